@@ -1,0 +1,32 @@
+"""harness: the multilingual calibration benchmark for LLM judges.
+
+The names below are the public API; everything is imported on first use, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_PUBLIC = {
+    "RunSpec": "harness.runner",
+    "RunResult": "harness.runner",
+    "run": "harness.api",
+    "report": "harness.api",
+    "Library": "harness.content",
+    "Dataset": "harness.content",
+    "load": "harness.api",
+    "HarnessError": "harness.errors",
+}
+
+__all__ = sorted(_PUBLIC)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'harness' has no public name '{name}'; there are {', '.join(__all__)}")
+    return getattr(import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,111 @@
+"""`harness list`, `check`, `new`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness.content.library import Library, bundled_root
+from harness.content.tags import autonym, english_name
+
+
+def list_content(arguments: argparse.Namespace) -> int:
+    library = Library(*arguments.content)
+    rows = {"languages": _languages, "tasks": _tasks, "rubrics": _rubrics, "boards": _boards, "judges": _judges}[arguments.kind](library)
+    if arguments.json:
+        from harness.tables import to_json
+
+        sys.stdout.write(to_json(rows))
+        return 0
+    for line in _columns([list(map(str, row.values())) for row in rows]):
+        print(line)
+    return 0
+
+
+def _languages(library: Library) -> list[dict[str, Any]]:
+    rows = []
+    for tag in library.pack_files:
+        pack = library.pack(tag)
+        items = sum(path.read_bytes().count(b"\n") for path in library.item_files(tag).values())
+        rows.append(
+            {
+                "tag": tag,
+                "name": english_name(tag),
+                "autonym": autonym(tag),
+                "script": pack.script,
+                "resources": f"class {pack.resource_class}",
+                "items": f"{items} items" if items else "no items",
+                "review": f"reviewed by {len(pack.reviewed_by)}" if pack.reviewed_by else "unreviewed",
+            }
+        )
+    return rows
+
+
+def _tasks(library: Library) -> list[dict[str, Any]]:
+    return [{"task": f"{t.id}@{t.version}", "title": t.title, "texts": ", ".join(t.fields)} for t in map(library.task, library.task_files)]
+
+
+def _rubrics(library: Library) -> list[dict[str, Any]]:
+    return [
+        {"rubric": f"{r.id}@{r.version}", "scale": f"{r.scale.kind} {r.scale.describe()}", "best": f"best {r.scale.best}"}
+        for r in map(library.rubric, library.rubric_files)
+    ]
+
+
+def _boards(library: Library) -> list[dict[str, Any]]:
+    return [
+        {"board": f"{b.id}@{b.version}", "title": b.title, "languages": ", ".join(b.languages)}
+        for b in map(library.board, library.board_files)
+    ]
+
+
+def _judges(library: Library) -> list[dict[str, Any]]:
+    from harness.judges.registry import kinds
+
+    known = {"openai": "openai/<model>", "local": "local/<model or .gguf>", "replay": "replay/<store export>"}
+    rows = []
+    for kind, point in sorted(kinds().items()):
+        if kind == "baseline":
+            from harness.judges.baseline import BASELINES
+
+            rows += [{"judge": f"baseline/{name}", "from": point.value} for name in BASELINES]
+        else:
+            rows.append({"judge": known.get(kind, f"{kind}/…"), "from": point.value})
+    return rows
+
+
+def _columns(rows: list[list[str]]) -> list[str]:
+    from rich.cells import cell_len  # an East Asian letter is two columns wide
+
+    widths = [max(cell_len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
+    return ["  ".join(text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def check(arguments: argparse.Namespace) -> int:
+    from harness.content.check import check as check_content
+    from harness.content.lock import accept
+    from harness.tables import to_json
+
+    library = Library(*arguments.content)
+    if arguments.accept:
+        accept(library)
+    problems = check_content(library)
+    if arguments.json:
+        sys.stdout.write(to_json([{"path": str(p.path), "line": p.line, "message": p.message} for p in problems]))
+    else:
+        for problem in problems:
+            print(f"{problem.path}:{problem.line}: {problem.message}" if problem.line else f"{problem.path}: {problem.message}")
+        print(f"{len(problems)} problems" if problems else "all content is in order", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def new(arguments: argparse.Namespace) -> int:
+    from harness.content import scaffold
+
+    folder: Path = arguments.into or bundled_root()
+    make = {"language": scaffold.new_language, "task": scaffold.new_task, "rubric": scaffold.new_rubric}[arguments.kind]
+    for path in make(arguments.name, folder):
+        print(path)
+    return 0

@@ -1,0 +1,116 @@
+"""`harness run`, `report`, `runs`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.api import report as make_report
+from harness.errors import IncompleteRun, UsageError
+from harness.plan import estimate
+from harness.runner import DEFAULT_JUDGE, RunResult, RunSpec, calls_of, open_judges, prepare, reopen
+from harness.runner import run as run_spec
+from harness.store import Store
+from harness.tables import to_json
+from harness.text import plain
+
+
+def run(arguments: argparse.Namespace) -> int:
+    spec = _spec(arguments)
+    if arguments.dry_run:
+        return _dry_run(spec, as_json=arguments.json)
+    from harness.render.progress import TerminalWatcher
+
+    try:
+        result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), arguments.concurrency)
+    except IncompleteRun as err:
+        if err.result is not None:  # what was answered is shown before the error says what is missing
+            _show(err.result, as_json=arguments.json)
+        raise
+    _show(result, as_json=arguments.json)
+    return 0
+
+
+def _spec(arguments: argparse.Namespace) -> RunSpec:
+    if arguments.full and arguments.board not in (None, "controls-full"):
+        raise UsageError("--full is the board controls-full; leave --board away")
+    return RunSpec(
+        board="controls-full" if arguments.full else arguments.board,
+        data=arguments.data,
+        content=tuple(arguments.content),
+        languages=arguments.langs,
+        tasks=arguments.tasks,
+        metrics=arguments.metrics,
+        judges=tuple(arguments.judge or (DEFAULT_JUDGE,)),
+        base_url=arguments.base_url,
+        variants=tuple(arguments.variant) if arguments.variant else None,
+        temperatures=arguments.temperature,
+        repeats=arguments.repeats,
+        seed=arguments.seed,
+        limit=arguments.limit,
+    )
+
+
+def report(arguments: argparse.Namespace) -> int:
+    with Store.reading(arguments.out) as store:
+        known = list(store.runs())
+    if not known:
+        raise UsageError(f"no runs in {arguments.out} yet; make one with 'harness run'")
+    _show(reopen(arguments.run or known[-1], arguments.out), as_json=arguments.json)
+    return 0
+
+
+def _show(result: RunResult, *, as_json: bool) -> None:
+    """Write the run's derived files and print its report."""
+    from harness.render.files import write_files
+    from harness.render.terminal import print_report
+
+    found = make_report(result)
+    write_files(result.folder, found, result.judgments)
+    if as_json:
+        sys.stdout.write(to_json(found))
+    else:
+        print_report(found)
+        print(f"\nfiles: {result.folder}", file=sys.stderr)
+
+
+def runs(arguments: argparse.Namespace) -> int:
+    with Store.reading(arguments.out) as store:
+        known = store.runs()
+    if arguments.json:
+        sys.stdout.write(to_json({name: msgspec.json.decode(spec) for name, spec in known.items()}))
+    else:
+        for name in known:
+            print(name)
+    return 0
+
+
+def _dry_run(spec: RunSpec, *, as_json: bool) -> int:
+    prepared = prepare(spec)
+    judges = open_judges(spec, prepared)
+    rows = []
+    prompts: dict[str, Sequence[object]] = {}
+    for judge, calls in zip(judges, calls_of(prepared, judges).values(), strict=True):
+        wanted = estimate(list(calls.values()), judge.identity)
+        rows.append({"judge": judge.identity.name, **msgspec.structs.asdict(wanted)})
+        for call in calls.values():
+            ask = call.ask
+            prompts.setdefault(f"{ask.item.language} {ask.item.task} {'+'.join(ask.metrics)} {ask.condition.variant}", call.prompt.messages)
+    if as_json:
+        sys.stdout.write(to_json({"judges": rows, "prompts": prompts}))
+        return 0
+    for cell, messages in prompts.items():
+        print(f"── {cell}")
+        for message in messages:
+            print(f"[{message.role}]\n{plain(message.content)}")  # type: ignore[attr-defined]
+    for row in rows:
+        cost = (
+            "price unknown"
+            if row["cost"] is None
+            else f"${row['cost']:.2f}" + (f" (prices of {row['price'].as_of})" if row["cost"] else "")
+        )
+        print(f"{row['judge']}: {row['calls']} calls, about {row['prompt_tokens']} prompt and {row['answer_tokens']} answer tokens, {cost}")
+    return 0

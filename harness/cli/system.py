@@ -1,0 +1,95 @@
+"""`harness models`, `store`, `doctor`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from harness.errors import UsageError
+from harness.judges import models as local_models
+from harness.tables import to_json, to_jsonl, write_atomic
+
+_PACKAGES = ("guidance", "openai", "datasets", "pandas", "statsmodels", "langcodes", "rich", "xllamacpp", "icu4py", "msgspec", "pyarrow")
+_KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION", "HF_TOKEN")
+
+
+def models(arguments: argparse.Namespace) -> int:
+    if arguments.action == "pull":
+        return _pull(arguments.name)
+    rows = [
+        {
+            "model": f"local/{name}",
+            "title": model.title,
+            "megabytes": model.bytes // 10**6,
+            "licence": model.licence,
+            "here": model.path.is_file(),
+        }
+        for name, model in local_models.catalogue().items()
+    ]
+    if arguments.json:
+        sys.stdout.write(to_json(rows))
+    else:
+        for row in rows:
+            here = "here" if row["here"] else "fetched on first use"
+            print(f"{row['model']}  {row['title']}  {row['megabytes']} MB  {row['licence']}  {here}")
+    return 0
+
+
+def _pull(name: str | None) -> int:
+    if not name:
+        raise UsageError(f"name the model to fetch: {', '.join(local_models.catalogue())}, or <owner>/<repo>:<file>.gguf")
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"fetching {name}"):
+        model = local_models.find(name)
+    print(model.path)
+    return 0
+
+
+def store(arguments: argparse.Namespace) -> int:
+    from harness.store import Store
+
+    with Store.reading(arguments.out) as opened:
+        rows = list(opened.export(arguments.judge))
+    if not rows:
+        raise UsageError(f"no replies of '{arguments.judge}' in {arguments.out}" if arguments.judge else f"no replies in {arguments.out}")
+    write_atomic(arguments.to, to_jsonl(rows))
+    print(f"{len(rows)} replies written to {arguments.to}", file=sys.stderr)
+    return 0
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    facts = _facts()
+    if arguments.json:
+        sys.stdout.write(to_json(facts))
+        return 0
+    for section, entries in facts.items():
+        print(section)
+        for name, value in entries.items():
+            print(f"  {name:<24}{value}")
+    return 0
+
+
+def _facts() -> dict[str, dict[str, Any]]:
+    packages = {}
+    for name in _PACKAGES:
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            packages[name] = "missing: install judge-harness again"
+    found = {
+        f"local/{name}": "here" if m.path.is_file() else f"not here: harness models pull {name}"
+        for name, m in local_models.catalogue().items()
+    }
+    return {
+        "python": {"version": platform.python_version(), "harness": version("judge-harness"), "cores": os.cpu_count()},
+        "packages": packages,
+        "models": found,
+        # never their values: only whether they are set
+        "environment": {name: "set" if os.environ.get(name) else "not set" for name in _KEYS},
+        "folders": {"models": str(local_models.cache_folder())},
+    }

@@ -1,0 +1,157 @@
+"""What the content files hold: one struct a kind of file, filled completely or refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+import msgspec
+
+from harness.errors import ContentError
+from harness.model import AnnotatorKind, Scale, Source
+
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+Version = Annotated[str, msgspec.Meta(pattern=r"^\d+\.\d+\.\d+$")]
+
+
+class _Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class Field(_Spec, frozen=True):
+    """One text of an item: under which heading a judge reads it, and whether it may be empty."""
+
+    title: Text
+    role: Literal["input", "output"]
+    optional: bool = False
+
+
+class Task(_Spec, frozen=True):
+    """`tasks/<id>/task.toml`: what an item of the task holds, in the order in which a judge reads it."""
+
+    id: Text
+    version: Version
+    title: Text
+    source: Text
+    instruction: Text
+    outputs: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=2)]
+    metrics: tuple[str, ...]
+    fields: dict[str, Field]
+    at_least_one: tuple[str, ...] = ()
+
+
+class Criteria(_Spec, frozen=True):
+    """What earns one score, observably."""
+
+    score: int | str
+    points: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
+
+
+class SimpleInstruction(_Spec, frozen=True):
+    instruction: Text
+
+
+class DetailedInstruction(_Spec, frozen=True):
+    description: Text
+    criteria: Annotated[tuple[Criteria, ...], msgspec.Meta(min_length=1)]
+
+
+class Rubric(_Spec, frozen=True):
+    """`rubrics/<id>.toml`: a metric's scale and how it is put to a judge."""
+
+    id: Text
+    version: Version
+    title: Text
+    source: Text
+    scale: Scale
+    simple: SimpleInstruction
+    detailed: DetailedInstruction
+
+
+class Review(_Spec, frozen=True):
+    """A native reader who has read a pack."""
+
+    who: Text
+    when: Text
+    read: Text
+
+
+class Pack(_Spec, frozen=True):
+    """`languages/<tag>/pack.toml`. Names are not here: `langcodes` knows them."""
+
+    tag: Text
+    version: Version
+    script: Annotated[str, msgspec.Meta(pattern=r"^[A-Z][a-z]{3}$")]
+    resource_class: Annotated[int, msgspec.Meta(ge=0, le=5)]
+    segmenter: Literal["icu"]
+    reviewed_by: tuple[Review, ...]
+
+
+class Board(_Spec, frozen=True):
+    """`leaderboards/<id>/board.toml`: a frozen protocol. `items` lists what is judged, by language; without it: all test items."""
+
+    id: Text
+    version: Version
+    title: Text
+    description: Text
+    data: Literal["bundled"]
+    tasks: dict[str, Version]
+    rubrics: dict[str, Version]
+    languages: dict[str, Version]
+    variants: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    temperature: Annotated[float, msgspec.Meta(ge=0)]
+    repeats: Annotated[int, msgspec.Meta(ge=1)]
+    items: dict[str, tuple[str, ...]] = {}
+
+
+class DataFolder(_Spec, frozen=True):
+    """`data.toml` of a data folder: what its labels mean and where they come from."""
+
+    id: Text
+    version: Text = "0"
+    title: str = ""
+    licence: str = ""
+    citation: str = ""
+    source: Source = "native"
+    annotators: AnnotatorKind = "anonymous"
+    sampling: Literal["random", "convenience", "unknown"] = "unknown"
+    metrics: dict[str, Scale] = {}
+
+
+S = TypeVar("S", bound=_Spec)
+
+
+def read_spec(path: Path, kind: type[S]) -> S:
+    """Read one TOML file as `kind`. Raises ContentError with the line of the key that is wrong."""
+    try:
+        raw = path.read_bytes()
+    except OSError as err:
+        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+    try:
+        return msgspec.toml.decode(raw, type=kind)
+    except UnicodeDecodeError as err:
+        raise ContentError("not UTF-8; save the file as UTF-8", path, raw[: err.start].count(b"\n") + 1) from None
+    except msgspec.ValidationError as err:
+        raise ContentError(_sentence(err), path, _line_of(raw.decode(), str(err))) from None
+    except ValueError as err:  # msgspec.DecodeError or tomllib.TOMLDecodeError: not TOML
+        found = re.search(r"at line (\d+)", str(err))
+        raise ContentError(f"not valid TOML: {err}", path, int(found[1]) if found else None) from None
+
+
+def _sentence(err: msgspec.ValidationError) -> str:
+    return re.sub(r" - at `\$\.?(.*)`$", r" (key '\1')", str(err))
+
+
+def _line_of(text: str, message: str) -> int | None:
+    """The line where the last key of the path in a validation message stands, as TOML parsers do not keep it."""
+    path = re.search(r"at `\$(.*)`$", message)
+    unknown = re.search(r"unknown field `(.+?)`", message)
+    keys = re.findall(r"[\w-]+", path[1]) if path else []
+    if unknown:
+        keys.append(unknown[1])
+    for key in reversed([key for key in keys if not key.isdigit()]):
+        for number, line in enumerate(text.splitlines(), start=1):
+            if re.match(rf"\s*(\[+.*\b)?[\"']?{re.escape(key)}[\"']?\b", line):
+                return number
+    return None

@@ -1,0 +1,93 @@
+"""Language tags: normalised by `langcodes`, matched exactly, explained but never guessed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+
+import langcodes
+
+from harness.errors import UsageError
+
+# Country codes (and other habits) that people type for a language, each with what they most likely mean. Some are valid
+# tags of other languages, so they are only explained, and only where there is no pack of that name.
+_MISTAKEN = {
+    "jp": ("a country code", "Japanese", "ja"),
+    "cz": ("a country code", "Czech", "cs"),
+    "kr": ("the tag of Kanuri (and the country code of Korea)", "Korean", "ko"),
+    "cn": ("a country code", "Chinese", "zh"),
+    "tw": ("the tag of Twi (and the country code of Taiwan)", "Chinese", "zh"),
+    "ua": ("a country code", "Ukrainian", "uk"),
+    "gr": ("a country code", "Greek", "el"),
+    "dk": ("a country code", "Danish", "da"),
+    "br": ("the tag of Breton (and the country code of Brazil)", "Brazilian Portuguese", "pt-BR"),
+    "us": ("a country code", "English", "en"),
+    "gb": ("a country code", "English", "en"),
+    "at": ("a country code", "German", "de"),
+    "sp": ("not a language tag", "Spanish", "es"),
+    "ger": ("a library code", "German", "de"),
+}
+
+
+def canonical(text: str) -> str:
+    """The canonical BCP-47 form: `jpn` is `ja`, `pt_br` is `pt-BR`. Raises UsageError for what cannot be a tag.
+
+    >>> canonical("pt_br"), canonical("jpn")
+    ('pt-BR', 'ja')
+    """
+    try:
+        return langcodes.standardize_tag(text.strip())
+    except ValueError:
+        raise UsageError(f"'{text}' cannot be a language tag; tags look like 'ja' or 'pt-BR'") from None
+
+
+def resolve(texts: Collection[str], known: Collection[str], what: str = "language pack") -> list[str]:
+    """The tags meant by `texts`, in order. Raises UsageError when one is empty, repeated or not among `known`.
+
+    >>> resolve(["jpn", "cs"], ["cs", "en", "ja"])
+    ['ja', 'cs']
+    """
+    tags: list[str] = []
+    for text in texts:
+        if not text.strip():
+            raise UsageError(f"an empty language tag; name one or more of: {', '.join(sorted(known))}")
+        # A mistaken code is looked up before normalising: langcodes turns some of them into other tags.
+        tag = canonical(text)
+        if tag not in known:
+            raise UsageError(_unknown(text.strip(), tag, known, what))
+        if tag in tags:
+            raise UsageError(f"language '{tag}' is named twice; name it once")
+        tags.append(tag)
+    if not tags:
+        raise UsageError(f"no language is named; name one or more of: {', '.join(sorted(known))}")
+    return tags
+
+
+def _unknown(text: str, tag: str, known: Collection[str], what: str) -> str:
+    here = f"\n         here: {', '.join(sorted(known))}"
+    habit = _MISTAKEN.get(text.lower())
+    if habit:
+        kind, language, right = habit
+        return f"no {what} for '{text}'. That is {kind}; {language} is '{right}'.{here}"
+    if not langcodes.tag_is_valid(tag):
+        return f"no {what} for '{text}', and it is not a known language tag.{here}"
+    name = langcodes.get(tag).display_name()
+    closest, distance = langcodes.closest_match(tag, sorted(known), max_distance=10)
+    hint = f" The closest here is '{closest}'." if closest != "und" and distance <= 10 else ""
+    return f"no {what} for '{text}' ({name}).{hint}{here}"
+
+
+def english_name(tag: str) -> str:
+    """The language's English name, e.g. `Brazilian Portuguese` for `pt-BR`."""
+    return langcodes.get(tag).display_name("en")
+
+
+def autonym(tag: str) -> str:
+    """The language's own name for itself, e.g. `čeština` for `cs`."""
+    return langcodes.get(tag).autonym()
+
+
+def suggest(name: str, known: Collection[str]) -> str:
+    """` Did you mean 'x'?` where one known name is near, else an empty text."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean '{near[0]}'?" if near else ""

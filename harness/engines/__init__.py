@@ -1,0 +1,1 @@
+"""Engines: how calls are asked. Same plan, same store, same results from each."""

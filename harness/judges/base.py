@@ -1,0 +1,61 @@
+"""What a judge is: a protocol, the settings it is opened with, and the two ways in which no reply comes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import msgspec
+
+from harness.content.dataset import Dataset
+from harness.model import Call, JudgeIdentity, Reply
+
+
+class NoReply(Exception):
+    """Nothing came back that could be an answer (connection lost, rate limit, server error): asking again may help.
+
+    `retry_after` is the wait in seconds that the endpoint asked for, if it did.
+    """
+
+    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class JudgeOptions(msgspec.Struct, frozen=True):
+    """What a judge may need to be opened. `training` holds items and labels that baselines may learn from: never those scored."""
+
+    base_url: str | None = None
+    environment: Mapping[str, str] = {}
+    training: Dataset | None = None
+    seed: int = 0
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Who answers calls. Opening one costs nothing; `start` is called only if there is something to ask."""
+
+    @property
+    def identity(self) -> JudgeIdentity: ...
+
+    @property
+    def endpoint(self) -> str | None:
+        """The host that texts are sent to; None when they stay on this machine."""
+
+    @property
+    def concurrency(self) -> int:
+        """How many calls this judge likes to have in flight."""
+
+    async def start(self, calls: Sequence[Call]) -> None:
+        """Get ready for these calls. Raises JudgeError with what to do when that cannot be."""
+
+    async def answer(self, call: Call) -> Reply:
+        """One attempt. Raises NoReply when asking again may help, FatalReply when every call would end the same way."""
+
+    async def stop(self) -> None: ...
+
+
+def answer_object(scores: Mapping[str, Any], justification: str | None, joint: bool) -> dict[str, Any]:
+    """The JSON object that judges are asked for, as judges that are no models write it."""
+    answers = {metric: ({"justification": justification} if justification else {}) | {"score": score} for metric, score in scores.items()}
+    return answers if joint else next(iter(answers.values()))

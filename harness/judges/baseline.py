@@ -1,0 +1,153 @@
+"""`baseline/<name>`: judges that read no text for its meaning. What does not beat them does not judge.
+
+- `constant-best` gives the scale's best score to everything
+- `majority` gives the commonest label of the development items of the same language, task and metric; without such items, of the
+  labels of all other groups (leave one group out): never of the items scored
+- `random` draws a score, fixed by seed, item, metric and repeat
+- `length` gives higher scores to longer texts: the place of the text's length among the development items' lengths (without such
+  items, among those of all other groups), cut into as many equal parts as there are scores
+"""
+
+from __future__ import annotations
+
+import bisect
+import hashlib
+import statistics
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import msgspec
+
+from harness.content.dataset import Dataset
+from harness.content.tags import suggest
+from harness.errors import UsageError
+from harness.judges.base import JudgeOptions, answer_object
+from harness.model import Call, Item, JudgeIdentity, Reply, Scale, Score
+
+
+class Learnt:
+    """What baselines may know: development items and their labels, or leave-one-group-out where there are none."""
+
+    def __init__(self, data: Dataset) -> None:
+        self.data = data
+
+    @cached_property
+    def _labels(self) -> dict[tuple[str, str, str], list[tuple[Item, Score]]]:
+        found: dict[tuple[str, str, str], list[tuple[Item, Score]]] = {}
+        for label in self.data.labels:
+            item = self.data.by_id[label.item_id]
+            found.setdefault((item.language, item.task, label.metric), []).append((item, label.score))
+        return found
+
+    @cached_property
+    def _items(self) -> dict[tuple[str, str], list[Item]]:
+        found: dict[tuple[str, str], list[Item]] = {}
+        for item in self.data.items:
+            found.setdefault((item.language, item.task), []).append(item)
+        return found
+
+    def scores(self, item: Item, metric: str) -> list[Score]:
+        """Scores that say something about `metric` without saying anything about `item` or its group."""
+        others = [(other, score) for other, score in self._labels.get((item.language, item.task, metric), []) if other.group != item.group]
+        development = [score for other, score in others if other.split == "dev"]
+        return development or [score for _, score in others]
+
+    def lengths(self, item: Item) -> list[int]:
+        """Lengths of the texts that `item`'s may be compared with, ascending."""
+        others = [other for other in self._items.get((item.language, item.task), []) if other.group != item.group]
+        development = [other for other in others if other.split == "dev"]
+        return sorted(text_length(other) for other in development or others)
+
+
+def text_length(item: Item) -> int:
+    """Characters of the text judged."""
+    return len(str(item.fields.get("output", "")))
+
+
+def ascending(scale: Scale) -> list[int | str]:
+    """The scale's classes with the best one last."""
+    return list(scale.classes) if scale.best == scale.classes[-1] else list(reversed(scale.classes))
+
+
+def constant_best(item: Item, metric: str, scale: Scale, learnt: Learnt, draw: str) -> Score | None:
+    return scale.best
+
+
+def majority(item: Item, metric: str, scale: Scale, learnt: Learnt, draw: str) -> Score | None:
+    """The commonest score; of several, the best one, then the first of the scale. Interval scales: the median. None if nothing is known."""
+    scores = learnt.scores(item, metric)
+    if not scores:
+        return None
+    if scale.kind == "interval":
+        return statistics.median(float(score) for score in scores)
+    counts = Counter(scores)
+    most = max(counts.values())
+    tied = [c for c in scale.classes if counts[c] == most]
+    return scale.best if scale.best in tied else tied[0]
+
+
+def random(item: Item, metric: str, scale: Scale, learnt: Learnt, draw: str) -> Score | None:
+    number = int.from_bytes(hashlib.sha256(f"{draw}\x1f{item.item_id}\x1f{metric}".encode()).digest()[:8]) / 2**64
+    return _place(number, scale)
+
+
+def length(item: Item, metric: str, scale: Scale, learnt: Learnt, draw: str) -> Score | None:
+    lengths = learnt.lengths(item)
+    if not lengths:
+        return None
+    own = text_length(item)
+    below = (bisect.bisect_left(lengths, own) + bisect.bisect_right(lengths, own)) / 2
+    return _place(min(below / len(lengths), 1 - 1e-9), scale)
+
+
+def _place(fraction: float, scale: Scale) -> Score:
+    if scale.kind == "interval":
+        low, high = scale.min or 0.0, scale.max if scale.max is not None else 1.0
+        return low + fraction * (high - low)
+    classes = ascending(scale)
+    return classes[int(fraction * len(classes))]
+
+
+BASELINES: dict[str, Callable[[Item, str, Scale, Learnt, str], Score | None]] = {
+    "constant-best": constant_best,
+    "majority": majority,
+    "random": random,
+    "length": length,
+}
+
+
+class BaselineJudge:
+    """A baseline behind the protocol that models stand behind, so that its answers take the same way into the report."""
+
+    concurrency = 64
+    endpoint = None
+
+    def __init__(self, name: str, training: Dataset, seed: int) -> None:
+        self._name, self._seed = name, seed
+        self._learnt = Learnt(training)
+        settings: dict[str, str | int] = {"learnt_from": training.sha256[:16]} if name in ("majority", "length") else {}
+        self.identity = JudgeIdentity("baseline", name, settings | ({"seed": seed} if name == "random" else {}))
+
+    async def start(self, calls: Sequence[Call]) -> None:
+        """Nothing to start."""
+
+    async def answer(self, call: Call) -> Reply:
+        ask = call.ask
+        draw = f"{self._seed}\x1f{ask.repeat}"
+        scales = self._learnt.data.scales
+        scores = {metric: BASELINES[self._name](ask.item, metric, scales[metric], self._learnt, draw) for metric in ask.metrics}
+        answer = answer_object(scores, None, ask.condition.variant.call == "joint")
+        return Reply(text=msgspec.json.encode(answer).decode(), model=self.identity.name, finish_reason="stop")
+
+    async def stop(self) -> None:
+        """Nothing to stop."""
+
+
+def open_judge(name: str, options: JudgeOptions) -> BaselineJudge:
+    """The judge `baseline/<name>`. Raises UsageError for an unknown name."""
+    if name not in BASELINES:
+        raise UsageError(f"no baseline '{name}'.{suggest(name, BASELINES)}\n         here: {', '.join(BASELINES)}")
+    if options.training is None:
+        raise UsageError("a baseline needs items and labels to learn from; pass them in JudgeOptions.training")
+    return BaselineJudge(name, options.training, options.seed)

@@ -1,0 +1,156 @@
+"""One chat call over the openai client, and what can go wrong with it: shared by remote and local judges."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import openai
+from openai.types.chat import ChatCompletion
+
+from harness.errors import FatalReply
+from harness.judges.base import NoReply
+from harness.model import Call, Message, Reply, Usage
+
+# How the answer's shape is asked for, from strictest to loosest. An endpoint that refuses one is asked the next way, for good.
+FORMS = ("json_schema", "json_schema-lenient", "json_object", "text")
+_FORM_WORDS = ("response_format", "json_schema", "json_object", "json mode", "schema", "grammar", "structured", "maxlength")
+_TRANSIENT = frozenset({408, 409, 425, 429})
+_TOO_LONG = ("context length", "context_length", "context size", "exceed_context", "maximum context", "too long", "too many tokens")
+
+
+class Chat:
+    """Asks calls of one model at one endpoint. `secrets` are cut out of everything that comes back."""
+
+    def __init__(
+        self, client: openai.AsyncOpenAI, model: str, host: str, secrets: Sequence[str] = (), clean: Callable[[str], str] = str
+    ) -> None:
+        self._client = client
+        self._model = model
+        self._host = host
+        self._secrets = [secret for secret in secrets if len(secret) >= 4]
+        self._clean = clean
+        self._form = FORMS[0]
+        self._answered = False
+
+    async def ask(self, call: Call) -> Reply:
+        """One attempt. Raises NoReply or FatalReply as the Judge protocol says."""
+        form = self._form
+        start = time.perf_counter()
+        try:
+            completion = await self._client.chat.completions.create(**self._request(call, form))
+        except openai.APIStatusError as err:
+            return await self._refused(call, form, err, time.perf_counter() - start)
+        except openai.APITimeoutError:
+            raise NoReply(f"{self._host} did not answer in time") from None
+        except openai.APIConnectionError as err:
+            raise NoReply(f"no connection to {self._host} ({self._redact(str(err.__cause__ or err))})") from None
+        except (openai.APIResponseValidationError, ValueError) as err:
+            raise NoReply(f"{self._host} answered something that is not JSON ({self._redact(str(err))[:200]})") from None
+        reply = self._read(completion, form, time.perf_counter() - start)
+        self._answered = True
+        return reply
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    def _request(self, call: Call, form: str) -> dict[str, Any]:
+        request: dict[str, Any] = {
+            "model": self._model,
+            "messages": [self._message(message) for message in call.prompt.messages],
+            "temperature": call.temperature,
+            "max_tokens": call.prompt.max_tokens,
+        }
+        if call.seed is not None:
+            request["seed"] = call.seed
+        if form.startswith("json_schema"):
+            schema = call.prompt.schema if form == "json_schema" else _without_lengths(call.prompt.schema)
+            request["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+        elif form == "json_object":
+            request["response_format"] = {"type": "json_object"}
+        return request
+
+    def _message(self, message: Message) -> dict[str, str]:
+        return {"role": message.role, "content": self._clean(message.content)}
+
+    def _read(self, completion: ChatCompletion | str, form: str, seconds: float) -> Reply:
+        # The client hands a body that is no JSON through as text, and checks no field of one that is.
+        choices = getattr(completion, "choices", None)
+        if not isinstance(completion, ChatCompletion) or not isinstance(choices, list | None):
+            found = " ".join(str(completion).split())[:80]
+            raise FatalReply(
+                f"{self._host} answers, but not like a chat endpoint (it begins: {self._redact(found)!r}); the base URL usually ends in /v1"
+            )
+        choice = choices[0] if choices else None
+        message = choice.message if choice else None
+        usage = completion.usage
+        details = usage.prompt_tokens_details if usage else None
+        return Reply(
+            text=self._redact((message.content if message else None) or ""),
+            model=str(completion.model or ""),
+            form=form,
+            finish_reason=choice.finish_reason if choice else None,
+            refusal=self._redact(message.refusal) if message and message.refusal else None,
+            usage=Usage(
+                (usage.prompt_tokens or 0) if usage else 0,
+                (details.cached_tokens or 0) if details else 0,
+                (usage.completion_tokens or 0) if usage else 0,
+            ),
+            seconds=seconds,
+        )
+
+    async def _refused(self, call: Call, form: str, err: openai.APIStatusError, seconds: float) -> Reply:
+        said = self._redact(_said(err))
+        status = err.status_code
+        if status == 429 and "quota" in said.lower():
+            raise FatalReply(
+                f"{self._host} says that the quota is used up: {said}. Add credit or use another key, then run the same command again"
+            )
+        if status in _TRANSIENT or status >= 500:
+            raise NoReply(f"{self._host} answered {status}: {said}", _retry_after(err.response.headers))
+        if status in (400, 422, 501) and any(word in said.lower() for word in _FORM_WORDS) and form != FORMS[-1]:
+            if self._form == form:  # another call in flight may have moved on already
+                self._form = FORMS[FORMS.index(form) + 1]
+            return await self.ask(call)
+        if "content_filter" in said or "content management policy" in said:
+            return Reply(text="", model="", form=form, refusal=said, error=f"{status}", seconds=seconds)
+        if self._answered or any(words in said.lower() for words in _TOO_LONG):
+            return Reply(text="", model="", form=form, error=f"{status}: {said}", seconds=seconds)
+        raise FatalReply(f"{self._host} refused the first call with {status}: {said}. {_advice(status, self._model)}")
+
+    def _redact(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, "[key]")
+        return text
+
+
+def _advice(status: int, model: str) -> str:
+    return {
+        401: "The API key is wrong or missing: set OPENAI_API_KEY to a valid one",
+        403: "This key may not use this model: choose another model or key",
+        404: f"Is '{model}' the model's exact name, and does the base URL end in /v1?",
+    }.get(status, "Every call would end the same way, so nothing more was asked")
+
+
+def _said(err: openai.APIStatusError) -> str:
+    body = err.body
+    message = body.get("message") if isinstance(body, dict) else None
+    code = body.get("code") if isinstance(body, dict) else None
+    text = " ".join(str(message or err.message).split())[:300]
+    return f"{text} ({code})" if code and str(code) not in text else text
+
+
+def _retry_after(headers: Any) -> float | None:
+    try:
+        seconds = float(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def _without_lengths(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        return {key: _without_lengths(value) for key, value in schema.items() if key not in ("maxLength", "minimum", "maximum")}
+    return schema

@@ -1,0 +1,68 @@
+"""`replay/<file>`: the replies of an earlier run, read from what `harness store export` wrote. Asks nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness.errors import ContentError, UsageError
+from harness.judges.base import JudgeOptions
+from harness.judges.models import sha256_of
+from harness.model import Call, JudgeIdentity, Reply
+from harness.tables import read_rows
+
+
+class ExportRow(msgspec.Struct, frozen=True):
+    """One line of a store export: which call, and what came back."""
+
+    call_id: str
+    prompt_id: str
+    judge: str
+    temperature: float
+    repeat: int
+    reply: Reply
+
+
+class ReplayJudge:
+    """Answers a call with the recorded reply to the same prompt at the same temperature and repeat; without one, with an empty reply."""
+
+    concurrency = 64
+    endpoint = None
+
+    def __init__(self, path: Path, judge: str, replies: dict[tuple[str, float, int], Reply]) -> None:
+        self._replies = replies
+        self.identity = JudgeIdentity("replay", judge, {"export": sha256_of(path)})
+
+    async def start(self, calls: Sequence[Call]) -> None:
+        """Nothing to start."""
+
+    async def answer(self, call: Call) -> Reply:
+        recorded = self._replies.get((call.prompt.prompt_id, call.temperature, call.ask.repeat))
+        return recorded or Reply(text="", model="", error="not in the export")
+
+    async def stop(self) -> None:
+        """Nothing to stop."""
+
+
+def open_judge(name: str, options: JudgeOptions) -> ReplayJudge:
+    """The judge `replay/<file>`, or `replay/<file>#<judge>` where the export holds several judges.
+
+    Raises UsageError when the file is not there or holds several judges, ContentError for a bad line.
+    """
+    file, _, wanted = name.partition("#")
+    path = Path(file)
+    if not path.is_file():
+        raise UsageError(f"no store export at '{file}'; make one with 'harness store export --out FILE'")
+    rows = []
+    for line, row in read_rows(path):
+        try:
+            rows.append(msgspec.convert(row, ExportRow))
+        except msgspec.ValidationError as err:
+            raise ContentError(f"not a line of a store export: {err}", path, line) from None
+    judges = sorted({row.judge for row in rows})
+    if (wanted and wanted not in judges) or (not wanted and len(judges) != 1):
+        raise UsageError(f"{file} holds the judges {', '.join(judges) or '(none)'}; name one as 'replay/{file}#<judge>'")
+    wanted = wanted or judges[0]
+    return ReplayJudge(path, wanted, {(r.prompt_id, r.temperature, r.repeat): r.reply for r in rows if r.judge == wanted})

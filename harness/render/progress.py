@@ -1,0 +1,102 @@
+"""Live progress on stderr: done/total, rate, failures, time left."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from harness.errors import UsageError
+from harness.model import JudgeIdentity
+from harness.plan import Estimate
+from harness.text import plain
+
+_QUIET_SECONDS = 15.0  # between lines where stderr is no terminal
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        speed = task.speed or task.finished_speed
+        return Text(f"{speed:.1f}/s" if speed else "–/s", style="progress.data.speed")
+
+
+class TerminalWatcher:
+    """Shows a run's progress; asks for consent before a user's own texts leave the machine."""
+
+    def __init__(self, *, assume_yes: bool) -> None:
+        self._console = Console(stderr=True)
+        self._assume_yes = assume_yes
+        self._bar: Progress | None = None
+
+    def consent(self, host: str, texts: int) -> None:
+        if self._assume_yes:
+            return
+        question = f"{texts} texts of your data folder would be sent to {plain(host)}."
+        if not sys.stdin.isatty():
+            raise UsageError(f"{question} Say --yes if they may be")
+        self._console.print(f"{question} May they? \\[y/N] ", end="", highlight=False)
+        if input().strip().lower() not in ("y", "yes"):
+            raise UsageError("nothing was sent")
+
+    def planned(self, identity: JudgeIdentity, wanted: Estimate, stored: int) -> None:
+        if not wanted.calls:
+            self._console.print(f"{plain(identity.name)}: all {stored} calls are answered already", highlight=False, markup=False)
+            return
+        cost = "price unknown" if wanted.cost is None else f"about ${wanted.cost:.2f}" if wanted.cost else "free"
+        rest = f", {stored} answered already" if stored else ""
+        self._console.print(f"{plain(identity.name)}: {wanted.calls} calls to ask{rest} ({cost})", highlight=False, markup=False)
+
+    def progress(self, identity: JudgeIdentity) -> Callable[[Any], None]:
+        return self._live(identity) if self._console.is_terminal else self._lines()
+
+    def _live(self, identity: JudgeIdentity) -> Callable[[Any], None]:
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            _Rate(),
+            TextColumn("{task.fields[notes]}", markup=False),
+            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+            console=self._console,
+        )
+        self._bar.start()
+        task = self._bar.add_task(plain(identity.name), total=None, notes="loading")
+        bar = self._bar
+
+        def show(state: Any) -> None:
+            bar.update(task, total=state.total, completed=state.done + state.lost, notes=_notes(state))
+
+        return show
+
+    def _lines(self) -> Callable[[Any], None]:
+        start = last = time.monotonic()
+
+        def show(state: Any) -> None:
+            nonlocal last
+            now = time.monotonic()
+            if now - last >= _QUIET_SECONDS:
+                last = now
+                rate = state.done / (now - start)
+                left = (state.total - state.done) / rate if rate else 0
+                self._console.print(
+                    f"  {state.done}/{state.total}  {rate:.1f}/s  {_notes(state)}  {left:.0f} s left", highlight=False, markup=False
+                )
+
+        return show
+
+    def finished(self, identity: JudgeIdentity) -> None:
+        if self._bar:
+            self._bar.stop()
+            self._bar = None
+
+
+def _notes(state: Any) -> str:
+    notes = f"{state.unreadable} unreadable"
+    if state.lost:
+        notes += f", {state.lost} lost"
+    return notes + (f", waiting: {plain(state.waiting_for)[:60]}" if state.waiting_for else "")

@@ -1,0 +1,134 @@
+"""Reports as terminal tables. The only place, with the other renderers, where fractions become percent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from harness.analyse import ALL_TASKS, Cell, Report, Verdict
+from harness.content.tags import autonym, english_name
+from harness.text import plain
+
+_SHORT = {
+    "linguistic_acceptability": "acceptability",
+    "output_content_quality": "content quality",
+    "problematic_content": "problematic",
+}
+_KINDS = {"not_json": "not JSON", "off_scale": "off scale"}
+
+
+def percent(value: float | None, interval: tuple[float, float] | None = None) -> str:
+    """A fraction as ink: `71 % [50–86]`; a dash for what is undefined."""
+    if value is None:
+        return "–"
+    text = f"{100 * value:.0f} %"
+    return f"{text} [{100 * interval[0]:.0f}–{100 * interval[1]:.0f}]" if interval else text
+
+
+def render_report(report: Report, *, by_task: bool = True) -> RenderableType:
+    """The whole report: for each language the answer in words, then the grid, then notes."""
+    parts: list[RenderableType] = [Text(plain(report.title), style="bold")]
+    for language in dict.fromkeys(verdict.language for verdict in report.verdicts):
+        parts += _language(report, language, by_task)
+    parts += [Padding(_notes(report), (1, 0, 0, 0))]
+    return Group(*parts)
+
+
+def _language(report: Report, language: str, by_task: bool) -> list[RenderableType]:
+    unreviewed = " · texts not reviewed by a native reader" if language in report.unreviewed else ""
+    parts: list[RenderableType] = [
+        Text(""),
+        Text.assemble((f"{english_name(language)} · {autonym(language)} ({language})", "bold cyan"), (unreviewed, "dim")),
+    ]
+    for verdict in report.verdicts:
+        if verdict.language == language:
+            parts.append(_verdict(verdict, len(report.verdicts) > 1))
+            cells = [c for c in (*report.by_metric, *(report.cells if by_task else ())) if _belongs(c, verdict)]
+            parts.append(_grid(cells))
+    return parts
+
+
+def _belongs(cell: Cell, verdict: Verdict) -> bool:
+    return (cell.language, cell.judge, cell.variant, cell.temperature) == (
+        verdict.language,
+        verdict.judge,
+        verdict.variant,
+        verdict.temperature,
+    )
+
+
+def _verdict(verdict: Verdict, show_condition: bool) -> Text:
+    condition = f" ({verdict.variant}, temperature {verdict.temperature:g})" if show_condition else ""
+    right = f" Right on {percent(verdict.pa_failed_wrong)} of {verdict.n_ref} answers; the baseline on {percent(verdict.baseline)}."
+    style = "green" if verdict.usable else "dim" if verdict.judge.startswith("baseline/") else "bold red"
+    return Text.assemble((plain(verdict.sentence), style), right, (plain(condition), "dim"))
+
+
+def _grid(cells: Sequence[Cell]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("task", no_wrap=True)
+    table.add_column("metric", no_wrap=True)
+    for heading in ("n", "read"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("agreement", no_wrap=True)
+    table.add_column("baseline", justify="right", no_wrap=True)
+    table.add_column("judge − baseline", no_wrap=True)
+    table.add_column("labels → judge", no_wrap=True)
+    table.add_column("failures")
+    last = ""
+    for cell in cells:
+        task = "all tasks" if cell.task == ALL_TASKS else cell.task
+        table.add_row(*_row(cell, "" if task == last else task), style="" if cell.task == ALL_TASKS else "dim")
+        last = task
+    return table
+
+
+def _row(cell: Cell, task: str) -> list[str]:
+    versus = cell.vs_baseline
+    return [
+        plain(task),
+        plain(_SHORT.get(cell.metric, cell.metric)),
+        str(cell.n_ref),
+        str(cell.n),
+        percent(cell.pa_failed_wrong, cell.pa_failed_wrong_ci) + ("" if cell.pa_failed_wrong_ci else " †"),
+        percent(versus["pa"]),
+        _difference(versus["diff"], versus["ci"]),
+        f"{_counts(cell.distribution_labels)} → {_counts(cell.distribution_judge)}",
+        ", ".join(f"{_KINDS.get(kind, kind)} {count}" for kind, count in cell.failures.items()),
+    ]
+
+
+def _difference(value: float, interval: tuple[float, float] | None) -> str:
+    text = f"{100 * value:+.0f}"
+    return f"{text} [{100 * interval[0]:+.0f} to {100 * interval[1]:+.0f}]" if interval else text
+
+
+def _counts(distribution: Mapping[str, int]) -> str:
+    return " ".join(f"{plain(score)}:{count}" for score, count in distribution.items())
+
+
+def _notes(report: Report) -> Text:
+    lines = [
+        "agreement: share of answers equal to the label, unreadable ones counted as wrong, with a 95 % interval.",
+        "baseline: the commonest label of the development items. labels → judge: how often each score was due → given.",
+        "† too few independent texts for an interval.",
+    ]
+    if report.constructed_labels:
+        lines.append("The labels are constructed with the texts, not given by native speakers: passing is necessary, not sufficient.")
+    if any(report.missing.values()):
+        left = ", ".join(f"{plain(judge)} {count}" for judge, count in report.missing.items() if count)
+        lines.append(f"Calls without an answer, not counted above: {left}.")
+    lines += [f"signature  {plain(text)}" for text in report.signatures.values()]
+    return Text("\n".join(lines), style="dim", overflow="fold")
+
+
+def print_report(report: Report, console: Console | None = None) -> None:
+    """Print to stdout; a pipe gets full width instead of cut columns."""
+    console = console or Console()
+    if not console.is_terminal:
+        console = Console(width=180)
+    console.print(render_report(report), soft_wrap=False)

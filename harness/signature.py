@@ -1,0 +1,51 @@
+"""The signature: everything that can move a number, short enough for a footnote, printed with each result, and parsing back."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, unquote
+
+import msgspec
+
+_SAFE = "@.+=/ "  # readable in a footnote and no separator of the signature's own
+
+
+class Signature(msgspec.Struct, frozen=True):
+    """One judge's part of a report. Lists are sorted, so that equal protocols have equal signatures."""
+
+    judge: str  # provider/model, and a hash of its settings where it has any
+    data: str  # name@version and the hash of the items and labels used
+    tasks: tuple[str, ...]  # name@version
+    rubrics: tuple[str, ...]
+    langs: tuple[str, ...]
+    conditions: tuple[str, ...]
+    repeats: int
+    seed: int
+    prompts: str  # hash of the code that words prompts
+    majority: str  # how annotators become one reference
+    ci: str  # how intervals are made
+    harness: str  # version of this program
+
+    def __str__(self) -> str:
+        """`key:value|key:value|…`; lists are joined by commas, and reserved characters inside values are percent-encoded."""
+        return "|".join(f"{name}:{_text(getattr(self, name))}" for name in self.__struct_fields__)
+
+    @classmethod
+    def parse(cls, text: str) -> Signature:
+        """Read a signature's text form. Raises ValueError with the part that is wrong."""
+        values: dict[str, str | tuple[str, ...]] = {}
+        for part in text.split("|"):
+            name, colon, value = part.partition(":")
+            if not colon or name not in cls.__struct_fields__:
+                raise ValueError(f"'{part}' is no part of a signature; parts are {', '.join(cls.__struct_fields__)}")
+            pieces = tuple(unquote(piece) for piece in value.split(",") if piece)
+            values[name] = pieces if cls.__annotations__[name].startswith("tuple") else unquote(value)
+        try:
+            return msgspec.convert(values, cls, strict=False)
+        except msgspec.ValidationError as err:
+            raise ValueError(f"not a whole signature: {err}") from None
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(quote(str(piece), safe=_SAFE) for piece in value)
+    return quote(str(value), safe=_SAFE)

@@ -1,0 +1,131 @@
+"""Statistics of agreement: arrays in, small frozen results out; no judge, no file, no frame.
+
+Labels are class codes 0 … k-1 of shape items x raters, -1 or NaN where missing, and k is always that of the *scale*.
+One cell at a time: `pa(judge, labels, k)`, `fleiss_kappa(labels, k)`, … Many cells at once:
+
+>>> import numpy as np
+>>> from harness.stats import count_classes, estimate, intervals, judge_statistics, tabulate
+>>> rng = np.random.default_rng(0)
+>>> labels, judge, cell = rng.integers(0, 3, (400, 3)), rng.integers(0, 3, 400), np.repeat([0, 1], 200)
+>>> rows = tabulate(count_classes(labels, k=3), judge, cell=cell)
+>>> chosen = judge_statistics(k=3, kind="ordinal")
+>>> estimate(chosen, rows)["pa"].n.tolist(), intervals(chosen, rows)["pa"][0].method
+([159, 163], 'wilson')
+"""
+
+from harness.stats.aggregate import NO_MAJORITY, Rule, aggregate, aggregate_counts
+from harness.stats.agreement import (
+    human_all_agree,
+    human_loo,
+    human_pa,
+    judge_loo,
+    pa,
+    pa_failed_wrong,
+    pa_pairwise,
+)
+from harness.stats.alpha import krippendorff_alpha, krippendorff_alpha_interval
+from harness.stats.arrays import MISSING, Estimate, Estimates, Kind, ScaleError, ShapeError, Weights
+from harness.stats.bootstrap import intervals
+from harness.stats.catalogue import cell_statistics, human_statistics, judge_statistics, undefined_by_scale
+from harness.stats.correlation import kendall_tau, pearson, spearman
+from harness.stats.describe import (
+    LEVELS,
+    RARE,
+    Coverage,
+    Direction,
+    Distribution,
+    agreement_level,
+    coverage,
+    distribution,
+    distribution_by_agreement,
+    distribution_of_judge,
+    distribution_of_labels,
+    leniency,
+    rarest_expected,
+)
+from harness.stats.f1 import weighted_f1
+from harness.stats.gwet import gwet_ac
+from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
+from harness.stats.kappa import cohen_kappa, fleiss_kappa, pairwise_cohen
+from harness.stats.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
+from harness.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
+from harness.stats.paired import VS_BASELINE, Difference, difference, hits, majority_elsewhere, paired_difference
+from harness.stats.rows import Rows, count_classes, count_long, tabulate
+from harness.stats.statistic import Statistic, estimate
+from harness.stats.systems import SystemCorrelation, system_correlation
+
+__all__ = [
+    "LEVELS",
+    "MIN_GROUPS",
+    "MISSING",
+    "NO_MAJORITY",
+    "RARE",
+    "TOO_FEW",
+    "VS_BASELINE",
+    "Coverage",
+    "Difference",
+    "Direction",
+    "Distribution",
+    "Estimate",
+    "Estimates",
+    "Interval",
+    "Kind",
+    "MarginTest",
+    "Rows",
+    "Rule",
+    "ScaleError",
+    "ShapeError",
+    "Statistic",
+    "SystemCorrelation",
+    "Weights",
+    "aggregate",
+    "aggregate_counts",
+    "agreement_level",
+    "benjamini_hochberg",
+    "benjamini_yekutieli",
+    "cell_statistics",
+    "cohen_kappa",
+    "count_classes",
+    "count_long",
+    "coverage",
+    "difference",
+    "distribution",
+    "distribution_by_agreement",
+    "distribution_of_judge",
+    "distribution_of_labels",
+    "estimate",
+    "fleiss_kappa",
+    "gwet_ac",
+    "hits",
+    "holm",
+    "human_all_agree",
+    "human_loo",
+    "human_pa",
+    "human_statistics",
+    "intervals",
+    "judge_loo",
+    "judge_statistics",
+    "kendall_tau",
+    "krippendorff_alpha",
+    "krippendorff_alpha_interval",
+    "leniency",
+    "majority_elsewhere",
+    "mcnemar",
+    "mean_interval",
+    "pa",
+    "pa_failed_wrong",
+    "pa_pairwise",
+    "paired_difference",
+    "pairwise_cohen",
+    "pearson",
+    "proportion_interval",
+    "rarest_expected",
+    "spearman",
+    "stuart_maxwell",
+    "stuart_maxwell_of_table",
+    "system_correlation",
+    "tabulate",
+    "undefined_by_scale",
+    "weighted_f1",
+    "wilson",
+]

@@ -1,0 +1,132 @@
+"""What comes in: class codes with gaps, checked once; and what comes out: a number with its n and its reason."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Kind = Literal["nominal", "ordinal", "interval"]
+Weights = Literal["identity", "linear", "quadratic"]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MISSING = -1
+"""The code of a label or score that is not there."""
+
+
+class ShapeError(ValueError):
+    """Arrays that should describe the same units do not fit together."""
+
+
+class ScaleError(ValueError):
+    """A code that is not a class of the scale, or a statistic that the scale does not have."""
+
+
+class Estimate(NamedTuple):
+    """One statistic: `value` (NaN when undefined), the `n` units it rests on, and why it is undefined."""
+
+    value: float
+    n: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """One statistic for many cells: `value` (cells,), `n` (cells,), and a reason per cell (None where defined)."""
+
+    value: Floats
+    n: Ints
+    reason: tuple[str | None, ...]
+
+    def __getitem__(self, cell: int) -> Estimate:
+        return Estimate(float(self.value[cell]), int(self.n[cell]), self.reason[cell])
+
+
+def undefined(n: int, reason: str) -> Estimate:
+    """A statistic that has no value: NaN, never 0.
+
+    >>> undefined(0, "no overlap")
+    Estimate(value=nan, n=0, reason='no overlap')
+    """
+    return Estimate(math.nan, n, reason)
+
+
+def as_codes(labels: ArrayLike, k: int, name: str = "labels") -> Ints:
+    """Class codes 0 … k-1 as integers, with -1 where missing.
+
+    Args:
+        labels: codes of any shape, int or float; NaN or -1 where missing.
+        k: number of classes of the *scale*, used or not.
+        name: what the array is called in messages.
+
+    Raises:
+        ScaleError: for a code that is no class of the scale, or no whole number.
+
+    >>> as_codes([[0.0, float("nan")], [2.0, 1.0]], k=3).tolist()
+    [[0, -1], [2, 1]]
+    """
+    if k < 1:
+        raise ScaleError(f"a scale needs at least one class, k is {k}")
+    given = np.asarray(labels)
+    if given.size == 0:
+        return np.empty(given.shape, np.int64)
+    if given.dtype.kind == "f":
+        filled = np.where(np.isnan(given), MISSING, given)
+        if np.isinf(filled).any():
+            raise ScaleError(f"{name} must be class codes 0 to {k - 1}; found {filled[np.isinf(filled)].flat[0]}")
+        codes = filled.astype(np.int64)
+        if not np.array_equal(codes, filled):
+            raise ScaleError(f"{name} must be class codes 0 to {k - 1}; found {filled[codes != filled].flat[0]}")
+    elif given.dtype.kind in "iub":
+        codes = given.astype(np.int64, copy=False)
+    else:
+        raise ScaleError(f"{name} must be class codes 0 to {k - 1}, NaN or -1 where missing; got dtype {given.dtype}")
+    low, high = int(codes.min()), int(codes.max())
+    if low < MISSING or high >= k:
+        raise ScaleError(f"{name} must be class codes 0 to {k - 1}; found {low if low < MISSING else high}")
+    return codes
+
+
+def as_labels(labels: ArrayLike, k: int) -> Ints:
+    """Codes of shape (items, raters); see `as_codes`."""
+    codes = as_codes(labels, k)
+    if codes.ndim != 2:
+        raise ShapeError(f"labels must be items x raters, got shape {codes.shape}")
+    return codes
+
+
+def as_judge(judge: ArrayLike, k: int, items: int) -> Ints:
+    """One judge's codes of shape (items,); see `as_codes`."""
+    codes = as_codes(judge, k, "judge")
+    if codes.shape != (items,):
+        raise ShapeError(f"judge has shape {codes.shape}, labels are of {items} items")
+    return codes
+
+
+def as_values(values: ArrayLike | None, k: int) -> Floats:
+    """Numbers that the k classes stand for: as given, else their positions 0 … k-1.
+
+    >>> as_values(None, 3).tolist()
+    [0.0, 1.0, 2.0]
+    """
+    if values is None:
+        return np.arange(k, dtype=np.float64)
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.shape != (k,) or not (np.diff(numbers) > 0).all():
+        raise ScaleError(f"values must be {k} rising numbers, one a class; got {numbers.tolist()}")
+    return numbers
+
+
+def as_index(codes: ArrayLike | None, items: int, name: str) -> Ints:
+    """Integer codes from 0 for any hashable codes (cells, groups): the rank of each among the distinct ones."""
+    if codes is None:
+        return np.zeros(items, np.int64)
+    given = np.asarray(codes)
+    if given.shape != (items,):
+        raise ShapeError(f"{name} has shape {given.shape}, expected ({items},)")
+    inverse: NDArray[Any] = np.unique(given, return_inverse=True)[1]
+    return inverse.astype(np.int64, copy=False)

@@ -1,0 +1,169 @@
+"""Paired comparison on the same items: two judges, variants or conditions; a judge and the majority baseline."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.arrays import MISSING, Floats, Ints, ShapeError, as_codes, as_index
+from harness.stats.intervals import (
+    MIN_GROUPS,
+    Interval,
+    error_of_mean,
+    group_sums,
+    mean_of_sums,
+    no_interval,
+    resampled_means,
+)
+from harness.stats.rows import Rows
+from harness.stats.statistic import Features, Statistic
+
+EQUAL = "H0: the mean difference (first minus second) on the same items is 0; two-sided"
+VS_BASELINE = "H0: the judge agrees with the aggregate as often as the majority baseline, on the same items; two-sided"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """First minus second: `diff` on `n` common items, its interval, the `p` of `hypothesis`; reason if undefined."""
+
+    diff: float
+    n: int
+    interval: Interval
+    p: float
+    hypothesis: str
+    reason: str | None
+
+
+def paired_difference(
+    first: ArrayLike,
+    second: ArrayLike,
+    groups: ArrayLike,
+    *,
+    bounds: tuple[float, float] | None = (-1.0, 1.0),
+    hypothesis: str = EQUAL,
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = 1000,
+) -> Difference:
+    """Mean difference of two measurements of the same items, with interval and p-value that agree with each other.
+
+    Both come from the cluster bootstrap's standard error and Student's t (see `mean_interval`), so p < 1 - level
+    exactly where the interval excludes 0. If all groups differ equally, p is the sign test's, 2^(1 - G).
+
+    Args:
+        first, second: (items,) numbers (hits, credits, scores), NaN where missing; items without both are left out.
+        groups: (items,) any sortable codes of what items share.
+        bounds: of a difference, see `mean_interval`; (-1, 1) fits hits and credits.
+        hypothesis: the sentence that p is about.
+        level, seed, resamples: of the interval.
+
+    Returns:
+        `Difference`; p NaN with fewer than 8 groups, diff NaN without common items ("no overlap").
+
+    Raises:
+        ShapeError: if the arrays are not of one length.
+
+    >>> found = paired_difference([1, 1, 0, 1] * 10, [1, 0, 0, 0] * 10, range(40))
+    >>> found.diff, found.n, found.p < 0.001, found.interval.lo > 0
+    (0.5, 40, True, True)
+    """
+    a, b, codes = np.asarray(first, np.float64), np.asarray(second, np.float64), np.asarray(groups)
+    if a.ndim != 1 or not a.shape == b.shape == codes.shape:
+        raise ShapeError(f"first {a.shape}, second {b.shape} and groups {codes.shape} must be of the same items")
+    both = ~(np.isnan(a) | np.isnan(b))
+    d = a[both] - b[both]
+    if not len(d):
+        return Difference(math.nan, 0, no_interval(0), math.nan, hypothesis, "no overlap")
+    sums = group_sums(d, codes[both])
+    drawn = cache(lambda: resampled_means(sums, seed, resamples))
+    interval = mean_of_sums(sums, float(np.var(d)), bounds, drawn, level=level)
+    if sums.groups < MIN_GROUPS:
+        return Difference(sums.mean, len(d), interval, math.nan, hypothesis, None)
+    error, freedom = error_of_mean(sums, drawn)
+    if error > 0:
+        from scipy.special import stdtr
+
+        p = float(2 * stdtr(freedom, -abs(sums.mean) / error))
+    else:
+        p = 1.0 if sums.mean == 0 else 2.0 ** (1 - sums.groups)
+    return Difference(sums.mean, len(d), interval, p, hypothesis, None)
+
+
+def hits(judge: ArrayLike, reference: ArrayLike, k: int, *, failed_wrong: bool = False) -> Floats:
+    """1 where the judge chose the reference, 0 where not, NaN without reference or (unless `failed_wrong`) score.
+
+    >>> hits([0, 1, -1, 1], [0, 0, 1, -2], k=2).tolist()
+    [1.0, 0.0, nan, nan]
+    """
+    score, ref = as_codes(judge, k, "judge"), np.asarray(reference, np.int64)
+    if score.shape != ref.shape:
+        raise ShapeError(f"judge {score.shape} and reference {ref.shape} must be of the same items")
+    known = ref >= 0 if failed_wrong else (ref >= 0) & (score >= 0)
+    return np.where(known, (score == ref) & (score >= 0), np.nan)
+
+
+def majority_elsewhere(
+    reference: ArrayLike, k: int, groups: ArrayLike | None = None, cell: ArrayLike | None = None
+) -> Ints:
+    """The majority baseline: for each item the commonest reference of the *other* groups of its cell.
+
+    Args:
+        reference: (items,) class codes; negative where there is none.
+        k: number of classes of the scale.
+        groups, cell: (items,) codes; default every item its own group, all in one cell.
+
+    Returns:
+        (items,) class codes, the lower one on a tie; -1 where no other group has a reference.
+
+    >>> majority_elsewhere([0, 0, 1, 1, 1], k=2, groups=[0, 0, 1, 2, 2]).tolist()
+    [1, 1, 0, 0, 0]
+    """
+    ref = np.asarray(reference, np.int64)
+    items = len(ref)
+    where = as_index(cell, items, "cell")
+    group = np.arange(items) if groups is None else as_index(groups, items, "groups")
+    together = as_index(where * (int(group.max(initial=0)) + 1) + group, items, "groups")
+    known = ref >= 0
+
+    def table(index: Ints) -> Ints:
+        size = int(index.max(initial=0)) + 1
+        return np.bincount(index[known] * k + ref[known], minlength=size * k).reshape(size, k)
+
+    others = table(where)[where] - table(together)[together]
+    return np.where(others.sum(axis=1) > 0, np.argmax(others, axis=1), MISSING)
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """The features of two statistics side by side, on the items that both use."""
+
+    first: Features
+    second: Features
+
+    def __call__(self, rows: Rows, /) -> Floats:
+        a, b = self.first(rows), self.second(rows)
+        used = (a[:, :1] > 0) & (b[:, :1] > 0)
+        return np.concatenate([np.where(used, a, 0), np.where(used, b, 0)], axis=1)
+
+
+def difference(first: Statistic, second: Statistic, name: str) -> Statistic:
+    """First minus second, as a statistic of its own: of one coefficient of two judges (columns of the rows).
+
+    Its interval is that of the difference on the same items in the same resamples, where the intervals of the two
+    statistics would say nothing about it.
+
+    >>> from harness.stats.kappa import cohen
+    >>> difference(cohen(judge=0), cohen(judge=1), "kappa_gain").bounds
+    (-2.0, 2.0)
+    """
+    bounds = (first.bounds[0] - second.bounds[1], first.bounds[1] - second.bounds[0])
+
+    def value(sums: Floats) -> Floats:
+        half = sums.shape[-1] // 2
+        return first.value(sums[..., :half]) - second.value(sums[..., half:])
+
+    return Statistic(name, Both(first.features, second.features), value, "coefficient", bounds)

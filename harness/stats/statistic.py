@@ -1,0 +1,113 @@
+"""What a statistic is: features of one item that are summed, and a value of the sums.
+
+Everything follows from that split: a cell's value is `value(sums)`, all cells' values are one matrix product, a
+bootstrap resample is a weighted sum, and leaving one group out is a subtraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.arrays import Estimate, Estimates, Floats, as_judge, as_labels
+from harness.stats.rows import Rows, count_classes, tabulate
+
+_ZERO = 1e-12  # sums of thirds that should cancel leave about 1e-16
+
+
+class Features(Hashable, Protocol):
+    """Per-pattern features (P, m), to be summed over items. Column 0 is 1 where the item is used, else 0.
+
+    Equal features are computed once, however many statistics rest on them.
+    """
+
+    def __call__(self, rows: Rows, /) -> Floats: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """A named function of sums over items.
+
+    `value` maps sums (..., m) to values (...), NaN where undefined. A `share` has the features [used, y] with y in
+    [0, 1], a `mean` [used, y] with y in `bounds`; everything else is a `coefficient`. `empty` and `constant` say why a
+    value is undefined: without any item, and with some.
+    """
+
+    name: str
+    features: Features
+    value: Callable[[Floats], Floats]
+    kind: Literal["share", "mean", "coefficient"] = "coefficient"
+    bounds: tuple[float, float] = (-1.0, 1.0)
+    empty: str = "no overlap"
+    constant: str = "constant raters"
+
+
+def ratio(a: Floats, b: Floats) -> Floats:
+    """a / b, and NaN where b is zero (up to rounding): undefined, never 0."""
+    a, b = np.broadcast_arrays(a, b)
+    out = np.full(a.shape, np.nan)
+    np.divide(a, b, out=out, where=np.abs(b) > _ZERO)
+    return out
+
+
+def mean_of(sums: Floats) -> Floats:
+    """The value of shares and means: sum of y over the items used."""
+    return ratio(sums[..., 1], sums[..., 0])
+
+
+def estimate(statistics: Iterable[Statistic], rows: Rows) -> dict[str, Estimates]:
+    """Values of many statistics in many cells.
+
+    Args:
+        statistics: what to compute; those with equal features share the work.
+        rows: from `tabulate`.
+
+    Returns:
+        By name, `Estimates` with `value` and `n` of shape (cells,); NaN with a reason where undefined.
+
+    Raises:
+        ValueError: if two statistics have one name.
+    """
+    shared: dict[Features, Floats] = {}
+    out = {}
+    for statistic in distinctly_named(statistics):
+        if statistic.features not in shared:
+            shared[statistic.features] = rows.sums(statistic.features(rows))
+        sums = shared[statistic.features]
+        value, n = statistic.value(sums), np.rint(sums[:, 0]).astype(np.int64)
+        reason = [
+            None if known else statistic.constant if some else statistic.empty
+            for known, some in zip(~np.isnan(value), n > 0, strict=True)
+        ]
+        out[statistic.name] = Estimates(value, n, tuple(reason))
+    return out
+
+
+def distinctly_named(statistics: Iterable[Statistic]) -> list[Statistic]:
+    """The statistics as a list; ValueError if one name is there twice, as results are found by name."""
+    chosen = list(statistics)
+    names = [s.name for s in chosen]
+    if twice := {n for n in names if names.count(n) > 1}:
+        raise ValueError(f"statistics of one name: {', '.join(sorted(twice))}; `cell_statistics` has each once")
+    return chosen
+
+
+def of_labels(statistic: Statistic, labels: ArrayLike, k: int) -> Estimate:
+    """One statistic of one cell's annotators."""
+    return estimate([statistic], tabulate(count_classes(labels, k)))[statistic.name][0]
+
+
+def of_judge(statistic: Statistic, judge: ArrayLike, labels: ArrayLike, k: int) -> Estimate:
+    """One statistic of one judge and one cell's annotators."""
+    codes = as_labels(labels, k)
+    rows = tabulate(count_classes(codes, k), as_judge(judge, k, len(codes)))
+    return estimate([statistic], rows)[statistic.name][0]
+
+
+def of_pair(statistic: Statistic, a: ArrayLike, b: ArrayLike, k: int) -> Estimate:
+    """One statistic of two single raters: a as the reference, b as the judge."""
+    return of_judge(statistic, b, np.asarray(a)[..., None], k)

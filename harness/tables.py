@@ -1,0 +1,149 @@
+"""Reading and writing rows: JSONL (plain or gzip), Parquet and CSV, atomically and with `file:line` in every complaint."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.errors import ContentError, StoreError
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def find_table(folder: Path, name: str) -> Path | None:
+    """The file that holds table `name` in `folder`: `.jsonl`, `.jsonl.gz` or `.parquet`; None when there is none.
+
+    Raises ContentError when there are several, as it could not be said which one counts.
+    """
+    found = [path for end in (".jsonl", ".jsonl.gz", ".parquet") if (path := folder / f"{name}{end}").is_file()]
+    if len(found) > 1:
+        raise ContentError(f"'{name}' is here twice ({', '.join(p.name for p in found)}); keep one of them", folder)
+    return found[0] if found else None
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows of a JSONL, gzipped JSONL or Parquet file with their line (Parquet: row) numbers, from 1.
+
+    Empty lines are passed over; a byte-order mark is ignored. Raises ContentError for a file that cannot be read, a line that is
+    not one JSON object in UTF-8, and a gzip file that breaks off.
+    """
+    if path.suffix == ".parquet":
+        yield from _read_parquet(path)
+        return
+    decode = msgspec.json.Decoder(dict[str, Any]).decode
+    for number, line in _lines(path):
+        text = line.strip()
+        if number == 1:
+            text = text.removeprefix(b"\xef\xbb\xbf")
+        if not text:
+            continue
+        try:
+            yield number, decode(text)
+        except UnicodeDecodeError as err:
+            raise ContentError(f"not UTF-8 at byte {err.start} of the line; save the file as UTF-8", path, number) from None
+        except msgspec.DecodeError as err:
+            raise ContentError(f"not a JSON object ({err}); one object a line is expected", path, number) from None
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
+            while line := file.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                if len(line) > MAX_LINE_BYTES:
+                    raise ContentError(f"a line of more than {MAX_LINE_BYTES >> 20} MiB", path, number)
+                yield number, line
+    except EOFError:
+        raise ContentError("the gzip file breaks off; fetch it again", path, number + 1) from None
+    except (gzip.BadGzipFile, zlib.error) as err:
+        raise ContentError(f"not a whole gzip file ({err}); fetch it again", path, number + 1) from None
+    except OSError as err:
+        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+
+
+def _read_parquet(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    import pyarrow as pa  # late: 0.2 s
+    import pyarrow.parquet as pq
+
+    try:
+        rows = pq.read_table(path).to_pylist()
+    except (pa.ArrowException, OSError) as err:
+        raise ContentError(f"not a readable Parquet file ({err})", path) from None
+    yield from enumerate(({k: v for k, v in row.items() if v is not None} for row in rows), start=1)
+
+
+def write_atomic(path: Path, data: bytes | str) -> None:
+    """Write a whole file or nothing: to a temporary name beside it, flushed, then renamed.
+
+    Raises StoreError when the folder is read-only or the disk is full; nothing is left behind.
+    """
+    payload = data.encode("utf-8") if isinstance(data, str) else data
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "wb") as file:
+            file.write(payload)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as err:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        raise StoreError(f"{path} cannot be written ({err.strerror or err}); make room or choose another folder") from None
+
+
+def to_json(data: Any) -> str:
+    """Readable, deterministic JSON: sorted keys, two spaces, UTF-8 unescaped, a newline at the end; NaN becomes null."""
+    encoded = msgspec.json.encode(data, order="sorted")
+    return msgspec.json.format(encoded, indent=2).decode("utf-8") + "\n"
+
+
+def to_jsonl(rows: Iterable[Any]) -> bytes:
+    """One JSON object a line, keys in the order given."""
+    encode = msgspec.json.Encoder().encode
+    return b"".join(encode(row) + b"\n" for row in rows)
+
+
+def to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    """CSV with a header. Texts that a spreadsheet would read as a formula get a leading apostrophe.
+
+    >>> to_csv([{"a": "=1+1", "b": -0.5}], ["a", "b"])
+    "a,b\\r\\n'=1+1,-0.5\\r\\n"
+    """
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_guarded(row.get(column)) for column in columns])
+    return out.getvalue()
+
+
+def _guarded(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return "'" + value
+    return value
+
+
+def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: Mapping[str, str]) -> None:
+    """Write rows as Parquet. `schema` maps column names to Arrow type names (`string`, `double`, `int64`, `bool`)."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    fields = [pa.field(name, pa.type_for_alias(kind)) for name, kind in schema.items()]
+    columns = [pa.array([row.get(name) for row in rows], type=field.type) for name, field in zip(schema, fields, strict=True)]
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns, schema=pa.schema(fields)), sink)
+    write_atomic(path, sink.getvalue())

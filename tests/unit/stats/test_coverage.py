@@ -1,0 +1,54 @@
+"""95 % intervals hold the truth in 93 to 97 % of simulated label sets.
+
+`python -m tests.unit.stats.test_coverage` from the checkout prints the table for docs/statistics.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from .simulate import Setting, coverage
+
+# n >= 200 and the rarest class expected 15 times or more (the condition of DESIGN 8), 20 texts and more
+SETTINGS = [
+    Setting("200 single items", 200),
+    Setting("200 single items, good raters", 200, margins=(0.1, 0.2, 0.7), human=0.9, judge=0.8),
+    Setting("300 single items, poor raters", 300, margins=(0.08, 0.12, 0.8), human=0.5, judge=0.3),
+    Setting("400 single items, two classes", 400, margins=(0.2, 0.8), human=0.7, judge=0.7),
+    Setting("200 single items, gaps", 200, missing=0.25),
+    Setting("20 texts of 10", 20, 10, concentration=8.0),
+    Setting("30 texts of 8", 30, 8, margins=(0.15, 0.15, 0.7), human=0.8, judge=0.5, concentration=20.0),
+    Setting("60 texts of 5", 60, 5, margins=(0.1, 0.2, 0.7), human=0.8, concentration=5.0),
+    Setting("20 texts of 15, five classes", 20, 15, margins=(0.1, 0.1, 0.2, 0.3, 0.3), concentration=20.0),
+]
+OUTSIDE = [
+    Setting("60 single items", 60),
+    Setting("100 single items, rare class 5 times", 100, margins=(0.05, 0.25, 0.7)),
+    Setting("100 single items, rare class twice", 100, margins=(0.02, 0.08, 0.9), human=0.8, judge=0.8),
+    Setting("8 texts of 25", 8, 25, concentration=8.0),
+    Setting("12 texts of 5", 12, 5, concentration=8.0),
+    Setting("20 texts of 10, very unlike", 20, 10, margins=(0.1, 0.2, 0.7), human=0.8, concentration=2.0),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: s.name)
+def test_intervals_cover(setting: Setting) -> None:
+    found = coverage(setting)
+    outside = {name: share for name, share in found.items() if not 0.93 <= share <= 0.97}
+    assert not outside, f"{setting.name}: {outside}"
+
+
+def table() -> str:
+    """Coverage by statistic (rows) and setting (columns), as Markdown."""
+    columns = [(s, coverage(s)) for s in [*SETTINGS, *OUTSIDE]]
+    lines = ["| statistic | " + " | ".join(s.name for s, _ in columns) + " |", "| --- " * (len(columns) + 1) + "|"]
+    for name in columns[0][1]:
+        shares = (found.get(name, np.nan) for _, found in columns)
+        lines.append(f"| {name} | " + " | ".join("–" if np.isnan(x) else f"{100 * x:.1f}" for x in shares) + " |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table())
