@@ -137,7 +137,7 @@ def join(judgments: Iterable[Judgment], data: Dataset, training: Dataset) -> lis
 
 
 def make_cells(rows: Sequence[Row], scales: Mapping[str, Scale], *, pool_tasks: bool = False) -> tuple[Cell, ...]:
-    """Cells of `rows`, in order of language, metric (task) and judge."""
+    """Cells of `rows`, sorted by language, task, metric, judge, variant and temperature."""
     return tuple(_cell(key, members, scales[key[2]]) for key, members in sorted(_grouped(rows, lambda row: _key(row, pool_tasks)).items()))
 
 

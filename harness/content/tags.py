@@ -41,6 +41,31 @@ def canonical(text: str) -> str:
         raise UsageError(f"'{text}' cannot be a language tag; tags look like 'ja' or 'pt-BR'") from None
 
 
+def require_canonical(text: str) -> None:
+    """Raise UsageError unless `text` is the canonical tag of a known language; the message names the right one where there is one.
+
+    >>> require_canonical("pt-BR")
+    """
+    tag = canonical(text)
+    habit = _MISTAKEN.get(text.strip().lower())
+    if habit and not langcodes.tag_is_valid(tag):
+        kind, language, right = habit
+        raise UsageError(f"'{text}' is {kind}; {language} is '{right}'")
+    if not langcodes.tag_is_valid(tag):
+        raise UsageError(f"'{text}' is not the tag of a known language; tags look like 'ja' or 'pt-BR'")
+    if tag != text:
+        raise UsageError(f"language tag '{text}' is not canonical; write '{tag}'")
+
+
+def likely_script(tag: str) -> str:
+    """The ISO 15924 script that a language is most likely written in, unless the tag says which.
+
+    >>> likely_script("zh"), likely_script("zh-Hant")
+    ('Hans', 'Hant')
+    """
+    return str(langcodes.get(tag).maximize().script)
+
+
 def resolve(texts: Collection[str], known: Collection[str], what: str = "language pack") -> list[str]:
     """The tags meant by `texts`, in order. Raises UsageError when one is empty, repeated or not among `known`.
 

@@ -83,7 +83,9 @@ def _serve(path: Path, alias: str, context: int, key: str) -> Any:
     try:
         import xllamacpp
     except ImportError as err:
-        raise JudgeError(f"local models need the package 'xllamacpp', which cannot be loaded here: {err}") from None
+        raise JudgeError(
+            f"local models need the package 'xllamacpp', which cannot be loaded here: {err} (on Debian, 'apt-get install libgomp1' may be what is missing)"
+        ) from None
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(path)
     parameters.model_alias = {alias}

@@ -37,7 +37,7 @@ def judging(lm: Any, question: Question, texts: Mapping[str, str]) -> Any:
             lm += guidance.string('\n"""')
         for rubric in question.rubrics:
             lm += guidance.string(f"\n\n{metric_text(rubric, question)}")
-        lm += guidance.string("\n\nAnswer in JSON.")
+        lm += guidance.string(f"\n\n{reminder(question)}")
     with assistant():
         lm += guidance.json(name="answer", schema=question.schema, max_tokens=question.max_tokens)
     return lm
@@ -57,8 +57,20 @@ def metric_text(rubric: Rubric, question: Question) -> str:
 def form_text(question: Question) -> str:
     """The form of the answer in words, for endpoints that do not enforce a schema. It names no metric, so that all calls share it."""
     reason = f'"justification" (your reason in English, one sentence of at most {JUSTIFICATION_CHARACTERS} characters)'
-    score = '"score" (the score, a number or word that the question allows)'
-    keys = {"before": f"{reason}, then {score}", "after": f"{score}, then {reason}", "none": score}[question.variant.justification]
+    score = '"score" (a score that the question allows)'
+    keys = _in_order(question, reason, score)
     if not question.joint:
         return f"Answer with one JSON object and nothing else. It has {keys}."
-    return f"Answer with one JSON object and nothing else. It has one key for each question, by the question's name, and under it an object that has {keys}."
+    return (
+        "Answer with one JSON object and nothing else. It has one key for each question, by the question's name, and under it an object "
+        f"that has {keys}."
+    )
+
+
+def reminder(question: Question) -> str:
+    """The last line. Small models forget the form over a long text, and go on in the text's language."""
+    return f"Answer in JSON, with {_in_order(question, 'a short reason in English', 'the score')}."
+
+
+def _in_order(question: Question, reason: str, score: str) -> str:
+    return {"before": f"{reason}, then {score}", "after": f"{score}, then {reason}", "none": score}[question.variant.justification]

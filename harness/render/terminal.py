@@ -18,7 +18,6 @@ _SHORT = {
     "output_content_quality": "content quality",
     "problematic_content": "problematic",
 }
-_KINDS = {"not_json": "not JSON", "off_scale": "off scale"}
 
 
 def percent(value: float | None, interval: tuple[float, float] | None = None) -> str:
@@ -69,36 +68,43 @@ def _verdict(verdict: Verdict, show_condition: bool) -> Text:
 
 
 def _grid(cells: Sequence[Cell]) -> Table:
+    """Metrics by task, pooled ones first. Columns that would say the same in every row are left out."""
+    failing = any(cell.failures for cell in cells)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("task", no_wrap=True)
     table.add_column("metric", no_wrap=True)
     for heading in ("n", "read"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("agreement", no_wrap=True)
+    table.add_column("PA [95 %]", no_wrap=True)
+    if failing:
+        table.add_column("failed = wrong", no_wrap=True)
     table.add_column("baseline", justify="right", no_wrap=True)
     table.add_column("judge − baseline", no_wrap=True)
-    table.add_column("labels → judge", no_wrap=True)
-    table.add_column("failures")
-    last = ""
+    table.add_column("labels → judge")
+    if failing:
+        table.add_column("failures")
+    task = ALL_TASKS
     for cell in cells:
-        task = "all tasks" if cell.task == ALL_TASKS else cell.task
-        table.add_row(*_row(cell, "" if task == last else task), style="" if cell.task == ALL_TASKS else "dim")
-        last = task
+        if cell.task != task:
+            task = cell.task
+            table.add_row(Text(plain(task.replace("_", " ")), style="italic"))
+        table.add_row(*_row(cell, failing), style="" if cell.task == ALL_TASKS else "dim")
     return table
 
 
-def _row(cell: Cell, task: str) -> list[str]:
+def _row(cell: Cell, failing: bool) -> list[str]:
     versus = cell.vs_baseline
+    wrong = [percent(cell.pa_failed_wrong, cell.pa_failed_wrong_ci)] if failing else []
+    failures = [", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in cell.failures.items())] if failing else []
     return [
-        plain(task),
-        plain(_SHORT.get(cell.metric, cell.metric)),
+        plain(_SHORT.get(cell.metric, cell.metric.replace("_", " "))),
         str(cell.n_ref),
         str(cell.n),
-        percent(cell.pa_failed_wrong, cell.pa_failed_wrong_ci) + ("" if cell.pa_failed_wrong_ci else " †"),
+        percent(cell.pa, cell.pa_ci) + ("" if cell.pa_ci else " †"),
+        *wrong,
         percent(versus["pa"]),
         _difference(versus["diff"], versus["ci"]),
         f"{_counts(cell.distribution_labels)} → {_counts(cell.distribution_judge)}",
-        ", ".join(f"{_KINDS.get(kind, kind)} {count}" for kind, count in cell.failures.items()),
+        *failures,
     ]
 
 
@@ -113,22 +119,23 @@ def _counts(distribution: Mapping[str, int]) -> str:
 
 def _notes(report: Report) -> Text:
     lines = [
-        "agreement: share of answers equal to the label, unreadable ones counted as wrong, with a 95 % interval.",
-        "baseline: the commonest label of the development items. labels → judge: how often each score was due → given.",
-        "† too few independent texts for an interval.",
+        "PA: share of the answers read that equal the label. failed = wrong: the same with unreadable answers counted as wrong; the",
+        "difference to the baseline counts them so too. baseline: the commonest label of the development items, or of other groups.",
+        "labels → judge: how often each score was due → given. † too few independent texts for an interval.",
     ]
     if report.constructed_labels:
         lines.append("The labels are constructed with the texts, not given by native speakers: passing is necessary, not sufficient.")
     if any(report.missing.values()):
         left = ", ".join(f"{plain(judge)} {count}" for judge, count in report.missing.items() if count)
         lines.append(f"Calls without an answer, not counted above: {left}.")
-    lines += [f"signature  {plain(text)}" for text in report.signatures.values()]
-    return Text("\n".join(lines), style="dim", overflow="fold")
+    return Text("\n".join(lines), style="dim")
 
 
 def print_report(report: Report, console: Console | None = None) -> None:
-    """Print to stdout; a pipe gets full width instead of cut columns."""
+    """Print to stdout; a pipe gets a generous width instead of cut columns. Signatures are one line each, to be pasted whole."""
     console = console or Console()
     if not console.is_terminal:
-        console = Console(width=180)
-    console.print(render_report(report), soft_wrap=False)
+        console = Console(width=160)
+    console.print(render_report(report))
+    for text in report.signatures.values():
+        console.print(Text(f"signature  {plain(text)}", style="dim"), soft_wrap=True)

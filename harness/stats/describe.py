@@ -37,13 +37,13 @@ class Leniency:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """[scores, their sum, sum of squares], from the scale's middle: of the annotators' labels, or of a judge."""
+    """[scores, their sum, their sum of squares]: of the annotators' labels, or of a judge."""
 
     values: tuple[float, ...]
     judge: int | None = None
 
     def __call__(self, rows: Rows, /) -> Floats:
-        v = np.asarray(self.values) - (self.values[0] + self.values[-1]) / 2
+        v = np.asarray(self.values)
         powers = np.stack([np.ones(len(v)), v, v * v], axis=1)
         if self.judge is None:
             return np.asarray(rows.counts @ powers)
@@ -61,12 +61,8 @@ def leniency_of_judge(k: int, direction: Direction, values: ArrayLike | None = N
 def mean_score(k: int, values: ArrayLike | None = None, *, judge: int | None = None) -> Statistic:
     """Mean of the annotators' labels ("mean_labels") or of a judge's scores ("mean_judge"); n counts scores."""
     v = _numbers(values, k)
-
-    def value(sums: Floats) -> Floats:
-        return ratio(sums[..., 1], sums[..., 0]) + (v[0] + v[-1]) / 2
-
     name, empty = ("mean_labels", "no label") if judge is None else ("mean_judge", "no readable score")
-    return Statistic(name, Scores(v, judge), value, bounds=(v[0], v[-1]), empty=empty)
+    return Statistic(name, Scores(v, judge), mean_of, "mean", (v[0], v[-1]), empty)
 
 
 def sd_score(k: int, values: ArrayLike | None = None, *, judge: int | None = None) -> Statistic:
@@ -80,7 +76,7 @@ def sd_score(k: int, values: ArrayLike | None = None, *, judge: int | None = Non
 
     name, empty = ("sd_labels", "no label") if judge is None else ("sd_judge", "no readable score")
     bounds = (0.0, v[-1] - v[0])
-    return Statistic(name, Scores(v, judge), value, bounds=bounds, empty=empty, constant="a single score")
+    return Statistic(name, Scores(v, judge), value, "spread", bounds, empty, "a single score")
 
 
 def leniency(

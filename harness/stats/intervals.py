@@ -220,14 +220,17 @@ def mean_of_sums(
 def error_of_mean(sums: GroupSums, replicates: Callable[[], Floats]) -> tuple[float, float]:
     """Standard error of sum(y) / sum(size), bootstrapped over groups, and its degrees of freedom.
 
-    The bootstrap variance is multiplied by G / (G - 1). The squared deviations of G groups estimate a variance with the
-    degrees of freedom 2 / CV², CV being the coefficient of variation of their mean; at most G - 1, at least 3.
+    A group of share h of the units pulls the mean towards itself, by a factor 1 - h in its deviation d: the bootstrap
+    variance is multiplied by (G - 1) / G sum (d / (1 - h))² / sum d², which is G / (G - 1) for groups of one size.
+
+    Reference: MacKinnon & Webb (2018), CR3 by the jackknife.
     """
     groups = sums.groups
     deviation = sums.y - sums.mean * sums.size
     if np.abs(deviation).max() <= 1e-12 * max(1.0, float(np.abs(sums.y).max())):
         return 0.0, groups - 1.0
-    error = float(np.nanstd(replicates())) * math.sqrt(groups / (groups - 1))
+    pulled = float(sums.times @ (deviation / (1 - sums.size / sums.units)) ** 2) / float(sums.times @ deviation**2)
+    error = float(np.nanstd(replicates())) * math.sqrt(pulled * (groups - 1) / groups)
     return error, degrees_of_freedom(deviation, sums.times)
 
 
@@ -240,6 +243,8 @@ def resampled_means(sums: GroupSums, seed: int, resamples: int) -> Floats:
 
 def degrees_of_freedom(deviation: Floats, times: Floats) -> float:
     """Satterthwaite's degrees of freedom of a variance that is a sum of G groups' squared deviations.
+
+    2 / CV², CV being the coefficient of variation of their mean; at most G - 1, at least 3.
 
     >>> degrees_of_freedom(np.array([1.0, -1.0]), np.array([10.0, 10.0]))
     19.0

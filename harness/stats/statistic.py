@@ -32,15 +32,16 @@ class Features(Hashable, Protocol):
 class Statistic:
     """A named function of sums over items.
 
-    `value` maps sums (..., m) to values (...), NaN where undefined. A `share` has the features [used, y] with y in
-    [0, 1], a `mean` [used, y] with y in `bounds`; everything else is a `coefficient`. `empty` and `constant` say why a
-    value is undefined: without any item, and with some.
+    `value` maps sums (..., m) to values (...), NaN where undefined. A `share` has the features [units, y] with y in
+    [0, 1], a `mean` [units, y] with y in `bounds` (and the sum of y² as a third, where an item may be several units); a
+    `spread` is a standard deviation, everything else a `coefficient`. `empty` and `constant` say why a value is
+    undefined: without any item, and with some.
     """
 
     name: str
     features: Features
     value: Callable[[Floats], Floats]
-    kind: Literal["share", "mean", "coefficient"] = "coefficient"
+    kind: Literal["share", "mean", "spread", "coefficient"] = "coefficient"
     bounds: tuple[float, float] = (-1.0, 1.0)
     empty: str = "no overlap"
     constant: str = "constant raters"

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.arrays import Estimate, Floats, Ints, ShapeError, as_index, undefined
-from harness.stats.bootstrap import bca
 from harness.stats.correlation import NAMES, Correlation, kendall_tau, pearson, spearman
-from harness.stats.intervals import MIN_GROUPS, Interval, no_interval
+from harness.stats.intervals import MIN_GROUPS, Interval, no_interval, t_quantile
 from harness.stats.statistic import ratio
 
 _ONE = {"kendall": kendall_tau, "spearman": spearman, "pearson": pearson}
@@ -40,7 +39,10 @@ def system_correlation(
     """Kendall's tau-b, Spearman's rho and Pearson's r between the systems' mean scores.
 
     A system's mean is over the items that have both a judge's score and a human one (give the mean over annotators).
-    Intervals resample groups (documents) and keep the systems: they say how well these systems are ranked.
+    Intervals resample groups (documents) and keep the systems: estimate ± t x bootstrap standard error. They are about
+    the correlation that samples of this many documents give for these systems; more documents have less noise in the
+    means and so, usually, a higher correlation. (Simulated, 93-98 % cover that; nothing covers the correlation of the
+    true means, and the percentile interval, whose resamples have the noise twice, covers neither.)
 
     Args:
         judge, human: (items,) numbers, NaN where missing.
@@ -104,23 +106,18 @@ def _intervals(
     rng, parts = np.random.default_rng(seed), []
     step = max(1, _CHUNK // max(groups, systems * systems))
     for done in range(0, resamples, step):
-        weights = rng.multinomial(groups, np.full(groups, 1 / groups), min(step, resamples - done))
+        weights = rng.multinomial(groups, np.full(groups, 1 / groups), min(step, resamples - done)).astype(np.float64)
         parts.append(_all(*_means((weights @ flat).reshape(-1, 3, systems))))
-    left_out = [
-        _all(*_means((flat.sum(axis=0) - flat[at : at + step]).reshape(-1, 3, systems)))
-        for at in range(0, groups, step)
-    ]
     out = {}
-    for column, (name, estimate) in enumerate(estimates.items()):
-        replicates = np.concatenate([p[column] for p in parts])
-        jackknife = np.concatenate([p[column] for p in left_out])
-        known = replicates[~np.isnan(replicates)]
-        if estimate.reason is not None or np.isnan(jackknife).any() or len(known) < 0.9 * resamples:
+    for name, estimate, *replicates in zip(estimates, estimates.values(), *parts, strict=True):
+        drawn = np.concatenate(replicates)
+        known = drawn[~np.isnan(drawn)]
+        half = t_quantile(level, groups - 1) * float(np.std(known)) if len(known) else 0.0
+        if estimate.reason is not None or len(known) < 0.9 * resamples:
             out[name] = no_interval(groups, estimate.reason or "undefined in most resamples")
-            continue
-        lo, hi = bca(estimate.value, known, jackknife, np.ones(groups), level=level)
-        if hi > lo:
-            out[name] = Interval(lo, hi, "cluster bootstrap (bca)", groups, None, None)
+        elif half > 0:
+            lo, hi = max(-1.0, estimate.value - half), min(1.0, estimate.value + half)
+            out[name] = Interval(lo, hi, "cluster bootstrap (t)", groups, None, None)
         else:
             out[name] = no_interval(groups, "no variation between texts")
     return out

@@ -46,7 +46,7 @@ def table() -> str:
     lines = ["| statistic | " + " | ".join(s.name for s, _ in columns) + " |", "| --- " * (len(columns) + 1) + "|"]
     for name in columns[0][1]:
         shares = (found.get(name, np.nan) for _, found in columns)
-        lines.append(f"| {name} | " + " | ".join("–" if np.isnan(x) else f"{100 * x:.1f}" for x in shares) + " |")
+        lines.append(f"| {name} | " + " | ".join("-" if np.isnan(x) else f"{100 * x:.1f}" for x in shares) + " |")
     return "\n".join(lines)
 
 

@@ -1,0 +1,70 @@
+# make setup | run | test | lint | check | wheel-check | lock | items | bench | clean
+
+PYTHON := $(shell sh .ci/pythons first)
+VENV := .venv
+BIN := $(VENV)/bin
+export PYTHONDONTWRITEBYTECODE :=
+
+.PHONY: setup run test test-others lint check wheel-check lock items bench clean
+
+setup: $(VENV)/.ready
+
+# The model comes last: it is fetched into the user's cache, once for all checkouts.
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/harness models pull smollm2-135m
+	@touch $@
+
+run: setup
+	$(BIN)/harness run --langs ja,cs
+
+test: setup lint
+	$(BIN)/python -m pytest -rs
+	$(MAKE) test-others
+
+# Every other Python that is here: its own environment, all but the slow tests.
+test-others: setup
+	@set -e; for python in $$(sh .ci/pythons others); do \
+	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	  echo "== Python $$version"; \
+	  if [ ! -f .venv-$$version/.ready ] || [ requirements.lock -nt .venv-$$version/.ready ]; then \
+	    $$python -m venv .venv-$$version; \
+	    .venv-$$version/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock; \
+	    .venv-$$version/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
+	    touch .venv-$$version/.ready; \
+	  fi; \
+	  .venv-$$version/bin/python -m pytest -q -rs -m "not slow"; \
+	done
+
+lint: setup
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/harness check
+
+check: setup
+	$(BIN)/harness check
+
+# The wheel, built and installed into an empty environment outside the checkout, as a stranger would use it.
+wheel-check: setup
+	sh .ci/wheel-check "$(PYTHON)" "$(BIN)/python"
+
+# Needs uv: resolves pyproject.toml for all supported Pythons.
+lock:
+	{ echo "# Every package that a checkout uses, pinned and hashed, for Python 3.11 and newer. Made by 'make lock'."; \
+	  echo "# Installed with --no-deps --require-hashes: nothing that is not named here comes in."; \
+	  uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra dev pyproject.toml; } > requirements.lock.new
+	mv requirements.lock.new requirements.lock
+
+# Derives the control items and their labels from the packs' base texts.
+items: setup
+	$(BIN)/python languages/derive.py
+
+bench: setup
+	$(BIN)/python benchmarks/start.py
+
+clean:
+	rm -rf .venv .venv-* dist results .mypy_cache .ruff_cache .pytest_cache .hypothesis

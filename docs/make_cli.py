@@ -1,0 +1,24 @@
+"""Writes docs/cli.md from the parser: `python docs/make_cli.py`. A test holds the two equal."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from harness.cli.parser import build_parser
+
+
+def page() -> str:
+    """The whole command line as Markdown."""
+    os.environ["COLUMNS"] = "110"  # argparse wraps to the terminal
+    parser = build_parser()
+    parts = ["# The command line", "", "Generated from `--help`; do not edit.", "", "```", parser.format_help().rstrip(), "```"]
+    [commands] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    for name, command in commands.choices.items():
+        parts += ["", f"## harness {name}", "", "```", command.format_help().rstrip(), "```"]
+    return "\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("cli.md").write_text(page(), encoding="utf-8")
