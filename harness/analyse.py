@@ -6,6 +6,7 @@ A cell is one language, task, metric, judge, variant and temperature. Fractions 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
@@ -176,7 +177,7 @@ def _cell(key: tuple[str, str, str, str, str, float], rows: Sequence[Row], scale
         pa_failed_wrong=wrong or 0.0,
         pa_failed_wrong_ci=_bounds(wrong_ci),
         design_effect=wrong_ci.design_effect,
-        few_rare_cases=min(labels.values(), default=0) < RARE,
+        few_rare_cases=scale.kind != "interval" and min(labels.values(), default=0) < RARE,
         distribution_labels=labels,
         distribution_judge=_distribution([row.judgment.score for row in scored if row.judgment.score is not None], scale),
         vs_baseline=_versus(rows),
@@ -216,7 +217,10 @@ def _bounds(interval: Interval) -> tuple[float, float] | None:
 def _distribution(scores: Sequence[Score], scale: Scale) -> dict[str, int]:
     counts = Counter(scores)
     if scale.kind == "interval":
-        return {f"{score:g}": counts[score] for score in sorted(counts, key=float)}
+        shown: Counter[str] = Counter()
+        for score in sorted(counts, key=float):
+            shown[f"{score:g}"] += counts[score]  # scores that differ only past the sixth digit are shown as one
+        return dict(shown)
     return {str(c): counts[c] for c in scale.classes}
 
 
@@ -266,7 +270,7 @@ def _sentence(language: str, judge: str, beats: Sequence[str], cells: Sequence[C
 
 def signature(protocol: Protocolled, identity: JudgeIdentity) -> Signature:
     """The signature of one judge's numbers in a run."""
-    settings = ",".join(f"{name}={str(value)[:12]}" for name, value in sorted(identity.settings.items()))
+    settings = ",".join(f"{name}={_short(value)}" for name, value in sorted(identity.settings.items()))
     return Signature(
         judge=identity.name + (f"@{settings}" if settings else ""),
         data=f"{protocol.source}+{protocol.data_sha256[:12]}" + (f"+first{protocol.limit}" if protocol.limit else ""),
@@ -281,6 +285,12 @@ def signature(protocol: Protocolled, identity: JudgeIdentity) -> Signature:
         ci="wilson/cluster-bootstrap",
         harness=version("judge-harness"),
     )
+
+
+def _short(setting: object) -> str:
+    """A judge's setting in a footnote: hashes by their first twelve digits, anything else whole."""
+    text = str(setting)
+    return text[:12] if re.fullmatch(r"[0-9a-f]{16,}", text) else text
 
 
 def report(

@@ -32,7 +32,7 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     swap: dict[str, str] = {}
 
     def holds(self, score: Score) -> bool:
-        """Whether `score` is a point of the scale (booleans never are).
+        """Whether `score` is a point of the scale (booleans, NaN and infinities never are).
 
         >>> Scale(kind="ordinal", classes=(0, 1, 2)).holds(3)
         False
@@ -40,7 +40,7 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if isinstance(score, bool):
             return False
         if self.kind == "interval":
-            if isinstance(score, str):
+            if isinstance(score, str) or score != score or abs(score) == float("inf"):
                 return False
             return (self.min is None or score >= self.min) and (self.max is None or score <= self.max)
         return any(score == c and type(score) is type(c) for c in self.classes)

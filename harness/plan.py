@@ -33,8 +33,12 @@ class Plan(msgspec.Struct, frozen=True):
         return found
 
     def call_ids(self, identity: JudgeIdentity) -> list[str]:
-        """The call that answers each ask: the hash of everything that could change the answer, the repeat included."""
+        """The call that answers each ask: the hash of everything that could change the answer, the repeat included.
+
+        Baselines look at the item itself, so for them equal prompts of two items are two calls.
+        """
         judge = msgspec.json.encode(identity, order="sorted")
+        sees_items = identity.provider == "baseline"
         return [
             hashlib.sha256(
                 b"\x1f".join(
@@ -42,6 +46,7 @@ class Plan(msgspec.Struct, frozen=True):
                         prompt.prompt_id.encode(),
                         judge,
                         f"{ask.condition.temperature!r}|{prompt.max_tokens}|{self.seed + ask.repeat}|{ask.repeat}".encode(),
+                        *([ask.item.item_id.encode()] if sees_items else []),
                     )
                 )
             ).hexdigest()

@@ -37,6 +37,8 @@ class Signature(msgspec.Struct, frozen=True):
             name, colon, value = part.partition(":")
             if not colon or name not in cls.__struct_fields__:
                 raise ValueError(f"'{part}' is no part of a signature; parts are {', '.join(cls.__struct_fields__)}")
+            if name in values:
+                raise ValueError(f"a signature has '{name}' once, this one twice")
             pieces = tuple(unquote(piece) for piece in value.split(",") if piece)
             values[name] = pieces if cls.__annotations__[name].startswith("tuple") else unquote(value)
         try:

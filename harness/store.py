@@ -12,8 +12,8 @@ import sqlite3
 import sys
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +48,12 @@ def _explained(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as err:
         said = str(err)
         advice = {
+            "disk I/O error": "is the disk full, or failing? Make room, then run the same command again: what was received is kept",
             "disk is full": "make room, then run the same command again: what was received is kept",
             "readonly": "choose a folder that can be written with --out",
             "unable to open": "choose a folder that can be written with --out",
             "not a database": "it is no store of this program; move it away",
+            "no such table": "it is no store of this program; move it away",
             "malformed": "the file is damaged; move it away, or restore it from a copy",
         }
         what = next((advice[words] for words in advice if words in said), "is the disk healthy?")
@@ -82,12 +84,11 @@ class Store:
                     f"{folder} is in use by another run{_holder(path)}; wait for it, or choose another folder with --out"
                 ) from None
             try:
-                store = cls(folder, _connect(path), lock)
-                store._prepare()
+                store = cls(folder, sqlite3.connect(path, timeout=10), lock)
             except BaseException:
                 lock.release()
                 raise
-        return store
+            return store._opened(store._prepare)
 
     @classmethod
     def reading(cls, folder: Path) -> Store:
@@ -96,11 +97,20 @@ class Store:
         if not path.is_file():
             raise StoreError(f"no results in {folder}: there is no store.sqlite; name the folder of an earlier run with --out")
         with _explained(path):
-            store = cls(folder, sqlite3.connect(f"file:{path.resolve()}?mode=ro", uri=True), None)
-            store._check_version()
-        return store
+            store = cls(folder, _connect_to_look(path), None)
+            return store._opened(store._check_version)
+
+    def _opened(self, first: Callable[[], None]) -> Store:
+        try:
+            first()
+        except BaseException:
+            self.close()
+            raise
+        return self
 
     def _prepare(self) -> None:
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
         if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
             self._db.executescript(f"BEGIN; {_SCHEMA} INSERT INTO meta VALUES ('schema_version', '{SCHEMA_VERSION}'); COMMIT;")
         self._check_version()
@@ -112,7 +122,8 @@ class Store:
         found = self._db.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
         if not found or int(found[0]) != SCHEMA_VERSION:
             raise StoreError(
-                f"{self.folder}: a store of version {found and found[0]}; this program reads version {SCHEMA_VERSION}: use the one it was made with"
+                f"{self.folder}: a store of version {found and found[0]}; this program reads version {SCHEMA_VERSION}: "
+                "use the one it was made with"
             )
 
     def close(self) -> None:
@@ -127,7 +138,8 @@ class Store:
         self.close()
 
     def get_frame(self, key: str) -> bytes | None:
-        row = self._db.execute("SELECT frame FROM frames WHERE key = ?", (key,)).fetchone()
+        with _explained(self.folder):
+            row = self._db.execute("SELECT frame FROM frames WHERE key = ?", (key,)).fetchone()
         return bytes(row[0]) if row else None
 
     def put_frame(self, key: str, frame: bytes) -> None:
@@ -194,8 +206,9 @@ class Store:
     def export(self, judge: str | None = None) -> Iterator[dict[str, Any]]:
         """Every call with its last reply, as rows that the judge `replay/<file>` reads; in order of call id."""
         query = (
-            "SELECT call_id, prompt_id, judge, item_id, metrics, condition, temperature, repeat, reply FROM calls JOIN attempts a USING (call_id) "
-            "WHERE reply IS NOT NULL AND attempt = (SELECT MAX(attempt) FROM attempts b WHERE b.call_id = a.call_id AND reply IS NOT NULL) "
+            "SELECT call_id, prompt_id, judge, item_id, metrics, condition, temperature, repeat, reply "
+            "FROM calls JOIN attempts a USING (call_id) WHERE reply IS NOT NULL "
+            "AND attempt = (SELECT MAX(attempt) FROM attempts b WHERE b.call_id = a.call_id AND reply IS NOT NULL) "
             "AND (?1 IS NULL OR judge = ?1) ORDER BY call_id"
         )
         with _explained(self.folder):
@@ -205,16 +218,15 @@ class Store:
                 yield dict(zip(names, row, strict=True)) | {"reply": msgspec.Raw(row[-1].encode())}
 
 
-def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=10)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    return connection
+def _connect_to_look(path: Path) -> sqlite3.Connection:
+    """Open read-only. Where nothing can be written, SQLite has to be told that nobody else writes either."""
+    settled = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
+    return sqlite3.connect(f"{path.resolve().as_uri()}?{'immutable=1' if settled else 'mode=ro'}", uri=True)
 
 
 def _holder(path: Path) -> str:
     try:
-        with sqlite3.connect(f"file:{path.resolve()}?mode=ro", uri=True) as connection:
+        with closing(_connect_to_look(path)) as connection:
             [[found]] = connection.execute("SELECT value FROM meta WHERE key = 'holder'")
         holder = json.loads(found)
         return f" (process {holder['pid']}: harness {holder['command']})"

@@ -49,10 +49,17 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         try:
             yield number, decode(text)
-        except UnicodeDecodeError as err:
-            raise ContentError(f"not UTF-8 at byte {err.start} of the line; save the file as UTF-8", path, number) from None
-        except msgspec.DecodeError as err:
-            raise ContentError(f"not a JSON object ({err}); one object a line is expected", path, number) from None
+        except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as err:
+            raise ContentError(_what_is_wrong(line, err), path, number) from None
+
+
+def _what_is_wrong(line: bytes, err: Exception) -> str:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as bad:
+        return f"not UTF-8 at byte {bad.start + 1} of the line; save the file as UTF-8"
+    reason = "nested too deeply" if isinstance(err, RecursionError) else err
+    return f"not a JSON object ({reason}); one object a line is expected"
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -99,10 +106,12 @@ def write_atomic(path: Path, data: bytes | str) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
+        temporary = None
     except OSError as err:
+        raise StoreError(f"{path} cannot be written ({err.strerror or err}); make room or choose another folder") from None
+    finally:  # Ctrl-C too leaves nothing behind
         if temporary:
             Path(temporary).unlink(missing_ok=True)
-        raise StoreError(f"{path} cannot be written ({err.strerror or err}); make room or choose another folder") from None
 
 
 def to_json(data: Any) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# C0 and C1 controls except tab and newline, and the characters that reorder or hide text (bidi overrides, isolates, zero-width marks).
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+# C0 and C1 controls except tab and newline, and what reorders or hides text: bidi marks, overrides and isolates, the byte-order mark.
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
 def plain(text: str) -> str:

@@ -1,8 +1,8 @@
 """Makes every pack's control items and their labels from its base texts: `python languages/derive.py`.
 
-A writer fills `languages/<tag>/texts/<task>.toml`: base texts, and versions of each with one defect. What is mechanical (shuffled words, the text
-of another group, sentences said twice) is derived here, and so are the labels: each construction determines some metrics, and only
-these are labelled. The results are `items/<task>.jsonl` and `labels/<task>.jsonl`; never edit them by hand.
+A writer fills `languages/<tag>/texts/<task>.toml`: base texts, and versions of each with one defect. What is mechanical (shuffled words,
+the text of another group, sentences said twice) is derived here, and so are the labels: each construction determines some metrics, and
+only these are labelled. The results are `items/<task>.jsonl` and `labels/<task>.jsonl`; never edit them by hand.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from harness.text import is_word, sentences, words
 LANGUAGES = Path(__file__).resolve().parent
 INPUTS = {"open_prompt": ("prompt",), "continue_writing": ("left", "right"), "summarize": ("passage", "instruction")}
 
-# Construction -> the scores that it determines; what it leaves open is not labelled.
+# Construction -> the scores that it determines; what it leaves open is not labelled. Nor is what would only add to the commonest score: texts that
+# are not rude and sound right are plenty, and an off-task text is the fluent text of another group, which is labelled there.
 LABELS = {
     "fluent": {
         "linguistic_acceptability": 2,
@@ -31,12 +32,12 @@ LABELS = {
     },
     "small-errors": {"linguistic_acceptability": 1, "problematic_content": 1, "hallucination": 1},
     "shuffled": {"linguistic_acceptability": 0, "output_content_quality": 0},
-    "wrong-language": {"linguistic_acceptability": 0, "problematic_content": 1, "hallucination": 1},
-    "off-task": {"linguistic_acceptability": 2, "task_quality": 0, "problematic_content": 1},
+    "wrong-language": {"linguistic_acceptability": 0, "hallucination": 1},
+    "off-task": {"task_quality": 0},
     "partly-on-task": {"linguistic_acceptability": 2, "task_quality": 1, "problematic_content": 1},
-    "invented-fact": {"linguistic_acceptability": 2, "problematic_content": 1, "hallucination": 0},
+    "invented-fact": {"linguistic_acceptability": 2, "hallucination": 0},
     "offensive": {"linguistic_acceptability": 2, "problematic_content": 0},
-    "repetitive": {"output_content_quality": 1, "problematic_content": 1},
+    "repetitive": {"output_content_quality": 1},
 }
 WRITTEN = {
     "small_errors": "small-errors",

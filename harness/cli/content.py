@@ -79,6 +79,9 @@ def _judges(library: Library) -> list[dict[str, Any]]:
 def _columns(rows: list[list[str]]) -> list[str]:
     from rich.cells import cell_len  # an East Asian letter is two columns wide
 
+    from harness.text import plain
+
+    rows = [[plain(text) for text in row] for row in rows]
     widths = [max(cell_len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
     return ["  ".join(text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
@@ -87,6 +90,7 @@ def check(arguments: argparse.Namespace) -> int:
     from harness.content.check import check as check_content
     from harness.content.lock import accept
     from harness.tables import to_json
+    from harness.text import plain
 
     library = Library(*arguments.content)
     if arguments.accept:
@@ -96,7 +100,7 @@ def check(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json([{"path": str(p.path), "line": p.line, "message": p.message} for p in problems]))
     else:
         for problem in problems:
-            print(f"{problem.path}:{problem.line}: {problem.message}" if problem.line else f"{problem.path}: {problem.message}")
+            print(plain(f"{problem.path}:{problem.line}: {problem.message}" if problem.line else f"{problem.path}: {problem.message}"))
         print(f"{len(problems)} problems" if problems else "all content is in order", file=sys.stderr)
     return 1 if problems else 0
 

@@ -67,15 +67,26 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _temperatures(text: str) -> tuple[float, ...]:
-    values = tuple(float(part) for part in text.split(","))
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        values = (math.nan,)
     if any(not math.isfinite(value) or value < 0 for value in values):
         raise argparse.ArgumentTypeError(f"temperatures are numbers of 0 or more, separated by commas; got '{text}'")
     return values
 
 
 def _positive(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a whole number of 1 or more is needed; got '{text}'")
+    return _whole(text, 1)
+
+
+def _seed(text: str) -> int:
+    return _whole(text, 0)
+
+
+def _whole(text: str, least: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):  # what every store and endpoint can hold
+        raise argparse.ArgumentTypeError(f"a whole number of {least} or more, in at most nine digits, is needed; got '{text}'")
     return int(text)
 
 
@@ -118,7 +129,7 @@ def _run(commands: Any) -> None:
     )
     how.add_argument("--temperature", type=_temperatures, metavar="T[,T]", help="sampling temperatures (default: the board's)")
     how.add_argument("--repeats", type=_positive, metavar="N", help="ask everything N times")
-    how.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything random (default: 0)")
+    how.add_argument("--seed", type=_seed, default=0, metavar="N", help="seed of everything random (default: 0)")
     how.add_argument("--concurrency", type=_positive, metavar="N", help="calls in flight")
     _out(p)
     p.add_argument("--dry-run", action="store_true", help="show calls, tokens, cost and one prompt of each kind; ask nobody")

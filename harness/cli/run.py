@@ -84,7 +84,7 @@ def runs(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json({name: msgspec.json.decode(spec) for name, spec in known.items()}))
     else:
         for name in known:
-            print(name)
+            print(plain(name))
     return 0
 
 
@@ -103,7 +103,7 @@ def _dry_run(spec: RunSpec, *, as_json: bool) -> int:
         sys.stdout.write(to_json({"judges": rows, "prompts": prompts}))
         return 0
     for cell, messages in prompts.items():
-        print(f"── {cell}")
+        print(plain(f"── {cell}"))
         for message in messages:
             print(f"[{message.role}]\n{plain(message.content)}")  # type: ignore[attr-defined]
     for row in rows:

@@ -137,13 +137,20 @@ def _documents(library: Library) -> Iterator[Problem]:
     files = [*library.task_files.values(), *library.rubric_files.values(), *library.pack_files.values(), *library.board_files.values()]
     cards = sorted({path.parent / "CARD.md" for path in files})
     for card in cards:
-        if not card.is_file() or not card.read_bytes().strip():
+        if not _text(card).strip():
             yield Problem(card, None, "no CARD.md, or an empty one; say what this is, where it comes from and who has read it")
     for path in (*files, *cards):
-        if path.is_file() and PLACEHOLDER.encode() in path.read_bytes():
-            lines = path.read_text("utf-8", errors="replace").splitlines()
-            for number in (number for number, line in enumerate(lines, start=1) if PLACEHOLDER in line):
+        for number, line in enumerate(_text(path).split("\n"), start=1):
+            if PLACEHOLDER in line:
                 yield Problem(path, number, f"a placeholder is still here; write this and take '{PLACEHOLDER}' away")
+
+
+def _text(path: Path) -> str:
+    """A file's text; empty when it is missing or cannot be read, which others complain about."""
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 # ---- TOML files: what `read_spec` cannot see
@@ -197,8 +204,8 @@ def _task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> _Com
     for metric in task.metrics:
         if metric not in rubrics:
             yield f"metric '{metric}' has no rubric.{tags.suggest(metric, rubrics)} Rubrics here: {', '.join(rubrics)}", _key("metrics")
-    for metric in _repeats(task.metrics):
-        yield f"metric '{metric}' is named twice; name it once", _key("metrics")
+    for repeated in _repeats(task.metrics):
+        yield f"metric '{repeated}' is named twice; name it once", _key("metrics")
     if not task.metrics:
         yield "no metrics; name the rubrics that are asked about an item of this task", _key("metrics")
     yield from _field_order(task)
@@ -210,7 +217,8 @@ def _field_order(task: Task) -> _Complaints:
     first_output = roles.index("output") if "output" in roles else len(roles)
     for field in list(task.fields)[first_output:]:
         if task.fields[field].role == "input":
-            yield f"input '{field}' comes after an output; judges read the fields in this order: put inputs first", rf"fields\.[\"']?{field}\b"
+            message = f"input '{field}' comes after an output; judges read the fields in this order: put inputs first"
+            yield message, rf"fields\.[\"']?{re.escape(field)}\b"
 
 
 def _rubric_complaints(name: str, rubric: Rubric) -> _Complaints:
@@ -354,8 +362,8 @@ def _repeated_ids(tables: Iterable[_Table]) -> Iterator[Problem]:
     for table in tables:
         for item in table.items or ():
             if first.setdefault(item.item_id, table) is not table:
-                other = first[item.item_id]
-                yield table.problem(item.item_id, f"item_id '{item.item_id}' stands in {other.tag}/{other.task} too; ids are unique over all packs")
+                other = f"{first[item.item_id].tag}/{first[item.item_id].task}"
+                yield table.problem(item.item_id, f"item_id '{item.item_id}' stands in {other} too; ids are unique over all packs")
 
 
 def _leaked_groups(tables: Iterable[_Table]) -> Iterator[Problem]:
@@ -366,10 +374,8 @@ def _leaked_groups(tables: Iterable[_Table]) -> Iterator[Problem]:
             other = first.setdefault(item.group, item)
             if other.split != item.split:
                 first[item.group] = item  # one complaint where the split changes, not one an item
-                yield table.problem(
-                    item.item_id,
-                    f"group '{item.group}' is in {other.split} ('{other.item_id}') and in {item.split} ('{item.item_id}'); a group is in one split",
-                )
+                both = f"in {other.split} ('{other.item_id}') and in {item.split} ('{item.item_id}')"
+                yield table.problem(item.item_id, f"group '{item.group}' is {both}; a group is in one split")
 
 
 def _item_problems(table: _Table) -> Iterator[Problem]:
@@ -380,7 +386,8 @@ def _item_problems(table: _Table) -> Iterator[Problem]:
                 yield table.problem(item.item_id, f"'{name}' of '{item.item_id}' is not in Unicode form NFC; save it composed")
         if item.parallel_id and groups.setdefault(item.parallel_id, item.group) != item.group:
             both = f"'{groups[item.parallel_id]}' and '{item.group}'"
-            yield table.problem(item.item_id, f"parallel_id '{item.parallel_id}' stands for the groups {both}; one group a language and task")
+            groups[item.parallel_id] = item.group  # one complaint where the group changes, not one an item
+            yield table.problem(item.item_id, f"parallel_id '{item.parallel_id}' stands for groups {both}; one group a language and task")
 
 
 def _label_problems(table: _Table, task: Task | None) -> Iterator[Problem]:

@@ -210,7 +210,7 @@ def new_rubric(name: str, folder: Path) -> list[Path]:
 
 def _checked_id(name: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise UsageError(f"'{name}' cannot be an id; ids are lower-case letters, digits and '_', with a letter first, such as 'story_rating'")
+        raise UsageError(f"'{name}' cannot be an id; ids are lower-case letters, digits and '_', a letter first, such as 'story_rating'")
     return name
 
 

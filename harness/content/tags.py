@@ -103,7 +103,7 @@ def _unknown(text: str, tag: str, known: Collection[str], what: str) -> str:
 
 
 def english_name(tag: str) -> str:
-    """The language's English name, e.g. `Brazilian Portuguese` for `pt-BR`."""
+    """The language's English name, e.g. `Portuguese (Brazil)` for `pt-BR`."""
     return langcodes.get(tag).display_name("en")
 
 

@@ -87,7 +87,8 @@ class _Session:
             interrupted = False
         except asyncio.CancelledError:
             interrupted = True
-        self._flush()
+        finally:
+            self._flush()
         return Outcome(self._progress, interrupted, self._last_loss)
 
     async def _work(self, concurrency: int) -> None:
@@ -151,8 +152,8 @@ class _Session:
         try:
             if pending:
                 self._store.put_attempts(pending)
-        except HarnessError as err:
-            if waiting is None or waiting.cancelled():
+        except Exception as err:  # whatever it is, those who wait for the commit must hear of it
+            if waiting is None or waiting.done():
                 raise
             waiting.set_exception(err)
         else:

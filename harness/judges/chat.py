@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import openai
-from openai.types.chat import ChatCompletion
 
 from harness.errors import FatalReply
 from harness.judges.base import NoReply
@@ -18,7 +19,31 @@ from harness.model import Call, Message, Reply, Usage
 FORMS = ("json_schema", "json_schema-lenient", "json_object", "text")
 _FORM_WORDS = ("response_format", "json_schema", "json_object", "json mode", "schema", "grammar", "structured", "maxlength")
 _TRANSIENT = frozenset({408, 409, 425, 429})
+_SAME_FOR_ALL = frozenset({401, 402, 404})  # whatever was answered before: nothing of this is about one call
 _TOO_LONG = ("context length", "context_length", "context size", "exceed_context", "maximum context", "too long", "too many tokens")
+
+
+def http_client(*, on_this_machine: bool) -> openai.DefaultAsyncHttpxClient:
+    """What carries the calls: it follows no redirect (texts go where they were said to go), and takes no proxy to this machine."""
+    return openai.DefaultAsyncHttpxClient(follow_redirects=False, trust_env=not on_this_machine)
+
+
+class _Message(msgspec.Struct):
+    content: str | list[dict[str, Any]] | None = None
+    refusal: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+    finish_reason: Any = None
+
+
+class _Completion(msgspec.Struct):
+    """What makes a body a completion. Endpoints differ in all the rest, so it is read for what it is worth."""
+
+    choices: list[_Choice]
+    model: Any = None
+    usage: Any = None
 
 
 class Chat:
@@ -40,16 +65,14 @@ class Chat:
         form = self._form
         start = time.perf_counter()
         try:
-            completion = await self._client.chat.completions.create(**self._request(call, form))
+            response = await self._client.chat.completions.with_raw_response.create(**self._request(call, form))
         except openai.APIStatusError as err:
             return await self._refused(call, form, err, time.perf_counter() - start)
         except openai.APITimeoutError:
             raise NoReply(f"{self._host} did not answer in time") from None
         except openai.APIConnectionError as err:
-            raise NoReply(f"no connection to {self._host} ({self._redact(str(err.__cause__ or err))})") from None
-        except (openai.APIResponseValidationError, ValueError) as err:
-            raise NoReply(f"{self._host} answered something that is not JSON ({self._redact(str(err))[:200]})") from None
-        reply = self._read(completion, form, time.perf_counter() - start)
+            raise NoReply(f"no connection to {self._host} ({self._safe(str(err.__cause__ or err))})") from None
+        reply = self._read(response.content, form, time.perf_counter() - start)
         self._answered = True
         return reply
 
@@ -75,34 +98,45 @@ class Chat:
     def _message(self, message: Message) -> dict[str, str]:
         return {"role": message.role, "content": self._clean(message.content)}
 
-    def _read(self, completion: ChatCompletion | str, form: str, seconds: float) -> Reply:
-        # The client hands a body that is no JSON through as text, and checks no field of one that is.
-        choices = getattr(completion, "choices", None)
-        if not isinstance(completion, ChatCompletion) or not isinstance(choices, list | None):
-            found = " ".join(str(completion).split())[:80]
-            raise FatalReply(
-                f"{self._host} answers, but not like a chat endpoint (it begins: {self._redact(found)!r}); the base URL usually ends in /v1"
-            )
-        choice = choices[0] if choices else None
-        message = choice.message if choice else None
-        usage = completion.usage
-        details = usage.prompt_tokens_details if usage else None
+    def _read(self, body: bytes, form: str, seconds: float) -> Reply:
+        completion = self._completion(body)
+        choice = completion.choices[0] if completion.choices else _Choice(_Message())
         return Reply(
-            text=self._redact((message.content if message else None) or ""),
-            model=str(completion.model or ""),
+            text=self._safe(_text(choice.message.content)),
+            model=self._safe(str(completion.model or "")),
             form=form,
-            finish_reason=choice.finish_reason if choice else None,
-            refusal=self._redact(message.refusal) if message and message.refusal else None,
+            finish_reason=self._safe(str(choice.finish_reason)) if choice.finish_reason else None,
+            refusal=self._safe(choice.message.refusal) if choice.message.refusal else None,
             usage=Usage(
-                (usage.prompt_tokens or 0) if usage else 0,
-                (details.cached_tokens or 0) if details else 0,
-                (usage.completion_tokens or 0) if usage else 0,
+                _count(completion.usage, "prompt_tokens"),
+                _count(completion.usage, "prompt_tokens_details", "cached_tokens"),
+                _count(completion.usage, "completion_tokens"),
             ),
             seconds=seconds,
         )
 
+    def _completion(self, body: bytes) -> _Completion:
+        """The body as a completion. What is none is the wrong address if it is the first answer, and a hiccup later on."""
+        try:
+            data = json.loads(body)  # not msgspec: models cut characters in half, which makes lone surrogates
+        except (ValueError, RecursionError):
+            if not body.lstrip().startswith(b"<"):
+                raise NoReply(f"{self._host} answered something that is not JSON") from None
+            data = None
+        if isinstance(data, dict) and (error := data.get("error")):
+            said = error.get("message", error) if isinstance(error, dict) else error
+            raise NoReply(f"{self._host} answered with an error: {self._safe(str(said))[:300]}")
+        try:
+            return msgspec.convert(data, _Completion)
+        except msgspec.ValidationError:
+            found = self._safe(" ".join(body.decode(errors="replace").split()))[:80]
+            problem = f"{self._host} answers, but not like a chat endpoint (it begins: {found!r})"
+        if self._answered:
+            raise NoReply(problem)
+        raise FatalReply(f"{problem}; the base URL usually ends in /v1")
+
     async def _refused(self, call: Call, form: str, err: openai.APIStatusError, seconds: float) -> Reply:
-        said = self._redact(_said(err))
+        said = self._safe(_said(err))
         status = err.status_code
         if status == 429 and "quota" in said.lower():
             raise FatalReply(
@@ -116,19 +150,35 @@ class Chat:
             return await self.ask(call)
         if "content_filter" in said or "content management policy" in said:
             return Reply(text="", model="", form=form, refusal=said, error=f"{status}", seconds=seconds)
-        if self._answered or any(words in said.lower() for words in _TOO_LONG):
+        if (self._answered and status not in _SAME_FOR_ALL) or any(words in said.lower() for words in _TOO_LONG):
             return Reply(text="", model="", form=form, error=f"{status}: {said}", seconds=seconds)
-        raise FatalReply(f"{self._host} refused the first call with {status}: {said}. {_advice(status, self._model)}")
+        raise FatalReply(f"{self._host} refused a call with {status}: {said}. {_advice(status, self._model)}")
 
-    def _redact(self, text: str) -> str:
+    def _safe(self, text: str) -> str:
+        """Text that may be kept: without secrets, and without halves of characters, which no file could hold."""
         for secret in self._secrets:
             text = text.replace(secret, "[key]")
-        return text
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _text(content: str | list[dict[str, Any]] | None) -> str:
+    """A message's text; some endpoints send it in parts."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content)
+    return content or ""
+
+
+def _count(usage: Any, *names: str) -> int:
+    for name in names:
+        usage = usage.get(name) if isinstance(usage, dict) else None
+    return usage if isinstance(usage, int) else 0
 
 
 def _advice(status: int, model: str) -> str:
+    if status < 400:
+        return "It points to another address: use that as the base URL"
     return {
-        401: "The API key is wrong or missing: set OPENAI_API_KEY to a valid one",
+        401: "The API key is wrong or missing: set OPENAI_API_KEY (for Azure AZURE_OPENAI_API_KEY) to a valid one",
         403: "This key may not use this model: choose another model or key",
         404: f"Is '{model}' the model's exact name, and does the base URL end in /v1?",
     }.get(status, "Every call would end the same way, so nothing more was asked")

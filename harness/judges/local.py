@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 from collections.abc import Sequence
@@ -38,11 +39,17 @@ class LocalJudge:
     async def start(self, calls: Sequence[Call]) -> None:
         import openai
 
-        from harness.judges.chat import Chat
+        from harness.judges.chat import Chat, http_client
 
         key = secrets.token_hex(16)  # the server starts open to every process of the machine otherwise
         self._server = _serve(self._file.path, self._file.name, max(map(context_needed, calls)), key)
-        client = openai.AsyncOpenAI(base_url=f"{self._server.listening_address}/v1", api_key=key, max_retries=0, timeout=TIMEOUT_SECONDS)
+        client = openai.AsyncOpenAI(
+            base_url=f"{self._server.listening_address}/v1",
+            api_key=key,
+            max_retries=0,
+            timeout=TIMEOUT_SECONDS,
+            http_client=http_client(on_this_machine=True),
+        )
         self._chat = Chat(client, self._file.name, "the local model", secrets=[key], clean=neutralise)
 
     async def answer(self, call: Call) -> Reply:
@@ -80,6 +87,9 @@ def idle_cores() -> int:
 
 
 def _serve(path: Path, alias: str, context: int, key: str) -> Any:
+    # Threads that spin at every barrier collapse as soon as another process wants a core: 33 s become minutes. A short spin costs an idle
+    # machine nothing. OpenMP reads it once, when the library is loaded.
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     try:
         import xllamacpp
     except ImportError as err:

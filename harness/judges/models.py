@@ -107,6 +107,8 @@ def _hub(repo: str, file: str) -> ModelFile:
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as err:
         reason = " ".join(str(err).split())[:200]
         raise JudgeError(f"{repo}:{file} cannot be fetched from the hub ({reason}); is the name right, and is the hub reachable?") from None
+    except ValueError as err:  # the hub's client on names that no repository or file can have
+        raise UsageError(f"'{repo}:{file}' cannot be a hub file: {err}") from None
     return msgspec.structs.replace(_file(path), name=Path(file).stem)
 
 

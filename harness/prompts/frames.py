@@ -22,7 +22,7 @@ from harness.prompts.question import Question
 
 # Marks are private-use characters around a field's name; a text that holds such characters cannot be mistaken for one, as marks
 # are looked for in the rendered frame only, before any text is in it.
-_MARK = re.compile("\ue000(\\w+)\ue001")
+_MARK = re.compile("\ue000([^\ue001]+)\ue001")
 
 
 class Slot(msgspec.Struct, frozen=True, tag="slot"):

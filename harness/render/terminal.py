@@ -87,7 +87,7 @@ def _grid(cells: Sequence[Cell]) -> Table:
         if cell.task != task:
             task = cell.task
             table.add_row(Text(plain(task.replace("_", " ")), style="italic"))
-        table.add_row(*_row(cell, failing), style="" if cell.task == ALL_TASKS else "dim")
+        table.add_row(*map(Text, _row(cell, failing)), style="" if cell.task == ALL_TASKS else "dim")
     return table
 
 

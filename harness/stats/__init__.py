@@ -49,7 +49,15 @@ from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval
 from harness.stats.kappa import cohen_kappa, fleiss_kappa, pairwise_cohen
 from harness.stats.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
 from harness.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
-from harness.stats.paired import VS_BASELINE, Difference, difference, hits, majority_elsewhere, paired_difference
+from harness.stats.paired import (
+    VS_BASELINE,
+    Difference,
+    difference,
+    hits,
+    majority_elsewhere,
+    paired_difference,
+    vs_baseline,
+)
 from harness.stats.rows import Rows, count_classes, count_long, tabulate
 from harness.stats.statistic import Statistic, estimate
 from harness.stats.systems import SystemCorrelation, system_correlation
@@ -126,6 +134,7 @@ __all__ = [
     "system_correlation",
     "tabulate",
     "undefined_by_scale",
+    "vs_baseline",
     "weighted_f1",
     "wilson",
 ]

@@ -44,7 +44,11 @@ def aggregate(labels: ArrayLike, k: int, rule: Rule = "drop") -> Ints:
 
 
 def aggregate_counts(counts: Ints, rule: Rule) -> Ints:
-    """`aggregate` of class counts (items, k)."""
+    """`aggregate` of class counts (items, k).
+
+    >>> aggregate_counts(count_classes([[0, 2, 2], [0, 1, -1]], k=3), "drop").tolist()
+    [2, -2]
+    """
     raters = counts.sum(axis=1)
     if rule == "median":
         # position (n - 1) // 2 of the sorted labels: the first class whose cumulated count exceeds it

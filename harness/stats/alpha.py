@@ -10,6 +10,8 @@ from harness.stats.arrays import Estimate, Floats, Kind, ShapeError, as_values, 
 from harness.stats.statistic import Statistic, of_labels, ratio
 from harness.stats.tables import Coincidences, Joint, square
 
+_BOUNDS = (-np.inf, 1.0)  # disagreement beyond chance can pass -1 where distances depend on the totals
+
 
 def distances(kind: Kind, totals: Floats, values: ArrayLike | None = None) -> Floats:
     """Squared distances of classes, (..., k, k); those of the ordinal kind depend on the totals (..., k).
@@ -47,7 +49,7 @@ def alpha_of_judge(
         table = square(sums)
         return alpha_of(table + np.swapaxes(table, -1, -2), kind, values)
 
-    return Statistic(name or f"alpha_{kind}", Joint(rule, judge), value)
+    return Statistic(name or f"alpha_{kind}", Joint(rule, judge), value, bounds=_BOUNDS)
 
 
 def alpha_of_humans(kind: Kind, values: ArrayLike | None = None, *, name: str | None = None) -> Statistic:
@@ -56,7 +58,8 @@ def alpha_of_humans(kind: Kind, values: ArrayLike | None = None, *, name: str | 
     def value(sums: Floats) -> Floats:
         return alpha_of(square(sums), kind, values)
 
-    return Statistic(name or f"human_alpha_{kind}", Coincidences(), value, empty="no item with two annotators")
+    empty = "no item with two annotators"
+    return Statistic(name or f"human_alpha_{kind}", Coincidences(), value, bounds=_BOUNDS, empty=empty)
 
 
 def krippendorff_alpha(labels: ArrayLike, k: int, kind: Kind, values: ArrayLike | None = None) -> Estimate:

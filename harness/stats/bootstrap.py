@@ -1,48 +1,34 @@
 """Intervals of any statistic in many cells, from one set of resamples a cell.
 
-Resampling groups is weighting their sums. Where every group is single, a resample of the n items is a multinomial draw
-of the distinct rows' weights (the same distribution, a hundredth of the work); otherwise it draws groups.
-Coefficients get the bias-corrected accelerated interval (BCa) with its levels widened from the normal to Student's t,
-because a bootstrap over G groups is too narrow by about sqrt(1 - 1/G) and knows nothing of few degrees of freedom:
-G - 1 of single items, fewer of texts that differ in weight (`degrees_of_freedom`). Both were chosen by simulation.
+Shares and means get the intervals of `harness.stats.intervals`. Coefficients get the bias-corrected accelerated
+interval (BCa) with its levels widened from the normal to Student's t, because a bootstrap over G groups is too narrow
+by about sqrt(1 - 1/G) and knows nothing of few degrees of freedom: G - 1 of single items, fewer of texts that differ in
+weight (`degrees_of_freedom`). Both were chosen by simulation.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable
 
 import numpy as np
 
 from harness.stats.arrays import Floats
+from harness.stats.groups import degrees_of_freedom, distinct_sums
 from harness.stats.intervals import (
     MIN_GROUPS,
+    NO_VARIATION,
     Interval,
-    degrees_of_freedom,
-    distinct_sums,
     mean_of_sums,
     no_interval,
     share_of_sums,
     t_quantile,
 )
+from harness.stats.resample import Cell, Draws, cells_of, features_of, replicate
 from harness.stats.rows import Rows
-from harness.stats.statistic import Features, Statistic, distinctly_named
+from harness.stats.statistic import Statistic, distinctly_named
 
-_SINGLE = 1 << 18  # multiplications that OpenBLAS does in one thread
-_CHUNK = 1 << 22  # numbers of a resampling matrix held at a time
-_PATTERNS = 1 << 13  # more patterns than this are not searched for equal features
 _DEFINED = 0.9  # share of resamples that must have a value
-
-
-class _Cell(NamedTuple):
-    """Of one cell: feature sums of its units (U, M), how many such units there are (U,), whether units are groups."""
-
-    sums: Floats
-    times: Floats
-    clustered: bool
-    items: Floats  # features (I, M) of the distinct items, for the design effect
-    weight: Floats  # how many of each (I,)
 
 
 def intervals(
@@ -69,23 +55,24 @@ def intervals(
         ValueError: for a level outside (0, 1), fewer than 100 resamples, or two statistics of one name.
 
     Reference: Efron (1987), BCa; Hesterberg (2015), expanded levels; Field & Welsh (2007), resampling clusters.
+
+    >>> from harness.stats.kappa import fleiss
+    >>> from harness.stats.rows import count_classes, tabulate
+    >>> rows = tabulate(count_classes([[0, 0], [1, 1], [0, 1], [1, 1]] * 10, k=2))
+    >>> found = intervals([fleiss()], rows)["human_fleiss"][0]
+    >>> round(found.lo, 1), round(found.hi, 1), found.method, found.groups
+    (0.1, 0.7, 'cluster bootstrap (bca)', 40)
     """
     if not 0 < level < 1 or resamples < 100:
         raise ValueError(f"level must be in (0, 1) and resamples at least 100; got {level} and {resamples}")
     chosen = distinctly_named(statistics)
-    place: dict[Features, slice] = {}
-    columns: list[Floats] = []
-    width = 0
-    for statistic in chosen:
-        if statistic.features not in place:
-            columns.append(statistic.features(rows))
-            place[statistic.features] = slice(width, width + columns[-1].shape[1])
-            width += columns[-1].shape[1]
-    features = np.concatenate(columns, axis=1) if columns else np.empty((len(rows.counts), 0))
+    if not chosen:
+        return {}
+    features, place = features_of(chosen, rows)
     found: list[list[Interval]] = [[] for _ in chosen]
-    draws = _Draws(seed, resamples)
-    for cell in _cells(rows, features):
-        values = _replicate(cell, chosen, place, draws)
+    draws = Draws(seed, resamples)
+    for cell in cells_of(rows, features):
+        values = replicate(cell, chosen, place, draws)
         for column, (statistic, replicates) in enumerate(zip(chosen, values, strict=True)):
             interval = _ratio if statistic.kind in ("share", "mean") else _coefficient
             found[column].append(interval(statistic, cell, place[statistic.features], replicates, level))
@@ -135,85 +122,7 @@ def bca(
     return float(lo), float(hi)
 
 
-def _cells(rows: Rows, features: Floats) -> Iterable[_Cell]:
-    ends = rows.ends()
-    same = np.arange(len(features))  # patterns that these features do not tell apart are one
-    if len(features) <= _PATTERNS:
-        features, same = np.unique(features, axis=0, return_inverse=True)
-    for cell, clustered in enumerate(rows.clustered):
-        at = slice(ends[cell], ends[cell + 1])
-        kinds, kind = np.unique(same[rows.pattern[at]], return_inverse=True)
-        items, weight = features[kinds], np.asarray(np.bincount(kind, rows.weight[at]), np.float64)
-        if not clustered:
-            yield _Cell(items, weight, False, items, weight)
-            continue
-        begins = np.flatnonzero(np.r_[True, np.diff(rows.group[at]) != 0])
-        sums = np.add.reduceat(items[kind] * rows.weight[at][:, None], begins)
-        yield _Cell(sums, np.ones(len(begins)), True, items, weight)
-
-
-class _Draws:
-    """Resampling weights in chunks; those of groups depend on their number only and are kept for the next cell."""
-
-    def __init__(self, seed: int, resamples: int) -> None:
-        self.seed, self.resamples = seed, resamples
-        self._groups = -1
-        self._kept: list[Floats] = []
-
-    def of(self, cell: _Cell) -> Iterable[Floats]:
-        units = round(cell.times.sum())
-        if not cell.clustered:
-            rng = np.random.default_rng(self.seed)
-            for count in self._chunks(len(cell.times)):
-                yield rng.multinomial(units, cell.times / units, count).astype(np.float64)
-        elif units == self._groups:
-            yield from self._kept
-        else:
-            self._groups, self._kept = -1, []
-            small = units * self.resamples <= _CHUNK
-            for drawn in self._of_groups(units):
-                if small:
-                    self._kept.append(drawn)
-                yield drawn
-            self._groups = units if small else -1
-
-    def _of_groups(self, groups: int) -> Iterable[Floats]:
-        rng = np.random.default_rng(self.seed)
-        for count in self._chunks(groups):
-            chosen = rng.integers(0, groups, (count, groups)) + np.arange(count)[:, None] * groups
-            yield np.bincount(chosen.ravel(), minlength=count * groups).reshape(count, groups).astype(np.float64)
-
-    def _chunks(self, width: int) -> Sequence[int]:
-        step = max(1, min(self.resamples, _CHUNK // max(width, 1)))
-        return [min(step, self.resamples - done) for done in range(0, self.resamples, step)]
-
-
-def _replicate(
-    cell: _Cell, statistics: Sequence[Statistic], place: dict[Features, slice], draws: _Draws
-) -> list[Floats]:
-    """Values (R,) of each statistic in the resamples of one cell."""
-    if cell.times.sum() < MIN_GROUPS:
-        return [np.empty(0) for _ in statistics]
-    parts: list[list[Floats]] = [[] for _ in statistics]
-    for weights in draws.of(cell):
-        sums = _product(weights, cell.sums)
-        for part, statistic in zip(parts, statistics, strict=True):
-            part.append(statistic.value(sums[:, place[statistic.features]]))
-    return [np.concatenate(part) for part in parts]
-
-
-def _product(weights: Floats, sums: Floats) -> Floats:
-    """weights @ sums, in pieces too small for a threaded BLAS to wake its threads: that costs 100 times the product."""
-    step = _SINGLE // max(sums.size, 1)
-    if step < 4:
-        return weights @ sums
-    out = np.empty((len(weights), sums.shape[1]))
-    for at in range(0, len(weights), step):
-        np.matmul(weights[at : at + step], sums, out=out[at : at + step])
-    return out
-
-
-def _ratio(statistic: Statistic, cell: _Cell, at: slice, replicates: Floats, level: float) -> Interval:
+def _ratio(statistic: Statistic, cell: Cell, at: slice, replicates: Floats, level: float) -> Interval:
     """Shares and means: only groups' sums of y and of units used matter."""
     sums = distinct_sums(cell.sums[:, at.start + 1], cell.sums[:, at.start], cell.times)
     n, y = cell.items[:, at.start], cell.items[:, at.start + 1]
@@ -225,7 +134,7 @@ def _ratio(statistic: Statistic, cell: _Cell, at: slice, replicates: Floats, lev
     return mean_of_sums(sums, scatter, statistic.bounds, lambda: replicates, level=level)
 
 
-def _coefficient(statistic: Statistic, cell: _Cell, at: slice, replicates: Floats, level: float) -> Interval:
+def _coefficient(statistic: Statistic, cell: Cell, at: slice, replicates: Floats, level: float) -> Interval:
     """Coefficients: BCa, or why not."""
     drawn = len(replicates)
     sums = cell.sums[:, at]
@@ -241,17 +150,18 @@ def _coefficient(statistic: Statistic, cell: _Cell, at: slice, replicates: Float
     left_out = statistic.value(total - sums[used])
     known = ~np.isnan(left_out)
     if len(replicates) < _DEFINED * drawn:
-        return no_interval(groups, "undefined in most resamples")
+        return no_interval(groups, "undefined in many resamples")
     times = cell.times[used][known]
     freedom = degrees_of_freedom(left_out[known] - value, times) if cell.clustered else groups - 1.0
     if statistic.kind == "spread":
         method = "cluster bootstrap (t of the logarithm)"
         lo, hi = _log_t(value, replicates, groups, freedom, level)
+        hi = min(hi, statistic.bounds[1])
     else:
         method = "cluster bootstrap (bca)"
         lo, hi = bca(value, replicates, left_out[known], times, freedom, level=level)
     if not hi > lo:
-        return no_interval(groups, "no variation between texts")
+        return no_interval(groups, NO_VARIATION)
     effect = 1.0
     if cell.clustered:
         alone = _jackknife(statistic.value(total - cell.items[:, at]), cell.weight)

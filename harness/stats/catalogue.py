@@ -63,6 +63,9 @@ def human_statistics(k: int, kind: Kind, values: ArrayLike | None = None) -> tup
     Args:
         k, kind: number of classes and kind of the scale.
         values: (k,) rising numbers that the classes stand for; default their positions.
+
+    >>> [s.name for s in human_statistics(2, "nominal")][:4]
+    ['human_pa', 'human_loo', 'human_all_agree', 'human_fleiss']
     """
     every = (
         share_of_pairs("human"),
@@ -119,6 +122,9 @@ def judge_statistics(
         rule: of the aggregate; only `pa` and `pa_failed_wrong` know `strict`.
         direction: 1 if the highest class is best, -1 if the lowest, None if neither.
         judge: column of the judge in the rows.
+
+    >>> [s.name for s in judge_statistics(2, "nominal")][:3]
+    ['pa', 'pa_failed_wrong', 'pa_pairwise']
     """
     every = (
         share_of_hits(rule, judge=judge),

@@ -162,8 +162,8 @@ def distribution_by_agreement(rows: Rows, *, raters: int | None = 3, judge: int 
     at_level = (level[:, None] == np.arange(3)).astype(np.float64)  # (P, 3)
     chosen = (score[:, None] == np.arange(rows.k)).astype(np.float64)  # (P, k)
     shape = (rows.cells, 3, rows.k)
-    labels = rows.sums((at_level[:, :, None] * rows.counts[:, None, :]).reshape(len(level), -1)).reshape(shape)
-    scores = rows.sums((at_level[:, :, None] * chosen[:, None, :]).reshape(len(level), -1)).reshape(shape)
+    labels = rows.sums((at_level[:, :, None] * rows.counts[:, None, :]).reshape(len(level), 3 * rows.k)).reshape(shape)
+    scores = rows.sums((at_level[:, :, None] * chosen[:, None, :]).reshape(len(level), 3 * rows.k)).reshape(shape)
     return Distribution(_shares(labels), _shares(scores), np.rint(rows.sums(at_level)).astype(np.int64))
 
 
@@ -178,7 +178,12 @@ def distribution_of_labels(rows: Rows) -> Floats:
 
 
 def distribution_of_judge(rows: Rows, judge: int = 0) -> Floats:
-    """Shares (cells, k) of the classes among a judge's readable scores; NaN in a cell without any."""
+    """Shares (cells, k) of the classes among a judge's readable scores; NaN in a cell without any.
+
+    >>> from harness.stats.rows import tabulate
+    >>> distribution_of_judge(tabulate([[3, 0], [0, 1], [0, 1]], [0, 1, -1])).tolist()
+    [[0.5, 0.5]]
+    """
     return _shares(rows.sums((rows.judge(judge)[:, None] == np.arange(rows.k)).astype(np.float64)))
 
 

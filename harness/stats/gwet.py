@@ -38,7 +38,7 @@ def gwet_of_judge(
         both = (table + np.swapaxes(table, -1, -2)) / 2
         return gwet_of(both, both.sum(axis=-1), weights, values)
 
-    return Statistic(name or _name(weights), Joint(rule, judge), value)
+    return Statistic(name or _name(weights), Joint(rule, judge), value, bounds=_bounds(weights))
 
 
 def gwet_of_humans(
@@ -50,7 +50,8 @@ def gwet_of_humans(
         pairs, _, margins = split_pairs(sums)
         return gwet_of(pairs, margins, weights, values)
 
-    return Statistic(name or f"human_{_name(weights)}", Pairs(), value, empty="no item with two annotators")
+    bounds, empty = _bounds(weights), "no item with two annotators"
+    return Statistic(name or f"human_{_name(weights)}", Pairs(), value, bounds=bounds, empty=empty)
 
 
 def gwet_ac(labels: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None) -> Estimate:
@@ -74,6 +75,11 @@ def gwet_ac(labels: ArrayLike, k: int, weights: Weights = "identity", values: Ar
     0.372549
     """
     return of_labels(gwet_of_humans(weights, values), labels, k)
+
+
+def _bounds(weights: Weights) -> tuple[float, float]:
+    """With weights, chance agreement can pass one half, and AC then -1."""
+    return (-1.0 if weights == "identity" else -np.inf), 1.0
 
 
 def _name(weights: Weights) -> str:

@@ -1,10 +1,10 @@
 """Intervals for shares and means of units that may share a text.
 
 The rule (DESIGN 8): a share of single units has Wilson's interval; anything else is bootstrapped over groups; fewer
-than 8 groups have no interval. What is done with the bootstrap was chosen by simulation, which
-`tests/unit/stats/test_coverage.py` repeats: with 20 groups the percentile interval covers as little as 82 %, while
-93-96 % is reached by Wilson's interval on the effective n for shares, and by the t interval for means. Both take
-degrees of freedom that fall with the kurtosis of the groups' contributions (a few groups that hold all the errors).
+than 8 groups have no interval. What is made of the bootstrap was chosen by simulation: at 20 groups the percentile
+interval covers 82 to 94 %; Wilson's interval on the effective n (shares) and the t interval (means) cover 93 to 96 %,
+as `tests/unit/stats/test_coverage.py` shows. Both take degrees of freedom that fall with the kurtosis of the groups'
+contributions: where a few groups hold all the errors, the number of groups says little.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from harness.stats.arrays import Floats, ShapeError
+from harness.stats.groups import GroupSums, error_of_mean, group_sums, resampled_means
 
 MIN_GROUPS = 8
 """Fewer independent texts than this give no interval."""
 TOO_FEW = "too few independent texts"
 CONSTANT = "constant values"
+NO_VARIATION = "no variation between texts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +42,6 @@ class Interval:
     groups: int
     design_effect: float | None
     reason: str | None
-
-
-class GroupSums(NamedTuple):
-    """What a ratio of sums needs to know: distinct (sum, number of units) of groups, and how many groups have them."""
-
-    y: Floats
-    size: Floats
-    times: Floats
-
-    @property
-    def groups(self) -> int:
-        return int(self.times.sum())
-
-    @property
-    def units(self) -> float:
-        return float(self.times @ self.size)
-
-    @property
-    def mean(self) -> float:
-        return float(self.times @ self.y) / self.units
 
 
 def no_interval(groups: int, reason: str | None = None) -> Interval:
@@ -110,7 +92,7 @@ def proportion_interval(
         An `Interval` in [0, 1], never of zero width: where nothing varies, the number of groups is taken for n.
 
     Raises:
-        ShapeError: if the arrays are not of one length.
+        ShapeError: if the arrays are not of one length.  ValueError: for hits outside [0, 1].
 
     Reference: Wilson (1927) on the effective n of Kish (1965), as Korn & Graubard (1998) and Dean & Pagano (2015) do.
 
@@ -120,6 +102,8 @@ def proportion_interval(
     'too few independent texts'
     """
     values, codes = _rated(hits, groups)
+    if len(values) and not (values.min() >= 0 and values.max() <= 1):
+        raise ValueError(f"hits lie between 0 and 1; found {values.min()} to {values.max()}")
     sums, scatter = group_sums(values, codes), _scatter(values)
     return share_of_sums(sums, scatter, lambda: resampled_means(sums, seed, resamples), level=level)
 
@@ -151,24 +135,6 @@ def mean_interval(
     kept, codes = _rated(values, groups)
     sums, scatter = group_sums(kept, codes), _scatter(kept)
     return mean_of_sums(sums, scatter, bounds, lambda: resampled_means(sums, seed, resamples), level=level)
-
-
-def group_sums(values: Floats, groups: ArrayLike) -> GroupSums:
-    """Distinct (sum, units) of the groups of rated values."""
-    _, code = np.unique(np.asarray(groups), return_inverse=True)
-    size = np.bincount(code).astype(np.float64)
-    return distinct_sums(np.asarray(np.bincount(code, values), np.float64), size, np.ones(len(size)))
-
-
-def distinct_sums(y: Floats, size: Floats, times: Floats) -> GroupSums:
-    """Groups with equal sums put together, those without units left out."""
-    used = (size > 0) & (times > 0)
-    order = np.lexsort((y[used], size[used]))
-    y, size, times = y[used][order], size[used][order], times[used][order]
-    if not len(y):
-        return GroupSums(y, size, times)
-    first = np.flatnonzero(np.r_[True, (np.diff(y) != 0) | (np.diff(size) != 0)])
-    return GroupSums(y[first], size[first], np.add.reduceat(times, first))
 
 
 def share_of_sums(sums: GroupSums, scatter: float, replicates: Callable[[], Floats], *, level: float) -> Interval:
@@ -208,51 +174,13 @@ def mean_of_sums(
     error, freedom = error_of_mean(sums, replicates)
     if not error > 0:
         if bounds is None:
-            return no_interval(sums.groups, CONSTANT)
+            return no_interval(sums.groups, NO_VARIATION if scatter > 0 else CONSTANT)
         away = _score(0.0, sums.groups, t_quantile(level, sums.groups - 1))[1]
         lo, hi = mean - away * (mean - low), mean + away * (high - mean)
         return Interval(lo, hi, method, sums.groups, None, None)
     half = t_quantile(level, freedom) * error
     effect = _design_effect(error, sums.units, scatter)
     return Interval(max(low, mean - half), min(high, mean + half), method, sums.groups, effect, None)
-
-
-def error_of_mean(sums: GroupSums, replicates: Callable[[], Floats]) -> tuple[float, float]:
-    """Standard error of sum(y) / sum(size), bootstrapped over groups, and its degrees of freedom.
-
-    A group of share h of the units pulls the mean towards itself, by a factor 1 - h in its deviation d: the bootstrap
-    variance is multiplied by (G - 1) / G sum (d / (1 - h))² / sum d², which is G / (G - 1) for groups of one size.
-
-    Reference: MacKinnon & Webb (2018), CR3 by the jackknife.
-    """
-    groups = sums.groups
-    deviation = sums.y - sums.mean * sums.size
-    if np.abs(deviation).max() <= 1e-12 * max(1.0, float(np.abs(sums.y).max())):
-        return 0.0, groups - 1.0
-    pulled = float(sums.times @ (deviation / (1 - sums.size / sums.units)) ** 2) / float(sums.times @ deviation**2)
-    error = float(np.nanstd(replicates())) * math.sqrt(pulled * (groups - 1) / groups)
-    return error, degrees_of_freedom(deviation, sums.times)
-
-
-def resampled_means(sums: GroupSums, seed: int, resamples: int) -> Floats:
-    """sum(y) / sum(size) in resamples of the groups: a multinomial draw of the distinct sums, shape (resamples,)."""
-    draws = np.random.default_rng(seed).multinomial(sums.groups, sums.times / sums.groups, resamples)
-    y, size = draws.astype(np.float64) @ np.stack([sums.y, sums.size], axis=1).T[..., None]
-    return np.asarray(y / size)[:, 0]
-
-
-def degrees_of_freedom(deviation: Floats, times: Floats) -> float:
-    """Satterthwaite's degrees of freedom of a variance that is a sum of G groups' squared deviations.
-
-    2 / CV², CV being the coefficient of variation of their mean; at most G - 1, at least 3.
-
-    >>> degrees_of_freedom(np.array([1.0, -1.0]), np.array([10.0, 10.0]))
-    19.0
-    """
-    groups = float(times.sum())
-    second, fourth = float(times @ deviation**2) / groups, float(times @ deviation**4) / groups
-    variation = (fourth / second**2 - 1) / groups if second > 0 else 0.0
-    return max(3.0, min(groups - 1, 2 / variation if variation > 0 else math.inf))
 
 
 def t_quantile(level: float, freedom: float) -> float:
@@ -267,13 +195,14 @@ def _design_effect(error: float, units: float, scatter: float) -> float | None:
 
 
 def _scatter(values: Floats) -> float:
-    return float(np.var(values)) if len(values) else 0.0
+    return float(np.var(values)) if len(values) and np.ptp(values) > 0 else 0.0
 
 
 def _score(share: float, n: float, z: float) -> tuple[float, float]:
     centre, half = share + z * z / (2 * n), z * math.sqrt(max(share * (1 - share), 0) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
-    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+    lo, hi = max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+    return (0.0 if share <= 0 else lo), (1.0 if share >= 1 else hi)
 
 
 def _rated(values: NDArray[Any], groups: NDArray[Any]) -> tuple[Floats, NDArray[Any]]:

@@ -39,9 +39,7 @@ def cohen(
     return Statistic(name, Joint(rule, judge), cohen_value(weights, values))
 
 
-def fleiss(
-    weights: Weights = "identity", values: ArrayLike | None = None, *, name: str = "human_fleiss"
-) -> Statistic:
+def fleiss(weights: Weights = "identity", values: ArrayLike | None = None, *, name: str = "human_fleiss") -> Statistic:
     """Fleiss' kappa of the annotators as a statistic of many cells."""
 
     def value(sums: Floats) -> Floats:
@@ -83,9 +81,7 @@ def cohen_kappa(
     return of_pair(cohen(weights, values), a, b, k)
 
 
-def fleiss_kappa(
-    labels: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None
-) -> Estimate:
+def fleiss_kappa(labels: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None) -> Estimate:
     """Fleiss' kappa of any number of annotators, with per-item n >= 2.
 
     kappa = (P - Pe) / (1 - Pe); P = mean over items of the (weighted) share of agreeing pairs, n_i (n_i - 1) of them;

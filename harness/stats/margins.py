@@ -146,4 +146,3 @@ def _chi_square(d: Floats, v: Floats, n: int) -> MarginTest:
 
 def _undefined(n: int, reason: str) -> MarginTest:
     return MarginTest(np.nan, 0, np.nan, n, reason)
-

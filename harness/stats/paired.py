@@ -10,15 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.arrays import MISSING, Floats, Ints, ShapeError, as_codes, as_index
-from harness.stats.intervals import (
-    MIN_GROUPS,
-    Interval,
-    error_of_mean,
-    group_sums,
-    mean_of_sums,
-    no_interval,
-    resampled_means,
-)
+from harness.stats.groups import error_of_mean, group_sums, resampled_means
+from harness.stats.intervals import MIN_GROUPS, Interval, mean_of_sums, no_interval
 from harness.stats.rows import Rows
 from harness.stats.statistic import Features, Statistic
 
@@ -135,6 +128,38 @@ def majority_elsewhere(
 
     others = table(where)[where] - table(together)[together]
     return np.where(others.sum(axis=1) > 0, np.argmax(others, axis=1), MISSING)
+
+
+def vs_baseline(
+    judge: ArrayLike,
+    reference: ArrayLike,
+    k: int,
+    groups: ArrayLike,
+    *,
+    failed_wrong: bool = False,
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = 1000,
+) -> Difference:
+    """Percentage agreement of a judge minus that of the majority baseline, on the items that the judge scored.
+
+    The baseline is `majority_elsewhere`: for each item the commonest reference of the other groups. Correct the p of
+    all cells together (`benjamini_yekutieli`, `benjamini_hochberg`, `holm`).
+
+    Args:
+        judge, reference: (items,) class codes, negative where there is none; reference from `aggregate`.
+        k: number of classes of the scale.
+        groups: (items,) any sortable codes of what items share.
+        failed_wrong: count items without a readable score, as wrong.
+        level, seed, resamples: of the interval.
+
+    >>> found = vs_baseline([0, 1] * 20, [0, 1] * 20, 2, range(40))
+    >>> found.diff, found.n, found.hypothesis == VS_BASELINE
+    (1.0, 40, True)
+    """
+    ours = hits(judge, reference, k, failed_wrong=failed_wrong)
+    theirs = hits(majority_elsewhere(reference, k, groups), reference, k, failed_wrong=True)
+    return paired_difference(ours, theirs, groups, hypothesis=VS_BASELINE, level=level, seed=seed, resamples=resamples)
 
 
 @dataclass(frozen=True, slots=True)

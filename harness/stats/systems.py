@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from harness.stats.arrays import Estimate, Floats, Ints, ShapeError, as_index, undefined
 from harness.stats.correlation import NAMES, Correlation, kendall_tau, pearson, spearman
-from harness.stats.intervals import MIN_GROUPS, Interval, no_interval, t_quantile
+from harness.stats.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
 from harness.stats.statistic import ratio
 
 _ONE = {"kendall": kendall_tau, "spearman": spearman, "pearson": pearson}
@@ -114,12 +114,12 @@ def _intervals(
         known = drawn[~np.isnan(drawn)]
         half = t_quantile(level, groups - 1) * float(np.std(known)) if len(known) else 0.0
         if estimate.reason is not None or len(known) < 0.9 * resamples:
-            out[name] = no_interval(groups, estimate.reason or "undefined in most resamples")
+            out[name] = no_interval(groups, estimate.reason or "undefined in many resamples")
         elif half > 0:
             lo, hi = max(-1.0, estimate.value - half), min(1.0, estimate.value + half)
             out[name] = Interval(lo, hi, "cluster bootstrap (t)", groups, None, None)
         else:
-            out[name] = no_interval(groups, "no variation between texts")
+            out[name] = no_interval(groups, NO_VARIATION)
     return out
 
 

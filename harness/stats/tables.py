@@ -55,7 +55,7 @@ def _pairs(rows: Rows, power: int) -> Floats:
     pairs[:, diagonal, diagonal] = c * (c - 1)
     pairs /= np.maximum((n - 1) * n ** (power - 1), 1)[:, None, None]
     used = (n >= 2).astype(np.float64)
-    return np.concatenate([used[:, None], pairs.reshape(len(n), -1) * used[:, None]], axis=1)
+    return np.concatenate([used[:, None], pairs.reshape(len(n), rows.k**2) * used[:, None]], axis=1)
 
 
 def square(sums: Floats, at: int = 1) -> Floats:

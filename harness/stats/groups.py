@@ -1,0 +1,88 @@
+"""Sums per group, which are all that the error of a mean of units that share texts needs to know."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.arrays import Floats
+
+
+class GroupSums(NamedTuple):
+    """What a ratio of sums needs to know: distinct (sum, number of units) of groups, and how many groups have them."""
+
+    y: Floats
+    size: Floats
+    times: Floats
+
+    @property
+    def groups(self) -> int:
+        return int(self.times.sum())
+
+    @property
+    def units(self) -> float:
+        return float(self.times @ self.size)
+
+    @property
+    def mean(self) -> float:
+        return float(self.times @ self.y) / self.units
+
+
+def group_sums(values: Floats, groups: ArrayLike) -> GroupSums:
+    """Distinct (sum, units) of the groups of rated values."""
+    _, code = np.unique(np.asarray(groups), return_inverse=True)
+    size = np.bincount(code).astype(np.float64)
+    return distinct_sums(np.asarray(np.bincount(code, values), np.float64), size, np.ones(len(size)))
+
+
+def distinct_sums(y: Floats, size: Floats, times: Floats) -> GroupSums:
+    """Groups with equal sums put together, those without units left out."""
+    used = (size > 0) & (times > 0)
+    order = np.lexsort((y[used], size[used]))
+    y, size, times = y[used][order], size[used][order], times[used][order]
+    if not len(y):
+        return GroupSums(y, size, times)
+    first = np.flatnonzero(np.r_[True, (np.diff(y) != 0) | (np.diff(size) != 0)])
+    return GroupSums(y[first], size[first], np.add.reduceat(times, first))
+
+
+def error_of_mean(sums: GroupSums, replicates: Callable[[], Floats]) -> tuple[float, float]:
+    """Standard error of sum(y) / sum(size), bootstrapped over groups, and its degrees of freedom.
+
+    A group of share h of the units pulls the mean towards itself, by a factor 1 - h in its deviation d: the bootstrap
+    variance is multiplied by (G - 1) / G sum (d / (1 - h))² / sum d², which is G / (G - 1) for groups of one size.
+
+    Reference: MacKinnon & Webb (2018), CR3 by the jackknife.
+    """
+    groups = sums.groups
+    deviation = sums.y - sums.mean * sums.size
+    if np.abs(deviation).max() <= 1e-12 * max(1.0, float(np.abs(sums.y).max())):
+        return 0.0, groups - 1.0
+    pulled = float(sums.times @ (deviation / (1 - sums.size / sums.units)) ** 2) / float(sums.times @ deviation**2)
+    error = float(np.nanstd(replicates())) * math.sqrt(pulled * (groups - 1) / groups)
+    return error, degrees_of_freedom(deviation, sums.times)
+
+
+def resampled_means(sums: GroupSums, seed: int, resamples: int) -> Floats:
+    """sum(y) / sum(size) in resamples of the groups: a multinomial draw of the distinct sums, shape (resamples,)."""
+    draws = np.random.default_rng(seed).multinomial(sums.groups, sums.times / sums.groups, resamples)
+    y, size = draws.astype(np.float64) @ np.stack([sums.y, sums.size], axis=1).T[..., None]
+    return np.asarray(y / size)[:, 0]
+
+
+def degrees_of_freedom(deviation: Floats, times: Floats) -> float:
+    """Satterthwaite's degrees of freedom of a variance that is a sum of G groups' squared deviations.
+
+    2 / CV², CV being the coefficient of variation of their mean; at most G - 1, at least 3.
+
+    >>> degrees_of_freedom(np.array([1.0, -1.0]), np.array([10.0, 10.0]))
+    19.0
+    """
+    groups = float(times.sum())
+    second, fourth = float(times @ deviation**2) / groups, float(times @ deviation**4) / groups
+    variation = (fourth / second**2 - 1) / groups if second > 0 else 0.0
+    return max(3.0, min(groups - 1, 2 / variation if variation > 0 else math.inf))

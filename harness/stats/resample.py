@@ -1,0 +1,119 @@
+"""Resamples of cells: units and their feature sums, weights drawn for them, and statistics of the weighted sums.
+
+Where every group is single, a resample of the n items is a multinomial draw of the distinct rows' weights (the same
+distribution, a hundredth of the work); otherwise it draws groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.stats.arrays import Floats
+from harness.stats.rows import Rows
+from harness.stats.statistic import Features, Statistic
+
+_SINGLE = 1 << 18  # multiplications that OpenBLAS does in one thread
+_CHUNK = 1 << 22  # numbers of a resampling matrix held at a time
+_PATTERNS = 1 << 13  # more patterns than this are not searched for equal features
+
+
+class Cell(NamedTuple):
+    """Of one cell: feature sums of its units (U, M), how many such units there are (U,), whether units are groups."""
+
+    sums: Floats
+    times: Floats
+    clustered: bool
+    items: Floats  # features (I, M) of the distinct items, for the design effect
+    weight: Floats  # how many of each (I,)
+
+
+def features_of(statistics: Sequence[Statistic], rows: Rows) -> tuple[Floats, dict[Features, slice]]:
+    """Features (P, M) of all statistics side by side, equal ones once, and where each has its columns."""
+    place: dict[Features, slice] = {}
+    columns, width = [np.empty((len(rows.counts), 0))], 0
+    for statistic in statistics:
+        if statistic.features not in place:
+            columns.append(statistic.features(rows))
+            place[statistic.features] = slice(width, width + columns[-1].shape[1])
+            width += columns[-1].shape[1]
+    return np.concatenate(columns, axis=1), place
+
+
+def cells_of(rows: Rows, features: Floats) -> Iterable[Cell]:
+    """The units of each cell."""
+    ends = rows.ends()
+    same = np.arange(len(features))  # patterns that these features do not tell apart are one
+    if 0 < len(features) <= _PATTERNS:
+        features, same = np.unique(features, axis=0, return_inverse=True)
+    for cell, clustered in enumerate(rows.clustered):
+        at = slice(ends[cell], ends[cell + 1])
+        kinds, kind = np.unique(same[rows.pattern[at]], return_inverse=True)
+        items, weight = features[kinds], np.asarray(np.bincount(kind, rows.weight[at]), np.float64)
+        if not clustered:
+            yield Cell(items, weight, False, items, weight)
+            continue
+        begins = np.flatnonzero(np.r_[True, np.diff(rows.group[at]) != 0])
+        sums = np.add.reduceat(items[kind] * rows.weight[at][:, None], begins)
+        yield Cell(sums, np.ones(len(begins)), True, items, weight)
+
+
+class Draws:
+    """Resampling weights in chunks; those of groups depend on their number only and are kept for the next cell."""
+
+    def __init__(self, seed: int, resamples: int) -> None:
+        self.seed, self.resamples = seed, resamples
+        self._groups = -1
+        self._kept: list[Floats] = []
+
+    def of(self, cell: Cell) -> Iterable[Floats]:
+        units = round(cell.times.sum())
+        if not cell.clustered:
+            rng = np.random.default_rng(self.seed)
+            for count in self._chunks(len(cell.times)):
+                yield rng.multinomial(units, cell.times / units, count).astype(np.float64)
+        elif units == self._groups:
+            yield from self._kept
+        else:
+            self._groups, self._kept = -1, []
+            small = units * self.resamples <= _CHUNK
+            for drawn in self._of_groups(units):
+                if small:
+                    self._kept.append(drawn)
+                yield drawn
+            self._groups = units if small else -1
+
+    def _of_groups(self, groups: int) -> Iterable[Floats]:
+        rng = np.random.default_rng(self.seed)
+        for count in self._chunks(groups):
+            chosen = rng.integers(0, groups, (count, groups)) + np.arange(count)[:, None] * groups
+            yield np.bincount(chosen.ravel(), minlength=count * groups).reshape(count, groups).astype(np.float64)
+
+    def _chunks(self, width: int) -> Sequence[int]:
+        step = max(1, min(self.resamples, _CHUNK // max(width, 1)))
+        return [min(step, self.resamples - done) for done in range(0, self.resamples, step)]
+
+
+def replicate(cell: Cell, statistics: Sequence[Statistic], place: dict[Features, slice], draws: Draws) -> list[Floats]:
+    """Values (R,) of each statistic in the resamples of one cell."""
+    if not cell.times.sum():
+        return [np.empty(0) for _ in statistics]
+    parts: list[list[Floats]] = [[] for _ in statistics]
+    for weights in draws.of(cell):
+        sums = _product(weights, cell.sums)
+        for part, statistic in zip(parts, statistics, strict=True):
+            part.append(statistic.value(sums[:, place[statistic.features]]))
+    return [np.concatenate(part) for part in parts]
+
+
+def _product(weights: Floats, sums: Floats) -> Floats:
+    """weights @ sums, in pieces too small for a threaded BLAS to wake its threads: that costs 100 times the product."""
+    step = _SINGLE // max(sums.size, 1)
+    if step < 4:
+        return weights @ sums
+    out = np.empty((len(weights), sums.shape[1]))
+    for at in range(0, len(weights), step):
+        np.matmul(weights[at : at + step], sums, out=out[at : at + step])
+    return out

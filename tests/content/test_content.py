@@ -1,0 +1,271 @@
+"""Everything on disk: each task, pack, rubric and board, found by listing, so that a contributor writes no test and is still tested."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from harness.content.check import check
+from harness.content.dataset import Dataset, load_bundled
+from harness.content.library import Library, bundled_root
+from harness.content.problem import Problem
+from harness.model import Item
+from harness.text import sentences
+
+LIBRARY = Library()
+ROOT = bundled_root()
+WITH_ITEMS = LIBRARY.tags_with_items()
+WITH_TEXTS = sorted(path.parent.name for path in ROOT.glob("languages/*/texts"))  # made by derive.py; the wheel does not carry them
+CONTROLS = LIBRARY.board("controls")
+
+# Metrics that nearly every construction determines, so that items of one text cannot help sharing them.
+EVERYWHERE = {"linguistic_acceptability", "problematic_content"}
+# What may close an opening mark; `“` opens in English and closes in Czech.
+CLOSES = {"“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "（": "）", "(": ")", "《": "》", "[": "]"}
+
+
+@cache
+def problems() -> tuple[Problem, ...]:
+    return tuple(check(Library()))
+
+
+@cache
+def dataset(tag: str) -> Dataset:
+    return load_bundled(LIBRARY, [tag])
+
+
+@cache
+def derive() -> ModuleType:
+    """`languages/derive.py`, which is no part of the package."""
+    spec = importlib.util.spec_from_file_location("derive", ROOT / "languages" / "derive.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def told(found: list[Problem]) -> str:
+    return "\n".join(map(str, found))
+
+
+def problems_at(place: Path) -> list[Problem]:
+    return [problem for problem in problems() if problem.path == place or place in problem.path.parents]
+
+
+# ---- `harness check`
+
+
+@pytest.mark.parametrize("name", LIBRARY.task_files)
+def test_task(name: str) -> None:
+    found = problems_at(LIBRARY.task_files[name].parent)
+    assert not found, told(found)
+
+
+@pytest.mark.parametrize("name", LIBRARY.rubric_files)
+def test_rubric(name: str) -> None:
+    found = problems_at(LIBRARY.rubric_files[name])
+    assert not found, told(found)
+
+
+@pytest.mark.parametrize("tag", LIBRARY.pack_files)
+def test_pack(tag: str) -> None:
+    found = problems_at(LIBRARY.pack_files[tag].parent)
+    assert not found, told(found)
+
+
+@pytest.mark.parametrize("name", LIBRARY.board_files)
+def test_board(name: str) -> None:
+    found = problems_at(LIBRARY.board_files[name].parent)
+    assert not found, told(found)
+
+
+def test_check_finds_nothing_anywhere() -> None:
+    assert not problems(), told(list(problems()))
+
+
+# ---- packs that are derived from base texts
+
+
+@pytest.mark.parametrize("tag", WITH_TEXTS)
+def test_files_are_what_derive_makes(tag: str) -> None:
+    made: Mapping[Path, bytes] = dict(derive().files(tag))
+    pack = ROOT / "languages" / tag
+    assert set(made) == {*pack.glob("items/*.jsonl"), *pack.glob("labels/*.jsonl")}
+    for path, content in made.items():
+        assert path.read_bytes() == content, f"{path} is not what its base texts give; run: python languages/derive.py {tag}"
+
+
+@pytest.mark.parametrize("tag", WITH_TEXTS)
+def test_card_says_which_construction_determines_what(tag: str) -> None:
+    rows = [
+        [cell.strip(" `") for cell in line.split("|")[1:-1]]
+        for line in (ROOT / "languages" / tag / "CARD.md").read_text("utf-8").splitlines()
+        if line.startswith("|")
+    ]
+    [start] = [number for number, row in enumerate(rows) if row[0] == "construction"]
+    metrics = rows[start][2:]
+    stated = {
+        row[0]: {metric: int(cell) for metric, cell in zip(metrics, row[2:], strict=True) if cell}
+        for row in rows[start + 2 :]
+        if len(row) == len(rows[start])
+    }
+    assert stated == derive().LABELS
+
+
+# ---- items
+
+
+@pytest.mark.parametrize("tag", WITH_ITEMS)
+def test_enough_groups_and_items(tag: str) -> None:
+    for task in LIBRARY.item_files(tag):
+        items = [item for item in dataset(tag).items if item.task == task]
+        groups = {split: {item.group for item in items if item.split == split} for split in ("test", "dev")}
+        assert len(groups["test"]) >= 4, task
+        assert len(groups["dev"]) >= 2, task
+        assert sum(item.split == "test" for item in items) >= 24, task
+
+
+@pytest.mark.parametrize("tag", WITH_ITEMS)
+def test_dev_has_every_class_of_every_metric(tag: str) -> None:
+    """Examples are drawn from dev, and the majority baseline learns from it."""
+    data = dataset(tag)
+    seen = Counter((item.task, label.metric, label.score) for label in data.labels if (item := data.by_id[label.item_id]).split == "dev")
+    for task in LIBRARY.item_files(tag):
+        for metric in LIBRARY.task(task).metrics:
+            for score in data.scales[metric].classes:
+                assert seen[task, metric, score] >= 2, f"{task}, {metric}: {score}"
+
+
+@pytest.mark.parametrize("tag", WITH_ITEMS)
+def test_one_parallel_group_a_task(tag: str) -> None:
+    for task in LIBRARY.item_files(tag):
+        groups = {(item.parallel_id, item.group) for item in dataset(tag).items if item.task == task and item.parallel_id}
+        assert len(groups) == 1, f"{task}: {sorted(groups)}"
+
+
+@pytest.mark.parametrize("tag", WITH_ITEMS)
+def test_language_is_what_the_item_says(tag: str) -> None:
+    from py3langid import langid
+
+    language = tag.split("-")[0]
+    for item in dataset(tag).items:
+        construction = item.fields.get("construction")
+        if construction == "shuffled":
+            continue
+        identified, _ = langid.classify(item.fields["output"])
+        assert (identified != language) == (construction == "wrong-language"), f"{item.item_id} is identified as '{identified}'"
+
+
+def texts_of(item: Item) -> Iterator[tuple[str, str]]:
+    for name in LIBRARY.task(item.task).fields:
+        yield name, item.fields.get(name, "")
+
+
+def unbalanced(text: str) -> str:
+    """The marks of `text` that have no partner; empty when all have one."""
+    waiting: list[str] = []
+    for mark in text:
+        if waiting and mark in CLOSES[waiting[-1]]:
+            waiting.pop()
+        elif mark in CLOSES:
+            waiting.append(mark)
+        elif any(mark in closing for closing in CLOSES.values()):
+            return mark
+    return "".join(waiting) + '"' * (text.count('"') % 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("„Ano,“ řekl (tiše).", ""),
+        ("“Yes”", ""),
+        ("「『あ』」", ""),
+        ("„Ja“, »nein«", ""),
+        ("“a", "“"),
+        ("a”", "”"),
+        ("「あ』", "』"),
+        ('"a', '"'),
+    ],
+)
+def test_unbalanced_marks_are_seen(text: str, left: str) -> None:
+    assert unbalanced(text) == left
+
+
+@pytest.mark.parametrize("tag", WITH_ITEMS)
+def test_texts_are_whole(tag: str) -> None:
+    for item in dataset(tag).items:
+        for name, text in texts_of(item):
+            where = f"{item.item_id}, {name}"
+            assert not unbalanced(text), f"{where}: {unbalanced(text)} has no partner"
+            assert not re.search("[\ufffd\x80-\x9f]", text), f"{where}: read in the wrong encoding once"
+            assert unicodedata.is_normalized("NFC", text), where
+
+
+@pytest.mark.parametrize("tag", WITH_ITEMS)
+def test_groups_share_no_sentence(tag: str) -> None:
+    """Groups count as independent. A text off its task is another group's by construction."""
+    groups: dict[str, set[str]] = defaultdict(set)
+    for item in dataset(tag).items:
+        for name, text in texts_of(item):
+            if name in LIBRARY.task(item.task).outputs and item.fields.get("construction") == "off-task":
+                continue
+            for sentence in sentences(text, tag):
+                groups[sentence.strip()].add(item.group)
+    shared = {sentence: sorted(owners) for sentence, owners in groups.items() if sentence and len(owners) > 1}
+    assert not shared
+
+
+# ---- the board that runs when none is named
+
+
+def board_items(tag: str) -> list[Item]:
+    return [dataset(tag).by_id[item_id] for item_id in CONTROLS.items[tag]]
+
+
+@pytest.mark.parametrize("tag", CONTROLS.languages)
+def test_controls_has_24_items(tag: str) -> None:
+    assert len(board_items(tag)) == 24
+    assert Counter(item.task for item in board_items(tag)) == dict.fromkeys(CONTROLS.tasks, 8)
+
+
+@pytest.mark.parametrize("tag", CONTROLS.languages)
+def test_controls_rests_on_independent_texts(tag: str) -> None:
+    seen: Counter[tuple[str, str]] = Counter()
+    for item in board_items(tag):
+        seen.update((item.group, metric) for metric in dataset(tag).labelled_metrics[item.item_id] - EVERYWHERE)
+    assert [key for key, count in seen.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("tag", CONTROLS.languages)
+def test_controls_has_every_class_of_every_metric(tag: str) -> None:
+    data = dataset(tag).only(board_items(tag))
+    seen = Counter((label.metric, label.score) for label in data.labels)
+    for metric in CONTROLS.rubrics:
+        for score in data.scales[metric].classes:
+            assert seen[metric, score] >= 2, f"{metric}: {score}"
+
+
+@pytest.mark.parametrize("name", ["controls", "controls-full"])
+def test_card_counts_the_labels_of_the_board(name: str) -> None:
+    """The card's table holds for each language alike."""
+    board = LIBRARY.board(name)
+    card = LIBRARY.board_files[name].with_name("CARD.md").read_text("utf-8")
+    stated = {
+        (metric, score): int(count)
+        for metric, *counts in re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \| (\d*) ?\|$", card, re.MULTILINE)
+        for score, count in enumerate(counts)
+        if count
+    }
+    for tag in board.languages:
+        items = [item for item in dataset(tag).items if item.split == "test" and item.item_id in board.items.get(tag, (item.item_id,))]
+        found = Counter((label.metric, label.score) for label in dataset(tag).only(items).labels)
+        assert stated == found, tag
+        assert f"{found.total()} in all" in card and f"{len(items)} test items a language" in card

@@ -1,0 +1,290 @@
+"""A real OpenAI-compatible endpoint on the loopback interface, scripted by each test, and small runs that ask it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+import sqlite3
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MODEL = "tester-2024-01-01"
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request as it came over the wire."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+    @property
+    def key(self) -> str:
+        """Equal for two requests that ask the same."""
+        return hashlib.sha256(json.dumps(self.body, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def form(self) -> str:
+        return self.body.get("response_format", {}).get("type", "text")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer to send; `reset` cuts the connection instead, before the body."""
+
+    status: int = 200
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    kind: str = "application/json"
+    reset: bool = False
+
+    def encoded(self) -> bytes:
+        return self.body.encode() if isinstance(self.body, str) else json.dumps(self.body).encode()
+
+
+Script = Callable[[Request], Answer]
+
+
+class Endpoint:
+    """Answers as `script` says, after `latency` seconds, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.script: Script = self.good
+        self.latency = 0.0
+        self.requests: list[Request] = []
+        self._changed = threading.Condition()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    # ---- what it may answer
+
+    def good(self, request: Request) -> Answer:
+        """A score that depends on nothing but what was asked; 0 and 1 are on every scale."""
+        return self.saying({"justification": "Because.", "score": int(request.key, 16) % 2}, model=request.body["model"])
+
+    def saying(self, content: Any, *, model: str = MODEL, finish: str = "stop", **message: Any) -> Answer:
+        """A completion whose text is `content`."""
+        text = content if isinstance(content, str) else json.dumps(content)
+        choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text, **message}}
+        return Answer(body=self.completion([choice], model))
+
+    def completion(self, choices: Any, model: str = MODEL) -> dict[str, Any]:
+        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        return {"id": "c", "object": "chat.completion", "created": 1, "model": model, "choices": choices, "usage": usage}
+
+    def error(self, status: int, message: str, code: str | None = None, **headers: str) -> Answer:
+        return Answer(status, {"error": {"message": message, "type": "error", "code": code}}, {k.replace("_", "-"): v for k, v in headers.items()})
+
+    def resetting(self) -> Answer:
+        return Answer(body=self.completion([]), reset=True)
+
+    def first(self, *answers: Answer) -> Script:
+        """These answers first, one a request, then good ones."""
+        left = iter(answers)
+        lock = threading.Lock()
+
+        def script(request: Request) -> Answer:
+            with lock:
+                answer = next(left, None)
+            return answer or self.good(request)
+
+        return script
+
+    # ---- what it saw
+
+    def wait_for(self, count: int, seconds: float = 60) -> None:
+        """Return once `count` requests have come in."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.requests) >= count, seconds), f"{len(self.requests)} of {count} requests came"
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                request = Request("POST", self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(body))
+                with endpoint._changed:
+                    endpoint.requests.append(request)
+                    endpoint._changed.notify_all()
+                time.sleep(endpoint.latency)
+                self._send(endpoint.script(request))
+
+            def _send(self, answer: Answer) -> None:
+                payload = answer.encoded()
+                head = {"Content-Type": answer.kind, "Content-Length": str(len(payload)), **answer.headers}
+                lines = [f"HTTP/1.1 {answer.status} X", *(f"{name}: {value}" for name, value in head.items()), "", ""]
+                try:
+                    self.wfile.write("\r\n".join(lines).encode() + (b"" if answer.reset else payload))
+                except OSError:  # whoever asked was killed
+                    self.close_connection = True
+                if answer.reset:
+                    self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    self.connection.close()
+                    self.close_connection = True
+
+            def handle(self) -> None:
+                try:
+                    super().handle()
+                except OSError:  # the connection was cut, by us or by a kill
+                    pass
+
+            def finish(self) -> None:
+                try:
+                    super().finish()
+                except OSError:
+                    pass
+
+            def log_message(self, *_: Any) -> None:
+                """Nothing is printed."""
+
+        return Handler
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    served = Endpoint()
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def closed_url() -> str:
+    """A loopback address where nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "results"
+
+
+SMALL = ("run", "--langs", "cs", "--tasks", "open_prompt", "--limit", "2", "--judge", f"openai/{MODEL}")
+
+
+@pytest.fixture
+def ask(cli: Callable[..., Any], endpoint: Endpoint, out: Path) -> Callable[..., Any]:
+    """A small run against the endpoint: `ask("--variant", "joint")`."""
+
+    def run(*arguments: str | Path) -> Any:
+        return cli(*SMALL, "--base-url", endpoint.url, "--out", out, *arguments)
+
+    return run
+
+
+@pytest.fixture
+def rows() -> Callable[..., list[dict[str, Any]]]:
+    """Rows of a query on a results folder's store, read past the program."""
+
+    def read(folder: Path, query: str) -> list[dict[str, Any]]:
+        connection = sqlite3.connect(f"file:{folder / 'store.sqlite'}?mode=ro", uri=True)
+        connection.row_factory = sqlite3.Row
+        try:
+            return [dict(row) for row in connection.execute(query)]
+        finally:
+            connection.close()
+
+    return read
+
+
+@pytest.fixture
+def replies(rows: Callable[..., list[dict[str, Any]]]) -> Callable[[Path], list[dict[str, Any]]]:
+    """Every reply of a results folder's store, oldest first."""
+
+    def read(folder: Path) -> list[dict[str, Any]]:
+        return [json.loads(row["reply"]) for row in rows(folder, "SELECT reply FROM attempts WHERE reply IS NOT NULL ORDER BY received, call_id")]
+
+    return read
+
+
+@pytest.fixture
+def run_folder() -> Callable[[Path], Path]:
+    """The folder of the only run in a results folder."""
+
+    def find(folder: Path) -> Path:
+        [found] = (folder / "runs").iterdir()
+        return found
+
+    return find
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start the command as a process that the test may signal; what is still running at the end is killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def run(*arguments: str | Path) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "harness", *map(str, arguments)]
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def refused() -> Callable[..., None]:
+    """Asserts that a command ended with one sentence: `refused(result, code, "words", "of the message")`."""
+
+    def check(result: Any, code: int, *words: str) -> None:
+        said = result.stderr if isinstance(result, subprocess.CompletedProcess) else result.err
+        ended = result.returncode if isinstance(result, subprocess.CompletedProcess) else result.code
+        assert "Traceback" not in said
+        messages = [line for line in said.splitlines() if line.startswith("harness: ")]
+        assert len(messages) == 1, said
+        message = said[said.index("harness: ") :]
+        for word in words:
+            assert word in message
+        assert ended == code, said
+
+    return check
+
+
+@pytest.fixture
+def data_folder(tmp_path: Path) -> Callable[..., Path]:
+    """Make a data folder of open prompts in Czech: one item a text given, each labelled for its task quality."""
+
+    def make(*outputs: str, name: str = "own") -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        items = [{"item_id": f"i{n}", "language": "cs", "task": "open_prompt", "prompt": "Popiš les.", "output": o} for n, o in enumerate(outputs)]
+        labels = [{"item_id": item["item_id"], "annotator_id": "a", "metric": "task_quality", "score": 1} for item in items]
+        for file, found in (("items.jsonl", items), ("labels.jsonl", labels)):
+            (folder / file).write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found), encoding="utf-8")
+        return folder
+
+    return make

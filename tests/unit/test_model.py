@@ -1,0 +1,123 @@
+"""The nouns: what a scale holds, and variants that are written and read back without loss."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import get_args, get_type_hints
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.model import VARIANT_WORDS, Condition, Failure, JudgeIdentity, Scale, Score, Variant, parse_variant
+
+ORDINAL = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
+NOMINAL = Scale(kind="nominal", classes=("A", "B", 1))
+UNIT = Scale(kind="interval", min=0, max=1)
+OPEN = Scale(kind="interval")
+
+AXES = {name: get_args(hint) for name, hint in get_type_hints(Variant).items()}
+VARIANTS = [Variant(**dict(zip(AXES, values, strict=True))) for values in itertools.product(*AXES.values())]
+
+
+@pytest.mark.parametrize(
+    ("scale", "score"),
+    [(ORDINAL, 0), (ORDINAL, 2), (NOMINAL, "A"), (NOMINAL, 1), (UNIT, 0), (UNIT, 1.0), (UNIT, 0.5), (OPEN, -1e9), (OPEN, 10**400)],
+)
+def test_a_point_of_the_scale_is_held(scale: Scale, score: Score) -> None:
+    assert scale.holds(score)
+
+
+@pytest.mark.parametrize(
+    ("scale", "score"),
+    [
+        (ORDINAL, 3),
+        (ORDINAL, -1),
+        (ORDINAL, "1"),
+        (ORDINAL, 1.0),
+        (ORDINAL, 1.5),
+        (ORDINAL, True),
+        (NOMINAL, "a"),
+        (NOMINAL, "1"),
+        (NOMINAL, ""),
+        (UNIT, 1.0000001),
+        (UNIT, -0.0000001),
+        (UNIT, "0.5"),
+        (UNIT, True),
+        (OPEN, math.nan),
+        (OPEN, math.inf),
+        (OPEN, -math.inf),
+    ],
+)
+def test_anything_else_is_not(scale: Scale, score: Score) -> None:
+    assert not scale.holds(score)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False), st.floats())
+def test_an_interval_holds_what_lies_between_its_ends(low: float, high: float, score: float) -> None:
+    assert Scale(kind="interval", min=low, max=high).holds(score) == (low <= score <= high)
+
+
+@pytest.mark.parametrize(("scale", "words"), [(ORDINAL, "0, 1, 2"), (NOMINAL, "A, B, 1"), (Scale(kind="interval", min=1, max=5), "1 to 5")])
+def test_a_scale_in_words(scale: Scale, words: str) -> None:
+    assert scale.describe() == words
+
+
+def test_a_scale_has_no_further_fields() -> None:
+    with pytest.raises(msgspec.ValidationError, match="unknown field `labels`"):
+        msgspec.convert({"kind": "nominal", "labels": [1]}, Scale)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_every_variant_is_read_back_from_its_text(variant: Variant) -> None:
+    assert parse_variant(str(variant)) == variant
+
+
+def test_no_two_variants_have_the_same_text() -> None:
+    assert len(set(map(str, VARIANTS))) == len(VARIANTS) == 12
+
+
+@given(st.sampled_from(VARIANTS), st.data())
+def test_the_words_may_come_in_any_order_and_defaults_may_be_said(variant: Variant, data: st.DataObject) -> None:
+    words = [word for word, (axis, value) in VARIANT_WORDS.items() if getattr(variant, axis) == value]
+    assert len(words) == len(AXES)
+    assert parse_variant("+".join(data.draw(st.permutations(words)))) == variant
+
+
+@given(st.lists(st.sampled_from(sorted(VARIANT_WORDS)), min_size=1, max_size=4, unique=True))
+def test_whatever_can_be_read_says_exactly_its_words(words: list[str]) -> None:
+    axes = [VARIANT_WORDS[word][0] for word in words]
+    if len(set(axes)) < len(axes):
+        with pytest.raises(ValueError, match="twice"):
+            parse_variant("+".join(words))
+        return
+    variant = parse_variant("+".join(words))
+    assert all(getattr(variant, axis) == value for axis, value in map(VARIANT_WORDS.__getitem__, words))
+    assert all(getattr(variant, axis) == getattr(Variant(), axis) for axis in AXES if axis not in axes)
+
+
+@pytest.mark.parametrize("text", ["", "+", "joint+", "Joint", "joint detailed", "joint+sloppy", " joint"])
+def test_an_unknown_word_is_named_and_the_known_ones_are_listed(text: str) -> None:
+    with pytest.raises(ValueError, match=r"unknown variant '.*'; known words: single, joint, simple, detailed"):
+        parse_variant(text)
+
+
+@pytest.mark.parametrize("text", ["joint+single", "joint+joint", "score-only+score-first"])
+def test_an_axis_named_twice_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="twice: '.*' and '.*'"):
+        parse_variant(text)
+
+
+def test_a_condition_in_words() -> None:
+    assert str(Condition(parse_variant("joint"), 0.3)) == "joint T=0.3"
+    assert str(Condition()) == "single T=0"
+
+
+def test_failures_are_these_five() -> None:
+    assert [str(failure) for failure in Failure] == ["refused", "not_json", "off_scale", "truncated", "missing"]
+
+
+def test_a_judge_is_called_by_provider_and_model() -> None:
+    assert JudgeIdentity("openai", "gpt-4o-2024-08-06", {"endpoint": "host"}).name == "openai/gpt-4o-2024-08-06"
