@@ -390,7 +390,7 @@ def reopen(name: str, out: Path) -> RunResult:
         prepared = prepare(spec)
         if prepared.protocol.data_sha256 != protocol.data_sha256:
             raise ContentError(
-                f"the items or labels of run {protocol.name} have changed since it was made; check out the content it was made on, or run it again",
+                f"the items or labels of run {protocol.name} have changed since it was made; check out that content, or run it again",
                 protocol.data or "languages",
             )
         return read_run(msgspec.structs.replace(prepared, protocol=protocol), store, out)

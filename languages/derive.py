@@ -20,8 +20,8 @@ from harness.text import is_word, sentences, words
 LANGUAGES = Path(__file__).resolve().parent
 INPUTS = {"open_prompt": ("prompt",), "continue_writing": ("left", "right"), "summarize": ("passage", "instruction")}
 
-# Construction -> the scores that it determines; what it leaves open is not labelled. Nor is what would only add to the commonest score: texts that
-# are not rude and sound right are plenty, and an off-task text is the fluent text of another group, which is labelled there.
+# Construction -> the scores that it determines; what it leaves open is not labelled. Nor is what would only add to the commonest score:
+# texts that are not rude and sound right are plenty, and an off-task text is the fluent text of another group, which is labelled there.
 LABELS = {
     "fluent": {
         "linguistic_acceptability": 2,

@@ -71,7 +71,9 @@ def cli(capfd: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 def command(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run the command as a process of its own, from an empty folder."""
 
-    def run(*arguments: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None, timeout: float = 120, **options: Any) -> Any:
+    def run(
+        *arguments: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None, timeout: float = 120, **options: Any
+    ) -> Any:
         return subprocess.run(
             [sys.executable, "-m", "harness", *map(str, arguments)],
             env={**os.environ, **(env or {})},

@@ -179,5 +179,7 @@ def _refuse_repeats(items: Iterable[Item]) -> None:
     for item in items:
         if item.item_id in seen:
             other = seen[item.item_id]
-            raise ContentError(f"item_id '{item.item_id}' stands in {other.language}/{other.task} too; ids are unique", f"{item.language}/{item.task}")
+            raise ContentError(
+                f"item_id '{item.item_id}' stands in {other.language}/{other.task} too; ids are unique", f"{item.language}/{item.task}"
+            )
         seen[item.item_id] = item

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import secrets
@@ -78,12 +79,12 @@ def context_needed(call: Call) -> int:
 
 
 def idle_cores() -> int:
-    """Cores that are idle right now, at least one: more threads than idle cores are slower than one."""
+    """Cores that are idle right now, counting those that are partly so, at least one: more threads than that gain nothing."""
     import psutil
 
     count: int = psutil.cpu_count(logical=True) or 1
-    busy: float = psutil.cpu_percent(interval=0.2)
-    return max(1, round(count * (1 - busy / 100)))
+    busy: float = psutil.cpu_percent(interval=0.3)
+    return max(1, math.ceil(count * (1 - busy / 100)))
 
 
 def _serve(path: Path, alias: str, context: int, key: str) -> Any:
@@ -94,7 +95,7 @@ def _serve(path: Path, alias: str, context: int, key: str) -> Any:
         import xllamacpp
     except ImportError as err:
         raise JudgeError(
-            f"local models need the package 'xllamacpp', which cannot be loaded here: {err} (on Debian, 'apt-get install libgomp1' may be what is missing)"
+            f"local models need the package 'xllamacpp', which cannot be loaded here: {err} (on Debian: apt-get install libgomp1)"
         ) from None
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(path)

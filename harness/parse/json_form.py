@@ -1,4 +1,3 @@
-
 """JSON objects in a text that may be fenced, wrapped in prose, slightly malformed or cut off.
 
 An object is repaired token by token into strict JSON and then read by the standard library. Only form is repaired:

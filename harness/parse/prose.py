@@ -1,4 +1,3 @@
-
 """Scores announced in prose ("Score: 2", 評価は２点です), and refusals, in the nine languages of the first study."""
 
 from __future__ import annotations

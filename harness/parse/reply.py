@@ -71,9 +71,7 @@ def read_reply(
         if reading.raw_choice is None:
             reading = msgspec.structs.replace(reading, failure=_why_nothing(text, found, cut=cut))
         readings[metric] = reading
-    if all(reading.score is None for reading in readings.values()) and (
-        refusal or finish_reason == "content_filter" or is_refusal(text)
-    ):
+    if all(reading.score is None for reading in readings.values()) and (refusal or finish_reason == "content_filter" or is_refusal(text)):
         return {metric: msgspec.structs.replace(r, failure=Failure.REFUSED) for metric, r in readings.items()}
     return readings
 

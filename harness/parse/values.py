@@ -1,4 +1,3 @@
-
 """One choice, as a judge wrote it, on the scale it belongs to."""
 
 from __future__ import annotations

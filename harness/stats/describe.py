@@ -79,9 +79,7 @@ def sd_score(k: int, values: ArrayLike | None = None, *, judge: int | None = Non
     return Statistic(name, Scores(v, judge), value, "spread", bounds, empty, "a single score")
 
 
-def leniency(
-    judge: ArrayLike, labels: ArrayLike, k: int, direction: Direction, values: ArrayLike | None = None
-) -> Estimate:
+def leniency(judge: ArrayLike, labels: ArrayLike, k: int, direction: Direction, values: ArrayLike | None = None) -> Estimate:
     """How much better than the annotators a judge finds things, in points of the scale.
 
     mean over items of (judge - mean of the item's annotators) x direction, so that + is toward `best`.

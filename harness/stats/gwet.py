@@ -41,9 +41,7 @@ def gwet_of_judge(
     return Statistic(name or _name(weights), Joint(rule, judge), value, bounds=_bounds(weights))
 
 
-def gwet_of_humans(
-    weights: Weights = "identity", values: ArrayLike | None = None, *, name: str | None = None
-) -> Statistic:
+def gwet_of_humans(weights: Weights = "identity", values: ArrayLike | None = None, *, name: str | None = None) -> Statistic:
     """AC1 (identity) or AC2 of the annotators, as a statistic of many cells."""
 
     def value(sums: Floats) -> Floats:

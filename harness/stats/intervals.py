@@ -78,9 +78,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, floa
     return _score(successes / n, n, NormalDist().inv_cdf(0.5 + level / 2)) if n > 0 else (math.nan, math.nan)
 
 
-def proportion_interval(
-    hits: NDArray[Any], groups: NDArray[Any], *, level: float = 0.95, seed: int = 0, resamples: int = 1000
-) -> Interval:
+def proportion_interval(hits: NDArray[Any], groups: NDArray[Any], *, level: float = 0.95, seed: int = 0, resamples: int = 1000) -> Interval:
     """Interval of a share: Wilson if every group is single, else Wilson on the cluster bootstrap's effective n.
 
     Args:

@@ -51,9 +51,7 @@ def fleiss(weights: Weights = "identity", values: ArrayLike | None = None, *, na
     return Statistic(name, Pairs(), value, empty="no item with two annotators")
 
 
-def cohen_kappa(
-    a: ArrayLike, b: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None
-) -> Estimate:
+def cohen_kappa(a: ArrayLike, b: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None) -> Estimate:
     """Cohen's kappa of two raters, unweighted, linear or quadratic.
 
     kappa = 1 - sum d_cd o_cd / sum d_cd p_c q_d, with disagreement weights d = 1 - w over the classes of the scale,
@@ -122,7 +120,5 @@ def pairwise_cohen(
     if codes.shape[1] == 0:
         raise ShapeError("labels have no rater")
     statistic = cohen(weights, values)
-    half = {
-        (a, b): of_pair(statistic, codes[:, a], codes[:, b], k) for a in range(codes.shape[1]) for b in range(a + 1)
-    }
+    half = {(a, b): of_pair(statistic, codes[:, a], codes[:, b], k) for a in range(codes.shape[1]) for b in range(a + 1)}
     return tuple(tuple(half[max(a, b), min(a, b)] for b in range(codes.shape[1])) for a in range(codes.shape[1]))

@@ -83,9 +83,7 @@ def stuart_maxwell_of_table(table: ArrayLike) -> MarginTest:
     return _chi_square(rows - columns, np.diag(rows + columns) - t - t.T, n)
 
 
-def mcnemar(
-    a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None, *, method: Literal["exact", "chi2"] = "exact"
-) -> MarginTest:
+def mcnemar(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None, *, method: Literal["exact", "chi2"] = "exact") -> MarginTest:
     """Test that two binary raters (or two conditions' hits) are 1 equally often.
 
     exact: the smaller of the discordant counts under Binomial(b + c, ½), two-sided. chi2: (b - c)² / (b + c), df 1,
@@ -120,9 +118,7 @@ def mcnemar(
     return MarginTest(float(min(up, down)), 0, float(binomtest(up, up + down).pvalue), len(x))
 
 
-def _pairs(
-    a: ArrayLike, b: ArrayLike, k: int, groups: ArrayLike | None
-) -> tuple[Ints, Ints, np.ndarray[Any, np.dtype[Any]] | None]:
+def _pairs(a: ArrayLike, b: ArrayLike, k: int, groups: ArrayLike | None) -> tuple[Ints, Ints, np.ndarray[Any, np.dtype[Any]] | None]:
     """Codes of the units with both; groups, or None where every group is single."""
     x, y = as_codes(a, k, "a"), as_codes(b, k, "b")
     if x.ndim != 1 or x.shape != y.shape:

@@ -99,9 +99,7 @@ def hits(judge: ArrayLike, reference: ArrayLike, k: int, *, failed_wrong: bool =
     return np.where(known, (score == ref) & (score >= 0), np.nan)
 
 
-def majority_elsewhere(
-    reference: ArrayLike, k: int, groups: ArrayLike | None = None, cell: ArrayLike | None = None
-) -> Ints:
+def majority_elsewhere(reference: ArrayLike, k: int, groups: ArrayLike | None = None, cell: ArrayLike | None = None) -> Ints:
     """The majority baseline: for each item the commonest reference of the *other* groups of its cell.
 
     Args:

@@ -137,9 +137,7 @@ def tabulate(
     groups, clustered = _clusters(where, group, total)
     kind, pattern, _ = _distinct([*table.T, *(scores.T + 1)], items)
     row, _, weight = _distinct([where, groups, pattern], items)
-    return Rows(
-        k, total, table[kind], scores[kind], where[row], groups[row], pattern[row], weight.astype(np.float64), clustered
-    )
+    return Rows(k, total, table[kind], scores[kind], where[row], groups[row], pattern[row], weight.astype(np.float64), clustered)
 
 
 def _count(key: Ints, items: int, k: int) -> Ints:

@@ -86,8 +86,7 @@ def estimate(statistics: Iterable[Statistic], rows: Rows) -> dict[str, Estimates
         sums = shared[statistic.features]
         value, n = statistic.value(sums), np.rint(sums[:, 0]).astype(np.int64)
         reason = [
-            None if known else statistic.constant if some else statistic.empty
-            for known, some in zip(~np.isnan(value), n > 0, strict=True)
+            None if known else statistic.constant if some else statistic.empty for known, some in zip(~np.isnan(value), n > 0, strict=True)
         ]
         out[statistic.name] = Estimates(value, n, tuple(reason))
     return out

@@ -96,9 +96,7 @@ def _estimate(method: Correlation, a: Floats, b: Floats) -> Estimate:
     return undefined(found.n, "fewer than two systems") if found.n < 2 else found
 
 
-def _intervals(
-    sums: Floats, estimates: dict[str, Estimate], level: float, seed: int, resamples: int
-) -> dict[str, Interval]:
+def _intervals(sums: Floats, estimates: dict[str, Estimate], level: float, seed: int, resamples: int) -> dict[str, Interval]:
     groups, _, systems = sums.shape
     if groups < MIN_GROUPS:
         return {name: no_interval(groups) for name in estimates}

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -97,7 +98,9 @@ class Endpoint:
         return {"id": "c", "object": "chat.completion", "created": 1, "model": model, "choices": choices, "usage": usage}
 
     def error(self, status: int, message: str, code: str | None = None, **headers: str) -> Answer:
-        return Answer(status, {"error": {"message": message, "type": "error", "code": code}}, {k.replace("_", "-"): v for k, v in headers.items()})
+        return Answer(
+            status, {"error": {"message": message, "type": "error", "code": code}}, {k.replace("_", "-"): v for k, v in headers.items()}
+        )
 
     def resetting(self) -> Answer:
         return Answer(body=self.completion([]), reset=True)
@@ -151,16 +154,12 @@ class Endpoint:
                     self.close_connection = True
 
             def handle(self) -> None:
-                try:
+                with suppress(OSError):  # the connection was cut, by us or by a kill
                     super().handle()
-                except OSError:  # the connection was cut, by us or by a kill
-                    pass
 
             def finish(self) -> None:
-                try:
+                with suppress(OSError):
                     super().finish()
-                except OSError:
-                    pass
 
             def log_message(self, *_: Any) -> None:
                 """Nothing is printed."""
@@ -221,7 +220,10 @@ def replies(rows: Callable[..., list[dict[str, Any]]]) -> Callable[[Path], list[
     """Every reply of a results folder's store, oldest first."""
 
     def read(folder: Path) -> list[dict[str, Any]]:
-        return [json.loads(row["reply"]) for row in rows(folder, "SELECT reply FROM attempts WHERE reply IS NOT NULL ORDER BY received, call_id")]
+        return [
+            json.loads(row["reply"])
+            for row in rows(folder, "SELECT reply FROM attempts WHERE reply IS NOT NULL ORDER BY received, call_id")
+        ]
 
     return read
 
@@ -281,7 +283,10 @@ def data_folder(tmp_path: Path) -> Callable[..., Path]:
     def make(*outputs: str, name: str = "own") -> Path:
         folder = tmp_path / name
         folder.mkdir()
-        items = [{"item_id": f"i{n}", "language": "cs", "task": "open_prompt", "prompt": "Popiš les.", "output": o} for n, o in enumerate(outputs)]
+        items = [
+            {"item_id": f"i{n}", "language": "cs", "task": "open_prompt", "prompt": "Popiš les.", "output": o}
+            for n, o in enumerate(outputs)
+        ]
         labels = [{"item_id": item["item_id"], "annotator_id": "a", "metric": "task_quality", "score": 1} for item in items]
         for file, found in (("items.jsonl", items), ("labels.jsonl", labels)):
             (folder / file).write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found), encoding="utf-8")

@@ -106,7 +106,7 @@ def test_an_unknown_word_is_named_and_the_known_ones_are_listed(text: str) -> No
 
 @pytest.mark.parametrize("text", ["joint+single", "joint+joint", "score-only+score-first"])
 def test_an_axis_named_twice_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="twice: '.*' and '.*'"):
+    with pytest.raises(ValueError, match=r"twice: '.*' and '.*'"):
         parse_variant(text)
 
 

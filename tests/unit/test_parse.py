@@ -1,4 +1,4 @@
-# ruff: noqa: RUF001 - the signs and digits of other keyboards are what this is about
+
 """Replies and what they say: a table of cases, then what must hold for any text."""
 
 from __future__ import annotations
@@ -584,9 +584,7 @@ def test_well_formed_single_reply_round_trips(
     flat=st.booleans(),
     indent=st.none() | st.integers(0, 4),
 )
-def test_well_formed_joint_reply_round_trips(
-    scored: dict[str, tuple[tuple[Scale, Score], str]], flat: bool, indent: int | None
-) -> None:
+def test_well_formed_joint_reply_round_trips(scored: dict[str, tuple[tuple[Scale, Score], str]], flat: bool, indent: int | None) -> None:
     reply = {m: score if flat else {"justification": j, "score": score} for m, ((_, score), j) in scored.items()}
     readings = read_reply(json.dumps(reply, indent=indent), {m: s for m, ((s, _), _) in scored.items()}, joint=True)
     assert {m: (r.score, r.failure) for m, r in readings.items()} == {m: (v, None) for m, ((_, v), _) in scored.items()}

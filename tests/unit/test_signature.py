@@ -54,7 +54,9 @@ def test_it_is_one_printable_line_of_as_many_parts_as_fields(signature: Signatur
 
 @given(_SIGNATURES, st.sampled_from(sorted(_FIELDS)), st.data())
 def test_everything_in_it_shows(signature: Signature, field: str, data: st.DataObject) -> None:
-    changed = msgspec.structs.replace(signature, **{field: data.draw(_FIELDS[field].filter(lambda value: value != getattr(signature, field)))})
+    changed = msgspec.structs.replace(
+        signature, **{field: data.draw(_FIELDS[field].filter(lambda value: value != getattr(signature, field)))}
+    )
     assert str(changed) != str(signature)
 
 

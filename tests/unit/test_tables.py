@@ -153,7 +153,9 @@ def test_a_table_that_is_there_twice_is_refused_with_both_names(tmp_path: Path) 
 # Writing
 
 
-@pytest.mark.parametrize(("data", "found"), [("žluťoučký 日本\n", "žluťoučký 日本\n".encode()), (b"\x00\xff\r\n", b"\x00\xff\r\n")], ids=["text", "bytes"])
+@pytest.mark.parametrize(
+    ("data", "found"), [("žluťoučký 日本\n", "žluťoučký 日本\n".encode()), (b"\x00\xff\r\n", b"\x00\xff\r\n")], ids=["text", "bytes"]
+)
 def test_a_whole_file_is_written_and_replaces_the_old_one(tmp_path: Path, data: bytes | str, found: bytes) -> None:
     path = tmp_path / "new" / "folder" / "file"
     for content in ("old", data):
@@ -191,7 +193,9 @@ def test_a_folder_that_cannot_be_made_is_said_with_what_to_do(tmp_path: Path) ->
 
 
 def test_json_is_readable_sorted_and_ends_in_a_newline() -> None:
-    assert to_json({"b": [1, 0.1], "a": "čeština 日本語 \u200e"}) == '{\n  "a": "čeština 日本語 \u200e",\n  "b": [\n    1,\n    0.1\n  ]\n}\n'
+    assert (
+        to_json({"b": [1, 0.1], "a": "čeština 日本語 \u200e"}) == '{\n  "a": "čeština 日本語 \u200e",\n  "b": [\n    1,\n    0.1\n  ]\n}\n'
+    )
 
 
 @pytest.mark.parametrize("undefined", [math.nan, math.inf, -math.inf])

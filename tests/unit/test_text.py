@@ -68,7 +68,9 @@ def test_sentences_are_found(language: str, text: str, count: int) -> None:
     assert len(sentences(text, language)) == count
 
 
-@pytest.mark.parametrize(("segment", "word"), [("a", True), ("é", True), ("猫", True), ("x1", True), ("12", False), ("。", False), (" ", False), ("", False)])
+@pytest.mark.parametrize(
+    ("segment", "word"), [("a", True), ("é", True), ("猫", True), ("x1", True), ("12", False), ("。", False), (" ", False), ("", False)]
+)
 def test_a_word_holds_a_letter(segment: str, word: bool) -> None:
     assert is_word(segment) is word
 

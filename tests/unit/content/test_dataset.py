@@ -149,7 +149,6 @@ def test_a_folder_without_items_is_refused(tmp_path: Path, library: Library) -> 
 
 def test_a_table_that_is_there_twice_is_refused(folder: Folder) -> None:
     (folder.path / "labels.jsonl.gz").touch()
-    folder.complaint("'labels' is here twice") if False else None
     with pytest.raises(ContentError, match="'labels' is here twice"):
         folder.load()
 
@@ -164,7 +163,10 @@ BAD_ITEMS: dict[str, tuple[dict[str, Any] | str, str]] = {
     "country code": (ITEM | {"item_id": "c", "language": "pt_br"}, "language 'pt_br' is not canonical; write 'pt-BR'"),
     "no language at all": (ITEM | {"item_id": "c", "language": "日本"}, "cannot be a language tag"),
     "unknown split": (ITEM | {"item_id": "c", "split": "train"}, "Invalid enum value 'train'"),
-    "text missing": ({k: v for k, v in ITEM.items() if k != "prompt"} | {"item_id": "c"}, "item 'c' has no 'prompt', which task 'open_prompt' needs"),
+    "text missing": (
+        {k: v for k, v in ITEM.items() if k != "prompt"} | {"item_id": "c"},
+        "item 'c' has no 'prompt', which task 'open_prompt' needs",
+    ),
     "text empty": (ITEM | {"item_id": "c", "output": " \n"}, "item 'c' has no 'output'"),
     "text that is none": (ITEM | {"item_id": "c", "output": 3}, "'output' should be a text, found int"),
     "none of several": (
@@ -269,25 +271,31 @@ def test_bundled_items_come_with_their_labels(library: Library) -> None:
     assert {label.source for label in data.labels} == {"constructed"}
 
 
-def test_an_item_of_another_pack_or_task_is_refused(tmp_path: Path) -> None:
-    row = {"item_id": "x", "language": "cs", "task": "open_prompt", "prompt": "p", "output": "o"}
-    for tag, task, words in (("ja", "open_prompt", "says language 'cs' in the pack 'ja'"), ("cs", "summarize", "says task 'open_prompt'")):
-        root = tmp_path / f"{tag}-{task}"
-        path = root / "languages" / "xx" / "items" / f"{task}.jsonl"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(row) + "\n")
-        library = Library()
-        library.__dict__["pack_files"] = {tag: path.parent.parent / "pack.toml"}
-        with pytest.raises(ContentError, match=words):
-            load_bundled(library, [tag])
+def own_pack(root: Path, tag: str, task: str, /, **row: str) -> None:
+    """A language pack in a content folder of one's own, with one item."""
+    path = root / "languages" / tag / "items" / f"{task}.jsonl"
+    path.parent.mkdir(parents=True)
+    (path.parent.parent / "pack.toml").touch()
+    item = {"item_id": "x", "language": tag, "task": task, "prompt": "p", "output": "o"} | row
+    path.write_text(json.dumps(item) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"language": "fi"}, "item 'x' says language 'fi' in the pack 'ko'"),
+        ({"task": "summarize"}, "item 'x' says task 'summarize' in the file of 'open_prompt'"),
+    ],
+    ids=["pack", "task"],
+)
+def test_an_item_in_the_wrong_place_is_refused(tmp_path: Path, row: dict[str, str], words: str) -> None:
+    own_pack(tmp_path, "ko", "open_prompt", **row)
+    with pytest.raises(ContentError, match=rf"ko/items/open_prompt\.jsonl:1: {words}"):
+        load_bundled(Library(tmp_path), ["ko"])
 
 
 def test_ids_are_unique_across_packs(tmp_path: Path) -> None:
-    library = Library()
-    library.__dict__["pack_files"] = {tag: tmp_path / tag / "pack.toml" for tag in ("cs", "ja")}
-    for tag in ("cs", "ja"):
-        path = tmp_path / tag / "items" / "open_prompt.jsonl"
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps({"item_id": "x", "language": tag, "task": "open_prompt", "prompt": "p", "output": "o"}) + "\n")
-    with pytest.raises(ContentError, match="item_id 'x' stands in cs/open_prompt too"):
-        load_bundled(library, ["cs", "ja"])
+    for tag in ("fi", "ko"):
+        own_pack(tmp_path, tag, "open_prompt")
+    with pytest.raises(ContentError, match="item_id 'x' stands in fi/open_prompt too; ids are unique"):
+        load_bundled(Library(tmp_path), ["fi", "ko"])

@@ -20,7 +20,17 @@ def complaint(*texts: str, known: list[str] = PACKS) -> str:
 
 @pytest.mark.parametrize(
     ("text", "tag"),
-    [("ja", "ja"), ("jpn", "ja"), ("JA", "ja"), ("pt_br", "pt-BR"), ("PT-br", "pt-BR"), ("ces", "cs"), (" cs ", "cs"), ("zho", "zh"), ("zh-hant", "zh-Hant")],
+    [
+        ("ja", "ja"),
+        ("jpn", "ja"),
+        ("JA", "ja"),
+        ("pt_br", "pt-BR"),
+        ("PT-br", "pt-BR"),
+        ("ces", "cs"),
+        (" cs ", "cs"),
+        ("zho", "zh"),
+        ("zh-hant", "zh-Hant"),
+    ],
 )
 def test_spellings_of_a_tag_become_the_one(text: str, tag: str) -> None:
     assert canonical(text) == tag
@@ -72,7 +82,9 @@ def test_every_complaint_lists_what_is_here(texts: tuple[str, ...]) -> None:
     assert complaint(*texts).endswith(", ".join(PACKS))
 
 
-@pytest.mark.parametrize(("texts", "words"), [(("",), "an empty language tag"), (("ja", ""), "an empty language tag"), ((), "no language is named")])
+@pytest.mark.parametrize(
+    ("texts", "words"), [(("",), "an empty language tag"), (("ja", ""), "an empty language tag"), ((), "no language is named")]
+)
 def test_an_empty_tag_is_refused(texts: tuple[str, ...], words: str) -> None:
     assert complaint(*texts).startswith(words)
 
@@ -103,7 +115,13 @@ def test_a_canonical_tag_is_accepted_in_files(tag: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("pt_br", "not canonical; write 'pt-BR'"), ("jpn", "write 'ja'"), ("jp", "Japanese is 'ja'"), ("xx", "not the tag of a known language"), ("", "cannot be a language tag")],
+    [
+        ("pt_br", "not canonical; write 'pt-BR'"),
+        ("jpn", "write 'ja'"),
+        ("jp", "Japanese is 'ja'"),
+        ("xx", "not the tag of a known language"),
+        ("", "cannot be a language tag"),
+    ],
 )
 def test_any_other_spelling_is_refused_in_files(text: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
@@ -112,7 +130,12 @@ def test_any_other_spelling_is_refused_in_files(text: str, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("tag", "name", "own", "script"),
-    [("cs", "Czech", "čeština", "Latn"), ("ja", "Japanese", "日本語", "Jpan"), ("pt-BR", "Brazilian Portuguese", "português (Brasil)", "Latn"), ("zh", "Chinese", "中文", "Hans")],
+    [
+        ("cs", "Czech", "čeština", "Latn"),
+        ("ja", "Japanese", "日本語", "Jpan"),
+        ("pt-BR", "Portuguese (Brazil)", "português (Brasil)", "Latn"),
+        ("zh", "Chinese", "中文", "Hans"),
+    ],
 )
 def test_names_and_scripts(tag: str, name: str, own: str, script: str) -> None:
     assert (english_name(tag), autonym(tag), likely_script(tag)) == (name, own, script)

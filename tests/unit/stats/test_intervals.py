@@ -16,9 +16,7 @@ RNG = np.random.default_rng(24)
 @pytest.mark.parametrize(("successes", "n"), [(0, 10), (8, 10), (10, 10), (150, 200)])
 @pytest.mark.parametrize("level", [0.9, 0.95])
 def test_wilson_is_statsmodels(successes: int, n: int, level: float) -> None:
-    assert wilson(successes, n, level) == pytest.approx(
-        proportion_confint(successes, n, 1 - level, "wilson"), abs=1e-12
-    )
+    assert wilson(successes, n, level) == pytest.approx(proportion_confint(successes, n, 1 - level, "wilson"), abs=1e-12)
 
 
 def test_wilson_of_nothing_and_of_nonsense() -> None:

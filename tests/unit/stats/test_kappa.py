@@ -25,9 +25,7 @@ def test_cohen_is_scikit_learns(k: int, weights: str) -> None:
 
 def test_weights_are_of_the_scale_not_of_what_was_used() -> None:
     a, b = np.array([0, 4, 4, 0, 1]), np.array([0, 4, 1, 0, 1])  # classes 2 and 3 are never used
-    assert cohen_kappa(a, b, 5, "quadratic").value == pytest.approx(
-        cohen_kappa_score(a, b, labels=range(5), weights="quadratic")
-    )
+    assert cohen_kappa(a, b, 5, "quadratic").value == pytest.approx(cohen_kappa_score(a, b, labels=range(5), weights="quadratic"))
     assert cohen_kappa(a, b, 5, "quadratic").value != pytest.approx(cohen_kappa_score(a, b, weights="quadratic"))
 
 

@@ -15,9 +15,7 @@ import harness.stats as hs
 
 K = 4
 RATERS = st.integers(2, 5)
-LABELS = st.tuples(st.integers(1, 30), RATERS).flatmap(
-    lambda shape: hnp.arrays(np.int64, shape, elements=st.integers(-1, K - 1))
-)
+LABELS = st.tuples(st.integers(1, 30), RATERS).flatmap(lambda shape: hnp.arrays(np.int64, shape, elements=st.integers(-1, K - 1)))
 PAIR = st.integers(1, 40).flatmap(lambda n: hnp.arrays(np.int64, (2, n), elements=st.integers(-1, K - 1)))
 OF_HUMANS = {
     "pa": lambda x: hs.human_pa(x, K),

@@ -1,0 +1,203 @@
+"""`harness run` from beginning to end: the files it leaves, what a second run costs, and what is rebuilt from the store alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+Cli = Callable[..., Any]
+BASELINE = ("run", "--langs", "ja,cs", "--judge", "baseline/constant-best")
+DERIVED = ("report.json", "report.csv", "report.parquet", "judgments.parquet")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What a run's derived files hold; run.json is not among them, as it has a clock."""
+    return {name: (folder / name).read_bytes() for name in DERIVED}
+
+
+def test_a_run_from_another_folder_leaves_its_files_there(command: Cli, tmp_path: Path, run_folder: Callable[[Path], Path]) -> None:
+    done = command(*BASELINE)
+    assert done.returncode == 0
+    assert "Japanese" in done.stdout and "Czech" in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["results"]
+    folder = run_folder(tmp_path / "results")
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*DERIVED, "run.json"])
+    record = json.loads((folder / "run.json").read_bytes())
+    [judge] = record["judges"]
+    assert judge["asked"] == pq.read_table(folder / "judgments.parquet").num_rows > 0
+    assert {row["language"] for row in pq.read_table(folder / "report.parquet").to_pylist()} == {"cs", "ja"}
+    assert (folder / "report.csv").read_text(encoding="utf-8").startswith("language,task,metric,judge")
+
+
+def test_a_second_run_asks_nothing_and_writes_the_same_bytes(
+    cli: Cli, out: Path, rows: Callable[..., Any], run_folder: Callable[[Path], Path]
+) -> None:
+    first = cli(*BASELINE, "--out", out)
+    files, attempts = contents(run_folder(out)), rows(out, "SELECT * FROM attempts")
+    second = cli(*BASELINE, "--out", out)
+    assert (second.code, second.out) == (0, first.out)
+    assert f"all {len(attempts)} calls are answered already" in second.err
+    assert rows(out, "SELECT * FROM attempts") == attempts
+    assert contents(run_folder(out)) == files
+
+
+@pytest.mark.parametrize("langs", ["cs,ja", "jpn,cs", "ja,CS"])
+def test_the_same_languages_in_other_words_are_the_same_run(cli: Cli, out: Path, langs: str) -> None:
+    for spelling in ("ja,cs", langs):
+        assert cli("run", "--langs", spelling, "--limit", "1", "--judge", "baseline/random", "--out", out).code == 0
+    assert len(list((out / "runs").iterdir())) == 1
+
+
+def test_deleted_files_are_rebuilt_byte_for_byte(command: Cli, cli: Cli, out: Path, run_folder: Callable[[Path], Path]) -> None:
+    first = cli(*BASELINE, "--out", out)
+    folder = run_folder(out)
+    files = contents(folder)
+    shutil.rmtree(out / "runs")
+    again = command("report", "--out", out)
+    assert (again.returncode, again.stdout) == (0, first.out)
+    assert contents(folder) == files
+
+
+def test_a_further_language_is_all_that_is_asked_for(ask: Cli, endpoint: Any, out: Path, rows: Callable[..., Any]) -> None:
+    ask("--langs", "ja,cs")
+    before, asked = rows(out, "SELECT * FROM attempts ORDER BY call_id"), len(endpoint.requests)
+    assert ask("--langs", "ja,cs,en").code == 0
+    new = endpoint.requests[asked:]
+    assert new and all("meant to be in English" in request.body["messages"][1]["content"] for request in new)
+    after = {row["call_id"]: row for row in rows(out, "SELECT * FROM attempts")}
+    assert [after[row["call_id"]] for row in before] == before
+    assert len(after) == len(before) + len(new)
+
+
+def test_more_repeats_ask_only_for_the_further_ones(ask: Cli, endpoint: Any) -> None:
+    ask()
+    first = list(endpoint.requests)
+    assert ask("--repeats", "3").code == 0
+    further = endpoint.requests[len(first) :]
+    assert len(further) == 2 * len(first)
+    assert {request.body["seed"] for request in first} == {0}
+    assert {request.body["seed"] for request in further} == {1, 2}
+
+
+def test_a_joint_call_asks_all_metrics_of_an_item_at_once(ask: Cli, endpoint: Any, replies: Callable[[Path], Any], out: Path) -> None:
+    def answer(request: Any) -> Any:
+        metrics = request.body["response_format"]["json_schema"]["schema"]["properties"]
+        return endpoint.saying({metric: {"justification": "So.", "score": 1} for metric in metrics})
+
+    endpoint.script = answer
+    done = ask("--variant", "joint", "--json")
+    assert done.code == 0 and len(replies(out)) == len(endpoint.requests) == 2
+    report = json.loads(done.out)
+    assert sum(cell["n"] for cell in report["by_metric"]) > 2
+    assert all(cell["coverage"] == 1 for cell in report["by_metric"])
+
+
+def test_concurrency_changes_no_byte_of_the_report(ask: Cli, tmp_path: Path, run_folder: Callable[[Path], Path]) -> None:
+    reports = []
+    for concurrency in ("1", "16"):
+        folder = tmp_path / concurrency
+        assert ask("--limit", "4", "--concurrency", concurrency, "--out", folder).code == 0
+        reports.append(contents(run_folder(folder)))
+    assert reports[0] == reports[1]
+
+
+def test_judges_stand_side_by_side(cli: Cli, out: Path) -> None:
+    done = cli("run", "--langs", "cs", "--judge", "baseline/length", "--judge", "baseline/random", "--out", out, "--json")
+    assert {cell["judge"] for cell in json.loads(done.out)["cells"]} == {"baseline/length", "baseline/random"}
+
+
+def test_full_asks_every_test_item_and_pays_only_for_the_rest(cli: Cli, out: Path, rows: Callable[..., Any]) -> None:
+    count = "SELECT COUNT(*) AS n, COUNT(DISTINCT call_id) AS different FROM attempts"
+    cli("run", "--langs", "cs", "--judge", "baseline/majority", "--out", out)
+    [controls] = rows(out, count)
+    assert cli("run", "--langs", "cs", "--judge", "baseline/majority", "--out", out, "--full").code == 0
+    [everything] = rows(out, count)
+    assert everything["n"] == everything["different"] > controls["n"]
+
+
+def test_runs_lists_every_run_oldest_first(cli: Cli, out: Path) -> None:
+    for judge in ("random", "length"):
+        cli("run", "--langs", "cs", "--limit", "1", "--judge", f"baseline/{judge}", "--out", out)
+    listed = cli("runs", "--out", out)
+    assert listed.code == 0
+    first, second = listed.out.split()
+    assert "random" in first and "length" in second
+    assert {first, second} == {path.name for path in (out / "runs").iterdir()}
+    assert list(json.loads(cli("runs", "--out", out, "--json").out)) == sorted([first, second])
+
+
+def test_a_report_is_named_by_its_unique_beginning(cli: Cli, out: Path, refused: Callable[..., None]) -> None:
+    for langs in ("cs", "ja"):
+        cli("run", "--langs", langs, "--limit", "1", "--judge", "baseline/random", "--out", out)
+    assert "Czech" in cli("report", "controls-cs", "--out", out).out
+    assert "Japanese" in cli("report", "--out", out).out  # the latest
+    refused(cli("report", "controls", "--out", out), 2, "fits several runs", "controls-cs", "controls-ja")
+    refused(cli("report", "other", "--out", out), 2, "no run 'other'")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/random"),
+        ("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/random", "--dry-run"),
+        ("report",),
+        ("runs",),
+    ],
+    ids=["run", "dry-run", "report", "runs"],
+)
+def test_json_is_all_that_is_on_stdout(command: Cli, cli: Cli, out: Path, arguments: tuple[str, ...]) -> None:
+    cli("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/random", "--out", out)
+    done = command(*arguments, "--out", out, "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)
+    assert done.stdout.endswith("}\n")
+
+
+def test_a_dry_run_asks_nobody_and_writes_nothing(ask: Cli, endpoint: Any, tmp_path: Path) -> None:
+    done = ask("--dry-run")
+    assert done.code == 0
+    assert endpoint.requests == [] and list(tmp_path.iterdir()) == []
+    assert done.out.count("[system]") == done.out.count("[user]") == done.out.count("── cs open_prompt") >= 3
+    assert f"openai/tester-2024-01-01: {len(ask('--json').out and endpoint.requests)} calls, about " in done.out
+
+
+def test_a_dry_run_prices_a_model_whose_price_is_known(cli: Cli) -> None:
+    done = cli("run", "--langs", "cs", "--judge", "openai/gpt-4o-2024-08-06", "--dry-run", "--json")
+    [row] = json.loads(done.out)["judges"]
+    assert row["price"]["as_of"] and row["cost"] == pytest.approx(
+        (row["prompt_tokens"] * row["price"]["input"] + row["answer_tokens"] * row["price"]["output"]) / 1e6
+    )
+
+
+def test_an_export_replays_to_the_same_numbers(ask: Cli, cli: Cli, endpoint: Any, out: Path, tmp_path: Path) -> None:
+    original = json.loads(ask("--json").out)
+    asked = len(endpoint.requests)
+    export = tmp_path / "replies.jsonl"
+    assert cli("store", "export", "--out", out, "--to", export).code == 0
+    assert export.read_bytes().count(b"\n") == asked
+    same = ("run", "--langs", "cs", "--tasks", "open_prompt", "--limit", "2")
+    replayed = json.loads(cli(*same, "--judge", f"replay/{export}", "--out", tmp_path / "other", "--json").out)
+    assert len(endpoint.requests) == asked
+
+    def numbers(report: Any, judge: str) -> list[Any]:
+        return [{k: v for k, v in cell.items() if k != "judge"} for cell in report["cells"] if cell["judge"].startswith(judge)]
+
+    assert numbers(replayed, "replay/") == numbers(original, "openai/")
+
+
+def test_a_data_folder_is_judged_and_reported_again_after_a_change_only_with_a_word(
+    cli: Cli, data_folder: Callable[..., Path], out: Path, refused: Callable[..., None]
+) -> None:
+    folder = data_folder("Les je tichý.", "Strom stojí.")
+    done = cli("run", "--data", folder, "--judge", "baseline/constant-best", "--out", out, "--json")
+    [cell] = json.loads(done.out)["by_metric"]
+    assert (cell["language"], cell["metric"], cell["n"]) == ("cs", "task_quality", 2)
+    labels = folder / "labels.jsonl"
+    labels.write_text(labels.read_text(encoding="utf-8").replace('"score": 1', '"score": 2'), encoding="utf-8")
+    refused(cli("report", "--out", out), 3, "have changed since it was made")

@@ -1,0 +1,231 @@
+"""The plan: what is asked, in which order, and which asks share a call; the same specification is the same plan."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Any
+
+import msgspec
+import pytest
+
+from harness.content import Dataset, Library, load_bundled
+from harness.model import Condition, Item, JudgeIdentity, Variant, parse_variant
+from harness.plan import Plan, estimate, make_plan, prices, rough_tokens
+from harness.prompts import Frames
+
+METRICS = ("linguistic_acceptability", "task_quality", "hallucination")
+MODEL = JudgeIdentity("openai", "one", {"endpoint": "host"})
+BASELINE = JudgeIdentity("baseline", "random")
+
+
+@pytest.fixture(scope="module")
+def data(library: Library) -> Dataset:
+    """Some bundled items of two languages and all tasks."""
+    everything = load_bundled(library, ["cs", "ja"])
+    return everything.only(item for item in everything.items if item.split == "dev" and item.group.endswith("d1"))
+
+
+@pytest.fixture(scope="module")
+def plan(library: Library) -> Callable[..., Plan]:
+    def make(data: Dataset, metrics: Sequence[str] = METRICS, variants: Sequence[str] = ("single",), **other: Any) -> Plan:
+        conditions = [Condition(parse_variant(text), t) for text in variants for t in other.get("temperatures", (0.0,))]
+        return make_plan(data, library, metrics, conditions, other.get("repeats", 1), other.get("seed", 0), Frames())
+
+    return make
+
+
+@pytest.fixture
+def small(library: Library, make_item: Callable[..., Item], make_data: Callable[..., Dataset]) -> Callable[..., Dataset]:
+    """Items with labels `{item_id: metrics}` on the bundled rubrics' scales."""
+
+    def make(labelled: dict[str, Sequence[str]], **texts: str) -> Dataset:
+        scales = {name: library.rubric(name).scale for name in library.rubric_files}
+        scores = {(item, metric): [1] for item, metrics in labelled.items() for metric in metrics}
+        return make_data([make_item(item, **texts) for item in labelled], scores, scales)
+
+    return make
+
+
+# What is asked
+
+
+def test_only_labelled_metrics_are_asked(data: Dataset, plan: Callable[..., Plan]) -> None:
+    asked = {(ask.item.item_id, metric) for ask in plan(data).asks for metric in ask.metrics}
+    assert asked == {(label.item_id, label.metric) for label in data.labels if label.metric in METRICS}
+
+
+def test_a_joint_call_asks_for_the_labelled_metrics_of_the_item_in_the_order_given(
+    small: Callable[..., Dataset], plan: Callable[..., Plan]
+) -> None:
+    data = small({"a": ["hallucination", "task_quality"], "b": ["linguistic_acceptability"], "c": []})
+    asks = plan(data, variants=["joint"]).asks
+    assert [(ask.item.item_id, ask.metrics) for ask in asks] == [
+        ("a", ("task_quality", "hallucination")),
+        ("b", ("linguistic_acceptability",)),
+    ]
+
+
+def test_every_condition_and_repeat_is_asked(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    asks = plan(small({"a": METRICS}), variants=["single", "joint+detailed"], temperatures=(0.0, 0.7), repeats=5).asks
+    assert len(asks) == len(set(map(str, asks))) == 2 * 5 * (len(METRICS) + 1)
+    assert {(str(ask.condition), ask.repeat) for ask in asks} == {
+        (f"{variant} T={temperature}", repeat)
+        for variant in ("single", "joint+detailed")
+        for temperature in ("0", "0.7")
+        for repeat in range(5)
+    }
+
+
+def test_each_ask_has_the_prompt_about_its_own_item(data: Dataset, plan: Callable[..., Plan]) -> None:
+    made = plan(data)
+    for ask, prompt in zip(made.asks, made.prompts, strict=True):
+        assert ask.item.fields["output"] in prompt.messages[-1].content
+        assert list(prompt.schema["properties"]) == ["justification", "score"]
+
+
+# In which order
+
+
+def test_the_plan_does_not_depend_on_the_order_of_the_files(data: Dataset, plan: Callable[..., Plan]) -> None:
+    items, labels = list(data.items), list(data.labels)
+    random.Random(7).shuffle(items)
+    random.Random(8).shuffle(labels)
+    shuffled = msgspec.structs.replace(data, items=tuple(items), labels=tuple(labels))
+    one, other = plan(data), plan(shuffled)
+    assert one == other and one.call_ids(MODEL) == other.call_ids(MODEL)
+
+
+@pytest.mark.parametrize(
+    "shared",
+    [lambda item: item.language, lambda item: (item.language, item.task), lambda item: item.group, lambda item: item.item_id],
+    ids=["language", "task", "group", "item"],
+)
+def test_what_shares_a_prefix_is_asked_together(data: Dataset, plan: Callable[..., Plan], shared: Callable[[Item], object]) -> None:
+    asks = plan(data, variants=["single", "detailed"], repeats=2).asks
+    runs = [key for key, _ in groupby(shared(ask.item) for ask in asks)]
+    assert len(runs) == len(set(runs)) > 1
+
+
+def test_the_metrics_of_an_item_share_everything_up_to_its_last_text(data: Dataset, plan: Callable[..., Plan]) -> None:
+    made = plan(data)
+    starts: dict[str, set[str]] = {}
+    for ask, prompt in zip(made.asks, made.prompts, strict=True):
+        text = "".join(message.content for message in prompt.messages)
+        before, output, _ = text.partition(ask.item.fields["output"])
+        starts.setdefault(ask.item.item_id, set()).add(before + output)
+    assert len(starts) < len(made.asks) and all(len(found) == 1 for found in starts.values())
+
+
+# Which call
+
+
+def test_identical_prompts_share_a_call_and_both_asks_are_answered_by_it(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    made = plan(small({"a": METRICS, "b": METRICS}))
+    ids = made.call_ids(MODEL)
+    assert len(ids) == 6 and len(set(ids)) == 3
+    assert list(made.calls(MODEL)) == list(dict.fromkeys(ids))
+    assert [prompt.prompt_id for prompt in made.prompts[:3]] == [prompt.prompt_id for prompt in made.prompts[3:]]
+
+
+def test_a_baseline_sees_the_item_so_two_items_never_share_its_call(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    calls = plan(small({"a": METRICS, "b": METRICS})).calls(BASELINE)
+    assert sorted((call.ask.item.item_id, call.ask.metrics[0]) for call in calls.values()) == sorted((i, m) for i in "ab" for m in METRICS)
+
+
+def test_repeats_are_calls_of_their_own_with_seeds_of_their_own(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    made = plan(small({"a": ["task_quality"]}), repeats=5, seed=10)
+    calls = made.calls(MODEL)
+    assert [call.seed for call in calls.values()] == [10, 11, 12, 13, 14]
+    assert [call.ask.repeat for call in calls.values()] == [0, 1, 2, 3, 4]
+    assert len({prompt.prompt_id for prompt in made.prompts}) == 1
+
+
+@pytest.mark.parametrize(
+    ("other", "judge"),
+    [
+        ({"seed": 1}, MODEL),
+        ({"temperatures": (0.7,)}, MODEL),
+        ({"variants": ["detailed"]}, MODEL),
+        ({"variants": ["score-only"]}, MODEL),
+        ({}, JudgeIdentity("openai", "two", {"endpoint": "host"})),
+        ({}, JudgeIdentity("local", "one", {"endpoint": "host"})),
+        ({}, JudgeIdentity("openai", "one", {"endpoint": "another"})),
+        ({}, JudgeIdentity("openai", "one")),
+    ],
+    ids=["seed", "temperature", "instructions", "answer", "model", "provider", "setting", "no setting"],
+)
+def test_whatever_could_change_an_answer_changes_the_call(
+    small: Callable[..., Dataset], plan: Callable[..., Plan], other: dict[str, Any], judge: JudgeIdentity
+) -> None:
+    data = small({"a": METRICS})
+    assert not set(plan(data, **other).call_ids(judge)) & set(plan(data).call_ids(MODEL))
+
+
+def test_seed_and_repeat_are_not_mixed_up(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    """Repeat 1 of seed 0 sends the same seed as repeat 0 of seed 1, and is another call all the same."""
+    data = small({"a": ["task_quality"]})
+    one, other = plan(data, repeats=2, seed=0).call_ids(MODEL), plan(data, repeats=2, seed=1).call_ids(MODEL)
+    assert len(set(one + other)) == 4
+
+
+def test_the_room_for_the_answer_is_part_of_the_call(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    made = plan(small({"a": ["task_quality"]}))
+    roomier = msgspec.structs.replace(made, prompts=tuple(msgspec.structs.replace(p, max_tokens=p.max_tokens + 1) for p in made.prompts))
+    assert made.call_ids(MODEL) != roomier.call_ids(MODEL)
+
+
+@pytest.mark.parametrize("other", [{"seed": 3}, {"temperatures": (1.0,)}, {"repeats": 1}], ids=str)
+def test_the_prompt_id_depends_on_neither_judge_nor_sampling(
+    small: Callable[..., Dataset], plan: Callable[..., Plan], other: dict[str, Any]
+) -> None:
+    data = small({"a": METRICS})
+    assert [p.prompt_id for p in plan(data).prompts] == [p.prompt_id for p in plan(data, **other).prompts]
+
+
+def test_more_languages_leave_the_calls_of_those_before_alone(data: Dataset, plan: Callable[..., Plan]) -> None:
+    part = data.only(item for item in data.items if item.language == "cs")
+    assert set(plan(part).call_ids(MODEL)) < set(plan(data).call_ids(MODEL))
+
+
+# What it is about to cost
+
+
+def test_a_known_model_at_its_own_endpoint_is_priced(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    name, price = next(iter(prices().items()))
+    identity = JudgeIdentity("openai", name)
+    found = estimate(list(plan(small({"a": METRICS})).calls(identity).values()), identity)
+    assert found.calls == 3 and found.price == price
+    assert found.cost == pytest.approx((found.prompt_tokens * price.input + found.answer_tokens * price.output) / 1e6)
+
+
+@pytest.mark.parametrize(
+    "identity",
+    [JudgeIdentity("openai", "unheard-of"), JudgeIdentity("openai", "gpt-4o-2024-08-06", {"endpoint": "host"})],
+    ids=["model", "endpoint"],
+)
+def test_where_no_price_is_known_none_is_named(small: Callable[..., Dataset], plan: Callable[..., Plan], identity: JudgeIdentity) -> None:
+    found = estimate(list(plan(small({"a": METRICS})).calls(identity).values()), identity)
+    assert found.cost is None and found.price is None and found.prompt_tokens > 0
+
+
+@pytest.mark.parametrize("provider", ["baseline", "replay", "local"])
+def test_what_runs_here_costs_nothing(provider: str) -> None:
+    assert estimate([], JudgeIdentity(provider, "x")).cost == 0
+
+
+def test_tokens_are_a_quarter_of_ascii_and_one_for_any_other_character(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    few, many = (plan(small({"a": ["task_quality"]}, output=text)).prompts[0] for text in ("x" * 4, "雨" * 400 + "x" * 4))
+    assert rough_tokens(many) - rough_tokens(few) == 400
+
+
+def test_every_price_says_when_it_was_published() -> None:
+    assert prices()
+    for price in prices().values():
+        assert re.fullmatch(r"20\d\d-\d\d", price.as_of) and 0 < price.input <= price.output
+
+
+def test_the_default_variant_is_single() -> None:
+    assert str(Variant()) == "single"
