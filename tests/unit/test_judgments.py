@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -25,9 +25,9 @@ def ask(item: Item, *metrics: str, joint: bool = False, repeat: int = 0) -> Ask:
     return Ask(item, metrics or ("m",), Condition(Variant(call="joint" if joint else "single"), 0.3), repeat)
 
 
-def derived(asks: Mapping[Ask, str], replies: Mapping[str, Reply]) -> list[Judgment]:
-    """Judgments of asks `{ask: prompt id}`, where replies are given by prompt id."""
-    plan = Plan(tuple(asks), tuple(Prompt(prompt_id, (), {}, 1) for prompt_id in asks.values()), 0)
+def derived(asks: Sequence[tuple[Ask, str]], replies: Mapping[str, Reply]) -> list[Judgment]:
+    """Judgments of asks `(ask, prompt id)`, where replies are given by prompt id."""
+    plan = Plan(tuple(one for one, _ in asks), tuple(Prompt(prompt_id, (), {}, 1) for _, prompt_id in asks), 0)
     by_call = {
         call_id: replies[prompt.prompt_id]
         for call_id, prompt in zip(plan.call_ids(JUDGE), plan.prompts, strict=True)
@@ -42,24 +42,24 @@ def item(make_item: Callable[..., Item]) -> Item:
 
 
 def test_a_reply_becomes_a_judgment_in_the_items_own_frame(item: Item) -> None:
-    [found] = derived({ask(item, repeat=3): "p"}, {"p": Reply('{"justification": "良い。", "score": 2}', "one-2024")})
+    [found] = derived([(ask(item, repeat=3), "p")], {"p": Reply('{"justification": "良い。", "score": 2}', "one-2024")})
     assert found == Judgment("a", "ja", "summarize", "m", "openai/one", "single", 0.3, 3, 2, None, "2", "良い。", found.call_id)
     assert len(found.call_id) == 64
 
 
 def test_a_joint_reply_becomes_a_judgment_for_each_metric(item: Item) -> None:
-    found = derived({ask(item, "m", "n", "x", joint=True): "p"}, {"p": Reply('{"n": {"score": "no"}, "m": {"score": 7}, "x": 0.5}', "")})
+    found = derived([(ask(item, "m", "n", "x", joint=True), "p")], {"p": Reply('{"n": {"score": "no"}, "m": {"score": 7}, "x": 0.5}', "")})
     assert [(j.metric, j.score, j.failure) for j in found] == [("m", None, Failure.OFF_SCALE), ("n", "no", None), ("x", 0.5, None)]
     assert len({j.call_id for j in found}) == 1
 
 
 def test_judgments_stand_in_the_order_of_the_plan_and_what_was_not_answered_is_not_there(make_item: Callable[..., Item]) -> None:
-    asks = {ask(make_item(name)): name for name in "cab"}
+    asks = [(ask(make_item(name)), name) for name in "cab"]
     assert [j.item_id for j in derived(asks, {name: Reply('{"score": 1}', "") for name in "bc"})] == ["c", "b"]
 
 
 def test_a_shared_call_answers_every_ask_that_shares_it(make_item: Callable[..., Item]) -> None:
-    found = derived({ask(make_item("a")): "same", ask(make_item("b")): "same"}, {"same": Reply('{"score": 1}', "")})
+    found = derived([(ask(make_item("a")), "same"), (ask(make_item("b")), "same")], {"same": Reply('{"score": 1}', "")})
     assert [(j.item_id, j.score) for j in found] == [("a", 1), ("b", 1)]
     assert found[0].call_id == found[1].call_id
 
@@ -80,13 +80,13 @@ def test_a_shared_call_answers_every_ask_that_shares_it(make_item: Callable[...,
     ids=["refused in words", "refusal", "filter", "prose", "off scale", "cut", "empty", "error", "null"],
 )
 def test_an_answer_without_a_score_is_a_failure_with_a_name(item: Item, reply: Reply, failure: Failure) -> None:
-    [found] = derived({ask(item): "p"}, {"p": reply})
+    [found] = derived([(ask(item), "p")], {"p": reply})
     assert (found.score, found.failure) == (None, failure)
     assert not is_readable(ask(item), reply, SCALES)
 
 
 def test_a_cut_reply_that_holds_a_score_is_no_failure(item: Item) -> None:
-    [found] = derived({ask(item): "p"}, {"p": Reply('{"score": 2, "justification": "It', "", finish_reason="length")})
+    [found] = derived([(ask(item), "p")], {"p": Reply('{"score": 2, "justification": "It', "", finish_reason="length")})
     assert (found.score, found.failure) == (2, None)
 
 
@@ -101,7 +101,7 @@ def test_only_the_metrics_of_the_ask_are_read(item: Item) -> None:
 
 
 def test_rows_are_text_where_scores_may_be_words_and_go_through_parquet(item: Item, tmp_path: Path) -> None:
-    asks = {ask(item, metric): metric for metric in SCALES}
+    asks = [(ask(item, metric), metric) for metric in SCALES]
     found = derived(asks, {"m": Reply('{"score": 2}', ""), "n": Reply('{"score": "yes"}', ""), "x": Reply("no idea", "")})
     rows = judgments.rows(found)
     assert [(row["score"], row["failure"]) for row in rows] == [("2", None), ("yes", None), (None, "not_json")]
