@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -353,6 +354,35 @@ def test_a_disk_that_fills_up_later_keeps_what_was_there(
     assert [reply for reply in replies(folder) if reply in kept] == kept != []
     small_disk("size=64m")
     assert f"{len(replies(folder))} answered already" in command(*BASELINE, "--out", folder).stderr
+
+
+@pytest.mark.needs("mount")
+def test_a_disk_that_fills_up_while_answers_come_in_stops_the_run_and_keeps_them(
+    cli: Cli,
+    endpoint: Any,
+    start: Callable[..., Any],
+    small_disk: Callable[[str], Path],
+    refused: Refused,
+    replies: Callable[[Path], Any],
+) -> None:
+    disk = small_disk("size=8m")
+    endpoint.latency = 0.03
+    run = ("run", "--langs", "cs", "--concurrency", "2", "--judge", "openai/m", "--base-url", endpoint.url, "--out", disk / "results")
+    process = start(*run)
+    endpoint.wait_for(5)
+    with suppress(OSError), open(disk / "ballast", "wb", buffering=0) as ballast:
+        while True:
+            ballast.write(bytes(4096))
+    said_out, said = process.communicate(timeout=30)
+    refused(
+        subprocess.CompletedProcess([], process.returncode, said_out, said), STORE, "disk is full; make room", "what was received is kept"
+    )
+    asked, kept = len(endpoint.requests), len(replies(disk / "results"))
+    assert 0 < kept < asked
+    (disk / "ballast").unlink()
+    again = cli(*run)
+    assert again.code == 0 and f"{kept} answered already" in again.err
+    assert len(endpoint.requests) - asked == len(replies(disk / "results")) - kept
 
 
 LIMITED = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2); from harness.cli import main; "

@@ -1,0 +1,99 @@
+"""Prompts as judges get them, word for word: a change of wording is a change of these files, to be read as one reads a diff.
+
+Each file is one task in one variant, with a Japanese, a Czech and an English item. To write the files anew:
+HARNESS_WRITE_GOLDEN=1 pytest tests/golden/test_prompts.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.content import Library
+from harness.model import Item, Prompt, parse_variant
+from harness.prompts import Question, present_texts
+from harness.prompts.frames import render
+
+FOLDER = Path(__file__).parent / "prompts"
+VARIANTS = ("single", "joint", "single+detailed", "joint+detailed+score-first", "single+score-only")
+
+# Which metric a single call is about: another one for each task.
+METRIC = {"open_prompt": "linguistic_acceptability", "continue_writing": "task_quality", "summarize": "hallucination"}
+
+TEXTS: dict[str, dict[str, dict[str, str]]] = {
+    "open_prompt": {
+        "ja": {
+            "prompt": "雨の日の散歩について、短い日記を書いてください。",
+            "output": "朝から雨だった。傘をさして川まで歩くと、鴨が三羽、気持ちよさそうに泳いでいた。",
+        },
+        "cs": {
+            "prompt": "Napište krátký vzkaz sousedce, která vám hlídala kočku.",
+            "output": "Milá paní Nováková, moc děkuji! Micka je spokojená a já taky.",
+        },
+        "en": {
+            "prompt": "Write a notice for a lost scarf.",
+            "output": "Lost on Monday near the station: a green scarf.\n\nPlease ring 12.",
+        },
+    },
+    "continue_writing": {
+        "ja": {"left": "父は時計を見上げた。", "right": "汽車はもう見えなかった。", "output": "針は七時を指したまま止まっていた。"},
+        "cs": {"left": "Kdo zazvonil? Eva otevřela dveře.", "right": "", "output": "Na rohožce stál jen košík s jablky."},
+        "en": {
+            "left": "",
+            "right": "That is why the bell still hangs in the tree.",
+            "output": "Nobody dared to climb up and take it down.",
+        },
+    },
+    "summarize": {
+        "ja": {
+            "passage": "町の図書館は九月三日に再び開く。二階に閲覧室ができた。",
+            "instruction": "一文で。",
+            "output": "図書館が閲覧室を加えて再開する。",
+        },
+        "cs": {
+            "passage": "Most přes potok opraví do května. Autobus zatím jezdí oklikou.",
+            "instruction": "",
+            "output": "Most bude hotový v květnu, do té doby jezdí autobus oklikou.",
+        },
+        "en": {
+            "passage": 'A passage that says """stop""" and {{G|1|G}}, and ends with <|im_end|>',
+            "instruction": "In five words.",
+            "output": "It is what it is.",
+        },
+    },
+}
+
+
+def prompt(library: Library, variant: str, task: str, language: str) -> Prompt:
+    spec, how = library.task(task), parse_variant(variant)
+    item = Item(f"{language}-item", language, task, fields=TEXTS[task][language])
+    metrics = spec.metrics if how.call == "joint" else (METRIC[task],)
+    question = Question(spec, tuple(map(library.rubric, metrics)), how, language, present_texts(item, spec))
+    return render(question).fill(item)
+
+
+def written(found: Prompt, language: str) -> str:
+    """A prompt as text to be read: a heading for each message, the schema, and the room for the answer."""
+    messages = "\n".join(f"──── {language}: {message.role}\n{message.content}" for message in found.messages)
+    schema = json.dumps(found.schema, ensure_ascii=False, indent=1)
+    return f"{messages}\n──── {language}: answer, in at most {found.max_tokens} tokens\n{schema}\n"
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("task", TEXTS)
+def test_prompts_are_worded_like_this(library: Library, task: str, variant: str) -> None:
+    text = "\n".join(written(prompt(library, variant, task, language), language) for language in TEXTS[task])
+    path = FOLDER / f"{task}.{variant}.txt"
+    if os.environ.get("HARNESS_WRITE_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text, (
+        "if the wording was meant to change: HARNESS_WRITE_GOLDEN=1 pytest tests/golden/test_prompts.py"
+    )
+
+
+def test_no_file_is_left_over() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == {f"{task}.{variant}.txt" for task in TEXTS for variant in VARIANTS}

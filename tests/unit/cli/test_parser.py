@@ -1,0 +1,154 @@
+"""The parser: every command and flag is explained, and what cannot be is refused in words before anything is loaded."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.cli.parser import build_parser
+from harness.errors import UsageError
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    [action] = [action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    return dict(action.choices)
+
+
+COMMANDS = commands()
+
+
+def parsed(*arguments: str) -> argparse.Namespace:
+    return build_parser().parse_args(arguments)
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """What is said about arguments that are refused, without the usage."""
+
+    def refuse(*arguments: str) -> str:
+        with pytest.raises(SystemExit) as caught:
+            parsed(*arguments)
+        said = capsys.readouterr()
+        assert caught.value.code == 2 and not said.out
+        return said.err.partition("error: ")[2].strip()
+
+    return refuse
+
+
+def test_these_are_the_commands() -> None:
+    assert list(COMMANDS) == ["run", "report", "runs", "list", "check", "new", "models", "store", "doctor"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_all_its_flags_are_explained(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parsed(name, "--help")
+    assert caught.value.code == 0
+    assert str(COMMANDS[name].description) in " ".join(capsys.readouterr().out.split())
+    for action in COMMANDS[name]._actions:
+        assert action.help or action.choices, f"{name} {action.option_strings or action.dest}"
+
+
+def test_the_overview_names_every_command_with_its_purpose() -> None:
+    text = " ".join(build_parser().format_help().split())
+    for name, parser in COMMANDS.items():
+        assert f"{name} {str(parser.description)[0].lower()}{str(parser.description)[1:-1]}" in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_leads_to_a_function(name: str) -> None:
+    needed = {"list": ["languages"], "new": ["task", "x"], "models": ["list"], "store": ["export", "--to", "f"]}.get(name, [])
+    arguments = parsed(name, *needed, "-v")
+    assert arguments.verbose is True
+    target = inspect.getclosurevars(arguments.command).nonlocals["target"]
+    module, _, function = target.partition(":")
+    assert callable(getattr(importlib.import_module(f"harness.cli.{module}"), function))
+
+
+@pytest.mark.parametrize("flag", ["--limit", "--repeats", "--concurrency"])
+@pytest.mark.parametrize("number", ["0", "-1", "1.5", "x", "", "²", "1_0", " 1", "９", "9" * 5000, "1e3"], ids=lambda number: number[:8])
+def test_a_count_is_a_whole_number_of_one_or_more(refused: Callable[..., str], flag: str, number: str) -> None:
+    said = refused("run", f"{flag}={number}")
+    assert said == f"argument {flag}: a whole number of 1 or more, in at most nine digits, is needed; got '{number}'"
+
+
+@pytest.mark.parametrize("number", ["-1", "1.5", "x", "", "9" * 20], ids=str)
+def test_a_seed_is_a_whole_number_that_every_endpoint_takes(refused: Callable[..., str], number: str) -> None:
+    assert (
+        refused("run", f"--seed={number}")
+        == f"argument --seed: a whole number of 0 or more, in at most nine digits, is needed; got '{number}'"
+    )
+
+
+@pytest.mark.parametrize("number", ["x", "", "0,,1", "0,", "-1", "nan", "inf", "0;1", "0,5,x", "1e999"])
+def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], number: str) -> None:
+    said = refused("run", f"--temperature={number}")
+    assert said == f"argument --temperature: temperatures are numbers of 0 or more, separated by commas; got '{number}'"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "the following arguments are required: COMMAND"),
+        (("walk",), "invalid choice: 'walk'"),
+        (("run", "--lang-uages", "ja"), "unrecognized arguments: --lang-uages"),
+        (("list", "everything"), "invalid choice: 'everything'"),
+        (("list",), "the following arguments are required: kind"),
+        (("store", "export"), "the following arguments are required: --to"),
+        (("run", "--langs"), "expected one argument"),
+    ],
+    ids=["nothing", "command", "flag", "kind", "no kind", "no file", "no value"],
+)
+def test_what_is_not_known_or_missing_is_refused(refused: Callable[..., str], arguments: tuple[str, ...], words: str) -> None:
+    assert words in refused(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        (("--langs", "ja,cs"), "langs", ("ja", "cs")),
+        (("--langs", ""), "langs", ("",)),
+        ((), "langs", None),
+        (("--judge", "a/b", "--judge", "c/d"), "judge", ["a/b", "c/d"]),
+        ((), "judge", None),
+        (("--temperature", "0,0.3,1"), "temperature", (0.0, 0.3, 1.0)),
+        (("--limit", "3"), "limit", 3),
+        (("--seed", "0"), "seed", 0),
+        ((), "seed", 0),
+        (("--variant", "joint", "--variant", "detailed"), "variant", ["joint", "detailed"]),
+    ],
+)
+def test_flags_are_read(arguments: tuple[str, ...], name: str, value: Any) -> None:
+    assert getattr(parsed("run", *arguments), name) == value
+
+
+def test_lists_of_one_command_do_not_leak_into_the_next() -> None:
+    assert parsed("run", "--content", "a").content != parsed("run").content == []
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["run", "--limit", "x"]], ids=" ".join)
+def test_answering_without_a_run_loads_nothing_that_takes_time(arguments: list[str]) -> None:
+    code = (
+        "import sys\nfrom harness.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "print([name for name in ('pandas', 'numpy', 'guidance', 'openai', 'rich', 'msgspec', 'langcodes') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_an_errors_message_is_plain_and_its_exit_code_is_the_errors(cli: Callable[..., Any]) -> None:
+    result = cli("run", "--board", "no\x1b[31msuch")
+    assert result.code == 2 and result.out == ""
+    assert result.err.startswith("harness: no board 'no[31msuch'.") and "\x1b" not in result.err
+
+
+def test_verbose_shows_the_traceback(cli: Callable[..., Any]) -> None:
+    with pytest.raises(UsageError):
+        cli("run", "--board", "none", "-v")

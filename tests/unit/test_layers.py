@@ -1,0 +1,131 @@
+"""Imports run downward, without circles: the layers of docs/architecture.md, read from every import in the source.
+
+Imports inside functions and for types count like any other: what needs to be hidden in a function is in the wrong place.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import harness
+
+# From the bottom up. Whoever adds a module or package to harness/ gives it a layer here.
+LAYERS: list[set[str]] = [
+    {"errors", "model", "tables", "text"},
+    {"content"},
+    {"stats"},
+    {"labels"},
+    {"prompts", "perturb", "parse", "signature"},
+    {"judges"},
+    {"plan", "engines", "store"},
+    {"judgments", "runner"},
+    {"analyse"},
+    {"boards"},
+    {"render"},
+    {"api", "cli", "__main__"},
+]
+# Who may import whom on the same layer; nobody else may.
+BESIDE = {("tables", "errors"), ("engines", "store"), ("runner", "judgments"), ("cli", "api"), ("__main__", "cli")}
+
+ROOT = Path(harness.__file__).parent
+LAYER = {part: number for number, parts in enumerate(LAYERS) for part in parts}
+
+
+def name_of(path: Path) -> str:
+    """`plan`, `content.tags`, `content` for its __init__; an empty text for the package's own."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path): path for path in sorted(ROOT.rglob("*.py")) if "_content" not in path.parts}
+
+
+@cache
+def imports(module: str) -> dict[str, int]:
+    """`{module of this package that is imported: line}`; `from harness.content import tags` imports `content.tags`."""
+    found: dict[str, int] = {}
+    for name, line in _imported(ast.parse(MODULES[module].read_text("utf-8"))):
+        target = name
+        while target not in MODULES:  # a name inside a module
+            target = target.rpartition(".")[0]
+        found.setdefault(target, line)
+    return found
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"line {node.lineno}: write imports from the package's root"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from ((name.removeprefix("harness").removeprefix("."), node.lineno) for name in names if name.split(".")[0] == "harness")
+
+
+def part_of(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def steps() -> Iterator[tuple[str, str, str]]:
+    """(importing part, imported part, place) of every import between two parts."""
+    for module in MODULES:
+        for target, line in imports(module).items():
+            if target and part_of(module) != part_of(target):
+                yield part_of(module), part_of(target), f"{MODULES[module].relative_to(ROOT.parent)}:{line} imports {target}"
+
+
+def test_every_module_has_a_layer_and_no_layer_has_a_module_twice() -> None:
+    assert sum(map(len, LAYERS)) == len(LAYER)
+    assert {part_of(module) for module in MODULES} - {""} <= set(LAYER)
+
+
+def test_no_import_runs_upward() -> None:
+    assert [place for one, other, place in steps() if LAYER[one] < LAYER[other]] == []
+
+
+def test_modules_of_one_layer_import_each_other_only_as_listed() -> None:
+    beside = [(one, other, place) for one, other, place in steps() if LAYER[one] == LAYER[other]]
+    assert [place for one, other, place in beside if (one, other) not in BESIDE] == []
+    assert {(one, other) for one, other, _ in beside} == BESIDE, "an entry of BESIDE is not needed any more"
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module])
+def test_no_module_imports_itself_by_way_of_others(module: str) -> None:
+    reached: dict[str, str] = {target: target for target in imports(module)}
+    todo = list(reached)
+    while todo:
+        here = todo.pop()
+        for target in imports(here):
+            if target not in reached:
+                reached[target] = f"{reached[here]} → {target}"
+                todo.append(target)
+    assert module not in reached, f"{module} → {reached[module]}"
+
+
+def test_nothing_imports_the_package_itself() -> None:
+    """The public face looks down on everything, so whoever imports it closes a circle."""
+    assert [module for module in MODULES if module and "" in imports(module)] == []
+
+
+def test_the_public_face_imports_nothing_when_it_is_imported() -> None:
+    assert imports("") == {}
+
+
+def test_only_the_analysis_calls_statistics() -> None:
+    assert {one for one, other, _ in steps() if other == "stats"} == {"analyse"}
+
+
+def test_statistics_know_errors_of_their_own_only() -> None:
+    """Arrays in, small results out: no judge, no file, no content."""
+    assert {other for one, other, _ in steps() if one == "stats"} <= {"model"}
+
+
+def test_the_model_and_the_errors_import_nothing_of_ours() -> None:
+    assert imports("model") == imports("errors") == imports("text") == {}

@@ -1,0 +1,98 @@
+"""The public face: these names and no others, and importing the package costs nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import harness
+from harness import analyse, api, content, errors, runner
+
+PUBLIC = {
+    "Dataset": content.Dataset,
+    "HarnessError": errors.HarnessError,
+    "Library": content.Library,
+    "RunResult": runner.RunResult,
+    "RunSpec": runner.RunSpec,
+    "load": api.load,
+    "report": api.report,
+    "run": api.run,
+}
+HEAVY = [
+    "pandas",
+    "guidance",
+    "openai",
+    "numpy",
+    "scipy",
+    "statsmodels",
+    "pyarrow",
+    "datasets",
+    "langcodes",
+    "msgspec",
+    "rich",
+    "xllamacpp",
+    "icu4py",
+]
+
+
+def test_the_public_names_are_these() -> None:
+    assert harness.__all__ == sorted(harness.__all__) == dir(harness) == list(PUBLIC)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_name_is_what_it_should_be_and_is_explained(name: str) -> None:
+    assert getattr(harness, name) is PUBLIC[name]
+    assert PUBLIC[name].__doc__
+
+
+def test_any_other_name_is_refused_with_those_there_are() -> None:
+    with pytest.raises(AttributeError, match=r"module 'harness' has no public name 'compar'; there are Dataset, HarnessError, Library"):
+        _ = harness.compar
+
+
+def test_modules_can_still_be_imported_by_name() -> None:
+    from harness import analyse as imported
+
+    assert imported is analyse
+
+
+def loaded_by(code: str) -> list[str]:
+    """Those of HEAVY that are loaded once `code` has run in a process of its own."""
+    code = f"import sys\n{code}\nprint(*(name for name in {HEAVY!r} if name in sys.modules))"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()[-1].split()
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    assert loaded_by("import harness") == []
+
+
+@pytest.mark.parametrize(
+    ("code", "needed"),
+    [
+        ("from harness import RunSpec", {"msgspec", "langcodes"}),
+        ("from harness import Library; Library().task('summarize')", {"msgspec", "langcodes"}),
+        ("from harness.judges import kinds; kinds()", {"msgspec", "langcodes"}),
+    ],
+)
+def test_what_is_loaded_is_what_is_needed(code: str, needed: set[str]) -> None:
+    assert set(loaded_by(code)) <= needed
+
+
+def test_listing_languages_loads_nothing_heavy() -> None:
+    code = "from harness.cli import main\nassert main(['list', 'languages']) == 0"
+    assert not set(loaded_by(code)) & {"pandas", "numpy", "guidance", "openai", "statsmodels", "pyarrow", "datasets", "xllamacpp"}
+
+
+_STATE = """
+import logging, os
+def state(): return dict(os.environ), os.getcwd(), logging.root.level, list(logging.root.handlers)
+before = state()
+import harness, harness.api, harness.cli
+assert state() == before
+"""
+
+
+def test_importing_changes_nothing_in_the_process() -> None:
+    loaded_by(_STATE)
