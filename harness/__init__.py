@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 _PUBLIC = {
-    "RunSpec": "harness.runner",
+    "RunSpec": "harness.protocol",
     "RunResult": "harness.runner",
     "run": "harness.api",
     "report": "harness.api",

@@ -19,7 +19,7 @@ from harness.content import Dataset
 from harness.content.tags import english_name
 from harness.judges.baseline import Learnt, majority
 from harness.model import Item, JudgeIdentity, Judgment, Label, Scale, Score
-from harness.runner import Protocolled
+from harness.protocol import RunProtocol
 from harness.signature import Signature
 from harness.stats.intervals import Interval, mean_interval, proportion_interval
 
@@ -268,7 +268,7 @@ def _sentence(language: str, judge: str, beats: Sequence[str], cells: Sequence[C
     return f"{judge} is shown to beat the majority baseline in {name} on {scope} of {len(cells)} metrics: {', '.join(beats)}.{caution}"
 
 
-def signature(protocol: Protocolled, identity: JudgeIdentity) -> Signature:
+def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
     """The signature of one judge's numbers in a run."""
     settings = ",".join(f"{name}={_short(value)}" for name, value in sorted(identity.settings.items()))
     return Signature(
@@ -295,7 +295,7 @@ def _short(setting: object) -> str:
 
 def report(
     name: str,
-    protocol: Protocolled,
+    protocol: RunProtocol,
     judgments: Sequence[Judgment],
     data: Dataset,
     training: Dataset,

@@ -11,7 +11,8 @@ from harness.content import Dataset, Library, load_folder
 from harness.errors import UsageError
 from harness.model import JudgeIdentity
 from harness.plan import Estimate
-from harness.runner import RunResult, RunSpec, Watcher
+from harness.protocol import RunSpec
+from harness.runner import RunResult, Watcher
 from harness.runner import run as run_spec
 
 

@@ -145,6 +145,7 @@ class Store:
     def put_frame(self, key: str, frame: bytes) -> None:
         with _explained(self.folder):
             self._db.execute("INSERT OR REPLACE INTO frames VALUES (?, ?)", (key, frame))
+            self._db.commit()
 
     def put_run(self, name: str, spec: bytes) -> None:
         with _explained(self.folder):

@@ -11,7 +11,8 @@ import msgspec
 from harness.api import report as make_report
 from harness.errors import IncompleteRun, UsageError
 from harness.plan import estimate
-from harness.runner import DEFAULT_JUDGE, RunResult, RunSpec, calls_of, open_judges, prepare, reopen
+from harness.protocol import DEFAULT_JUDGE, RunSpec, prepare
+from harness.runner import RunResult, calls_of, open_judges, reopen
 from harness.runner import run as run_spec
 from harness.store import Store
 from harness.tables import to_json

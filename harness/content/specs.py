@@ -134,6 +134,8 @@ def read_spec(path: Path, kind: type[S]) -> S:
         raise ContentError("not UTF-8; save the file as UTF-8", path, raw[: err.start].count(b"\n") + 1) from None
     except msgspec.ValidationError as err:
         raise ContentError(_sentence(err), path, _line_of(raw.decode(), str(err))) from None
+    except RecursionError:
+        raise ContentError("nested too deeply", path) from None
     except ValueError as err:  # msgspec.DecodeError or tomllib.TOMLDecodeError: not TOML
         found = re.search(r"at line (\d+)", str(err))
         raise ContentError(f"not valid TOML: {err}", path, int(found[1]) if found else None) from None

@@ -14,7 +14,7 @@ from harness import analyse
 from harness.analyse import ALL_TASKS, Cell, Report, join, make_cells, references, verdicts
 from harness.content import Dataset
 from harness.model import Condition, Failure, Item, JudgeIdentity, Judgment, Label, Scale, Score
-from harness.runner import Protocolled
+from harness.protocol import RunProtocol
 from harness.signature import Signature
 from harness.tables import to_json
 
@@ -276,7 +276,7 @@ def test_every_language_judge_and_condition_has_a_verdict_of_its_own(make_item: 
 # The report
 
 
-PROTOCOL = Protocolled(
+PROTOCOL = RunProtocol(
     source="controls@1.0.0",
     title="A title",
     constructed=True,

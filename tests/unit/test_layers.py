@@ -23,14 +23,14 @@ LAYERS: list[set[str]] = [
     {"prompts", "perturb", "parse", "signature"},
     {"judges"},
     {"plan", "engines", "store"},
-    {"judgments", "runner"},
+    {"protocol", "judgments", "runner"},
     {"analyse"},
     {"boards"},
     {"render"},
     {"api", "cli", "__main__"},
 ]
 # Who may import whom on the same layer; nobody else may.
-BESIDE = {("tables", "errors"), ("engines", "store"), ("runner", "judgments"), ("cli", "api"), ("__main__", "cli")}
+BESIDE = {("tables", "errors"), ("engines", "store"), ("runner", "protocol"), ("runner", "judgments"), ("cli", "api"), ("__main__", "cli")}
 
 ROOT = Path(harness.__file__).parent
 LAYER = {part: number for number, parts in enumerate(LAYERS) for part in parts}

@@ -109,6 +109,15 @@ def test_what_shares_a_prefix_is_asked_together(data: Dataset, plan: Callable[..
     assert len(runs) == len(set(runs)) > 1
 
 
+def test_a_group_stands_together_whatever_its_items_are_called(
+    library: Library, make_item: Callable[..., Item], make_data: Callable[..., Dataset], plan: Callable[..., Plan]
+) -> None:
+    items = [make_item(name, group=group) for name, group in (("a", "y"), ("b", "x"), ("c", "y"), ("d", "x"))]
+    scales = {"task_quality": library.rubric("task_quality").scale}
+    data = make_data(items, {(item.item_id, "task_quality"): [1] for item in items}, scales)
+    assert [ask.item.item_id for ask in plan(data).asks] == ["b", "d", "a", "c"]
+
+
 def test_the_metrics_of_an_item_share_everything_up_to_its_last_text(data: Dataset, plan: Callable[..., Plan]) -> None:
     made = plan(data)
     starts: dict[str, set[str]] = {}
