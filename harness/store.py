@@ -210,10 +210,10 @@ class Store:
             "SELECT call_id, prompt_id, judge, item_id, metrics, condition, temperature, repeat, reply "
             "FROM calls JOIN attempts a USING (call_id) WHERE reply IS NOT NULL "
             "AND attempt = (SELECT MAX(attempt) FROM attempts b WHERE b.call_id = a.call_id AND reply IS NOT NULL) "
-            "AND (?1 IS NULL OR judge = ?1) ORDER BY call_id"
+            "AND (:judge IS NULL OR judge = :judge) ORDER BY call_id"
         )
         with _explained(self.folder):
-            cursor = self._db.execute(query, (judge,))
+            cursor = self._db.execute(query, {"judge": judge})
             names = [column[0] for column in cursor.description]
             for row in cursor:
                 yield dict(zip(names, row, strict=True)) | {"reply": msgspec.Raw(row[-1].encode())}

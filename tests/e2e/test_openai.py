@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -69,13 +70,15 @@ def test_calls_to_this_machine_take_no_proxy(ask: Cli, closed_url: str, monkeypa
 
 
 def test_concurrency_is_what_was_asked_for(ask: Cli, endpoint: Any) -> None:
-    seen, most = [0], [0]
+    lock, now, most = threading.Lock(), [0], [0]
 
     def answer(request: Any) -> Any:
-        seen[0] += 1
-        most[0] = max(most[0], seen[0])
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
         time.sleep(0.03)
-        seen[0] -= 1
+        with lock:
+            now[0] -= 1
         return endpoint.good(request)
 
     endpoint.script = answer
