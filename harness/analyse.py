@@ -101,6 +101,13 @@ class Report(msgspec.Struct, frozen=True):
     by_metric: tuple[Cell, ...]
     cells: tuple[Cell, ...]
     missing: dict[str, int]
+    answered_by: dict[str, dict[str, int]] = {}  # judge -> model name as the provider gave it -> calls
+
+    @property
+    def moved_aliases(self) -> dict[str, list[str]]:
+        """`{judge: other names that answered}`: a name that is answered by another one may be answered by a third tomorrow."""
+        named = {judge: [name for name in names if name and judge != f"openai/{name}"] for judge, names in self.answered_by.items()}
+        return {judge: names for judge, names in named.items() if judge.startswith("openai/") and names}
 
 
 def references(labels: Iterable[Label]) -> dict[tuple[str, str], Score]:
@@ -301,8 +308,9 @@ def report(
     training: Dataset,
     unreviewed: Sequence[str],
     missing: Mapping[str, int],
+    answered_by: Mapping[str, dict[str, int]] | None = None,
 ) -> Report:
-    """The whole report of a run."""
+    """The whole report of a run. `missing` and `answered_by` say by judge how many calls have no answer, and who gave the others."""
     rows = join(judgments, data, training)
     by_metric = make_cells(rows, data.scales, pool_tasks=True)
     return Report(
@@ -317,4 +325,5 @@ def report(
         by_metric=by_metric,
         cells=make_cells(rows, data.scales),
         missing=dict(missing),
+        answered_by=dict(answered_by or {}),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +24,9 @@ from harness.model import Call, JudgeIdentity, Judgment
 from harness.plan import Estimate, Plan, estimate
 from harness.protocol import Prepared, RunProtocol, RunSpec, prepare
 from harness.store import Store
+from harness.tables import to_json, write_atomic
+
+_PACKAGES = ("judge-harness", "guidance", "openai", "xllamacpp", "icu4py")
 
 
 class Watcher(Protocol):
@@ -47,6 +51,8 @@ class RunResult(msgspec.Struct, frozen=True):
     prepared: Prepared
     judgments: tuple[Judgment, ...]
     missing: dict[str, int]  # judge -> calls without an answer
+    answered_by: dict[str, dict[str, int]]  # judge -> model name as the provider gave it -> calls
+    forms: dict[str, dict[str, int]]  # judge -> how the answer's shape was asked for -> calls
 
 
 def open_judges(spec: RunSpec, prepared: Prepared, environment: Mapping[str, str] | None = None) -> list[Judge]:
@@ -75,7 +81,7 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, concurrency: int | None = No
     protocol = msgspec.structs.replace(prepared.protocol, identities=tuple(judge.identity for judge in judges))
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
     for host in {judge.endpoint for judge in judges if judge.endpoint and prepared.data.private}:
-        watcher.consent(host, len(prepared.data.items))
+        watcher.consent(host, len(prepared.data.labelled_metrics))
     with Store.writing(out) as store:
         store.put_run(protocol.name, msgspec.json.encode(protocol))
         plan = prepared.plan(store)
@@ -155,13 +161,15 @@ def read_run(prepared: Prepared, store: Store, out: Path, plan: Plan | None = No
     protocol = prepared.protocol
     plan = plan or prepared.plan(store)
     found: list[Judgment] = []
-    missing = {}
+    missing, answered_by, forms = {}, {}, {}
     for identity in protocol.identities:
         ids = set(plan.call_ids(identity))
         replies = store.replies(ids)
         missing[identity.name] = len(ids) - len(replies)
+        answered_by[identity.name] = dict(sorted(Counter(reply.model for reply in replies.values()).items()))
+        forms[identity.name] = dict(sorted(Counter(reply.form for reply in replies.values()).items()))
         found += judging.derive(plan, identity, replies, prepared.data.scales)
-    return RunResult(protocol.name, out / "runs" / protocol.name, protocol, prepared, tuple(found), missing)
+    return RunResult(protocol.name, out / "runs" / protocol.name, protocol, prepared, tuple(found), missing, answered_by, forms)
 
 
 def reopen(name: str, out: Path) -> RunResult:
@@ -195,23 +203,33 @@ def reopen(name: str, out: Path) -> RunResult:
 
 
 def _record(result: RunResult, started: float, progress: Sequence[Mapping[str, Any]]) -> None:
-    """Write run.json: what was asked, of whom, when, at what speed. Never a key, never a port."""
-    from harness.tables import to_json, write_atomic
+    """Write run.json: what was asked, of whom, when, at what speed. Never a key, never a port.
 
+    Every time that calls were asked is one of its `sessions`; a run that is only re-read adds none.
+    """
     path = result.folder / "run.json"
-    packages = {name: version(name) for name in ("judge-harness", "guidance", "openai", "xllamacpp", "icu4py")}
+    sessions = _sessions(path)
+    if not sessions or any(outcome["asked"] for outcome in progress):
+        sessions = [*sessions, {"started": started, "ended": time.time(), "judges": progress}]
     record = {
         "schema_version": 1,
         "run": result.name,
         "protocol": result.protocol,
         "missing": result.missing,
-        "judges": progress,
-        "started": started,
-        "ended": time.time(),
+        "answered_by": result.answered_by,
+        "forms": result.forms,
+        "sessions": sessions,
         "python": platform.python_version(),
-        "packages": packages,
+        "packages": {name: version(name) for name in _PACKAGES},
     }
     write_atomic(path, to_json(record))
+
+
+def _sessions(path: Path) -> list[Any]:
+    try:
+        return list(msgspec.json.decode(path.read_bytes())["sessions"])
+    except (OSError, msgspec.DecodeError, KeyError, TypeError):
+        return []  # not there, or not ours: it is derived, and made anew
 
 
 def calls_of(prepared: Prepared, judges: Sequence[Judge]) -> dict[str, dict[str, Call]]:

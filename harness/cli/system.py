@@ -19,7 +19,7 @@ _KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPE
 
 def models(arguments: argparse.Namespace) -> int:
     if arguments.action == "pull":
-        return _pull(arguments.name)
+        return _pull(arguments.name, as_json=arguments.json)
     rows = [
         {
             "model": f"local/{name}",
@@ -39,14 +39,14 @@ def models(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _pull(name: str | None) -> int:
+def _pull(name: str | None, *, as_json: bool) -> int:
     if not name:
         raise UsageError(f"name the model to fetch: {', '.join(local_models.catalogue())}, or <owner>/<repo>:<file>.gguf")
     from rich.console import Console
 
     with Console(stderr=True).status(f"fetching {name}"):
         model = local_models.find(name)
-    print(model.path)
+    sys.stdout.write(to_json({"name": model.name, "path": str(model.path), "sha256": model.sha256}) if as_json else f"{model.path}\n")
     return 0
 
 

@@ -54,7 +54,7 @@ def open_judge(name: str, options: JudgeOptions) -> ReplayJudge:
     file, _, wanted = name.partition("#")
     path = Path(file)
     if not path.is_file():
-        raise UsageError(f"no store export at '{file}'; make one with 'harness store export --out FILE'")
+        raise UsageError(f"no store export at '{file}'; make one with 'harness store export --to FILE'")
     rows = []
     for line, row in read_rows(path):
         try:

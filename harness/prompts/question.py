@@ -12,7 +12,7 @@ from harness.content.specs import Rubric, Task
 from harness.content.tags import english_name
 from harness.model import Item, Scale, Variant
 
-JUSTIFICATION_CHARACTERS = 150
+JUSTIFICATION_CHARACTERS = 120
 _JSON_TOKENS = 40  # room for braces, keys, white space and the score itself
 _TOKENS_PER_CHARACTER = {"Latn": 2}  # letters with diacritics take several tokens of an English vocabulary
 _TOKENS_PER_CHARACTER_ELSEWHERE = 3

@@ -138,6 +138,8 @@ def _notes(report: Report) -> Text:
     ]
     if report.constructed_labels:
         lines.append("The labels are constructed with the texts, not given by native speakers: passing is necessary, not sufficient.")
+    for judge, names in report.moved_aliases.items():
+        lines.append(f"{plain(judge)} was answered by {plain(', '.join(names))}: a name that may move; ask for the dated model.")
     if any(report.missing.values()):
         left = ", ".join(f"{plain(judge)} {count}" for judge, count in report.missing.items() if count)
         lines.append(f"Calls without an answer, not counted above: {left}.")
