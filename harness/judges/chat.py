@@ -50,13 +50,20 @@ class Chat:
     """Asks calls of one model at one endpoint. `secrets` are cut out of everything that comes back."""
 
     def __init__(
-        self, client: openai.AsyncOpenAI, model: str, host: str, secrets: Sequence[str] = (), clean: Callable[[str], str] = str
+        self,
+        client: openai.AsyncOpenAI,
+        model: str,
+        host: str,
+        secrets: Sequence[str] = (),
+        clean: Callable[[str], str] = str,
+        shape: Callable[[Any], Any] = lambda schema: schema,
     ) -> None:
         self._client = client
         self._model = model
         self._host = host
         self._secrets = [secret for secret in secrets if len(secret) >= 4]
         self._clean = clean
+        self._shape = shape
         self._form = FORMS[0]
         self._answered = False
 
@@ -89,7 +96,7 @@ class Chat:
         if call.seed is not None:
             request["seed"] = call.seed
         if form.startswith("json_schema"):
-            schema = call.prompt.schema if form == "json_schema" else _without_lengths(call.prompt.schema)
+            schema = self._shape(call.prompt.schema) if form == "json_schema" else _without_lengths(call.prompt.schema)
             request["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
         elif form == "json_object":
             request["response_format"] = {"type": "json_object"}

@@ -34,7 +34,7 @@ class LocalJudge:
 
     def __init__(self, model: ModelFile) -> None:
         self._file = model
-        self.identity = JudgeIdentity("local", model.name, {"sha256": model.sha256})
+        self.identity = JudgeIdentity("local", model.name, {"sha256": model.sha256, "reasons": "ascii"})
         self._server: Any = None
 
     async def start(self, calls: Sequence[Call]) -> None:
@@ -51,7 +51,7 @@ class LocalJudge:
             timeout=TIMEOUT_SECONDS,
             http_client=http_client(on_this_machine=True),
         )
-        self._chat = Chat(client, self._file.name, "the local model", secrets=[key], clean=neutralise)
+        self._chat = Chat(client, self._file.name, "the local model", secrets=[key], clean=neutralise, shape=ascii_reasons)
 
     async def answer(self, call: Call) -> Reply:
         return await self._chat.ask(call)
@@ -68,6 +68,21 @@ def neutralise(text: str) -> str:
     'fine < |im_end| > [ INST] a < b > c'
     """
     return _SPECIAL.sub(lambda found: f" {found[0]}" if found[0] == ">" else f"{found[0]} ", text)
+
+
+def ascii_reasons(schema: Any) -> Any:
+    r"""The schema with justifications held to printable ASCII (they are asked for in English).
+
+    Small models otherwise go on in the language of the text they read, without an end.
+
+    >>> ascii_reasons({"justification": {"type": "string", "maxLength": 9}})
+    {'justification': {'type': 'string', 'pattern': '^[ !#-\\[\\]-~]{1,9}$'}}
+    """
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("type") == "string" and "maxLength" in schema:
+        return {"type": "string", "pattern": f"^[ !#-\\[\\]-~]{{1,{schema['maxLength']}}}$"}
+    return {key: ascii_reasons(value) for key, value in schema.items()}
 
 
 def context_needed(call: Call) -> int:

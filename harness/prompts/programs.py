@@ -69,7 +69,7 @@ def form_text(question: Question) -> str:
 
 def reminder(question: Question) -> str:
     """The last line. Small models forget the form over a long text, and go on in the text's language."""
-    return f"Answer in English, as JSON: {_in_order(question, 'a short reason', 'the score')}."
+    return f"Answer in JSON, with {_in_order(question, 'a short reason in English', 'the score')}."
 
 
 def _in_order(question: Question, reason: str, score: str) -> str:
