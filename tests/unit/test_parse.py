@@ -1,4 +1,3 @@
-
 """Replies and what they say: a table of cases, then what must hold for any text."""
 
 from __future__ import annotations
