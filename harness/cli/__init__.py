@@ -18,6 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = build_parser().parse_args(argv)
         verbose = arguments.verbose
         code: int = arguments.command(arguments)
+        sys.stdout.flush()  # here, where a reader that has gone is no error, and not at exit
     except HarnessError as err:
         if verbose:
             traceback.print_exc()

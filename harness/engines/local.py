@@ -97,8 +97,11 @@ class _Session:
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(concurrency, len(self._wanted))):
                     group.create_task(self._worker())
-        except* HarnessError as errors:
-            raise errors.exceptions[0] from None
+        except BaseExceptionGroup as errors:  # not `except*`, which wraps what it raises in a group again in early releases of 3.11
+            ours = errors.subgroup(HarnessError)
+            if ours is None:
+                raise
+            raise ours.exceptions[0] from None
         finally:
             await self._judge.stop()
 

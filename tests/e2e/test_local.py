@@ -26,7 +26,7 @@ def test_the_embedded_model_answers_and_is_not_started_again(
     assert (reply["model"], reply["form"], reply["finish_reason"]) == ("smollm2-135m", "json_schema", "stop")
     assert reply["usage"]["prompt_tokens"] > 100 and reply["usage"]["completion_tokens"] > 3 and reply["seconds"] > 0
     [call] = rows(out, "SELECT identity, judge FROM calls")
-    assert call["judge"] == "local/smollm2-135m" and list(json.loads(call["identity"])["settings"]) == ["sha256"]
+    assert call["judge"] == "local/smollm2-135m" and list(json.loads(call["identity"])["settings"]) == ["reasons", "sha256"]
 
     (tmp_path / "without").mkdir()
     (tmp_path / "without" / "xllamacpp.py").write_text("raise ImportError('a model was started')", encoding="utf-8")

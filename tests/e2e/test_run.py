@@ -29,7 +29,8 @@ def test_a_run_from_another_folder_leaves_its_files_there(command: Cli, tmp_path
     folder = run_folder(tmp_path / "results")
     assert sorted(path.name for path in folder.iterdir()) == sorted([*DERIVED, "run.json"])
     record = json.loads((folder / "run.json").read_bytes())
-    [judge] = record["judges"]
+    [session] = record["sessions"]
+    [judge] = session["judges"]
     assert judge["asked"] == pq.read_table(folder / "judgments.parquet").num_rows > 0
     assert {row["language"] for row in pq.read_table(folder / "report.parquet").to_pylist()} == {"cs", "ja"}
     assert (folder / "report.csv").read_text(encoding="utf-8").startswith("language,task,metric,judge")
