@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from harness.cli.parser import build_parser
-from harness.errors import UsageError
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
@@ -149,6 +148,7 @@ def test_an_errors_message_is_plain_and_its_exit_code_is_the_errors(cli: Callabl
     assert result.err.startswith("harness: no board 'no[31msuch'.") and "\x1b" not in result.err
 
 
-def test_verbose_shows_the_traceback(cli: Callable[..., Any]) -> None:
-    with pytest.raises(UsageError):
-        cli("run", "--board", "none", "-v")
+def test_verbose_shows_the_traceback_before_the_message_and_the_exit_code_stays(cli: Callable[..., Any]) -> None:
+    result = cli("run", "--board", "none", "-v")
+    assert result.code == 2
+    assert "Traceback" in result.err and "\nharness: no board 'none'" in result.err
