@@ -32,7 +32,7 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     swap: dict[str, str] = {}
 
     def holds(self, score: Score) -> bool:
-        """Whether `score` is a point of the scale (booleans, NaN and infinities never are).
+        """Whether `score` is a point of the scale (booleans, NaN and infinities never are; 2.0 is the class 2, "2" is not).
 
         >>> Scale(kind="ordinal", classes=(0, 1, 2)).holds(3)
         False
@@ -43,7 +43,7 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if isinstance(score, str) or score != score or abs(score) == float("inf"):
                 return False
             return (self.min is None or score >= self.min) and (self.max is None or score <= self.max)
-        return any(score == c and type(score) is type(c) for c in self.classes)
+        return score in self.classes
 
     def describe(self) -> str:
         """The scale in words, for messages: `0, 1, 2` or `1 to 5`."""

@@ -10,13 +10,14 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from harness.errors import ContentError, StoreError
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
+T = TypeVar("T")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -38,19 +39,26 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     not one JSON object in UTF-8, and a gzip file that breaks off.
     """
     if path.suffix == ".parquet":
-        yield from _read_parquet(path)
-        return
-    decode = msgspec.json.Decoder(dict[str, Any]).decode
+        yield from _parquet_rows(path)
+    else:
+        yield from json_rows(path, dict[str, Any], "a JSON object")
+
+
+def json_rows(path: Path, kind: type[T], what: str) -> Iterator[tuple[int, T]]:
+    """Lines of a JSONL file read as `kind`, with their numbers; `what` such a line is called in messages. Raises as `read_rows`."""
+    decode = msgspec.json.Decoder(kind).decode
     for number, line in _lines(path):
-        text = line.strip()
         if number == 1:
-            text = text.removeprefix(b"\xef\xbb\xbf")
-        if not text:
-            continue
+            line = line.removeprefix(b"\xef\xbb\xbf")
         try:
-            yield number, decode(text)
+            row = decode(line)
+        except msgspec.ValidationError as err:
+            raise ContentError(f"not {what} ({err}); one object a line is expected", path, number) from None
         except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as err:
+            if not line.strip():
+                continue
             raise ContentError(_what_is_wrong(line, err), path, number) from None
+        yield number, row
 
 
 def _what_is_wrong(line: bytes, err: Exception) -> str:
@@ -79,15 +87,20 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
 
 
-def _read_parquet(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    rows = parquet_table(path).to_pylist()
+    yield from enumerate(({k: v for k, v in row.items() if v is not None} for row in rows), start=1)
+
+
+def parquet_table(path: Path) -> Any:
+    """A Parquet file as a pyarrow Table. Raises ContentError when it cannot be read."""
     import pyarrow as pa  # late: 0.2 s
     import pyarrow.parquet as pq
 
     try:
-        rows = pq.read_table(path).to_pylist()
+        return pq.read_table(path)
     except (pa.ArrowException, OSError) as err:
         raise ContentError(f"not a readable Parquet file ({err})", path) from None
-    yield from enumerate(({k: v for k, v in row.items() if v is not None} for row in rows), start=1)
 
 
 def write_atomic(path: Path, data: bytes | str) -> None:

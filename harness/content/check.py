@@ -17,14 +17,15 @@ from pathlib import Path
 import msgspec
 
 from harness.content import tags
-from harness.content.dataset import read_items, read_labels
+from harness.content.dataset import read_items
+from harness.content.labels import Labels, read_labels
 from harness.content.library import Library
 from harness.content.lock import differences
 from harness.content.problem import Problem, from_error, line_of
 from harness.content.scaffold import PLACEHOLDER
 from harness.content.specs import Board, Pack, Rubric, S, Task, read_spec
 from harness.errors import ContentError, UsageError
-from harness.model import Item, Label, Scale, parse_variant
+from harness.model import Item, Scale, parse_variant
 from harness.tables import read_rows
 
 # What is wrong with a TOML file, and a regular expression for the line where it is to be put right.
@@ -38,7 +39,7 @@ class _Table(msgspec.Struct, dict=True):
     task: str
     path: Path
     items: list[Item] | None
-    labels: list[Label] | None
+    labels: Labels | None
 
     @property
     def label_path(self) -> Path:
@@ -115,7 +116,7 @@ def _table(content: _Content, tag: str, task: str, path: Path, found: list[Probl
             return table  # a scale is missing because its rubric cannot be read: no fault of the labels
         scales = {name: rubric.scale for name, rubric in content.rubrics.items()}
         by_id = {item.item_id: item for item in table.items}
-        table.labels = read_labels(table.label_path, scales, by_id) if table.label_path.is_file() else []
+        table.labels = read_labels(table.label_path, scales, by_id) if table.label_path.is_file() else Labels.of(())
     except ContentError as err:
         found.append(from_error(err))
     return table

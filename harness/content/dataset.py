@@ -1,7 +1,7 @@
 """Items and labels: one row schema and one loader for bundled packs and for data folders.
 
-A data folder holds `items.jsonl`, `labels.jsonl` (`.gz` and Parquet too) and, where the labels use metrics that no bundled
-rubric defines, a `data.toml` with their scales.
+A data folder holds `items.jsonl`, `labels.jsonl`, where a judge's scores are at hand `judgments.jsonl` (`.gz` and Parquet too), and a
+`data.toml` that says what its metrics mean. Published data without one is described by the recipe of the folder's name.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from harness.content import tags
+from harness.columns import Columns
+from harness.content import recorded, tags
+from harness.content.labels import Labels, checked_labels, read_label_rows, read_labels
 from harness.content.library import Library
 from harness.content.specs import DataFolder, Task, read_spec
 from harness.errors import ContentError, UsageError
@@ -29,15 +30,21 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
 
     id: str
     items: tuple[Item, ...]
-    labels: tuple[Label, ...]
+    labels: Labels
     scales: dict[str, Scale]
     private: bool = False  # a user's own texts: asked for consent before they leave the machine
+    judgments: recorded.Judgments | None = None  # of a data folder that brings some, if they were asked for
+    about: DataFolder = DataFolder(id="bundled", source="constructed", annotators="aggregate")
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of everything in it that can move a number."""
-        rows = [*self.items, *self.labels, sorted(self.scales.items())]
-        return hashlib.sha256(b"\n".join(msgspec.json.encode(row, order="sorted") for row in rows)).hexdigest()
+        """Hash of everything in items and labels that can move a number."""
+        digest = hashlib.sha256()
+        encode = msgspec.json.Encoder(order="sorted").encode
+        for row in (*self.items, *self.labels, sorted(self.scales.items())):
+            digest.update(encode(row))
+            digest.update(b"\n")
+        return digest.hexdigest()
 
     @cached_property
     def by_id(self) -> dict[str, Item]:
@@ -47,20 +54,20 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     def labelled_metrics(self) -> dict[str, frozenset[str]]:
         """`{item_id: metrics that have a label}`."""
         found: dict[str, set[str]] = {}
-        for label in self.labels:
-            found.setdefault(label.item_id, set()).add(label.metric)
+        for item, metric in zip(self.labels.item, self.labels.metric, strict=True):
+            found.setdefault(item, set()).add(metric)
         return {item: frozenset(metrics) for item, metrics in found.items()}
 
     def only(self, items: Iterable[Item]) -> Dataset:
-        """The same data, restricted to some of its items and their labels."""
-        kept = tuple(items)
-        ids = {item.item_id for item in kept}
-        return Dataset(self.id, kept, tuple(x for x in self.labels if x.item_id in ids), self.scales, self.private)
+        """The same data, restricted to some of its items and their labels and judgments."""
+        kept = {item.item_id: item for item in items}
+        judged = self.judgments and self.judgments.of_items(kept)
+        return msgspec.structs.replace(self, items=tuple(kept.values()), labels=self.labels.of_items(kept), judgments=judged)
 
 
 def load_bundled(library: Library, languages: Iterable[str]) -> Dataset:
     """All items and labels of the packs of `languages`. Raises ContentError with `file:line`."""
-    scales = {name: library.rubric(name).scale for name in library.rubric_files}
+    scales = rubric_scales(library)
     items: list[Item] = []
     labels: list[Label] = []
     for tag in languages:
@@ -71,35 +78,71 @@ def load_bundled(library: Library, languages: Iterable[str]) -> Dataset:
             if label_path.is_file():
                 labels += read_labels(label_path, scales, {item.item_id: item for item in own})
     _refuse_repeats(items)
-    return Dataset("bundled", tuple(items), tuple(labels), scales)
+    return Dataset("bundled", tuple(items), Labels.of(labels), scales)
 
 
-def load_folder(folder: Path, library: Library) -> Dataset:
+def rubric_scales(library: Library) -> dict[str, Scale]:
+    """`{metric: scale}` of all rubrics."""
+    return {name: library.rubric(name).scale for name in library.rubric_files}
+
+
+def about_folder(folder: Path, library: Library, recipe: str | None = None) -> DataFolder:
+    """What a data folder's labels mean: `recipe`, if named, else its data.toml, else the recipe of the folder's name."""
+    if recipe:
+        return library.recipe(recipe)
+    if (folder / "data.toml").is_file():
+        return read_spec(folder / "data.toml", DataFolder)
+    name = folder.resolve().name
+    return library.recipe(name) if name in library.recipe_files else DataFolder(id=name)
+
+
+def load_folder(folder: Path, library: Library, *, recipe: str | None = None, with_judgments: bool = False) -> Dataset:
     """A user's data folder. Raises UsageError when it is none, ContentError with `file:line` for what is wrong in it."""
     if not folder.is_dir():
         raise UsageError(f"data folder {folder} is not there; it should hold items.jsonl and labels.jsonl")
     item_path = find_table(folder, "items")
     if item_path is None:
         raise ContentError("no items.jsonl (or .jsonl.gz, .parquet) in this data folder", folder)
-    about = read_spec(folder / "data.toml", DataFolder) if (folder / "data.toml").is_file() else DataFolder(id=folder.resolve().name)
-    scales = {name: library.rubric(name).scale for name in library.rubric_files} | about.metrics
-    items = read_items(item_path, {name: library.task(name) for name in library.task_files})
-    _refuse_repeats(items)
-    label_path = find_table(folder, "labels")
-    by_id = {item.item_id: item for item in items}
-    labels = read_labels(label_path, scales, by_id, source=about.source) if label_path else []
-    return Dataset(about.id, tuple(items), tuple(labels), scales, private=True)
+    about = about_folder(folder, library, recipe)
+    scales = rubric_scales(library) | about.metrics
+    items = {item.item_id: item for item in read_items(item_path, _tasks(library), group_key=about.group)}
+    labels, judgments = Labels.of(()), None
+    if label_path := find_table(folder, "labels"):
+        rows = read_label_rows(label_path)
+        items |= _stand_ins(rows, items, about.task)
+        labels = checked_labels(rows, scales, items, label_path, source=about.source)
+    if with_judgments and (judgment_path := find_table(folder, "judgments")):
+        rows = recorded.read_rows(judgment_path)
+        items |= _stand_ins(rows, items, about.task)
+        judgments = recorded.checked(rows, scales | about.judge_scales, items, judgment_path, number_rows=about.repeats == "rows")
+    return Dataset(about.id, tuple(items.values()), labels, scales, private=True, judgments=judgments, about=about)
 
 
-def read_items(path: Path, tasks: Mapping[str, Task], *, language: str | None = None, task: str | None = None) -> list[Item]:
+def _tasks(library: Library) -> dict[str, Task]:
+    return {name: library.task(name) for name in library.task_files}
+
+
+def _stand_ins(rows: Columns, items: Mapping[str, Item], task: str) -> dict[str, Item]:
+    """Items without texts for rows that bring a language of their own, because their item is not among the items."""
+    if not task:
+        return {}
+    pairs = zip(rows["item_id"], rows["language"], strict=True)
+    return {name: Item(name, language, task, group=name) for name, language in dict(pairs).items() if language and name not in items}
+
+
+def read_items(
+    path: Path, tasks: Mapping[str, Task], *, language: str | None = None, task: str | None = None, group_key: str = "group"
+) -> list[Item]:
     """Items of one file. `language` and `task`, where given, are what every row must say; rows of tasks that are in `tasks` must
-    have that task's texts, rows of other tasks are taken as they are (they can be compared, not judged)."""
+    have that task's texts, rows of other tasks are taken as they are (they can be compared, not judged). `group_key` names the key
+    that holds the group; a row without it is its own group."""
     items: list[Item] = []
     seen: dict[str, int] = {}
     for line, row in read_rows(path):
         known = {key: row.pop(key) for key in _ITEM_KEYS if key in row}
         try:
-            item = msgspec.convert({"group": known.get("item_id", ""), **known, "fields": row}, Item)
+            group = known.get("item_id", "") if group_key == "group" else row.get(group_key, known.get("item_id", ""))
+            item = msgspec.convert({"group": group, **known, "fields": row}, Item)
         except msgspec.ValidationError as err:
             raise ContentError(f"not an item: {err}", path, line) from None
         for problem in _item_problems(item, tasks.get(item.task), language, task):
@@ -142,36 +185,6 @@ def text_problems(item: Item, task: Task) -> Iterator[str]:
             yield f"item '{item.item_id}' has no '{name}', which task '{task.id}' needs"
     if task.at_least_one and not any(str(item.fields.get(name, "")).strip() for name in task.at_least_one):
         yield f"item '{item.item_id}' has none of {', '.join(task.at_least_one)}; task '{task.id}' needs one"
-
-
-def read_labels(path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any], *, source: str = "native") -> list[Label]:
-    """Labels of one file, each of an item in `items` and on its metric's scale."""
-    labels: list[Label] = []
-    seen: dict[tuple[str, str, str], int] = {}
-    for line, row in read_rows(path):
-        try:
-            label = msgspec.convert({"source": source, **row}, Label)
-        except msgspec.ValidationError as err:
-            raise ContentError(f"not a label: {err}", path, line) from None
-        if label.item_id not in items:
-            raise ContentError(f"a label of item '{label.item_id}', which is not among the items", path, line)
-        scale = scales.get(label.metric)
-        if scale is None:
-            raise ContentError(
-                f"metric '{label.metric}' has no scale; add [metrics.{label.metric}] to data.toml or a rubric (known: {', '.join(scales)})",
-                path,
-                line,
-            )
-        if not scale.holds(label.score):
-            raise ContentError(f"score {label.score!r} is outside the scale of '{label.metric}' ({scale.describe()})", path, line)
-        key = (label.item_id, label.annotator_id, label.metric)
-        if key in seen:
-            raise ContentError(
-                f"annotator '{label.annotator_id}' has already scored '{label.metric}' of '{label.item_id}' in line {seen[key]}", path, line
-            )
-        seen[key] = line
-        labels.append(label)
-    return labels
 
 
 def _refuse_repeats(items: Iterable[Item]) -> None:

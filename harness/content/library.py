@@ -7,14 +7,14 @@ from functools import cached_property
 from pathlib import Path
 
 from harness.content import tags
-from harness.content.specs import Board, Pack, Rubric, S, Task, read_spec
+from harness.content.specs import Board, DataFolder, Pack, Rubric, S, Task, read_spec
 from harness.errors import ContentError, UsageError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def bundled_root() -> Path:
-    """The folder that holds `tasks/`, `languages/`, `rubrics/`, `leaderboards/`: in the wheel, else in the checkout."""
+    """The folder that holds `tasks/`, `languages/`, `rubrics/`, `datasets/`, `leaderboards/`: in the wheel, else in the checkout."""
     installed = _PACKAGE / "_content"
     return installed if installed.is_dir() else _PACKAGE.parent
 
@@ -58,6 +58,10 @@ class Library:
     def board_files(self) -> dict[str, Path]:
         return self._find("leaderboards", "*/board.toml")
 
+    @cached_property
+    def recipe_files(self) -> dict[str, Path]:
+        return self._find("datasets", "*/data.toml")
+
     def task(self, name: str) -> Task:
         return _load(name, self.task_files, Task, "task", lambda spec: spec.id)
 
@@ -69,6 +73,10 @@ class Library:
 
     def board(self, name: str) -> Board:
         return _load(name, self.board_files, Board, "board", lambda spec: spec.id)
+
+    def recipe(self, name: str) -> DataFolder:
+        """What the labels of a published data set mean, without its data."""
+        return _load(name, self.recipe_files, DataFolder, "recipe", lambda spec: spec.id)
 
     def item_files(self, tag: str) -> dict[str, Path]:
         """`{task: path}` of a pack's item files; empty for a pack without items."""

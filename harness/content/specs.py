@@ -106,17 +106,26 @@ class Board(_Spec, frozen=True):
 
 
 class DataFolder(_Spec, frozen=True):
-    """`data.toml` of a data folder: what its labels mean and where they come from."""
+    """`data.toml`: what the labels of a data folder mean and where they come from.
+
+    The same file without the data is a recipe, `datasets/<id>/data.toml`, for data that may not be passed on.
+    """
 
     id: Text
     version: Text = "0"
     title: str = ""
     licence: str = ""
     citation: str = ""
+    get: str = ""  # how to get the data, in words
+    notes: tuple[Text, ...] = ()  # what a reader of its numbers has to know
     source: Source = "native"
     annotators: AnnotatorKind = "anonymous"
     sampling: Literal["random", "convenience", "unknown"] = "unknown"
+    task: str = ""  # of labels and judgments that bring a language of their own, because their item is not among the items
+    group: Text = "group"  # the key of an item that names what it shares with others
+    repeats: Literal["numbered", "rows"] = "numbered"  # "rows": one judge's rows for one item are its repeats, in their order
     metrics: dict[str, Scale] = {}
+    judge_scales: dict[str, Scale] = {}  # of metrics that the judges answered on another scale than the annotators
 
 
 S = TypeVar("S", bound=_Spec)

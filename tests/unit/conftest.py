@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from harness.content import Dataset
+from harness.content.labels import Labels
 from harness.model import Ask, Call, Condition, Item, Label, Prompt, Scale, Score, Variant
 
 settings.register_profile("same every time", derandomize=True, deadline=None)
@@ -43,7 +44,7 @@ def make_data(three: Scale) -> Callable[..., Dataset]:
             item_id, metric = key if isinstance(key, tuple) else (key, "m")
             given: list[Score] = value if isinstance(value, list) else [value]
             labels += [Label(item_id, f"annotator {number}", metric, score) for number, score in enumerate(given)]
-        return Dataset("made", tuple(items), tuple(labels), dict(scales or {"m": three}))
+        return Dataset("made", tuple(items), Labels.of(labels), dict(scales or {"m": three}))
 
     return make
 

@@ -16,7 +16,7 @@ import harness
 
 # From the bottom up. Whoever adds a module or package to harness/ gives it a layer here.
 LAYERS: list[set[str]] = [
-    {"errors", "model", "tables", "text"},
+    {"errors", "model", "tables", "columns", "text"},
     {"content"},
     {"stats"},
     {"labels"},
@@ -30,7 +30,7 @@ LAYERS: list[set[str]] = [
     {"api", "cli", "__main__"},
 ]
 # Who may import whom on the same layer; nobody else may.
-BESIDE = {("tables", "errors"), ("engines", "store"), ("runner", "protocol"), ("runner", "judgments"), ("cli", "api"), ("__main__", "cli")}
+BESIDE = {("tables", "errors"), ("columns", "errors"), ("columns", "tables"), ("engines", "store"), ("runner", "protocol"), ("runner", "judgments"), ("cli", "api"), ("__main__", "cli")}
 
 ROOT = Path(harness.__file__).parent
 LAYER = {part: number for number, parts in enumerate(LAYERS) for part in parts}

@@ -36,7 +36,6 @@ def test_a_point_of_the_scale_is_held(scale: Scale, score: Score) -> None:
         (ORDINAL, 3),
         (ORDINAL, -1),
         (ORDINAL, "1"),
-        (ORDINAL, 1.0),
         (ORDINAL, 1.5),
         (ORDINAL, True),
         (NOMINAL, "a"),

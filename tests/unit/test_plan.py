@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from harness.content import Dataset, Library, load_bundled
+from harness.content.labels import Labels
 from harness.model import Condition, Item, JudgeIdentity, Variant, parse_variant
 from harness.plan import Plan, estimate, make_plan, prices, rough_tokens
 from harness.prompts import Frames
@@ -93,7 +94,7 @@ def test_the_plan_does_not_depend_on_the_order_of_the_files(data: Dataset, plan:
     items, labels = list(data.items), list(data.labels)
     random.Random(7).shuffle(items)
     random.Random(8).shuffle(labels)
-    shuffled = msgspec.structs.replace(data, items=tuple(items), labels=tuple(labels))
+    shuffled = msgspec.structs.replace(data, items=tuple(items), labels=Labels.of(labels))
     one, other = plan(data), plan(shuffled)
     assert one == other and one.call_ids(MODEL) == other.call_ids(MODEL)
 

@@ -84,7 +84,7 @@ def test_a_group_is_the_item_itself_unless_it_is_given(folder: Folder) -> None:
 
 def test_labels_and_data_toml_may_be_absent(folder: Folder) -> None:
     (folder.path / "labels.jsonl").unlink()
-    assert folder.load().labels == ()
+    assert len(folder.load().labels) == 0
 
 
 def test_data_toml_names_the_data_its_source_and_further_metrics(folder: Folder) -> None:
@@ -215,7 +215,7 @@ def test_a_score_that_is_no_number_in_parquet_is_refused(folder: Folder) -> None
     (folder.path / "labels.jsonl").unlink()
     schema = {"item_id": "string", "annotator_id": "string", "metric": "string", "score": "double"}
     write_parquet(folder.path / "labels.parquet", [LABEL | {"metric": "warmth", "score": float("nan")}], schema)
-    assert "score nan is outside the scale" in folder.complaint("labels.parquet:1: ")
+    assert "not a label: 'score' is empty" in folder.complaint("labels.parquet:1: ")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,155 @@
+"""Columns of many rows: each value once, each row four bytes. What labels and judgments are kept in, and how they are read.
+
+A million labels hold a few dozen scores, metrics and annotators; only their codes are long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import ContentError
+from harness.tables import json_rows, parquet_table
+
+Codes = NDArray[np.int32]
+Row = TypeVar("Row", bound=msgspec.Struct)
+
+NO_VALUE = -1
+_BATCH = 1 << 14  # rows held as objects at a time
+
+
+class Coded:
+    """One column: `values`, each distinct one once in the order of first use, and `codes` (rows,), -1 where there is no value.
+
+    Equal numbers are one value: 1 and 1.0 are not told apart.
+
+    >>> column = Coded.of(["a", None, "a", "b"])
+    >>> column.values, column.codes.tolist(), list(column)
+    (('a', 'b'), [0, -1, 0, 1], ['a', None, 'a', 'b'])
+    """
+
+    __slots__ = ("codes", "values")
+
+    def __init__(self, values: tuple[Any, ...], codes: Codes) -> None:
+        self.values = values
+        self.codes = codes
+
+    @classmethod
+    def of(cls, rows: Iterable[Any]) -> Self:
+        """The column that holds `rows`; None is no value."""
+        coder = Coder()
+        coder.add(list(rows))
+        return cls(*coder.finish())
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[Any]:
+        values = (*self.values, None)  # code -1 is the last
+        return (values[code] for code in self.codes.tolist())
+
+    def take(self, rows: Any) -> Coded:
+        """The same column of some rows (a mask or row numbers)."""
+        return Coded(self.values, self.codes[rows])
+
+    def recoded(self, index: dict[Any, int]) -> Codes:
+        """The rows as codes of another order, -1 for values that `index` does not have.
+
+        >>> Coded.of(["b", "a", "c"]).recoded({"a": 0, "b": 1}).tolist()
+        [1, 0, -1]
+        """
+        to = np.array([*(index.get(value, NO_VALUE) for value in self.values), NO_VALUE], np.int32)
+        return to[self.codes]
+
+
+class Coder:
+    """Builds a `Coded` column piece by piece."""
+
+    def __init__(self) -> None:
+        self._codes: dict[Any, int] = {}
+        self._parts: list[Codes] = []
+
+    def add(self, rows: Sequence[Any]) -> None:
+        known, code = self._codes, self._codes.setdefault
+        self._parts.append(np.array([NO_VALUE if v is None else code(v, len(known)) for v in rows], np.int32))
+
+    def finish(self) -> tuple[tuple[Any, ...], Codes]:
+        return tuple(self._codes), np.concatenate(self._parts) if self._parts else np.empty(0, np.int32)
+
+
+class Columns(dict[str, Coded]):
+    """Columns by name, with the `lines` (rows,) of the file that they come from."""
+
+    def __init__(self, columns: dict[str, Coded], lines: NDArray[np.int64]) -> None:
+        super().__init__(columns)
+        self.lines = lines
+
+
+def read_columns(path: Path, row: type[Row], what: str) -> Columns:
+    """Read a JSONL, gzipped JSONL or Parquet file into columns, one a field of `row`; other keys are passed over.
+
+    Args:
+        path: of the file.
+        row: a struct whose fields have the types that a row must have; a list-valued field is coded by its tuple.
+        what: what a row is called in messages, such as `a label`.
+
+    Raises:
+        ContentError: with `file:line`, for what cannot be read and for a row that is not a `row`.
+    """
+    if path.suffix == ".parquet":
+        return _from_parquet(path, row, what)
+    coders = {name: Coder() for name in row.__struct_fields__}
+    lines: list[NDArray[np.int64]] = []
+    rows = json_rows(path, row, what)
+    while batch := list(islice(rows, _BATCH)):
+        lines.append(np.array([number for number, _ in batch], np.int64))
+        for name, coder in coders.items():
+            coder.add([_hashable(getattr(each, name)) for _, each in batch])
+    return Columns({name: Coded(*coder.finish()) for name, coder in coders.items()}, np.concatenate(lines or [np.empty(0, np.int64)]))
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _from_parquet(path: Path, row: type[Row], what: str) -> Columns:
+    """Each distinct value is checked once; its first row is named when it is wrong."""
+    table = parquet_table(path)
+    fields = {field.name: field for field in msgspec.structs.fields(row)}
+    columns = {}
+    for name, field in fields.items():
+        if name in table.column_names:
+            columns[name] = _arrow_column(table.column(name))
+        elif field.required:
+            raise ContentError(f"not {what}: no column '{name}'", path)
+        else:
+            columns[name] = Coded((), np.full(len(table), NO_VALUE, np.int32))
+        column = columns[name]
+        for code, value in enumerate(column.values):
+            try:
+                msgspec.convert(value, field.type)
+            except msgspec.ValidationError as err:
+                raise ContentError(f"not {what} ({err} in column '{name}')", path, int(np.argmax(column.codes == code)) + 1) from None
+        if field.required and (column.codes == NO_VALUE).any():
+            raise ContentError(f"not {what}: '{name}' is empty", path, int(np.argmax(column.codes == NO_VALUE)) + 1)
+    return Columns(columns, np.arange(1, len(table) + 1))
+
+
+def _arrow_column(column: Any) -> Coded:
+    import pyarrow as pa
+
+    if pa.types.is_nested(column.type):
+        return Coded.of(_hashable(value) for value in column.to_pylist())
+    coded = column.combine_chunks().dictionary_encode()
+    if isinstance(coded, pa.ChunkedArray):  # of an empty or very large column
+        coded = coded.combine_chunks() if coded.num_chunks == 1 else pa.chunked_array(coded.chunks).unify_dictionaries().combine_chunks()
+    values = [None if value != value else value for value in coded.dictionary.to_pylist()]  # pandas writes a gap as NaN
+    codes = coded.indices.fill_null(NO_VALUE).to_numpy(zero_copy_only=False).astype(np.int32)
+    kept = {value: code for code, value in enumerate(value for value in values if value is not None)}
+    return Coded(tuple(kept), np.array([*(kept.get(value, NO_VALUE) for value in values), NO_VALUE], np.int32)[codes])

@@ -1,0 +1,152 @@
+"""Recorded judgments as columns: a run's, or those of a data folder's `judgments.jsonl`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.columns import NO_VALUE, Coded, Columns, read_columns
+from harness.content.labels import pairs_of, refuse_unknown_items
+from harness.errors import ContentError
+from harness.model import Failure, Judgment, Scale, Score
+
+NO_VARIANT = "default"
+
+
+class _Row(msgspec.Struct):
+    """What a row of a judgment file may say; other keys are passed over. `scores` holds one score a repeat."""
+
+    item_id: str
+    judge: str
+    metric: str
+    variant: str = NO_VARIANT
+    score: int | float | str | None = None
+    scores: list[int | float | str | None] | None = None
+    failure: Failure | None = None
+    temperature: float | None = None
+    repeat: int | None = None
+    language: str | None = None
+
+
+class Judgments:
+    """Judgments in the order of their file or run.
+
+    Columns (rows,): `item`, `metric`, `judge`, `variant`, `temperature` (no value where it is not known), `repeat`, `score` (no value
+    where there is none), `failure` (why there is none). A score that is not on its scale has become the failure `off_scale`.
+    """
+
+    COLUMNS = ("item", "metric", "judge", "variant", "temperature", "repeat", "score", "failure")
+
+    def __init__(
+        self, item: Coded, metric: Coded, judge: Coded, variant: Coded, temperature: Coded, repeat: Coded, score: Coded, failure: Coded
+    ) -> None:
+        self.item, self.metric, self.judge, self.variant = item, metric, judge, variant
+        self.temperature, self.repeat, self.score, self.failure = temperature, repeat, score, failure
+
+    @classmethod
+    def of(cls, judgments: Iterable[Judgment]) -> Judgments:
+        rows = [(j.item_id, j.metric, j.judge, j.variant, j.temperature, j.repeat, j.score, j.failure) for j in judgments]
+        return cls(*map(Coded.of, zip(*rows, strict=True))) if rows else cls(*(Coded.of(()) for _ in cls.COLUMNS))
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def take(self, rows: NDArray[Any]) -> Judgments:
+        """Some of the judgments (a mask or row numbers)."""
+        return Judgments(*(getattr(self, name).take(rows) for name in self.COLUMNS))
+
+    def of_items(self, ids: Iterable[str]) -> Judgments:
+        """The judgments of some items."""
+        return self.take(self.item.recoded(dict.fromkeys(ids, 0)) != NO_VALUE)
+
+
+def read_rows(path: Path) -> Columns:
+    """The rows of a judgment file, one a score: `scores` are told apart by their `repeat`."""
+    rows = read_columns(path, _Row, "a judgment")
+    lists = rows.pop("scores")
+    if not lists.values:
+        return rows
+    own = rows["score"]
+    scores = [listed if listed is not None else (single,) for listed, single in zip(lists, own, strict=True)]
+    times = np.array([len(each) for each in scores])
+    at = np.repeat(np.arange(len(scores)), times)
+    found = Columns({name: column.take(at) for name, column in rows.items()}, rows.lines[at])
+    found["score"] = Coded.of(score for each in scores for score in each)
+    if not rows["repeat"].values:
+        found["repeat"] = Coded.of(number for each in scores for number in range(len(each)))
+    return found
+
+
+def checked(rows: Columns, scales: Mapping[str, Scale], items: Mapping[str, Any], path: Path, *, number_rows: bool = False) -> Judgments:
+    """Judgments of a file's rows. `number_rows`: rows of one judge for one item are its repeats, in their order.
+
+    Raises ContentError with `file:line` for an item that is not in `items`, a metric without a scale, and a second row of one judge for
+    one item, metric, variant, temperature and repeat.
+    """
+    refuse_unknown_items(rows, items, path, "judgment")
+    for code, metric in enumerate(rows["metric"].values):
+        if metric not in scales:
+            where = int(rows.lines[int(np.argmax(rows["metric"].codes == code))])
+            known = ", ".join(scales)
+            raise ContentError(f"metric '{metric}' has no scale; add [metrics.{metric}] to data.toml (known: {known})", path, where)
+    repeat = _repeats(rows, path, number_rows)
+    score, failure = _scores(rows, scales)
+    variant = rows["variant"]
+    return Judgments(rows["item_id"], rows["metric"], rows["judge"], variant, rows["temperature"], repeat, score, failure)
+
+
+def _repeats(rows: Columns, path: Path, number_rows: bool) -> Coded:
+    """The repeat of each row: what it says, else 0; or, with `number_rows`, its number among the rows that are otherwise equal."""
+    stated = rows["repeat"]
+    given = np.array([*(int(value) for value in stated.values), 0])[stated.codes]
+    names = ("item_id", "metric", "judge", "variant", "temperature")
+    key = np.zeros(len(given), np.int64)
+    for name in names:
+        key = np.unique(key * (len(rows[name].values) + 1) + rows[name].codes + 1, return_inverse=True)[1]
+    if not number_rows:
+        key = np.unique(key * (int(given.max(initial=0)) + 1) + given, return_inverse=True)[1]
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+    nth = np.empty(len(key), np.int64)
+    nth[order] = np.arange(len(key)) - np.repeat(starts, np.diff(np.append(starts, len(key))))
+    if number_rows:
+        return Coded.of(nth.tolist())
+    if len(again := np.flatnonzero(nth)):
+        second = int(again[0])
+        first = int(np.argmax(key == key[second]))
+        judge, metric, item = (rows[name].values[rows[name].codes[second]] for name in ("judge", "metric", "item_id"))
+        raise ContentError(
+            f"'{judge}' has already judged '{metric}' of '{item}' in line {rows.lines[first]}; give repeats a 'repeat' number, "
+            'or say repeats = "rows" in data.toml',
+            path,
+            int(rows.lines[second]),
+        )
+    return Coded.of(given.tolist())
+
+
+def _scores(rows: Columns, scales: Mapping[str, Scale]) -> tuple[Coded, Coded]:
+    """Scores that are on their scale, and why the others are none."""
+    pairs, which = pairs_of(rows["metric"], rows["score"])
+    values: dict[Score, int] = {}
+    read = [_on_scale(score, scales[metric]) for metric, score in pairs]
+    code = [NO_VALUE if score is None else values.setdefault(score, len(values)) for score in read]
+    codes = np.array([*code, NO_VALUE], np.int32)[which]
+    stated = rows["failure"]
+    names = tuple(dict.fromkeys((*stated.values, Failure.OFF_SCALE, Failure.MISSING)))
+    unsaid = np.where(which == NO_VALUE, names.index(Failure.MISSING), names.index(Failure.OFF_SCALE))
+    failure = np.where(stated.codes == NO_VALUE, unsaid, stated.codes)
+    return Coded(tuple(values), codes), Coded(names, np.where(codes == NO_VALUE, failure, NO_VALUE).astype(np.int32))
+
+
+def _on_scale(score: Score, scale: Scale) -> Score | None:
+    """The point of the scale that a recorded score is; a table of texts writes the class 2 as "2". None: off the scale."""
+    if scale.holds(score):
+        return score
+    if isinstance(score, str):
+        return next((c for c in scale.classes if str(c) == score), None)
+    return None
