@@ -1,11 +1,11 @@
-# make setup | run | test | lint | check | wheel-check | lock | items | bench | clean
+# make setup | run | test | lint | check | wheel-check | lock | items | oracles | bench | clean
 
 PYTHON := $(shell sh .ci/pythons first)
 VENV := .venv
 BIN := $(VENV)/bin
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup run test test-others lint check wheel-check lock items bench clean
+.PHONY: setup run test test-others lint check wheel-check lock items oracles bench clean
 
 setup: $(VENV)/.ready
 
@@ -63,8 +63,19 @@ lock:
 items: setup
 	$(BIN)/python languages/derive.py
 
+# Asks other libraries for the values that tests/golden/test_oracles.py holds ours against. Two of them are GPL, so they have an
+# environment of their own; answers.json, with the versions that answered, is committed.
+oracles: .venv-oracles/.ready
+	.venv-oracles/bin/python tests/golden/oracles/ask.py
+
+.venv-oracles/.ready: tests/golden/oracles/requirements.txt
+	$(PYTHON) -m venv .venv-oracles
+	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/golden/oracles/requirements.txt
+	@touch $@
+
 bench: setup
 	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/stats.py
 
 clean:
 	rm -rf .venv .venv-* dist results .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -16,6 +16,10 @@ _PUBLIC = {
     "Library": "harness.content",
     "Dataset": "harness.content",
     "load": "harness.api",
+    "from_frames": "harness.frames",
+    "frame_of": "harness.frames",
+    "compare": "harness.api",
+    "check_labels": "harness.api",
     "HarnessError": "harness.errors",
 }
 

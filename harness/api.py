@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from harness import analyse
 from harness.content import Dataset, Library, load_folder
@@ -12,7 +12,7 @@ from harness.errors import UsageError
 from harness.model import JudgeIdentity
 from harness.plan import Estimate
 from harness.protocol import RunSpec
-from harness.runner import RunResult, Watcher
+from harness.runner import RunResult, Watcher, reopen
 from harness.runner import run as run_spec
 
 
@@ -64,6 +64,99 @@ def report(result: RunResult) -> analyse.Report:
     )
 
 
-def load(folder: Path | str) -> Dataset:
-    """Items and labels of a data folder. Raises UsageError when it is none, ContentError with `file:line` for what is wrong in it."""
-    return load_folder(Path(folder), Library())
+def load(folder: Path | str, *, recipe: str | None = None) -> Dataset:
+    """Items, labels and recorded judgments of a data folder.
+
+    Args:
+        folder: holds `items`, `labels` and maybe `judgments` as `.jsonl`, `.jsonl.gz` or `.parquet`, and a `data.toml`.
+        recipe: the published data set that it is (`harness list datasets`), instead of its data.toml.
+
+    Raises:
+        UsageError: when it is none.  ContentError: with `file:line`, for what is wrong in it.
+    """
+    return load_folder(Path(folder), Library(), recipe=recipe, with_judgments=True)
+
+
+def compare(
+    *sources: Dataset | RunResult | Path | str,
+    judges: Sequence[str] | None = None,
+    by: Sequence[str] | None = None,
+    annotators: str | None = None,
+    majority: Literal["drop", "median", "strict"] = "drop",
+    level: Literal["item", "system"] = "item",
+    where: Mapping[str, Sequence[str]] | None = None,
+    versus: tuple[str, str] | None = None,
+    recipe: str | None = None,
+    out: Path | str = "results",
+    seed: int = 0,
+) -> analyse.Comparison:
+    """Compare recorded judgments with labels: what `harness compare` does.
+
+    Args:
+        sources: data sets (`load`, `from_frames`), runs, or paths of data folders and names of runs.
+        judges: only these.
+        by: what cells are told apart by; default language, task, metric, judge, variant (and temperature, which runs have).
+        annotators: which items count: `"3"` exactly three, `"2+"` two or more (the default, if any item has two).
+        majority: how annotators become one reference; `median` needs scales with an order.
+        level: `item`, or `system`: correlations of the means of systems.
+        where: `{name: values}`: only items, metrics, judges or variants that have one of these values.
+        versus: `("judge", name)`, or variant, temperature, source: adds to every cell its paired difference from that one.
+        recipe, out: of data folders and of names of runs.
+        seed: of the bootstrap.
+
+    Raises:
+        UsageError: for names that are not there, and sources without labels or judgments.  ContentError, StoreError: in reading them.
+    """
+    options = analyse.Options(
+        by=tuple(by) if by is not None else analyse.Options().by,
+        annotators=analyse.Annotators.parse(annotators) if annotators else None,
+        majority=majority,
+        level=level,
+        where={name: tuple(values) for name, values in (where or {}).items()},
+        judges=tuple(judges) if judges else None,
+        versus=versus,
+        seed=seed,
+    )
+    return analyse.compare([_recording(source, recipe, Path(out)) for source in sources], options)
+
+
+def _recording(source: Dataset | RunResult | Path | str, recipe: str | None, out: Path) -> analyse.Recording:
+    if isinstance(source, Dataset):
+        return _recorded(source, source.id)
+    if isinstance(source, RunResult):
+        return analyse.recording(source.judgments, source.prepared.data, source.prepared.training, source.name)
+    path = Path(source)
+    if path.is_dir() and not (path / "run.json").is_file():
+        return _recorded(load(path, recipe=recipe), path.resolve().name)
+    if path.is_dir():
+        return _recording(reopen(path.resolve().name, path.resolve().parent.parent), None, out)
+    if not (out / "store.sqlite").is_file():
+        raise UsageError(f"{source} is no data folder, and there is no results folder {out} that could hold a run of that name")
+    return _recording(reopen(str(source), out), None, out)
+
+
+def _recorded(data: Dataset, name: str) -> analyse.Recording:
+    if data.judgments is None:
+        raise UsageError(f"{name} has no judgments.jsonl to compare; 'harness run --data' asks a judge, 'harness labels check' needs none")
+    return analyse.Recording(name, data, data.judgments)
+
+
+def check_labels(
+    source: Dataset | Path | str,
+    *,
+    by: Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, Sequence[str]] | None = None,
+    recipe: str | None = None,
+    seed: int = 0,
+    watch: Callable[[], object] = lambda: None,
+) -> analyse.LabelCheck:
+    """What a label set is worth before any judge is looked at: what `harness labels check` does. Arguments and errors as `compare`."""
+    data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), recipe=recipe)
+    options = analyse.Options(
+        by=tuple(by) if by is not None else analyse.LABELS_BY,
+        annotators=analyse.Annotators.parse(annotators) if annotators else None,
+        where={name: tuple(values) for name, values in (where or {}).items()},
+        seed=seed,
+    )
+    return analyse.check_labels(data, options, watch)

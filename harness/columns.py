@@ -5,7 +5,7 @@ A million labels hold a few dozen scores, metrics and annotators; only their cod
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -47,12 +47,23 @@ class Coded:
         coder.add(list(rows))
         return cls(*coder.finish())
 
+    @classmethod
+    def joined(cls, columns: Sequence[Coded]) -> Self:
+        """Columns one after the other."""
+        index = {value: code for code, value in enumerate(dict.fromkeys(value for column in columns for value in column.values))}
+        return cls(tuple(index), np.concatenate([column.recoded(index) for column in columns]))
+
     def __len__(self) -> int:
         return len(self.codes)
 
     def __iter__(self) -> Iterator[Any]:
         values = (*self.values, None)  # code -1 is the last
         return (values[code] for code in self.codes.tolist())
+
+    @property
+    def used(self) -> list[Any]:
+        """The values that a row has."""
+        return [self.values[code] for code in np.unique(self.codes).tolist() if code != NO_VALUE]
 
     def take(self, rows: Any) -> Coded:
         """The same column of some rows (a mask or row numbers)."""
@@ -119,18 +130,25 @@ def _hashable(value: Any) -> Any:
 
 
 def _from_parquet(path: Path, row: type[Row], what: str) -> Columns:
-    """Each distinct value is checked once; its first row is named when it is wrong."""
     table = parquet_table(path)
-    fields = {field.name: field for field in msgspec.structs.fields(row)}
+    names = [name for name in row.__struct_fields__ if name in table.column_names]
+    return checked_columns({name: _arrow_column(table.column(name)) for name in names}, len(table), row, what, path)
+
+
+def checked_columns(given: Mapping[str, Coded], rows: int, row: type[Row], what: str, path: Path) -> Columns:
+    """Columns of a table that is no JSON, one a field of `row`, numbered from 1; each distinct value is checked once.
+
+    Raises ContentError for a column that is not there, a value of the wrong type and a gap where there may be none.
+    """
     columns = {}
-    for name, field in fields.items():
-        if name in table.column_names:
-            columns[name] = _arrow_column(table.column(name))
-        elif field.required:
-            raise ContentError(f"not {what}: no column '{name}'", path)
-        else:
-            columns[name] = Coded((), np.full(len(table), NO_VALUE, np.int32))
-        column = columns[name]
+    for field in msgspec.structs.fields(row):
+        name = field.name
+        if name not in given:
+            if field.required:
+                raise ContentError(f"not {what}: no column '{name}'", path)
+            columns[name] = Coded((), np.full(rows, NO_VALUE, np.int32))
+            continue
+        column = columns[name] = given[name]
         for code, value in enumerate(column.values):
             try:
                 msgspec.convert(value, field.type)
@@ -138,7 +156,7 @@ def _from_parquet(path: Path, row: type[Row], what: str) -> Columns:
                 raise ContentError(f"not {what} ({err} in column '{name}')", path, int(np.argmax(column.codes == code)) + 1) from None
         if field.required and (column.codes == NO_VALUE).any():
             raise ContentError(f"not {what}: '{name}' is empty", path, int(np.argmax(column.codes == NO_VALUE)) + 1)
-    return Columns(columns, np.arange(1, len(table) + 1))
+    return Columns(columns, np.arange(1, rows + 1))
 
 
 def _arrow_column(column: Any) -> Coded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Self
 from urllib.parse import quote, unquote
 
 import msgspec
@@ -9,7 +10,30 @@ import msgspec
 _SAFE = "@.+=/ "  # readable in a footnote and no separator of the signature's own
 
 
-class Signature(msgspec.Struct, frozen=True):
+class _Signature(msgspec.Struct, frozen=True):
+    def __str__(self) -> str:
+        """`key:value|key:value|…`; lists are joined by commas, and reserved characters inside values are percent-encoded."""
+        return "|".join(f"{name}:{_text(getattr(self, name))}" for name in self.__struct_fields__)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a signature's text form. Raises ValueError with the part that is wrong."""
+        values: dict[str, str | tuple[str, ...]] = {}
+        for part in text.split("|"):
+            name, colon, value = part.partition(":")
+            if not colon or name not in cls.__struct_fields__:
+                raise ValueError(f"'{part}' is no part of a signature; parts are {', '.join(cls.__struct_fields__)}")
+            if name in values:
+                raise ValueError(f"a signature has '{name}' once, this one twice")
+            pieces = tuple(unquote(piece) for piece in value.split(",") if piece)
+            values[name] = pieces if cls.__annotations__[name].startswith("tuple") else unquote(value)
+        try:
+            return msgspec.convert(values, cls, strict=False)
+        except msgspec.ValidationError as err:
+            raise ValueError(f"not a whole signature: {err}") from None
+
+
+class Signature(_Signature, frozen=True):
     """One judge's part of a report. Lists are sorted, so that equal protocols have equal signatures."""
 
     judge: str  # provider/model, and a hash of its settings where it has any
@@ -25,26 +49,22 @@ class Signature(msgspec.Struct, frozen=True):
     ci: str  # how intervals are made
     harness: str  # version of this program
 
-    def __str__(self) -> str:
-        """`key:value|key:value|…`; lists are joined by commas, and reserved characters inside values are percent-encoded."""
-        return "|".join(f"{name}:{_text(getattr(self, name))}" for name in self.__struct_fields__)
 
-    @classmethod
-    def parse(cls, text: str) -> Signature:
-        """Read a signature's text form. Raises ValueError with the part that is wrong."""
-        values: dict[str, str | tuple[str, ...]] = {}
-        for part in text.split("|"):
-            name, colon, value = part.partition(":")
-            if not colon or name not in cls.__struct_fields__:
-                raise ValueError(f"'{part}' is no part of a signature; parts are {', '.join(cls.__struct_fields__)}")
-            if name in values:
-                raise ValueError(f"a signature has '{name}' once, this one twice")
-            pieces = tuple(unquote(piece) for piece in value.split(",") if piece)
-            values[name] = pieces if cls.__annotations__[name].startswith("tuple") else unquote(value)
-        try:
-            return msgspec.convert(values, cls, strict=False)
-        except msgspec.ValidationError as err:
-            raise ValueError(f"not a whole signature: {err}") from None
+class ComparisonSignature(_Signature, frozen=True):
+    """What moves a number when recorded judgments are compared with labels."""
+
+    data: tuple[str, ...]  # id@version and hash of items and labels
+    judgments: tuple[str, ...]  # hash
+    judges: tuple[str, ...]
+    where: tuple[str, ...]
+    by: tuple[str, ...]
+    annotators: str  # how many an item needs
+    majority: str
+    level: str
+    ci: str
+    seed: int
+    resamples: int
+    harness: str
 
 
 def _text(value: object) -> str:

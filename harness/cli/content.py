@@ -13,7 +13,8 @@ from harness.content.tags import autonym, english_name
 
 def list_content(arguments: argparse.Namespace) -> int:
     library = Library(*arguments.content)
-    rows = {"languages": _languages, "tasks": _tasks, "rubrics": _rubrics, "boards": _boards, "judges": _judges}[arguments.kind](library)
+    kinds = {"languages": _languages, "tasks": _tasks, "rubrics": _rubrics, "datasets": _datasets, "boards": _boards, "judges": _judges}
+    rows = kinds[arguments.kind](library)
     if arguments.json:
         from harness.tables import to_json
 
@@ -52,6 +53,11 @@ def _rubrics(library: Library) -> list[dict[str, Any]]:
         {"rubric": f"{r.id}@{r.version}", "scale": f"{r.scale.kind} {r.scale.describe()}", "best": f"best {r.scale.best}"}
         for r in map(library.rubric, library.rubric_files)
     ]
+
+
+def _datasets(library: Library) -> list[dict[str, Any]]:
+    recipes = map(library.recipe, library.recipe_files)
+    return [{"dataset": f"{r.id}@{r.version}", "title": r.title, "metrics": ", ".join(r.metrics), "get": r.get} for r in recipes]
 
 
 def _boards(library: Library) -> list[dict[str, Any]]:

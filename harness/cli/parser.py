@@ -11,7 +11,7 @@ from typing import Any
 
 _EXIT_CODES = """exit codes:
   0    done
-  1    'harness check' found something wrong
+  1    'harness check' found something wrong; 'harness labels import' refused some rows
   2    a flag, a name or a combination that cannot be
   3    a content or data file is wrong (the message gives file:line)
   4    a judge cannot be reached, used or trusted
@@ -32,7 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_run, _report, _runs, _list, _check, _new, _models, _store, _doctor):
+    for add in (_run, _report, _runs, _compare, _labels, _list, _check, _new, _models, _store, _doctor):
         add(commands)
     return parser
 
@@ -150,9 +150,145 @@ def _runs(commands: Any) -> None:
     _json(p)
 
 
+def _labels(commands: Any) -> None:
+    text = "bring label sets in, send them out, look at them"
+    parser = commands.add_parser("labels", help=text, description=text[0].upper() + text[1:] + ".")
+    sub = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _labels_import(sub)
+    _labels_export(sub)
+    _labels_check(sub)
+
+
+def _labels_import(sub: Any) -> None:
+    p = _command(sub, "import", "labels:import_", "turn a table, a filled sheet or an export of an annotation tool into a data folder")
+    p.add_argument(
+        "source",
+        metavar="SOURCE",
+        help="CSV, TSV, XLSX, JSONL, Parquet, a Label Studio or Argilla export, a saved data set, or hf:owner/name",
+    )
+    p.add_argument("--to", type=Path, required=True, metavar="DIR", help="the data folder to write")
+    p.add_argument("--append", action="store_true", help="add to a folder that holds labels already")
+    reading = p.add_argument_group("how it is read")
+    reading.add_argument(
+        "--from", dest="kind", choices=_IMPORTED, metavar="KIND", help=f"its kind, if it cannot be told: {', '.join(_IMPORTED)}"
+    )
+    reading.add_argument("--sheet", metavar="NAME", help="the worksheet of a workbook (default: the first that holds something)")
+    reading.add_argument("--encoding", metavar="NAME", help="of a CSV that is neither UTF-8 nor UTF-16 with its mark, e.g. cp1252")
+    reading.add_argument("--revision", metavar="NAME", help="of hf:owner/name: a commit, tag or branch")
+    reading.add_argument("--split", metavar="NAME", help="of a Hugging Face data set with several splits")
+    reading.add_argument("--items", metavar="FILE|DIR|bundled", help="where the items are, if not in the source itself")
+    _content(reading)  # type: ignore[arg-type]
+    columns = p.add_argument_group("what its columns mean (all of this can stand in --map)")
+    columns.add_argument("--map", type=Path, metavar="FILE", help="a mapping in TOML; flags win over it")
+    columns.add_argument("--column", action="append", default=[], metavar="ROLE=COLUMN", help=f"a column; roles: {', '.join(_ROLES)}")
+    columns.add_argument("--text", action="append", default=[], metavar="FIELD=COLUMN", help="a column that becomes a text of the items")
+    columns.add_argument("--group", metavar="COLUMN", help="short for --column group=COLUMN")
+    columns.add_argument("--system", metavar="COLUMN", help="short for --column system=COLUMN")
+    columns.add_argument("--language", metavar="TAG", help="the language of all rows")
+    columns.add_argument("--task", metavar="NAME", help="the task of all rows")
+    columns.add_argument("--metric", metavar="NAME", help="the metric of all scores")
+    columns.add_argument("--annotator", metavar="NAME", help="who gave all scores")
+    columns.add_argument("--wide-annotators", type=_names, metavar="COLUMNS", help="columns that hold one annotator's scores each")
+    columns.add_argument("--wide-metrics", type=_names, metavar="COLUMNS", help="columns that hold the scores on one metric each")
+    meaning = p.add_argument_group("what its scores mean")
+    meaning.add_argument(
+        "--scale", action="append", default=[], metavar="METRIC=SCALE", help="e.g. tone=0,1,2:best=2 or warmth=1..5:best=5"
+    )
+    meaning.add_argument("--rename", action="append", default=[], metavar="OLD=NEW", help="another name for a metric")
+    meaning.add_argument(
+        "--category", action="append", default=[], metavar="METRIC:CATEGORY=SCORE", help="the score that a word stands for"
+    )
+    meaning.add_argument("--flip", action="append", default=[], metavar="METRIC", help="reverse the scores of a metric on its scale")
+    meaning.add_argument("--drop", action="append", default=[], metavar="METRIC", help="leave a metric out, e.g. a question for comments")
+    meaning.add_argument(
+        "--source", dest="label_source", choices=("native", "constructed", "model"), help="who made the labels (default: native)"
+    )
+    people = p.add_argument_group("annotators and the folder")
+    people.add_argument(
+        "--annotators", choices=("persistent", "positional", "anonymous", "aggregate"), help="what an annotator's id stands for"
+    )
+    people.add_argument("--keep-annotators", action="store_true", help="keep annotators' ids instead of pseudonyms")
+    people.add_argument(
+        "--salt-file", type=Path, metavar="FILE", help="the salt of the pseudonyms, made if absent (default: in the user's settings)"
+    )
+    people.add_argument("--id", metavar="NAME", help="what the data are called (default: the folder's name)")
+    people.add_argument("--title", metavar="TEXT", help="their title")
+    _json(p)
+
+
+# As harness.labels has them, which takes time to import; a test holds them equal.
+_IMPORTED = ("csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla")
+_EXPORTED = ("csv", "jsonl", "parquet", "label-studio", "sheet")
+_ROLES = ("item_id", "annotator_id", "metric", "score", "source", "language", "task", "split", "group", "system", "parallel_id")
+
+
+def _labels_export(sub: Any) -> None:
+    p = _command(sub, "export", "labels:export", "write labels as a table, or items as a sheet or a project for people to score")
+    p.add_argument("data", metavar="DATA", help="a data folder, or 'bundled'")
+    p.add_argument(
+        "--to", type=Path, required=True, metavar="FILE", help="the file: .csv, .jsonl, .parquet, .json (Label Studio), .xlsx (sheet)"
+    )
+    p.add_argument("--format", choices=_EXPORTED, help="its kind, if the name does not say")
+    p.add_argument("--langs", type=_names, metavar="TAGS", help="only these languages")
+    p.add_argument("--task", type=_names, metavar="NAMES", help="only these tasks")
+    p.add_argument("--metrics", type=_names, metavar="NAMES", help="only these metrics, in this order")
+    p.add_argument("--fields", type=_names, metavar="NAMES", help="the texts that a sheet shows, for items of a task without a description")
+    p.add_argument("--seed", type=_seed, default=0, metavar="N", help="seed of the order of outputs that share a text (default: 0)")
+    p.add_argument("--annotator", metavar="NAME", help="the name to write into a sheet")
+    _content(p)
+    _json(p)
+
+
+def _labels_check(sub: Any) -> None:
+    p = _command(sub, "check", "compare:check_labels", "show how far annotators agree, and what is odd about labels and texts")
+    p.add_argument("data", type=Path, metavar="DATA", help="a data folder")
+    p.add_argument("--by", type=_names, metavar="KEYS", help="what rows are told apart by (default: language,task,metric)")
+    _restricting(p)
+    p.add_argument("--seed", type=_seed, default=0, metavar="N", help="seed of the bootstrap (default: 0)")
+    _json(p)
+
+
+def _compare(commands: Any) -> None:
+    p = _command(commands, "compare", "compare:compare", "score recorded judgments against labels, asking nobody")
+    p.add_argument(
+        "sources", nargs="+", metavar="DIR_OR_RUN", help="a data folder with judgments, a run's folder, or the name of a run in --out"
+    )
+    what = p.add_argument_group("what is compared")
+    what.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
+    _restricting(what)  # type: ignore[arg-type]
+    how = p.add_argument_group("how")
+    how.add_argument(
+        "--by",
+        type=_names,
+        metavar="KEYS",
+        help="what rows are told apart by (default: language,task,metric,judge,variant,temperature); also system, agreement, group, "
+        "source, or any key of the items",
+    )
+    how.add_argument("--majority", choices=("drop", "median", "strict"), default="drop", help="how annotators become one (default: drop)")
+    how.add_argument("--level", choices=("item", "system"), default="item", help="items, or means of systems (default: item)")
+    how.add_argument("--versus", metavar="KEY=NAME", help="paired differences from one judge, variant, temperature or source: judge=gpt-4o")
+    how.add_argument("--seed", type=_seed, default=0, metavar="N", help="seed of the bootstrap (default: 0)")
+    _out(p)
+    shown = p.add_argument_group("what is printed")
+    shown.add_argument("--distributions", action="store_true", help="class shares where annotators agree fully, partly, not at all")
+    shown.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw these class shares (needs the extra 'figures')")
+    form = shown.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
+    form.add_argument("--csv", action="store_true", help="print CSV, unrounded")
+    form.add_argument("--latex", action="store_true", help="print a LaTeX table (booktabs)")
+
+
+def _restricting(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--annotators", metavar="N|N+", help="only items with N (or N or more) annotators")
+    parser.add_argument(
+        "--where", action="append", default=[], metavar="KEY=VALUES", help="only items, metrics or variants with these values; repeatable"
+    )
+    parser.add_argument("--recipe", metavar="NAME", help="the published data set that a folder holds; see 'harness list datasets'")
+
+
 def _list(commands: Any) -> None:
-    p = _command(commands, "list", "content:list_content", "list languages, tasks, rubrics, boards or judges")
-    p.add_argument("kind", choices=("languages", "tasks", "rubrics", "boards", "judges"))
+    p = _command(commands, "list", "content:list_content", "list languages, tasks, rubrics, published data sets, boards or judges")
+    p.add_argument("kind", choices=("languages", "tasks", "rubrics", "datasets", "boards", "judges"))
     _content(p)
     _json(p)
 

@@ -72,7 +72,7 @@ def _show(result: RunResult, *, as_json: bool) -> None:
     found = make_report(result)
     write_files(result.folder, found, result.judgments)
     if as_json:
-        sys.stdout.write(to_json(found))
+        sys.stdout.write(to_json(found.as_json()))
     else:
         print_report(found)
         print(f"\nfiles: {result.folder}", file=sys.stderr)

@@ -104,18 +104,33 @@ def load_folder(folder: Path, library: Library, *, recipe: str | None = None, wi
     if item_path is None:
         raise ContentError("no items.jsonl (or .jsonl.gz, .parquet) in this data folder", folder)
     about = about_folder(folder, library, recipe)
-    scales = rubric_scales(library) | about.metrics
-    items = {item.item_id: item for item in read_items(item_path, _tasks(library), group_key=about.group)}
-    labels, judgments = Labels.of(()), None
-    if label_path := find_table(folder, "labels"):
-        rows = read_label_rows(label_path)
-        items |= _stand_ins(rows, items, about.task)
-        labels = checked_labels(rows, scales, items, label_path, source=about.source)
-    if with_judgments and (judgment_path := find_table(folder, "judgments")):
-        rows = recorded.read_rows(judgment_path)
-        items |= _stand_ins(rows, items, about.task)
-        judgments = recorded.checked(rows, scales | about.judge_scales, items, judgment_path, number_rows=about.repeats == "rows")
-    return Dataset(about.id, tuple(items.values()), labels, scales, private=True, judgments=judgments, about=about)
+    items = read_items(item_path, _tasks(library), group_key=about.group)
+    label_path, judgment_path = find_table(folder, "labels"), find_table(folder, "judgments") if with_judgments else None
+    labels = (read_label_rows(label_path), label_path) if label_path else None
+    judgments = (recorded.read_rows(judgment_path), judgment_path) if judgment_path else None
+    return assemble(items, labels, judgments, rubric_scales(library) | about.metrics, about)
+
+
+def assemble(
+    items: Iterable[Item],
+    labels: tuple[Columns, Path] | None,
+    judgments: tuple[Columns, Path] | None,
+    scales: dict[str, Scale],
+    about: DataFolder,
+) -> Dataset:
+    """A data set of items and of the rows of a label and a judgment table, which are checked. Raises ContentError with `file:line`."""
+    known = {item.item_id: item for item in items}
+    for rows, _ in filter(None, (labels, judgments)):
+        known |= _stand_ins(rows, known, about.task)
+    return Dataset(
+        about.id,
+        tuple(known.values()),
+        checked_labels(labels[0], scales, known, labels[1], source=about.source) if labels else Labels.of(()),
+        scales,
+        private=True,
+        judgments=recorded.checked(judgments[0], scales, known, judgments[1], number_rows=about.repeats == "rows") if judgments else None,
+        about=about,
+    )
 
 
 def _tasks(library: Library) -> dict[str, Task]:

@@ -15,7 +15,7 @@ from harness.errors import ContentError
 from harness.model import Label, Scale, Score, Source
 
 
-class _Row(msgspec.Struct):
+class LabelRow(msgspec.Struct):
     """What a row of a label file may say; other keys are passed over."""
 
     item_id: str
@@ -51,6 +51,12 @@ class Labels:
 
     __hash__ = None  # type: ignore[assignment]
 
+    @property
+    def most_raters(self) -> int:
+        """The highest number of labels that one item has on one metric."""
+        pair = self.item.codes.astype(np.int64) * max(len(self.metric.values), 1) + self.metric.codes
+        return int(np.unique(pair, return_counts=True)[1].max(initial=0))
+
     def take(self, rows: NDArray[Any]) -> Labels:
         """Some of the labels (a mask or row numbers)."""
         return Labels(*(column.take(rows) for column in (self.item, self.annotator, self.metric, self.score, self.source)))
@@ -67,7 +73,7 @@ def read_labels(path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any
 
 def read_label_rows(path: Path) -> Columns:
     """The rows of a label file, of the right types and not yet checked. Raises ContentError for a row that is no label."""
-    return read_columns(path, _Row, "a label")
+    return read_columns(path, LabelRow, "a label")
 
 
 def checked_labels(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from harness.model import Failure, Judgment, Scale, Score
 NO_VARIANT = "default"
 
 
-class _Row(msgspec.Struct):
+class JudgmentRow(msgspec.Struct):
     """What a row of a judgment file may say; other keys are passed over. `scores` holds one score a repeat."""
 
     item_id: str
@@ -60,21 +61,42 @@ class Judgments:
         """Some of the judgments (a mask or row numbers)."""
         return Judgments(*(getattr(self, name).take(rows) for name in self.COLUMNS))
 
+    @property
+    def sha256(self) -> str:
+        """Hash of everything in them."""
+        digest = hashlib.sha256()
+        for name in self.COLUMNS:
+            column = getattr(self, name)
+            digest.update(msgspec.json.encode([name, column.values]))
+            digest.update(column.codes.tobytes())
+        return digest.hexdigest()
+
     def of_items(self, ids: Iterable[str]) -> Judgments:
         """The judgments of some items."""
         return self.take(self.item.recoded(dict.fromkeys(ids, 0)) != NO_VALUE)
 
 
+def joined(parts: Sequence[Judgments]) -> Judgments:
+    """Judgments one after the other."""
+    return Judgments(*(Coded.joined([getattr(part, name) for part in parts]) for name in Judgments.COLUMNS))
+
+
 def read_rows(path: Path) -> Columns:
-    """The rows of a judgment file, one a score: `scores` are told apart by their `repeat`."""
-    rows = read_columns(path, _Row, "a judgment")
+    """The rows of a judgment file, one a score: `scores` are told apart by their `repeat`. Raises ContentError for what is no judgment."""
+    return one_a_score(read_columns(path, JudgmentRow, "a judgment"))
+
+
+def one_a_score(rows: Columns) -> Columns:
+    """Rows that hold a list of `scores` as one row a score; rows without a variant get the default one."""
+    if (rows["variant"].codes == NO_VALUE).any():
+        values = tuple(dict.fromkeys((*rows["variant"].values, NO_VARIANT)))
+        codes = rows["variant"].codes
+        rows["variant"] = Coded(values, np.where(codes == NO_VALUE, values.index(NO_VARIANT), codes).astype(np.int32))
     lists = rows.pop("scores")
     if not lists.values:
         return rows
-    own = rows["score"]
-    scores = [listed if listed is not None else (single,) for listed, single in zip(lists, own, strict=True)]
-    times = np.array([len(each) for each in scores])
-    at = np.repeat(np.arange(len(scores)), times)
+    scores = [listed if listed is not None else (single,) for listed, single in zip(lists, rows["score"], strict=True)]
+    at = np.repeat(np.arange(len(scores)), [len(each) for each in scores])
     found = Columns({name: column.take(at) for name, column in rows.items()}, rows.lines[at])
     found["score"] = Coded.of(score for each in scores for score in each)
     if not rows["repeat"].values:

@@ -125,7 +125,6 @@ class DataFolder(_Spec, frozen=True):
     group: Text = "group"  # the key of an item that names what it shares with others
     repeats: Literal["numbered", "rows"] = "numbered"  # "rows": one judge's rows for one item are its repeats, in their order
     metrics: dict[str, Scale] = {}
-    judge_scales: dict[str, Scale] = {}  # of metrics that the judges answered on another scale than the annotators
 
 
 S = TypeVar("S", bound=_Spec)

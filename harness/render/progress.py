@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -23,6 +24,17 @@ class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = task.speed or task.finished_speed
         return Text(f"{speed:.1f}/s" if speed else "–/s", style="progress.data.speed")
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[], None]]:
+    """A counter on stderr for what takes seconds: call what it yields after each step. Shows nothing where stderr is no terminal."""
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("{task.description}"), TextColumn("{task.completed}"), console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(plain(what), total=None)
+        yield lambda: bar.advance(task)
 
 
 class TerminalWatcher:

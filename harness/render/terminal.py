@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.analyse import ALL_TASKS, Cell, Report, Verdict
+from harness.analyse import POOLED, Cell, Report, Verdict
 from harness.content.tags import autonym, english_name
 from harness.text import plain
 
@@ -55,7 +55,7 @@ def _language(report: Report, language: str, by_task: bool, narrow: bool) -> lis
 
 
 def _belongs(cell: Cell, verdict: Verdict) -> bool:
-    return (cell.language, cell.judge, cell.variant, cell.temperature) == (
+    return (cell["language"], cell["judge"], cell["variant"], cell["temperature"]) == (
         verdict.language,
         verdict.judge,
         verdict.variant,
@@ -87,54 +87,58 @@ def _grid(cells: Sequence[Cell], narrow: bool) -> Table:
     table.add_column("labels → judge", overflow="fold")
     if failing:
         table.add_column("failures", overflow="fold")
-    task = ALL_TASKS
+    task = POOLED
     for cell in cells:
-        if cell.task != task:
-            task = cell.task
+        if cell["task"] != task:
+            task = cell["task"]
             table.add_row(Text(_task(cell), style="italic"))
-        table.add_row(*map(Text, _row(cell, failing)), style="" if cell.task == ALL_TASKS else "dim")
+        table.add_row(*map(Text, _row(cell, failing)), style="" if cell["task"] == POOLED else "dim")
     return table
 
 
 def _metric(cell: Cell) -> str:
-    return plain(_SHORT.get(cell.metric, cell.metric.replace("_", " ")))
+    return plain(_SHORT.get(cell["metric"], cell["metric"].replace("_", " ")))
 
 
 def _task(cell: Cell) -> str:
-    return plain(cell.task.replace("_", " "))
+    return plain(cell["task"].replace("_", " "))
 
 
 def _row(cell: Cell, failing: bool) -> list[str]:
     versus = cell.vs_baseline
-    wrong = [percent(cell.pa_failed_wrong, cell.pa_failed_wrong_ci)] if failing else []
+    wrong = [percent(cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"])] if failing else []
     failures = [", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in cell.failures.items())] if failing else []
     return [
         _metric(cell),
         str(cell.n_ref),
         str(cell.n),
-        percent(cell.pa, cell.pa_ci) + ("" if cell.pa_ci else " †"),
+        percent(cell["pa"], cell["pa_ci"]) + ("" if cell["pa_ci"] else " †"),
         *wrong,
         percent(versus["pa"]),
-        _difference(versus["diff"], versus["ci"]),
-        f"{_counts(cell.distribution_labels)} → {_counts(cell.distribution_judge)}",
+        difference(versus["diff"], versus["ci"]),
+        f"{shares(cell.distribution_labels)} → {shares(cell.distribution_judge)}",
         *failures,
     ]
 
 
-def _difference(value: float, interval: tuple[float, float] | None) -> str:
+def difference(value: float | None, interval: tuple[float, float] | None) -> str:
+    """A difference of fractions in percentage points: `+12 [+3 to +21]`; a dash for what is undefined."""
+    if value is None:
+        return "–"
     text = f"{100 * value:+.0f}"
     return f"{text} [{100 * interval[0]:+.0f} to {100 * interval[1]:+.0f}]" if interval else text
 
 
-def _counts(distribution: Mapping[str, int]) -> str:
-    return " ".join(f"{plain(score)}:{count}" for score, count in distribution.items())
+def shares(distribution: Mapping[str, float] | None) -> str:
+    """Shares of the classes in percent: `0:12 1:88`."""
+    return " ".join(f"{plain(score)}:{100 * share:.0f}" for score, share in distribution.items()) if distribution else "–"
 
 
 def _notes(report: Report) -> Text:
     lines = [
         "PA: share of the answers read that equal the label. failed = wrong: the same with unreadable answers counted as wrong; the",
         "difference to the baseline counts them so too. baseline: the commonest label of the development items, or of other groups.",
-        "labels → judge: how often each score was due → given. † too few independent texts for an interval.",
+        "labels → judge: how often each score was due → given, in percent. † too few independent texts for an interval.",
     ]
     if report.constructed_labels:
         lines.append("The labels are constructed with the texts, not given by native speakers: passing is necessary, not sufficient.")

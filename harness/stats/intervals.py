@@ -1,6 +1,6 @@
 """Intervals for shares and means of units that may share a text.
 
-The rule (DESIGN 8): a share of single units has Wilson's interval; anything else is bootstrapped over groups; fewer
+The rule: a share of single units has Wilson's interval; anything else is bootstrapped over groups; fewer
 than 8 groups have no interval. What is made of the bootstrap was chosen by simulation: at 20 groups the percentile
 interval covers 82 to 94 %; Wilson's interval on the effective n (shares) and the t interval (means) cover 93 to 96 %,
 as `tests/unit/stats/test_coverage.py` shows. Both take degrees of freedom that fall with the kurtosis of the groups'

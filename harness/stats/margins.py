@@ -1,7 +1,7 @@
 """Do two raters use the classes equally often? Stuart-Maxwell, and McNemar for two classes.
 
 Only between two single raters or two conditions: voting moves margins by itself, so a majority is not accepted as a
-side by anything that calls this (DESIGN 8).
+side by anything that calls this.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ LAYERS: list[set[str]] = [
     {"analyse"},
     {"boards"},
     {"render"},
-    {"api", "cli", "__main__"},
+    {"api", "frames", "cli", "__main__"},
 ]
 # Who may import whom on the same layer; nobody else may.
 BESIDE = {("tables", "errors"), ("columns", "errors"), ("columns", "tables"), ("engines", "store"), ("runner", "protocol"), ("runner", "judgments"), ("cli", "api"), ("__main__", "cli")}

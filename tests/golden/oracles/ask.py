@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import platform
 import warnings
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
@@ -145,7 +144,8 @@ LIBRARIES: dict[str, list[tuple[str, Callable[[Case], Asks]]]] = {
 
 def answer(ask: Callable[[], Any]) -> float | list[float] | None:
     try:
-        found = np.asarray(ask(), float)
+        with warnings.catch_warnings(action="ignore"):  # what they warn of is in the answer
+            found = np.asarray(ask(), float)
     except REFUSALS:
         return None
     if not np.isfinite(found).all():
@@ -154,7 +154,6 @@ def answer(ask: Callable[[], Any]) -> float | list[float] | None:
 
 
 def main() -> None:
-    warnings.simplefilter("ignore")  # what they warn of is in the answers
     cases = json.loads((HERE / "cases.json").read_text(encoding="utf-8"))
     statistics: dict[str, str] = {}
     answers: dict[str, dict[str, Any]] = {}
@@ -165,7 +164,7 @@ def main() -> None:
                 statistics[statistic] = library
                 answers[name][statistic] = answer(ask)
     distributions = sorted({*statistics.values(), "numpy", "pandas"}, key=str.lower)
-    head = {"python": platform.python_version(), "versions": {d: version(d) for d in distributions}, "library": statistics}
+    head = {"versions": {d: version(d) for d in distributions}, "library": statistics}
     lines = [f"{json.dumps(name)}: {json.dumps(values)}" for name, values in answers.items()]
     text = json.dumps(head, indent=1)[:-2] + ',\n "answers": {\n' + ",\n".join(lines) + "\n}}\n"
     (HERE / "answers.json").write_text(text, encoding="utf-8")

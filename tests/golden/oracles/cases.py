@@ -1,7 +1,7 @@
 """Makes cases.json, the inputs that `make oracles` puts to other libraries and the tests to `harness.stats`.
 
-`python tests/golden/oracles/cases.py` writes it anew; it is committed, so that nothing else needs this generator. An item's
-labels are a string with one character a rater: the class, or "." where there is none.
+`.venv-oracles/bin/python tests/golden/oracles/cases.py` writes it anew (then `make oracles`); it is committed, so that nothing
+else needs this generator. An item's labels are a string with one character a rater: the class, or "." where there is none.
 """
 
 from __future__ import annotations

@@ -27,10 +27,12 @@ class Setting:
     concentration: float | None = None
     exchangeable: bool = False
     missing: float = 0.0
+    raters: int = 3
+    failures: float = 0.0
 
 
 def draw(setting: Setting, sets: int, seed: int) -> tuple[NDArray[np.int64], ...]:
-    """Labels (items, 3), judge (items,), group (items,) and set number (items,) of independent label sets."""
+    """Labels (items, raters), judge (items,), group (items,) and set number (items,) of independent label sets."""
     rng = np.random.default_rng(seed)
     k, texts = len(setting.margins), setting.texts * sets
     sizes = rng.integers(1, 2 * setting.size, texts) if setting.size > 1 else np.ones(texts, np.int64)
@@ -51,10 +53,13 @@ def draw(setting: Setting, sets: int, seed: int) -> tuple[NDArray[np.int64], ...
         guess = rng.choice(k, items, p=setting.margins)
         return np.where(rng.random(items) < skill[group], true, guess)
 
-    labels = np.stack([read(human) for _ in range(3)], axis=1)
+    labels = np.stack([read(human) for _ in range(setting.raters)], axis=1)
     if setting.missing:
         labels[rng.random(labels.shape) < setting.missing] = -1
-    return labels, read(judge), group, group // setting.texts
+    scores = read(judge)
+    if setting.failures:
+        scores[rng.random(items) < setting.failures] = -1
+    return labels, scores, group, group // setting.texts
 
 
 def coverage(setting: Setting, sets: int = 1000, seed: int = 1) -> dict[str, float]:

@@ -11,7 +11,6 @@ from harness.stats import (
     human_all_agree,
     human_loo,
     human_pa,
-    intervals,
     judge_loo,
     pa,
     pa_failed_wrong,
@@ -92,14 +91,3 @@ def test_matched_pairs_have_one_expectation_for_an_exchangeable_judge() -> None:
     found = estimate(pairs, rows)
     assert found["pa_pairwise"].value[0] == pytest.approx(found["human_pa"].value[0], abs=0.003)
     assert found["judge_loo"].value[0] == pytest.approx(found["human_loo"].value[0], abs=0.003)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [1, 6])
-def test_an_exchangeable_judge_shows_no_difference(size: int) -> None:
-    setting = Setting("exchangeable", 240 // size, size, concentration=None if size == 1 else 6.0, exchangeable=True)
-    labels, judge, group, cell = draw(setting, 1000, seed=12)
-    rows = tabulate(count_classes(labels, 3), judge, cell=cell, group=group)
-    for found in intervals([gap("pairwise"), gap("loo")], rows).values():
-        differs = np.mean([i.lo > 0 or i.hi < 0 for i in found])
-        assert 0.03 <= differs <= 0.07

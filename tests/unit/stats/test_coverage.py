@@ -10,13 +10,13 @@ import pytest
 
 from .simulate import Setting, coverage
 
-# n >= 200 and the rarest class expected 15 times or more (the condition of DESIGN 8), 20 texts and more
+# n >= 200 and the rarest class expected 15 times or more of single items, or of 20 texts and more
 SETTINGS = [
     Setting("200 single items", 200),
     Setting("200 single items, good raters", 200, margins=(0.1, 0.2, 0.7), human=0.9, judge=0.8),
     Setting("300 single items, poor raters", 300, margins=(0.08, 0.12, 0.8), human=0.5, judge=0.3),
     Setting("400 single items, two classes", 400, margins=(0.2, 0.8), human=0.7, judge=0.7),
-    Setting("200 single items, gaps", 200, missing=0.25),
+    Setting("200 single items, gaps and failures", 200, missing=0.25, failures=0.1),
     Setting("20 texts of 10", 20, 10, concentration=8.0),
     Setting("30 texts of 8", 30, 8, margins=(0.15, 0.15, 0.7), human=0.8, judge=0.5, concentration=20.0),
     Setting("60 texts of 5", 60, 5, margins=(0.1, 0.2, 0.7), human=0.8, concentration=5.0),
@@ -41,12 +41,18 @@ def test_intervals_cover(setting: Setting) -> None:
 
 
 def table() -> str:
-    """Coverage by statistic (rows) and setting (columns), as Markdown."""
-    columns = [(s, coverage(s)) for s in [*SETTINGS, *OUTSIDE]]
-    lines = ["| statistic | " + " | ".join(s.name for s, _ in columns) + " |", "| --- " * (len(columns) + 1) + "|"]
-    for name in columns[0][1]:
-        shares = (found.get(name, np.nan) for _, found in columns)
-        lines.append(f"| {name} | " + " | ".join("-" if np.isnan(x) else f"{100 * x:.1f}" for x in shares) + " |")
+    """The settings, and coverage by statistic (rows) and setting (columns), as Markdown."""
+    settings = [*SETTINGS, *OUTSIDE]
+    letters = [chr(ord("A") + i) for i in range(len(settings))]
+    lines = ["| | simulated label sets | shares of the classes | annotators right | judge right |", "| --- | --- | --- | --- | --- |"]
+    for letter, s in zip(letters, settings, strict=True):
+        shares = " ".join(f"{share:g}" for share in s.margins)
+        lines.append(f"| {letter} | {s.name} | {shares} | {s.human:g} | {s.judge:g} |")
+    lines += ["", "| | " + " | ".join(letters) + " |", "| --- " * (len(settings) + 1) + "|"]
+    columns = [coverage(s) for s in settings]
+    for name in columns[0]:
+        held = (found.get(name, np.nan) for found in columns)
+        lines.append(f"| {name} | " + " | ".join("-" if np.isnan(x) else f"{100 * x:.1f}" for x in held) + " |")
     return "\n".join(lines)
 
 

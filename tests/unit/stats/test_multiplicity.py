@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from harness.stats import benjamini_hochberg, benjamini_yekutieli, holm, paired_difference
@@ -46,3 +47,52 @@ def test_false_discovery_stays_under_its_level() -> None:
         shares["holm"].append(float((holm(p)[effect == 0] <= 0.1).any()))
     assert np.mean(shares["bh"]) <= 0.1 and np.mean(shares["by"]) <= 0.1
     assert np.mean(shares["holm"]) <= 0.1 + 2 * np.sqrt(0.1 * 0.9 / 120)
+
+
+def discoveries(p: np.ndarray, true: np.ndarray, level: float) -> dict[str, tuple[float, float]]:
+    """Mean false discovery rate, and rate of any false discovery, of each correction over families p (families, tests)."""
+    out = {}
+    for adjust in (holm, benjamini_hochberg, benjamini_yekutieli):
+        found = np.array([adjust(family) for family in p]) <= level
+        false = (found & true).sum(axis=1)
+        out[adjust.__name__] = (float(np.mean(false / np.maximum(found.sum(axis=1), 1))), float(np.mean(false > 0)))
+    return out
+
+
+def normal_families(dependence: str, families: int = 4000, tests: int = 40, true: int = 30) -> tuple[np.ndarray, np.ndarray]:
+    """p-values of normal tests, `true` of them of true hypotheses, and which ones those are."""
+    rng = np.random.default_rng(23)
+    z, common = rng.normal(size=(families, tests)), rng.normal(size=(families, 1))
+    if dependence != "independent":
+        sign = np.where(np.arange(tests) % 2, 1, -1) if dependence == "both ways" else 1
+        z = np.sqrt(0.5) * z + np.sqrt(0.5) * common * sign
+    z += np.where(np.arange(tests) < true, 0.0, 3.0)
+    p = stats.norm.sf(z) if dependence == "positive" else 2 * stats.norm.sf(abs(z))
+    return p, np.arange(tests) < true
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dependence", ["independent", "positive", "both ways"])
+def test_levels_hold_under_dependence(dependence: str) -> None:
+    p, true = normal_families(dependence)
+    found = discoveries(p, true, level=0.1)
+    error = 0.01  # two standard errors of 4,000 families
+    assert found["holm"][1] <= 0.1 + error
+    assert found["benjamini_hochberg"][0] <= 0.1 * true.mean() + error
+    assert found["benjamini_yekutieli"][0] <= 0.1 * true.mean()
+    if dependence == "independent":  # where it is exactly the level times the share of true hypotheses
+        assert found["benjamini_hochberg"][0] == pytest.approx(0.1 * true.mean(), abs=error)
+
+
+@pytest.mark.slow
+def test_only_yekutieli_holds_under_the_worst_dependence() -> None:
+    """Guo & Rao (2008): with probability level / j, just the p-values of j true hypotheses lie in the j-th step."""
+    rng, level, tests, families = np.random.default_rng(24), 0.1, 20, 4000
+    p = rng.uniform(level, 1, (families, tests))
+    steps = level / np.arange(1, tests + 1)
+    j = rng.choice(tests + 1, families, p=np.append(1 - steps.sum(), steps))
+    for family, step in zip(p, j, strict=True):
+        family[rng.permutation(tests)[:step]] = rng.uniform(step - 1, step, step) * level / tests
+    found = discoveries(p, np.ones(tests, bool), level)
+    assert found["benjamini_hochberg"][0] == pytest.approx(steps.sum(), abs=0.03) and steps.sum() > 0.35
+    assert found["benjamini_yekutieli"][0] <= level + 0.01 and found["holm"][1] <= level + 0.01

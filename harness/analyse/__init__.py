@@ -1,0 +1,28 @@
+"""judgments × labels → cells and verdicts: what reports, comparisons and boards share, and the only caller of the statistics."""
+
+from harness.analyse.cells import Cell
+from harness.analyse.compare import CI_METHOD, Comparison, Recording, compare
+from harness.analyse.labelcheck import BY as LABELS_BY
+from harness.analyse.labelcheck import LabelCheck, check_labels
+from harness.analyse.options import ALWAYS, POOLED, Annotators, Options
+from harness.analyse.report import Report, Verdict, recording, report, signature
+
+__all__ = [
+    "ALWAYS",
+    "CI_METHOD",
+    "LABELS_BY",
+    "POOLED",
+    "Annotators",
+    "Cell",
+    "Comparison",
+    "LabelCheck",
+    "Options",
+    "Recording",
+    "Report",
+    "Verdict",
+    "check_labels",
+    "compare",
+    "recording",
+    "report",
+    "signature",
+]

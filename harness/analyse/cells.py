@@ -1,0 +1,328 @@
+"""From units to cells: all statistics of one language, task, metric, judge and variant, or of whatever cells are told apart by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.analyse.options import ALWAYS, POOLED, Options
+from harness.analyse.units import Classes, Units, Votes, item_key
+from harness.columns import Coded
+from harness.content.dataset import Dataset
+from harness.errors import UsageError
+from harness.stats import (
+    LEVELS,
+    RARE,
+    Difference,
+    Distribution,
+    Interval,
+    Rows,
+    aggregate_counts,
+    agreement_level,
+    benjamini_yekutieli,
+    cell_statistics,
+    coverage,
+    distribution_by_agreement,
+    distribution_of_judge,
+    distribution_of_labels,
+    estimate,
+    hits,
+    intervals,
+    majority_elsewhere,
+    paired_difference,
+    rarest_expected,
+    tabulate,
+    undefined_by_scale,
+)
+from harness.stats.arrays import Floats, Ints
+
+BASELINE = "majority"
+HYPOTHESIS = (
+    "H0: the judge agrees with the annotators' aggregate as often as the majority baseline, on the same items, failures counted as wrong; "
+    "two-sided. q: Benjamini-Yekutieli over all cells of this grid"
+)
+NO_READABLE = "no readable score"
+NO_THREE = "no item with three annotators"
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """The numbers of one cell. `key` says what it is of, `*` where it pools; `undefined` gives the reason for every null."""
+
+    key: dict[str, Any]
+    n_ref: int
+    n: int
+    coverage: float | None
+    failures: dict[str, int]
+    groups: int
+    design_effect: float | None
+    few_rare_cases: bool
+    values: dict[str, float | None]
+    intervals: dict[str, tuple[float, float] | None]
+    vs_baseline: dict[str, Any]
+    distribution_labels: dict[str, float] | None
+    distribution_judge: dict[str, float] | None
+    distribution_by_agreement: dict[str, Any] | None
+    undefined: dict[str, str]
+    versus: dict[str, Any] | None = None
+    systems: list[dict[str, Any]] | None = None
+
+    def flat(self) -> dict[str, Any]:
+        """One flat row: the key, the counts, every statistic under its name and its interval under `<name>_ci`."""
+        row = msgspec.structs.asdict(self)
+        for name in ("key", "values", "intervals"):
+            row.pop(name)
+        for name in ("versus", "systems"):
+            if row[name] is None:
+                row.pop(name)
+        pairs = {f"{name}_ci": list(pair) if pair else None for name, pair in self.intervals.items()}
+        return {**self.key, **row, **self.values, **pairs}
+
+    def __getitem__(self, name: str) -> Any:
+        """What `flat` has under a name."""
+        for names in (self.key, self.values):
+            if name in names:
+                return names[name]
+        return self.intervals[name.removesuffix("_ci")] if name.endswith("_ci") else getattr(self, name)
+
+
+def make_cells(
+    data: Dataset, units: Units, counted: Mapping[str, Votes], options: Options, baseline: Mapping[tuple[str, str], Any] | None = None
+) -> list[Cell]:
+    """Cells of `units`, sorted by their keys.
+
+    Args:
+        data: the items that units index.
+        units: judgments of any metrics.
+        counted: `{metric: votes}`; units of other metrics have no labels.
+        options: what cells are told apart by, the rule of the aggregate, seed and resamples.
+        baseline: `{(item_id, metric): score}` of a majority baseline that has learnt elsewhere; without it, the commonest reference of
+            the other groups of a cell.
+
+    Raises:
+        UsageError: for a key that no item has, and where metrics on different scales would be pooled.
+    """
+    columns = {name: key_column(name, data, units, counted) for name in options.by}
+    found: list[Cell] = []
+    for classes, metrics in _scales(counted, units).items():
+        here = np.flatnonzero(np.isin(units.judgments.metric.codes, [units.judgments.metric.values.index(m) for m in metrics]))
+        batch = _Batch(data, units.take(here), {name: column.take(here) for name, column in columns.items()}, counted, classes[0], options)
+        found += batch.cells(metrics, baseline)
+    if "metric" not in options.by and len({tuple(sorted(c.key.items(), key=str)) for c in found}) < len(found):
+        raise UsageError("metrics on different scales cannot be pooled; keep metric in --by, or choose with --where metric=NAME")
+    return with_q(sorted(found, key=lambda cell: sort_key(cell.key)))
+
+
+def sort_key(key: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Sorts keys of texts, numbers and gaps; numbers by size."""
+    return tuple((0, value, "") if isinstance(value, (int, float)) else (1, 0, str(value)) for value in key.values())
+
+
+def with_q(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells with `q`, their p of `vs_baseline` corrected over all of them."""
+    p = [math.nan if cell.vs_baseline["p"] is None else cell.vs_baseline["p"] for cell in cells]
+    q = benjamini_yekutieli(p)
+    return [
+        msgspec.structs.replace(cell, vs_baseline=cell.vs_baseline | {"q": number(value)})
+        for cell, value in zip(cells, q.tolist(), strict=True)
+    ]
+
+
+def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, Votes]) -> Coded:
+    """What `name` is for every unit."""
+    if name in ("metric", "judge", "variant", "temperature", "repeat"):
+        column: Coded = getattr(units.judgments, name)
+        return column
+    if name == "source":
+        return units.source
+    if name == "agreement":
+        return _agreement(units, counted)
+    return item_key(data, name).take(units.item)
+
+
+def _agreement(units: Units, counted: Mapping[str, Votes]) -> Coded:
+    level = np.full(len(units), -1, np.int32)
+    for metric, of in counted.items():
+        here = units.judgments.metric.recoded({metric: 0}) == 0
+        level[here] = agreement_level(of.counts[units.item[here]], None)
+    return Coded(LEVELS, level)
+
+
+def _scales(counted: Mapping[str, Votes], units: Units) -> dict[tuple[Classes, Any], list[str]]:
+    """Metrics that have units, by what they share: one scale, counted together."""
+    found: dict[Any, tuple[Classes, list[str]]] = {}
+    for metric in units.judgments.metric.values:
+        if metric in counted:
+            classes = counted[metric].classes
+            found.setdefault(classes.key, (classes, []))[1].append(metric)
+    return {(classes, key): metrics for key, (classes, metrics) in found.items()}
+
+
+class _Batch:
+    """Units of metrics on one scale."""
+
+    def __init__(
+        self, data: Dataset, units: Units, columns: Mapping[str, Coded], counted: Mapping[str, Votes], classes: Classes, options: Options
+    ) -> None:
+        self.data, self.units, self.counted, self.classes, self.options = data, units, counted, classes, options
+        self.drawing: dict[str, Any] = {"seed": options.seed, "resamples": options.resamples}
+        self.keys, self.cell = factorise(columns, len(units))
+        self.group = item_key(data, "group").codes[units.item]
+
+    def cells(self, metrics: Sequence[str], baseline: Mapping[tuple[str, str], Any] | None) -> list[Cell]:
+        counts, score = self._arrays(metrics)
+        known = counts.sum(axis=1) > 0
+        cell, group = self.cell[known], self.group[known]
+        rows = tabulate(counts[known], score[known], cell=cell, cells=len(self.keys), group=group)
+        reference = aggregate_counts(counts[known], self.options.majority)
+        failed = self._failures(np.flatnonzero(known)[self._counts_as_reference(reference, counts[known])])
+        guessed = self._baseline(baseline, known, reference, cell, group)
+        versus = self._versus(score[known], guessed, reference, cell, group)
+        return self._assemble(rows, failed, versus)
+
+    def _arrays(self, metrics: Sequence[str]) -> tuple[Ints, Ints]:
+        """Class counts (units, k) and the judge's class (units,) of every unit."""
+        judged = self.units.judgments
+        counts = np.zeros((len(self.units), len(self.classes.scores)), np.int64)
+        for metric in metrics:
+            here = judged.metric.recoded({metric: 0}) == 0
+            counts[here] = self.counted[metric].counts[self.units.item[here]]
+        return counts, judged.score.recoded(self.classes.index()).astype(np.int64)
+
+    def _counts_as_reference(self, reference: Ints, counts: Ints) -> NDArray[np.bool_]:
+        return np.asarray(counts.sum(axis=1) > 0) if self.options.majority == "strict" else reference >= 0
+
+    def _failures(self, rows: Ints) -> list[dict[str, int]]:
+        kinds = self.units.judgments.failure.take(rows)
+        table = np.zeros((len(self.keys), len(kinds.values) + 1), np.int64)
+        unread = self.units.judgments.score.codes[rows] < 0
+        np.add.at(table, (self.cell[rows][unread], kinds.codes[unread]), 1)
+        return [{str(kind): int(count) for kind, count in sorted(zip(kinds.values, line, strict=False)) if count} for line in table]
+
+    def _baseline(
+        self, baseline: Mapping[tuple[str, str], Any] | None, known: NDArray[np.bool_], reference: Ints, cell: Ints, group: Ints
+    ) -> Ints:
+        """The majority baseline's class of every unit that has labels."""
+        if baseline is None:
+            return majority_elsewhere(reference, len(self.classes.scores), group, cell)
+        index, items = self.classes.index(), self.data.items
+        metric = self.units.judgments.metric.take(known)
+        pairs = zip(self.units.item[known].tolist(), metric, strict=True)
+        return np.array([index.get(baseline.get((items[i].item_id, m)), -1) for i, m in pairs], np.int64)
+
+    def _versus(self, score: Ints, guessed: Ints, reference: Ints, cell: Ints, group: Ints) -> list[dict[str, Any]]:
+        k = len(self.classes.scores)
+        ours, theirs = hits(score, reference, k, failed_wrong=True), hits(guessed, reference, k, failed_wrong=True)
+        order = np.argsort(cell, kind="stable")
+        found = []
+        for at in np.split(order, np.searchsorted(cell[order], np.arange(1, len(self.keys)))):
+            one = paired_difference(ours[at], theirs[at], group[at], hypothesis=HYPOTHESIS, **self.drawing)
+            right = theirs[at][~np.isnan(theirs[at])]
+            found.append({"baseline": BASELINE, "pa": number(right.mean()) if len(right) else None, **as_difference(one)})
+        return found
+
+    def _assemble(self, rows: Rows, failed: Sequence[dict[str, int]], versus: Sequence[dict[str, Any]]) -> list[Cell]:
+        classes, rule = self.classes, self.options.majority
+        statistics = cell_statistics(len(classes.scores), classes.kind, classes.values, rule=rule, direction=classes.direction)
+        values, found = estimate(statistics, rows), intervals(statistics, rows, **self.drawing)
+        n_ref, n, covered = coverage(rows, rule=rule)
+        by_agreement, rare = distribution_by_agreement(rows), rarest_expected(rows)
+        labels, judge = distribution_of_labels(rows), distribution_of_judge(rows)
+        absent = undefined_by_scale(classes.kind, classes.direction)
+        cells = []
+        for c, key in enumerate(self.keys):
+            undefined = dict(absent) | {name: str(e.reason[c]) for name, e in values.items() if e.reason[c]}
+            undefined |= {f"{name}_ci": str(per[c].reason) for name, per in found.items() if per[c].reason and name not in undefined}
+            levels = self._levels(by_agreement, c)
+            if levels is None:
+                undefined["distribution_by_agreement"] = NO_THREE
+            overall = found["pa_failed_wrong"][c]
+            cells.append(
+                Cell(
+                    key=key,
+                    n_ref=int(n_ref[c]),
+                    n=int(n[c]),
+                    coverage=number(covered[c]),
+                    failures=failed[c],
+                    groups=overall.groups,
+                    design_effect=overall.design_effect,
+                    few_rare_cases=bool(classes.kind != "interval" and rare[c] < RARE),
+                    values={**dict.fromkeys(absent), **{name: number(e.value[c]) for name, e in values.items()}},
+                    intervals={f: bounds(per[c]) for f, per in found.items()},
+                    vs_baseline=versus[c],
+                    distribution_labels=self.shares(labels[c]),
+                    distribution_judge=self.shares(judge[c]),
+                    distribution_by_agreement=levels,
+                    undefined=undefined,
+                )
+            )
+        return cells
+
+    def _levels(self, found: Distribution, cell: int) -> dict[str, Any] | None:
+        if not found.items[cell].any():
+            return None
+        return {
+            level: {
+                "items": int(found.items[cell, i]),
+                "labels": self.shares(found.labels[cell, i]),
+                "judge": self.shares(found.judge[cell, i]),
+            }
+            for i, level in enumerate(LEVELS)
+        }
+
+    def shares(self, shares: Floats) -> dict[str, float] | None:
+        return named_shares(self.classes, shares)
+
+
+def named_shares(classes: Classes, shares: Floats) -> dict[str, float] | None:
+    """Shares by class; of an interval scale only the scores that occur. None where there is nothing to share."""
+    if np.isnan(shares).any():
+        return None
+    if classes.kind == "interval":
+        return {f"{float(score):g}": share for score, share in zip(classes.scores, shares.tolist(), strict=True) if share}
+    return {str(score): share for score, share in zip(classes.scores, shares.tolist(), strict=True)}
+
+
+def factorise(columns: Mapping[str, Coded], rows: int) -> tuple[list[dict[str, Any]], Ints]:
+    """The distinct keys, each with what every cell names, and the number of the key of every row."""
+    code = np.zeros(rows, np.int64)
+    for column in columns.values():
+        _, code = np.unique(code * (len(column.values) + 1) + column.codes + 1, return_inverse=True)
+    _, first = np.unique(code, return_index=True)
+    names = [*(name for name in ALWAYS if name not in columns), *columns]
+    keys = []
+    for row in first.tolist():
+        own = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
+        keys.append({name: own.get(name, POOLED) for name in dict.fromkeys((*ALWAYS, *names))})
+    return keys, code
+
+
+def number(value: Any) -> float | None:
+    """A number, or None for NaN."""
+    return None if value is None or math.isnan(value) else float(value)
+
+
+def bounds(interval: Interval) -> tuple[float, float] | None:
+    """An interval's ends, or None where there is none."""
+    return None if math.isnan(interval.lo) else (interval.lo, interval.hi)
+
+
+def as_difference(found: Difference) -> dict[str, Any]:
+    """A paired difference as JSON has it."""
+    return {
+        "diff": number(found.diff),
+        "ci": bounds(found.interval),
+        "p": number(found.p),
+        "n": found.n,
+        "reason": found.reason or found.interval.reason,
+        "hypothesis": found.hypothesis,
+    }
+
+
+def names_of(cells: Iterable[Cell]) -> list[str]:
+    """Names of the statistics of cells, in their order, each once."""
+    return list(dict.fromkeys(name for cell in cells for name in cell.values))

@@ -1,0 +1,200 @@
+"""Recorded judgments × labels → cells: what `harness compare` computes, for data folders and runs alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from harness.analyse.cells import Cell, make_cells, sort_key, with_q
+from harness.analyse.options import Annotators, Options, annotators_needed
+from harness.analyse.systems import system_cells
+from harness.analyse.units import Units, Votes, item_key, joined_units, units_of, votes, with_unjudged
+from harness.analyse.versus import add_versus
+from harness.content.dataset import Dataset
+from harness.content.recorded import Judgments, joined
+from harness.content.tags import suggest
+from harness.errors import UsageError
+from harness.signature import ComparisonSignature
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+SCHEMA_VERSION = 1
+CI_METHOD = (
+    "95%: shares Wilson where every text is independent, else on the effective n of a cluster bootstrap over groups; means and differences "
+    "cluster bootstrap with Student's t; coefficients cluster bootstrap (BCa, widened to Student's t); none below 8 groups"
+)
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """One data set with the judgments that are compared with its labels.
+
+    `complete`: every labelled item was meant to be judged, so one without a row is a failure. A run says itself what it asked.
+    """
+
+    name: str
+    data: Dataset
+    judgments: Judgments
+    complete: bool = True
+    baseline: Mapping[tuple[str, str], Any] | None = None
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """Cells with everything that is needed to make them again."""
+
+    signature: str
+    ci_method: str
+    cells: tuple[Cell, ...]
+    level: str = "item"
+    schema_version: int = SCHEMA_VERSION
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs: `{schema_version, signature, ci_method, level, cells}`."""
+        return msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
+
+    def frame(self) -> DataFrame:
+        """The cells as a pandas frame, one row a cell: the names of `as_json`, with intervals as pairs."""
+        import pandas as pd  # late: half a second
+
+        return pd.DataFrame([cell.flat() for cell in self.cells])
+
+
+def compare(sources: Sequence[Recording], options: Options) -> Comparison:
+    """Compare the judgments of each source with its labels.
+
+    With several sources every cell names its `source`. Raises UsageError for names that are not there, metrics that have no median, and
+    sources without judgments or labels.
+    """
+    parts = _restricted(sources, options)
+    by = ("source", *options.by) if len(sources) > 1 else options.by
+    cells = [cell for same in _same_data(parts) for cell in _cells(same, msgspec.structs.replace(options, by=by))]
+    cells.sort(key=lambda cell: sort_key(cell.key))
+    return Comparison(_signature(parts, options), CI_METHOD, tuple(with_q(cells) if options.level == "item" else cells), options.level)
+
+
+class _Part(msgspec.Struct, frozen=True):
+    """What is left of a recording, and how many annotators its items need."""
+
+    name: str
+    whole: Recording
+    data: Dataset
+    judgments: Judgments
+    needed: Annotators
+
+
+def _restricted(sources: Sequence[Recording], options: Options) -> list[_Part]:
+    """What is left of each source; of several, those of which nothing is left are passed over if another one is."""
+    parts: list[_Part] = []
+    errors: list[UsageError] = []
+    for name, source in zip(_distinct(sources), sources, strict=True):
+        try:
+            data, judgments = restrict(source, options)
+        except UsageError as err:
+            errors.append(err)
+            continue
+        parts.append(_Part(name, source, data, judgments, annotators_needed(options, data.labels.most_raters)))
+    if errors and not parts:
+        raise errors[0]
+    return parts
+
+
+def _distinct(sources: Sequence[Recording]) -> list[str]:
+    """Names of the sources, numbered where two have the same."""
+    names = [source.name for source in sources]
+    return [f"{name}#{names[:i].count(name) + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
+
+
+def _same_data(parts: Sequence[_Part]) -> list[list[_Part]]:
+    """Parts on the same items and labels together, so that their judgments can be paired."""
+    found: dict[str, list[_Part]] = {}
+    for part in parts:
+        found.setdefault(part.data.sha256 if len(parts) > 1 else "", []).append(part)
+    return list(found.values())
+
+
+def _cells(parts: Sequence[_Part], options: Options) -> list[Cell]:
+    first = parts[0]
+    data, judged = first.data, joined([part.judgments for part in parts])
+    counted = votes(data, judged, first.needed)
+    _refuse_median_of_names(counted, options)
+    units = joined_units([_units(part, counted) for part in parts])
+    if options.level == "system":
+        return system_cells(data, units, counted, options)
+    cells = make_cells(data, units, counted, options, first.whole.baseline)
+    return add_versus(cells, data, units, counted, options) if options.versus else cells
+
+
+def _units(part: _Part, counted: Mapping[str, Votes]) -> Units:
+    units = units_of(part.data, part.judgments, part.name)
+    return with_unjudged(units, part.data, counted) if part.whole.complete else units
+
+
+def restrict(source: Recording, options: Options) -> tuple[Dataset, Judgments]:
+    """The data and judgments that `where` and `judges` leave. Raises UsageError when nothing is left, with what there is."""
+    data, judgments = source.data, source.judgments
+    wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
+    for name in ("metric", "judge", "variant", "temperature"):
+        if name in wanted:
+            column = getattr(judgments, name)
+            judgments = judgments.take(matching(column, wanted.pop(name), name))
+    if wanted:
+        data = only_where(data, wanted)
+        judgments = judgments.of_items(data.by_id)
+    if not len(judgments):
+        raise UsageError(f"{source.name} has no judgments to compare; judgments.jsonl should hold some, or name a run")
+    if not len(data.labels):
+        raise UsageError(f"{source.name} has no labels to compare with; labels.jsonl should hold some")
+    return data, judgments
+
+
+def only_where(data: Dataset, wanted: Mapping[str, Sequence[str]]) -> Dataset:
+    """The items that have one of the wanted values, `{key: values}`, with their labels."""
+    kept = np.ones(len(data.items), bool)
+    for name, texts in wanted.items():
+        kept &= matching(item_key(data, name), texts, name)
+    return data if kept.all() else data.only(item for item, keep in zip(data.items, kept.tolist(), strict=True) if keep)
+
+
+def matching(column: Any, texts: Sequence[str], name: str) -> Any:
+    """Mask of the rows whose value, as text, is one of `texts`."""
+    by_text = {_text(value): code for code, value in enumerate(column.values)}
+    for text in texts:
+        if text not in by_text:
+            raise UsageError(f"no {name} '{text}'.{suggest(text, list(by_text))}\n         here: {', '.join(sorted(by_text)[:40])}")
+    return np.isin(column.codes, [by_text[text] for text in texts])
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _refuse_median_of_names(counted: Mapping[str, Any], options: Options) -> None:
+    names = [metric for metric, of in counted.items() if of.classes.kind == "nominal"]
+    if options.majority == "median" and names and options.level == "item":
+        others = ",".join(metric for metric in counted if metric not in names) or "NAME"
+        raise UsageError(f"'{names[0]}' has classes without an order, so no median; take --majority drop, or --where metric={others}")
+
+
+def _signature(parts: Sequence[_Part], options: Options) -> str:
+    """Everything that moves a number of a comparison."""
+    abouts = [part.whole.data.about for part in parts]
+    return str(
+        ComparisonSignature(
+            data=tuple(f"{a.id}@{a.version}+{p.whole.data.sha256[:12]}" for a, p in zip(abouts, parts, strict=True)),
+            judgments=tuple(part.whole.judgments.sha256[:12] for part in parts),
+            judges=options.judges or ("all",),
+            where=tuple(f"{name}={text}" for name, texts in options.where.items() for text in texts),
+            by=options.by,
+            annotators="/".join(dict.fromkeys(str(part.needed) for part in parts)),
+            majority=options.majority,
+            level=options.level,
+            ci="wilson/cluster-bootstrap",
+            seed=options.seed,
+            resamples=options.resamples,
+            harness=version("judge-harness"),
+        )
+    )

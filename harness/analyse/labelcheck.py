@@ -1,0 +1,260 @@
+"""What a label set is worth before any judge is looked at: who labelled what, how far people agree, and who stands apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from itertools import combinations
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.analyse.cells import bounds, factorise, named_shares, number, sort_key
+from harness.analyse.compare import CI_METHOD, matching, only_where
+from harness.analyse.options import Annotators, Options
+from harness.analyse.texts import SAME_TO_IT, Misplaced, duplicates, misplaced
+from harness.analyse.units import Classes, Votes, item_key, votes
+from harness.columns import Coded
+from harness.content.dataset import Dataset
+from harness.content.recorded import Judgments
+from harness.errors import UsageError
+from harness.signature import ComparisonSignature
+from harness.stats import (
+    NO_MAJORITY,
+    RARE,
+    aggregate_counts,
+    cell_statistics,
+    distribution_of_labels,
+    estimate,
+    human_statistics,
+    intervals,
+    rarest_expected,
+    tabulate,
+    undefined_by_scale,
+)
+from harness.stats.arrays import Ints
+
+SCHEMA_VERSION = 1
+BY = ("language", "task", "metric")
+OF_PAIRS = ("pa", "cohen_kappa", "linear_kappa", "quadratic_kappa")
+MIN_COMMON = 20
+"""Items that two annotators must share before one of them is said to disagree with the other, or to answer constantly."""
+MAX_PAIRS = 500
+CONSTANT = "answers constantly"
+APART = "agrees with nobody beyond chance"
+
+
+class LabelCheck(msgspec.Struct, frozen=True):
+    """What `harness labels check` found. `cells` are by language, task and metric (or what `by` names)."""
+
+    signature: str
+    ci_method: str
+    cells: tuple[dict[str, Any], ...]
+    flagged: tuple[dict[str, Any], ...]  # annotators who stand apart: {language, task, metric, annotator, n, why}
+    duplicates: tuple[list[str], ...]
+    misplaced: tuple[Misplaced, ...]
+    texts_identified: int
+    languages_unknown: tuple[str, ...]
+    notes: tuple[str, ...]
+    schema_version: int = SCHEMA_VERSION
+
+
+def check_labels(data: Dataset, options: Options, watch: Callable[[], object] = lambda: None) -> LabelCheck:
+    """Describe and check the labels of a data set.
+
+    Args:
+        data: items and labels.
+        options: `by` (item keys and `metric`), `annotators` (default: all), `where`, seed and resamples are heeded.
+        watch: called after each text whose language was looked at.
+
+    Raises:
+        UsageError: without labels, or for a key that no item has.
+    """
+    if "metric" not in options.by:
+        raise UsageError("labels are checked metric by metric; keep metric in --by")
+    options = msgspec.structs.replace(options, annotators=options.annotators or Annotators(1))
+    assert options.annotators
+    data, metrics = _restricted(data, options)
+    counted = votes(data, Judgments.of(()), options.annotators)
+    columns = {name: item_key(data, name) for name in options.by if name != "metric"}
+    keys, cell = factorise(columns, len(data.items))
+    found: list[dict[str, Any]] = []
+    flagged: list[dict[str, Any]] = []
+    for metric, of in counted.items():
+        if metric not in metrics:
+            continue
+        for own in _metric_cells(data, metric, of, keys, cell, options):
+            found.append(own)
+            flagged += own.pop("flagged")
+    wrong, looked, unknown = misplaced(data.items, watch)
+    return LabelCheck(
+        signature=_signature(data, options),
+        ci_method=CI_METHOD,
+        cells=tuple(sorted(found, key=lambda each: sort_key({name: each[name] for name in (*BY, *options.by)}))),
+        flagged=tuple(flagged),
+        duplicates=tuple(duplicates(data.items)),
+        misplaced=tuple(wrong),
+        texts_identified=looked,
+        languages_unknown=tuple(sorted(unknown)),
+        notes=(*data.about.notes, SAME_TO_IT),
+    )
+
+
+def _restricted(data: Dataset, options: Options) -> tuple[Dataset, list[str]]:
+    """The items that `where` leaves, and the metrics."""
+    metrics = data.labels.metric.used
+    wanted = dict(options.where)
+    if "metric" in wanted:
+        matching(Coded.of(metrics), wanted["metric"], "metric")
+        metrics = list(wanted.pop("metric"))
+    data = only_where(data, wanted)
+    if not len(data.labels):
+        raise UsageError(f"{data.id} has no labels; labels.jsonl should hold some")
+    return data, metrics
+
+
+def _metric_cells(data: Dataset, metric: str, of: Votes, keys: list[dict[str, Any]], cell: Ints, options: Options) -> list[dict[str, Any]]:
+    """One metric's cells, leaving out those without a label."""
+    drawing: dict[str, Any] = {"seed": options.seed, "resamples": options.resamples}
+    classes, raters = of.classes, of.counts.sum(axis=1)
+    known = np.flatnonzero(raters > 0)
+    rows = tabulate(of.counts[known], cell=cell[known], cells=len(keys), group=item_key(data, "group").codes[known])
+    statistics = human_statistics(len(classes.scores), classes.kind, classes.values)
+    values, found = estimate(statistics, rows), intervals(statistics, rows, **drawing)
+    shares, rare = distribution_of_labels(rows), rarest_expected(rows)
+    absent = {name: why for name, why in undefined_by_scale(classes.kind).items() if name.startswith("human_") or name.endswith("_labels")}
+    without = aggregate_counts(of.counts, "drop") == NO_MAJORITY
+    out = []
+    for c, key in enumerate(keys):
+        here = np.flatnonzero((cell == c) & (raters > 0))
+        if not len(here):
+            continue
+        pairs, people, why_not = _people(data, metric, classes, here, drawing)
+        undefined = absent | {name: str(e.reason[c]) for name, e in values.items() if e.reason[c]}
+        undefined |= {f"{name}_ci": str(per[c].reason) for name, per in found.items() if per[c].reason and name not in undefined}
+        undefined |= {"pairs": why_not} if why_not else {}
+        place = {name: key[name] for name in key if name not in ("judge", "variant")} | {"metric": metric}
+        out.append(
+            place
+            | {
+                "items": int((cell == c).sum()),
+                "labelled": len(here),
+                "coverage": len(here) / int((cell == c).sum()),
+                "labels": int(raters[here].sum()),
+                "raters": {str(n): int(times) for n, times in zip(*np.unique(raters[here], return_counts=True), strict=True)},
+                "annotators": people,
+                "no_majority": int(without[here].sum()),
+                "groups": len(np.unique(item_key(data, "group").codes[here])),
+                "few_rare_cases": bool(classes.kind != "interval" and rare[c] < RARE),
+                "distribution_labels": named_shares(classes, shares[c]),
+                **dict.fromkeys(absent),
+                **{name: number(e.value[c]) for name, e in values.items()},
+                **{f"{name}_ci": bounds(per[c]) for name, per in found.items()},
+                "pairs": pairs,
+                "undefined": undefined,
+                "flagged": _flagged(place, people, pairs),
+            }
+        )
+    return out
+
+
+def _people(
+    data: Dataset, metric: str, classes: Classes, items: Ints, drawing: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]] | None, list[dict[str, Any]] | None, str | None]:
+    """Pairs of annotators, annotators, and why there are none: only of persons can anything be said across items."""
+    kind = data.about.annotators
+    if kind != "persistent":
+        return None, None, f"annotators are {kind}: nobody can be followed from item to item"
+    labels = data.labels
+    rows = np.flatnonzero(labels.metric.recoded({metric: 0}) == 0)
+    place = np.full(len(data.items), -1, np.int64)
+    place[items] = np.arange(len(items))
+    number_of = {item.item_id: i for i, item in enumerate(data.items)}
+    at = place[labels.item.take(rows).recoded(number_of)]
+    rows, at = rows[at >= 0], at[at >= 0]
+    names = labels.annotator.take(rows)
+    present = sorted(names.used)
+    who = names.recoded({name: i for i, name in enumerate(present)})
+    table = np.full((len(items), len(present)), -1, np.int64)
+    table[at, who] = labels.score.take(rows).recoded(classes.index())
+    return _pairs(data, table, items, present, classes, drawing), _annotators(table, present, classes), None
+
+
+def _pairs(data: Dataset, table: Ints, items: Ints, names: list[str], classes: Classes, drawing: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Agreement of every two annotators who share items, those who share most first."""
+    both = (table >= 0).astype(np.int64)
+    common = both.T @ both
+    wanted = sorted((p for p in combinations(range(len(names)), 2) if common[p]), key=lambda p: -common[p])[:MAX_PAIRS]
+    if not wanted:
+        return []
+    here = [np.flatnonzero((table[:, a] >= 0) & (table[:, b] >= 0)) for a, b in wanted]
+    first = np.concatenate([table[rows, a] for rows, (a, _) in zip(here, wanted, strict=True)])
+    second = np.concatenate([table[rows, b] for rows, (_, b) in zip(here, wanted, strict=True)])
+    cell = np.repeat(np.arange(len(wanted)), [len(rows) for rows in here])
+    group = item_key(data, "group").codes[items[np.concatenate(here)]]
+    k = len(classes.scores)
+    rows = tabulate(np.eye(k, dtype=np.int64)[first], second, cell=cell, cells=len(wanted), group=group)
+    statistics = [s for s in cell_statistics(k, classes.kind, classes.values) if s.name in OF_PAIRS]
+    values, found = estimate(statistics, rows), intervals(statistics, rows, **drawing)
+    return [
+        {"a": names[a], "b": names[b], "n": int(common[a, b])}
+        | {name: number(e.value[i]) for name, e in values.items()}
+        | {f"{name}_ci": bounds(per[i]) for name, per in found.items()}
+        | {"undefined": {name: str(e.reason[i]) for name, e in values.items() if e.reason[i]}}
+        for i, (a, b) in enumerate(wanted)
+    ]
+
+
+def _annotators(table: Ints, names: list[str], classes: Classes) -> list[dict[str, Any]]:
+    """What each annotator did: labels, shares of the classes, and the same shares of the others on the same items."""
+    out = []
+    for column, name in enumerate(names):
+        rated = table[:, column] >= 0
+        others = np.delete(table[rated], column, axis=1)
+        out.append(
+            {
+                "annotator": name,
+                "n": int(rated.sum()),
+                "distribution": named_shares(classes, _shares(table[rated, column], classes)),
+                "others": named_shares(classes, _shares(others, classes)),
+            }
+        )
+    return out
+
+
+def _shares(codes: Ints, classes: Classes) -> Any:
+    counts = np.bincount(codes[codes >= 0], minlength=len(classes.scores)).astype(np.float64)
+    return counts / counts.sum() if counts.sum() else np.full(len(counts), np.nan)
+
+
+def _flagged(place: Mapping[str, Any], people: list[dict[str, Any]] | None, pairs: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+    """Annotators who gave one class on 20 items or more where others gave several, or whose kappa with every colleague is 0 or less."""
+    found = []
+    for person in people or ():
+        kappas = [p["cohen_kappa"] for p in pairs or () if p["n"] >= MIN_COMMON and person["annotator"] in (p["a"], p["b"])]
+        several = person["others"] and max(person["others"].values()) <= 1 - 1 / MIN_COMMON
+        if person["n"] >= MIN_COMMON and several and max(person["distribution"].values()) == 1:
+            found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT})
+        elif kappas and all(kappa is not None and kappa <= 0 for kappa in kappas):
+            found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": APART})
+    return found
+
+
+def _signature(data: Dataset, options: Options) -> str:
+    return str(
+        ComparisonSignature(
+            data=(f"{data.about.id}@{data.about.version}+{data.sha256[:12]}",),
+            judgments=(),
+            judges=(),
+            where=tuple(f"{name}={text}" for name, texts in options.where.items() for text in texts),
+            by=options.by,
+            annotators=str(options.annotators),
+            majority="drop",
+            level="item",
+            ci="wilson/cluster-bootstrap",
+            seed=options.seed,
+            resamples=options.resamples,
+            harness=version("judge-harness"),
+        )
+    )

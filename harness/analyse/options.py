@@ -1,0 +1,69 @@
+"""What a comparison is asked for: by what its cells are told apart, which items count, and how annotators become one reference."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from harness.errors import UsageError
+
+Rule = Literal["drop", "median", "strict"]
+Level = Literal["item", "system"]
+RULES: tuple[Rule, ...] = ("drop", "median", "strict")
+
+ALWAYS = ("language", "task", "metric", "judge", "variant")
+"""What every cell names; `*` where it pools."""
+POOLED = "*"
+
+
+class Annotators(msgspec.Struct, frozen=True):
+    """Which items count, by their number of annotators: exactly `least`, or at least that many."""
+
+    least: int
+    exactly: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.least}" if self.exactly else f"{self.least}+"
+
+    @classmethod
+    def parse(cls, text: str) -> Annotators:
+        """Read `3` or `2+`. Raises UsageError.
+
+        >>> Annotators.parse("2+")
+        Annotators(least=2, exactly=False)
+        """
+        found = re.fullmatch(r"([1-9]\d{0,3})(\+?)", text)
+        if not found:
+            raise UsageError(f"'{text}' is no number of annotators; write 3 for exactly three, 2+ for two or more")
+        return cls(int(found[1]), exactly=not found[2])
+
+
+class Options(msgspec.Struct, frozen=True):
+    """How judgments are compared with labels.
+
+    `annotators` None: two or more; one or more where no item has two, and at the level of systems, whose reference is a mean. `where`
+    keeps the items, metrics, judges or variants that it names. `versus` (`("judge", "x")`) adds to every cell its paired difference from
+    the cell that has this key instead of its own.
+    """
+
+    by: tuple[str, ...] = (*ALWAYS, "temperature")
+    annotators: Annotators | None = None
+    majority: Rule = "drop"
+    level: Level = "item"
+    where: Mapping[str, tuple[str, ...]] = {}
+    judges: tuple[str, ...] | None = None
+    versus: tuple[str, str] | None = None
+    seed: int = 0
+    resamples: int = 1000
+
+
+def annotators_needed(options: Options, most: int) -> Annotators:
+    """The number of annotators that an item needs to count; `most` is the highest that any item has.
+
+    >>> str(annotators_needed(Options(), most=3)), str(annotators_needed(Options(), most=1))
+    ('2+', '1+')
+    """
+    return options.annotators or Annotators(2 if most > 1 and options.level == "item" else 1)

@@ -1,0 +1,107 @@
+"""The level of systems: does the judge rank systems as people do?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from harness.analyse.cells import Cell, bounds, factorise, key_column, number
+from harness.analyse.options import Options
+from harness.analyse.units import Units, Votes, item_key
+from harness.content.dataset import Dataset
+from harness.errors import UsageError
+from harness.stats import cell_statistics, system_correlation
+from harness.stats.arrays import Floats
+from harness.stats.catalogue import NO_ORDER
+
+NOT_HERE = "not a statistic of systems"
+CORRELATIONS = ("kendall_tau", "spearman", "pearson")
+
+
+def system_cells(data: Dataset, units: Units, counted: Mapping[str, Votes], options: Options) -> list[Cell]:
+    """Cells whose units are systems: correlations of the judge's mean scores with the means over items of the annotators' means.
+
+    Every cell has all names; what is no statistic of systems is null. `n_ref` counts systems with labels, `n` those of them with a
+    readable score. Raises UsageError when items name no systems, or cells are told apart by them.
+    """
+    if "system" in options.by:
+        raise UsageError("at the level of systems a cell holds them all; leave system out of --by")
+    if not any(item.system for item in data.items):
+        raise UsageError("no item names a system; give items a 'system', or compare at the level of items")
+    columns = {name: key_column(name, data, units, counted) for name in options.by}
+    if "metric" not in columns:
+        raise UsageError("at the level of systems metrics cannot be pooled; keep metric in --by")
+    keys, code = factorise(columns, len(units))
+    cells = []
+    for number_, key in enumerate(keys):
+        if key["metric"] in counted:
+            cells.append(_cell(key, data, units.take(np.flatnonzero(code == number_)), counted[key["metric"]], options))
+    return cells
+
+
+def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: Options) -> Cell:
+    classes = of.classes
+    every = [s.name for s in cell_statistics(2, "interval")]
+    values = np.array(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
+    counts = of.counts[units.item]
+    raters = counts.sum(axis=1)
+    human = np.where(raters > 0, counts @ values / np.maximum(raters, 1), np.nan)
+    code = units.judgments.score.recoded(classes.index())
+    judge = np.where(code >= 0, values[np.maximum(code, 0)], np.nan)
+    system, group = (item_key(data, name).take(units.item) for name in ("system", "group"))
+    named = system.codes >= 0
+    with_reference = len(np.unique(system.codes[named & ~np.isnan(human)]))
+    undefined = dict.fromkeys(every, NOT_HERE) | {"distribution_by_agreement": NOT_HERE, "vs_baseline": NOT_HERE}
+    estimates: dict[str, float | None] = dict.fromkeys(every)
+    pairs: dict[str, tuple[float, float] | None] = {}
+    means: list[dict[str, Any]] = []
+    n = groups = 0
+    if classes.kind == "nominal":
+        undefined |= dict.fromkeys(CORRELATIONS, NO_ORDER)
+    else:
+        found = system_correlation(
+            judge[named], human[named], system.codes[named], group.codes[named], seed=options.seed, resamples=options.resamples
+        )
+        for name in CORRELATIONS:
+            one, interval = found.estimate[name], found.interval[name]
+            n, groups = one.n, interval.groups
+            estimates[name], pairs[name] = number(one.value), bounds(interval)
+            undefined.pop(name)
+            if one.reason:
+                undefined[name] = one.reason
+            elif interval.reason:
+                undefined[f"{name}_ci"] = interval.reason
+        names = [system.values[c] for c in np.unique(system.codes[named])]
+        means = _means(names, found.judge, found.human)
+    return Cell(
+        key=key,
+        n_ref=with_reference,
+        n=n,
+        coverage=n / with_reference if with_reference else None,
+        failures=_failures(units, raters > 0),
+        groups=groups,
+        design_effect=None,
+        few_rare_cases=False,
+        values=estimates,
+        intervals=pairs,
+        vs_baseline=dict.fromkeys(("baseline", "pa", "diff", "ci", "p", "q", "n", "hypothesis")) | {"reason": NOT_HERE},
+        distribution_labels=None,
+        distribution_judge=None,
+        distribution_by_agreement=None,
+        undefined=undefined,
+        systems=means,
+    )
+
+
+def _means(names: list[str], judge: Floats, human: Floats) -> list[dict[str, Any]]:
+    """Both means of each system, best by people first."""
+    rows = [{"system": name, "human": number(h), "judge": number(j)} for name, j, h in zip(names, judge, human, strict=True)]
+    return sorted((row for row in rows if row["human"] is not None), key=lambda row: (-row["human"], row["system"]))
+
+
+def _failures(units: Units, labelled: Any) -> dict[str, int]:
+    failed = units.judgments.failure.take((units.judgments.score.codes < 0) & labelled)
+    counts = np.bincount(failed.codes, minlength=len(failed.values)).tolist()
+    return {str(kind): count for kind, count in sorted(zip(failed.values, counts, strict=True)) if count}

@@ -1,0 +1,171 @@
+"""Judgments laid beside the labels of their items, as arrays of one length: what every statistic is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.analyse.options import Annotators
+from harness.columns import NO_VALUE, Coded
+from harness.content.dataset import Dataset
+from harness.content.recorded import Judgments, joined
+from harness.errors import UsageError
+from harness.model import Failure, Scale, Score
+from harness.stats import count_long
+from harness.stats.arrays import Ints, Kind
+from harness.stats.describe import Direction
+
+MAX_VALUES = 64
+"""An interval scale with more different scores than this has no classes that could be counted."""
+OWN_KEYS = ("language", "task", "system", "group")
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """A metric's scale as class codes: `values` are the numbers that the classes stand for (None: their positions)."""
+
+    scores: tuple[Score, ...]
+    kind: Kind
+    values: tuple[float, ...] | None
+    direction: Direction | None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Metrics with equal keys are on one scale and can be counted together."""
+        return (self.scores, self.kind, self.values, self.direction)
+
+    def index(self) -> dict[Any, int]:
+        return {score: code for code, score in enumerate(self.scores)}
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """One metric's labels: how many annotators gave each item each class, (items, k); rows of zeros where none, or too few, did."""
+
+    classes: Classes
+    counts: Ints
+    labels: int  # before any item was left out for the number of its annotators
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """One row a judgment: `item` is an index into the items of the data, `source` where the judgment comes from."""
+
+    item: Ints
+    judgments: Judgments
+    source: Coded
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def take(self, rows: NDArray[Any]) -> Units:
+        return Units(self.item[rows], self.judgments.take(rows), self.source.take(rows))
+
+
+def classes_of(scale: Scale, scores: Iterable[Score] = (), metric: str = "") -> Classes:
+    """The classes of a scale; those of an interval scale are the different `scores` on it.
+
+    Raises UsageError when an interval scale has more than `MAX_VALUES` of them.
+    """
+    if scale.kind == "interval":
+        different = tuple(sorted({float(score) for score in scores}))
+        if len(different) > MAX_VALUES:
+            raise UsageError(
+                f"metric '{metric}' has {len(different)} different scores; round them to at most {MAX_VALUES}, or leave it out with --where"
+            )
+        return Classes(different, "interval", different, _direction(scale.best, scale.min, scale.max))
+    direction = _direction(scale.best, scale.classes[0], scale.classes[-1])
+    if scale.kind == "nominal":
+        return Classes(scale.classes, scale.kind, None, direction)
+    numbers = tuple(float(c) for c in scale.classes if isinstance(c, int))
+    rising = len(numbers) == len(scale.classes) and list(numbers) == sorted(set(numbers))
+    return Classes(scale.classes, scale.kind, numbers if rising else None, direction)
+
+
+def _direction(best: Any, first: Any, last: Any) -> Direction | None:
+    return None if best is None or best not in (first, last) else 1 if best == last else -1
+
+
+def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, Votes]:
+    """Every metric's labels, counted an item; items with another number of annotators than `needed` have none."""
+    labels = data.labels
+    number = {item.item_id: i for i, item in enumerate(data.items)}
+    item = labels.item.recoded(number).astype(np.int64)
+    found = {}
+    for code, metric in enumerate(labels.metric.values):
+        here = np.flatnonzero(labels.metric.codes == code)
+        if not len(here):
+            continue
+        scale, given = data.scales[metric], labels.score.take(here)
+        used: list[Score] = []
+        if scale.kind == "interval":
+            judged = judgments.score.take(judgments.metric.recoded({metric: 0}) == 0)
+            used = [*given.used, *judged.used]
+        classes = classes_of(scale, used, metric)
+        counts = count_long(item[here], given.recoded(classes.index()), len(data.items), len(classes.scores))
+        raters = counts.sum(axis=1)
+        kept = raters == needed.least if needed.exactly else raters >= needed.least
+        found[metric] = Votes(classes, np.where(kept[:, None], counts, 0), len(here))
+    return found
+
+
+def units_of(data: Dataset, judgments: Judgments, source: str = "") -> Units:
+    """The judgments as they are."""
+    number = {item.item_id: i for i, item in enumerate(data.items)}
+    return Units(judgments.item.recoded(number).astype(np.int64), judgments, Coded((source,), np.zeros(len(judgments), np.int32)))
+
+
+def joined_units(parts: Sequence[Units]) -> Units:
+    """Units one after the other."""
+    item = np.concatenate([part.item for part in parts])
+    return Units(item, joined([part.judgments for part in parts]), Coded.joined([part.source for part in parts]))
+
+
+def with_unjudged(units: Units, data: Dataset, counted: Mapping[str, Votes]) -> Units:
+    """Adds the labelled items that a judge has no row for, as failures: leaving out what is hard must not pay.
+
+    That is by judge, variant, temperature, metric, language and task of which the judge has any row.
+    """
+    j = units.judgments
+    place = Coded.of((item.language, item.task) for item in data.items).codes.astype(np.int64)
+    columns = [j.judge, j.variant, j.temperature, j.metric]
+    key = np.zeros(len(units), np.int64)
+    for column in columns:
+        key = key * (len(column.values) + 1) + column.codes + 1
+    asked, which = np.unique(key * (int(place.max(initial=0)) + 1) + place[units.item], return_inverse=True)
+    first = np.zeros(len(asked), np.int64)
+    first[which[::-1]] = np.arange(len(units))[::-1]
+    labelled = {metric: votes.counts.sum(axis=1) > 0 for metric, votes in counted.items()}
+    like, items = [], []
+    for kind, row in enumerate(first.tolist()):
+        metric = j.metric.values[j.metric.codes[row]]
+        if metric in labelled:
+            wanted = labelled[metric] & (place == place[units.item[row]])
+            wanted[units.item[which == kind]] = False
+            absent = np.flatnonzero(wanted)
+            items.append(absent)
+            like.append(np.full(len(absent), row))
+    if not sum(map(len, items)):
+        return units
+    rows = np.concatenate([np.arange(len(units)), *like])
+    new = np.arange(len(rows)) >= len(units)
+    kept = j.take(rows)
+    failures = tuple(dict.fromkeys((*j.failure.values, Failure.MISSING)))
+    kept.score = Coded(kept.score.values, np.where(new, NO_VALUE, kept.score.codes).astype(np.int32))
+    kept.failure = Coded(failures, np.where(new, failures.index(Failure.MISSING), kept.failure.codes).astype(np.int32))
+    return Units(np.concatenate([units.item, *items]), kept, units.source.take(rows))
+
+
+def item_key(data: Dataset, name: str) -> Coded:
+    """One of an item's keys, for every item: its language, task, system, group, or any field that holds a text or a number."""
+    if name in OWN_KEYS:
+        return Coded.of(getattr(item, name) for item in data.items)
+    values = [item.fields.get(name) for item in data.items]
+    if not any(isinstance(value, (str, int, float)) for value in values):
+        fields = sorted({field for item in data.items[:1000] for field in item.fields})
+        raise UsageError(f"no item has '{name}'; there are {', '.join((*OWN_KEYS, *fields))}")
+    return Coded.of(value if isinstance(value, (str, int, float)) else None for value in values)

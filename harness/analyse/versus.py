@@ -1,0 +1,95 @@
+"""Two judges, variants, temperatures or runs on the same items: every cell's paired difference from one of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.analyse.cells import Cell, as_difference, factorise, key_column, number
+from harness.analyse.options import Options
+from harness.analyse.units import Units, Votes, item_key
+from harness.columns import Coded
+from harness.content.dataset import Dataset
+from harness.content.tags import suggest
+from harness.errors import UsageError
+from harness.stats import aggregate_counts, benjamini_yekutieli, hits, paired_difference, stuart_maxwell
+from harness.stats.arrays import Floats, Ints
+
+HYPOTHESIS = (
+    "H0: both agree with the annotators' aggregate equally often, on the same items, failures counted as wrong; two-sided. "
+    "q: Benjamini-Yekutieli over all cells of this grid"
+)
+PAIRED_BY = ("judge", "variant", "temperature", "source")
+
+
+def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapping[str, Votes], options: Options) -> list[Cell]:
+    """The cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins: {statistic, df, p, n}}`, null in the cells of that one.
+
+    `diff` is this cell's `pa_failed_wrong` minus the other's on the items that both were asked; `margins` is the Stuart-Maxwell test that
+    both use the classes equally often. Raises UsageError for a key that cannot be paired by, and a name that is not there.
+    """
+    assert options.versus
+    name, wanted = options.versus
+    if name not in PAIRED_BY or name not in options.by:
+        raise UsageError(f"judgments are paired by {', '.join(PAIRED_BY)}, if cells are told apart by it; got '{name}'")
+    column = key_column(name, data, units, counted)
+    names = {str(value): code for code, value in enumerate(column.values)}
+    if wanted not in names:
+        raise UsageError(f"no {name} '{wanted}'.{suggest(wanted, list(names))}\n         here: {', '.join(sorted(names))}")
+    partner = _partners(units, column, names[wanted], name)
+    keys, which = factorise({key: key_column(key, data, units, counted) for key in options.by}, len(units))
+    hit, score = _hits(units, counted, options)
+    group = item_key(data, "group").codes[units.item].astype(np.int64)
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for cell, key in enumerate(keys):
+        rows = np.flatnonzero((which == cell) & (partner >= 0))
+        if str(key[name]) != wanted and key["metric"] in counted:
+            k = len(counted[key["metric"]].classes.scores)
+            found[tuple(key.values())] = {"with": wanted} | _pair(hit, score, group, rows, partner[rows], k, options)
+    q = benjamini_yekutieli([math.nan if each["p"] is None else each["p"] for each in found.values()])
+    for each, value in zip(found.values(), q.tolist(), strict=True):
+        each["q"] = number(value)
+    return [msgspec.structs.replace(cell, versus=found.get(tuple(cell.key.values()))) for cell in cells]
+
+
+def _partners(units: Units, column: Coded, wanted: int, name: str) -> Ints:
+    """The row of each unit's partner: the same in everything but `name`, which is `wanted` there; -1 without one."""
+    j = units.judgments
+    same = {
+        "metric": j.metric,
+        "repeat": j.repeat,
+        "judge": j.judge,
+        "variant": j.variant,
+        "temperature": j.temperature,
+        "source": units.source,
+    }
+    key = units.item
+    for each, values in same.items():
+        if each != name:
+            key = np.unique(key * (len(values.values) + 1) + values.codes + 1, return_inverse=True)[1]
+    partner = np.full(int(key.max(initial=-1)) + 1, -1, np.int64)
+    theirs = np.flatnonzero(column.codes == wanted)
+    partner[key[theirs]] = theirs
+    return np.where(column.codes == wanted, -1, partner[key])
+
+
+def _hits(units: Units, counted: Mapping[str, Votes], options: Options) -> tuple[Floats, Ints]:
+    """Of every unit: whether it agrees with the aggregate (NaN without one), and the class of its score (-1 without)."""
+    hit, score = np.full(len(units), np.nan), np.full(len(units), -1, np.int64)
+    for metric, of in counted.items():
+        rows = np.flatnonzero(units.judgments.metric.recoded({metric: 0}) == 0)
+        score[rows] = units.judgments.score.take(rows).recoded(of.classes.index())
+        reference = aggregate_counts(of.counts[units.item[rows]], options.majority)
+        hit[rows] = hits(score[rows], reference, len(of.classes.scores), failed_wrong=True)
+    return hit, score
+
+
+def _pair(hit: Floats, score: Ints, group: Ints, ours: Ints, theirs: Ints, k: int, options: Options) -> dict[str, Any]:
+    found = paired_difference(hit[ours], hit[theirs], group[ours], hypothesis=HYPOTHESIS, seed=options.seed, resamples=options.resamples)
+    margins = stuart_maxwell(score[ours], score[theirs], k, group[ours])
+    shown = {"statistic": number(margins.statistic), "df": margins.df, "p": number(margins.p), "n": margins.n, "reason": margins.reason}
+    return as_difference(found) | {"margins": shown}

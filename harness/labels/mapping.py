@@ -1,0 +1,200 @@
+"""The mapping: what a person says about a source. As TOML in a file and as flags of the command, with the same names."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from harness.content.specs import Text, _Spec, read_spec
+from harness.errors import UsageError
+from harness.model import AnnotatorKind, Scale, Score, Source
+
+Role = Literal["item_id", "annotator_id", "metric", "score", "source", "language", "task", "split", "group", "system", "parallel_id"]
+ROLES: tuple[str, ...] = get_args(Role)
+
+
+class Wide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One column of scores; what it does not say comes from the row or from a constant."""
+
+    column: Text
+    annotator: str | None = None
+    metric: str | None = None
+
+
+class LabelMapping(_Spec, msgspec.Struct, frozen=True):
+    """Which column holds what, what is the same everywhere, and what is done to metrics and scores. Empty: all is guessed."""
+
+    id: str | None = None
+    title: str | None = None
+    language: str | None = None
+    task: str | None = None
+    metric: str | None = None
+    annotator: str | None = None
+    source: Source | None = None
+    annotators: AnnotatorKind | None = None
+    columns: dict[Role, Text] = {}
+    group: str | None = None  # short for columns.group
+    system: str | None = None  # short for columns.system
+    texts: dict[str, Text] = {}  # field of the item: column
+    wide: tuple[Wide, ...] = ()
+    wide_annotators: tuple[str, ...] = ()
+    wide_metrics: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    rename: dict[str, str] = {}
+    flip: tuple[str, ...] = ()
+    categories: dict[str, dict[str, Score]] = {}
+    metrics: dict[str, Scale] = {}
+
+    @property
+    def named_columns(self) -> dict[str, str]:
+        """`{role: column}` of all that were named."""
+        short = {name: value for name, value in (("group", self.group), ("system", self.system)) if value is not None}
+        return {**{str(role): column for role, column in self.columns.items()}, **short}
+
+    def constant(self, role: str) -> str | None:
+        """What a role is in all rows, if that was said."""
+        return {"language": self.language, "task": self.task, "metric": self.metric, "annotator_id": self.annotator}.get(role)
+
+    @property
+    def scored_columns(self) -> tuple[Wide, ...]:
+        """The columns of scores of a wide source; none for a long one."""
+        return (
+            self.wide
+            + tuple(Wide(column=name, annotator=name) for name in self.wide_annotators)
+            + tuple(Wide(column=name, metric=name) for name in self.wide_metrics)
+        )
+
+
+def load_mapping(path: Path | None, flags: Mapping[str, Any]) -> LabelMapping:
+    """The mapping of a TOML file with the flags laid over it: tables are joined key by key, anything else is replaced.
+
+    Raises ContentError for a file that is no mapping, UsageError for what cannot be together.
+    """
+    written = read_spec(path, LabelMapping) if path else LabelMapping()
+    given = {name: value for name, value in flags.items() if value not in (None, (), {})}
+    joined = {name: {**getattr(written, name), **value} if isinstance(value, dict) else value for name, value in given.items()}
+    mapping = msgspec.structs.replace(written, **joined)
+    for problem in _problems(mapping):
+        raise UsageError(problem)
+    return mapping
+
+
+def _problems(mapping: LabelMapping) -> Iterator[str]:
+    if sum(map(bool, (mapping.wide, mapping.wide_annotators, mapping.wide_metrics))) > 1:
+        yield "a table that is wide in annotators and in metrics needs its columns one by one: [[wide]] column, annotator, metric in --map"
+    for role in ROLES:
+        constant = mapping.constant(role)
+        if constant is not None and role in mapping.named_columns:
+            yield f"{role} is given twice: as '{constant}' for all rows, and as the column '{mapping.named_columns[role]}'"
+        if constant is not None and not constant.strip():
+            yield f"an empty {role}"
+    if "score" in mapping.columns and mapping.scored_columns:
+        yield "a score column and wide columns exclude each other"
+    named = [column for role, column in mapping.columns.items() if role in ("item_id", "annotator_id", "metric", "score")]
+    for column, times in Counter([*named, *(wide.column for wide in mapping.scored_columns)]).items():
+        if times > 1:
+            yield f"the column '{column}' is named for two things"
+    for name in (*mapping.flip, *mapping.categories, *mapping.metrics):
+        if name in mapping.rename:
+            yield f"metric '{name}' is renamed to '{mapping.rename[name]}'; use the new name"
+    for name, scale in mapping.metrics.items():
+        yield from (f"the scale of '{name}': {problem}" for problem in scale_problems(scale))
+
+
+def scale_problems(scale: Scale) -> Iterator[str]:
+    """What keeps a scale from being one."""
+    if scale.kind == "interval":
+        if scale.classes:
+            yield "an interval scale has min and max, not classes"
+        if scale.min is not None and scale.max is not None and scale.min >= scale.max:
+            yield f"min {scale.min:g} is not below max {scale.max:g}"
+    elif len(scale.classes) < 2 or len(set(map(str, scale.classes))) < len(scale.classes):
+        yield f"at least two different classes are needed; found: {scale.describe() or 'none'}"
+    elif scale.best is not None and not scale.holds(scale.best):
+        yield f"its best, {scale.best}, is none of its classes ({scale.describe()})"
+
+
+# The text forms of the flags
+
+
+def parse_pairs(texts: Iterable[str], flag: str, keys: Iterable[str] = ()) -> dict[str, str]:
+    """`NAME=VALUE` texts as a dict. Raises UsageError for another form, a key that is none of `keys` (if given), a key named twice.
+
+    >>> parse_pairs(["item_id=ID", "score=a=b"], "--column")
+    {'item_id': 'ID', 'score': 'a=b'}
+    """
+    known, pairs = tuple(keys), {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not (sign and name.strip() and value):
+            raise UsageError(f"{flag} needs NAME=VALUE; got '{text}'")
+        if known and name not in known:
+            raise UsageError(f"{flag} {text}: '{name}' is none of {', '.join(known)}")
+        if name in pairs:
+            raise UsageError(f"{flag} names '{name}' twice")
+        pairs[name] = value
+    return pairs
+
+
+def parse_categories(texts: Iterable[str]) -> dict[str, dict[str, Score]]:
+    """`METRIC:CATEGORY=SCORE` texts, by metric. Raises UsageError for another form.
+
+    >>> parse_categories(["tone:Good=2", "tone:Bad=0"])
+    {'tone': {'Good': 2, 'Bad': 0}}
+    """
+    found: dict[str, dict[str, Score]] = {}
+    for text in texts:
+        metric, colon, pair = text.partition(":")
+        name, sign, value = pair.rpartition("=")
+        if not (colon and sign and metric and name and value):
+            raise UsageError(f"--category needs METRIC:CATEGORY=SCORE; got '{text}'")
+        if name in found.setdefault(metric, {}):
+            raise UsageError(f"--category names '{name}' of '{metric}' twice")
+        found[metric][name.strip()] = _point(value)
+    return found
+
+
+def parse_scales(texts: Iterable[str]) -> dict[str, Scale]:
+    """`METRIC=CLASSES[:best=SCORE][:kind=KIND]` texts as scales; `1..5` is an interval.
+
+    Classes that are whole numbers are ordinal unless `kind` says otherwise, any others nominal. Raises UsageError for another form.
+
+    >>> parse_scales(["tone=0,1,2:best=2"])["tone"]
+    Scale(kind='ordinal', classes=(0, 1, 2), min=None, max=None, best=2, swap={})
+    >>> parse_scales(["warmth=1..5"])["warmth"].kind
+    'interval'
+    """
+    return {name: _scale(name, text) for name, text in parse_pairs(texts, "--scale").items()}
+
+
+def _scale(name: str, text: str) -> Scale:
+    body, *further = text.split(":")
+    options = parse_pairs(further, f"--scale {name}=…", ("best", "kind"))
+    ends = body.split("..")
+    numbers = [_point(end) for end in ends]
+    if len(ends) == 2 and not any(isinstance(number, str) for number in numbers):
+        found: dict[str, Any] = {"kind": "interval", "min": numbers[0], "max": numbers[1]}
+    else:
+        classes = tuple(_point(part) for part in body.split(",") if part.strip())
+        if any(isinstance(c, float) for c in classes):
+            raise UsageError(f"--scale {name}={text}: classes are whole numbers or words; for fractions give an interval such as 1..5")
+        found = {"kind": "nominal" if any(isinstance(c, str) for c in classes) else "ordinal", "classes": classes}
+    found |= {"best": _point(options["best"])} if "best" in options else {}
+    found |= {"kind": options["kind"]} if "kind" in options else {}
+    try:
+        return msgspec.convert(found, Scale)
+    except msgspec.ValidationError as err:
+        raise UsageError(f"--scale {name}={text}: {err}") from None
+
+
+def _point(text: str) -> Score:
+    """A score as it is typed in a flag: a whole number, a number, or a word."""
+    text = text.strip()
+    if re.fullmatch(r"[+-]?\d+", text):
+        return int(text)
+    return float(text) if re.fullmatch(r"[+-]?\d+\.\d+", text) else text

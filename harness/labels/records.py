@@ -1,0 +1,104 @@
+"""JSONL, JSON and Parquet: rows that know their keys. Nested objects are spread out under dotted names."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.errors import ContentError
+from harness.labels import table as limits
+from harness.labels.delimited import refuse_repeated, unpacked
+from harness.labels.table import Record, Table, columns_of, flat, is_blank
+from harness.tables import read_rows
+
+
+def read_jsonl(path: Path) -> Table:
+    """Objects, one a line. Raises ContentError with the line for anything else."""
+    refuse_large(path)
+    rows = list(read_rows(path))
+    if not rows:
+        raise ContentError("the file is empty; one JSON object a line is expected", path)
+    return table_of("jsonl", [(number, flat(row)) for number, row in rows], f"{path}:")
+
+
+def refuse_large(path: Path) -> None:
+    """Raise ContentError for a file that is, or unpacks to, more than the limit; nothing is kept in memory."""
+    size = 0
+    try:
+        if path.suffix != ".gz":
+            size = path.stat().st_size
+        else:
+            with gzip.open(path, "rb") as file:
+                while size <= limits.MAX_BYTES and (part := file.read(1 << 20)):
+                    size += len(part)
+    except EOFError:
+        raise ContentError("the gzip file breaks off; fetch it again", path) from None
+    except (gzip.BadGzipFile, zlib.error) as err:
+        raise ContentError(f"not a whole gzip file ({err}); fetch it again", path) from None
+    except OSError as err:
+        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+    if size > limits.MAX_BYTES:
+        raise ContentError(f"larger than {limits.MAX_BYTES >> 20} MiB unpacked; import it in parts", path)
+
+
+def table_of(kind: str, rows: list[tuple[int, dict[str, Any]]], head: str) -> Table:
+    """Numbered rows as a table; blank values are left out of the records."""
+    records = [Record({key: value for key, value in row.items() if not is_blank(value)}, number, head) for number, row in rows]
+    return Table(kind, columns_of([row for _, row in rows]), records)
+
+
+def read_parquet(path: Path) -> Table:
+    """The rows of a Parquet file, counted from 1. Raises ContentError when it cannot be read or is too large."""
+    import pyarrow as pa  # late: 0.2 s
+    import pyarrow.parquet as pq
+
+    try:
+        about = pq.read_metadata(path)
+        names = pq.read_schema(path).names
+    except (pa.ArrowException, OSError) as err:
+        raise ContentError(f"not a readable Parquet file ({err})", path) from None
+    if sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups)) > limits.MAX_BYTES:
+        raise ContentError(f"larger than {limits.MAX_BYTES >> 20} MiB unpacked; import it in parts", path)
+    refuse_repeated(path, names, None)
+    rows = [(number, flat(row)) for number, row in read_rows(path)]
+    if not rows:
+        raise ContentError("no rows", path)
+    table = table_of("parquet", rows, f"{path}:")
+    return table._replace(columns=list(dict.fromkeys([*names, *table.columns])))
+
+
+def load_json(path: Path) -> Any:
+    """The content of a JSON file (UTF-8, gzipped or not). Raises ContentError with the line where it stops being JSON."""
+    data = unpacked(path).removeprefix(b"\xef\xbb\xbf")
+    if not data.strip():
+        raise ContentError("the file is empty", path)
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        reason = "nested too deeply" if isinstance(err, RecursionError) else str(err)
+        raise ContentError(f"not JSON in UTF-8 ({reason})", path, _line_of(data, reason)) from None
+
+
+def _line_of(data: bytes, reason: str) -> int | None:
+    _, found, byte = reason.rpartition("(byte ")
+    if not found:
+        return None if "truncated" not in reason else data.count(b"\n") + 1
+    return data[: int(byte.rstrip(")"))].count(b"\n") + 1
+
+
+def objects_in(path: Path, content: Any) -> list[dict[str, Any]]:
+    """The objects of a JSON file that should be a list of them. Raises ContentError for anything else."""
+    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+        raise ContentError("a list of objects is expected", path)
+    if not content:
+        raise ContentError("an empty list: no records", path)
+    return content
+
+
+def read_json(path: Path, content: Any) -> Table:
+    """A list of plain objects, one a row."""
+    return table_of("json", [(number, flat(row)) for number, row in enumerate(objects_in(path, content), start=1)], f"{path}:record ")

@@ -1,0 +1,358 @@
+"""The sheet for native speakers: a workbook to read and fill in, and its way back.
+
+A worksheet a task holds one row an item: its texts, a drop-down of the scale under each metric, and room for a comment. It is blind: no
+system, judge, label, group or note, and item ids stand only in a sheet that spreadsheet programs do not offer to show; rows carry a
+key instead, so that sorting them does no harm. The hidden second row names the columns for the program.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from harness.content.specs import Rubric
+from harness.content.tags import english_name, likely_script
+from harness.errors import ContentError, UsageError
+from harness.labels.table import Record, Table, Unreadable, columns_of, is_blank
+from harness.labels.xlsx import grid, open_book
+from harness.model import Item, Scale
+
+SCHEMA_VERSION = 1
+MAX_CELL = 32_767  # characters (UTF-16 units) that a cell of a workbook can hold
+_MARKER = "_harness"
+_GUIDE = "How to fill it in"
+_NAME_CELL, _NAMES_ROW, _TITLES_ROW, _FIRST_ROW = "D1", 2, 3, 4
+# What XML 1.0 cannot hold: controls but tab, line feed and carriage return; surrogates; the two non-characters.
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_RIGHT_TO_LEFT = {"Adlm", "Arab", "Aran", "Hebr", "Mand", "Nkoo", "Rohg", "Samr", "Syrc", "Thaa", "Yezi"}
+
+
+class Section(NamedTuple):
+    """What one worksheet holds: the items of a task in reading order, their texts' titles and the metrics asked about."""
+
+    task: str
+    title: str
+    instruction: str
+    fields: Mapping[str, str]
+    items: Sequence[Item]
+    metrics: Sequence[str]
+
+
+def right_to_left(language: str) -> bool:
+    """Whether a language is written from right to left.
+
+    >>> right_to_left("ar"), right_to_left("ja")
+    (True, False)
+    """
+    return likely_script(language) in _RIGHT_TO_LEFT
+
+
+# Writing
+
+
+def make_sheet(sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], annotator: str = "") -> Any:
+    """The workbook. Raises UsageError naming the item when a text is longer than a cell can hold."""
+    import openpyxl  # late: 0.2 s
+
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    marker = _Marker(book, scales)
+    names = [_write_section(book, section, marker, scales, rubrics, annotator) for section in sections]
+    _write_guide(book, sections, scales, rubrics)
+    marker.finish(sections, names)
+    book.move_sheet(_MARKER, offset=len(book.sheetnames))
+    book.move_sheet(_GUIDE, offset=1 - book.sheetnames.index(_GUIDE))
+    book.active = 0
+    return book
+
+
+class _Marker:
+    """The sheet that spreadsheet programs do not show: what the workbook is, the classes of its drop-downs, and which row is which item."""
+
+    def __init__(self, book: Any, scales: Mapping[str, Scale]) -> None:
+        self.sheet = book.create_sheet(_MARKER)
+        self.sheet.sheet_state = "veryHidden"
+        self._scales = scales
+        self._row = 3
+        self._lists: dict[str, str] = {}
+
+    def add(self, item: Item) -> str:
+        """Note an item; gives the key that stands in its row."""
+        key = hashlib.sha256(item.item_id.encode()).hexdigest()[:12]
+        for column, text in enumerate((key, item.item_id, item.language, item.task), start=1):
+            _write(self.sheet.cell(self._row, column), text)
+        self._row += 1
+        return key
+
+    def classes(self, metric: str) -> str:
+        """The range that holds a metric's classes, for its drop-down: unlike a list in the drop-down itself, of any length and content."""
+        if metric not in self._lists:
+            column = 7 + len(self._lists)
+            points = self._scales[metric].classes
+            for row, point in enumerate(points, start=3):
+                _write(self.sheet.cell(row, column), point)
+            letter = self.sheet.cell(1, column).column_letter
+            self._lists[metric] = f"{_MARKER}!${letter}$3:${letter}${2 + len(points)}"
+        return self._lists[metric]
+
+    def finish(self, sections: Sequence[Section], names: Sequence[str]) -> None:
+        self.sheet["A1"] = "judge-harness sheet"
+        self.sheet["B1"] = SCHEMA_VERSION
+        asked = dict.fromkeys(metric for section in sections for metric in section.metrics)
+        about = {"sheets": names, "scales": {metric: self._scales[metric] for metric in asked}}
+        _write(self.sheet["A2"], msgspec.json.encode(about).decode())
+
+
+def _write_section(
+    book: Any, section: Section, marker: _Marker, scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], annotator: str
+) -> str:
+    from openpyxl.styles import Alignment, Font, PatternFill, Protection
+
+    sheet = book.create_sheet(_sheet_title(section.title, book.sheetnames))
+    languages = list(dict.fromkeys(item.language for item in section.items))
+    sheet.sheet_view.rightToLeft = all(map(right_to_left, languages))
+    columns = _columns(section, rubrics, several_languages=len(languages) > 1)
+    for number, (name, title) in enumerate(columns.items(), start=1):
+        _write(sheet.cell(_NAMES_ROW, number), name)
+        head = sheet.cell(_TITLES_ROW, number)
+        _write(head, title)
+        head.font, head.fill = Font(bold=True), PatternFill("solid", fgColor="DDE6F0")
+        head.alignment = Alignment(wrap_text=True, vertical="center")
+    sheet.row_dimensions[_NAMES_ROW].hidden = True
+    _write(sheet["C1"], "Your name or code:")
+    sheet["C1"].alignment, sheet["C1"].font = Alignment(horizontal="right"), Font(bold=True)
+    _write(sheet[_NAME_CELL], annotator)
+    answers = PatternFill("solid", fgColor="FFF8DC")
+    sheet[_NAME_CELL].protection, sheet[_NAME_CELL].fill = Protection(locked=False), answers
+    for row, item in enumerate(section.items, start=_FIRST_ROW):
+        key = marker.add(item)
+        for number, name in enumerate(columns, start=1):
+            cell = sheet.cell(row, number)
+            _write(cell, _content(name, item, key, row - _FIRST_ROW + 1), f"item '{item.item_id}', '{name.partition(':')[2]}'")
+            direction = 2 if right_to_left(item.language) and name.startswith("text:") else 0
+            cell.alignment = Alignment(wrap_text=True, vertical="top", readingOrder=direction)
+            if name.startswith("metric:") or name == "comment":
+                cell.protection, cell.fill = Protection(locked=False), answers
+    _set_widths(sheet, section, columns)
+    _add_drop_downs(sheet, section, columns, scales, marker)
+    sheet.freeze_panes = sheet.cell(_FIRST_ROW, 3)
+    _protect(sheet)
+    return str(sheet.title)
+
+
+def _columns(section: Section, rubrics: Mapping[str, Rubric], *, several_languages: bool) -> dict[str, str]:
+    """`{name for the program: title for the reader}`, in order."""
+    return {
+        "number": "No.",
+        "key": "key",
+        **({"language": "Language"} if several_languages else {}),
+        **{f"text:{name}": title for name, title in section.fields.items()},
+        **{f"metric:{name}": title_of(name, rubrics) for name in section.metrics},
+        "comment": "Comment (if you like)",
+    }
+
+
+def title_of(metric: str, rubrics: Mapping[str, Rubric]) -> str:
+    """What a metric is called before people."""
+    return rubrics[metric].title if metric in rubrics else metric.replace("_", " ").capitalize()
+
+
+def _content(name: str, item: Item, key: str, number: int) -> str | int | None:
+    kind, _, field = name.partition(":")
+    if kind == "text":
+        value = item.fields.get(field)
+        return value if isinstance(value, str) or value is None else str(value)
+    own: dict[str, str | int] = {"number": number, "key": key, "language": english_name(item.language)}
+    return own.get(name)
+
+
+def _write(cell: Any, value: str | int | None, what: str = "the sheet") -> None:
+    """Put a value into a cell as what it is: never a formula, without what a workbook cannot hold."""
+    if isinstance(value, str):
+        value = _UNWRITABLE.sub("\ufffd", value)
+        if (length := len(value.encode("utf-16-le")) // 2) > MAX_CELL:
+            raise UsageError(
+                f"{what}: a text of {length} characters; a cell of a workbook holds {MAX_CELL} (use --to FILE.json for Label Studio)"
+            )
+    cell.value = value
+    if isinstance(value, str):
+        cell.data_type = "s"
+        cell.quotePrefix = value.startswith(_FORMULA_STARTS)
+
+
+def _sheet_title(title: str, taken: Sequence[str]) -> str:
+    plain = re.sub(r"[\[\]:*?/\\'\x00-\x1f]", " ", title).strip()[:28] or "Texts"
+    return plain if plain.casefold() not in map(str.casefold, taken) else f"{plain[:25]} {len(taken)}"
+
+
+def _set_widths(sheet: Any, section: Section, columns: Mapping[str, str]) -> None:
+    """Widths in which texts can be read: wider for longer ones, as a row can be only so high."""
+    fixed = {"number": 5, "key": 2, "language": 14, "comment": 30}
+    for number, name in enumerate(columns, start=1):
+        dimension = sheet.column_dimensions[sheet.cell(1, number).column_letter]
+        if name.startswith("text:"):
+            longest = max((_width(str(item.fields.get(name[5:]) or "")) for item in section.items), default=0)
+            dimension.width = next(width for limit, width in ((40, 20), (600, 50), (1800, 80), (10**9, 110)) if longest <= limit)
+        else:
+            dimension.width = fixed.get(name, 16)
+        dimension.hidden = name == "key"
+
+
+def _width(text: str) -> int:
+    from rich.cells import cell_len  # an East Asian letter is two columns wide
+
+    return cell_len(text)
+
+
+def _add_drop_downs(sheet: Any, section: Section, columns: Mapping[str, str], scales: Mapping[str, Scale], marker: _Marker) -> None:
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    if not section.items:
+        return
+    for number, name in enumerate(columns, start=1):
+        if not name.startswith("metric:"):
+            continue
+        metric, letter = name[7:], sheet.cell(1, number).column_letter
+        scale = scales[metric]
+        if scale.kind == "interval":
+            rule = _number_rule(scale)
+        else:
+            rule = DataValidation(type="list", formula1=f"={marker.classes(metric)}", allow_blank=True)
+        rule.showErrorMessage, rule.errorTitle, rule.error = True, "Not on the scale", f"Please choose: {scale.describe()}"[:250]
+        rule.add(f"{letter}{_FIRST_ROW}:{letter}{_FIRST_ROW + len(section.items) - 1}")
+        sheet.add_data_validation(rule)
+
+
+def _number_rule(scale: Scale) -> Any:
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    low, high = (-1e9 if scale.min is None else scale.min), (1e9 if scale.max is None else scale.max)
+    return DataValidation(type="decimal", operator="between", formula1=f"{low:g}", formula2=f"{high:g}", allow_blank=True)
+
+
+def _protect(sheet: Any) -> None:
+    """Against slips, not against anybody: no password, and widths and heights stay the reader's own."""
+    sheet.protection.sheet = True
+    sheet.protection.formatColumns = sheet.protection.formatRows = sheet.protection.formatCells = False
+
+
+def _write_guide(book: Any, sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric]) -> None:
+    from openpyxl.styles import Alignment, Font
+
+    sheet = book.create_sheet(_GUIDE)
+    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 24, 110
+    for row, (left, right, bold) in enumerate(_guide(sections, scales, rubrics), start=1):
+        for column, text in (("A", left), ("B", right)):
+            cell = sheet[f"{column}{row}"]
+            _write(cell, text)
+            cell.alignment, cell.font = Alignment(wrap_text=True, vertical="top"), Font(bold=bold or column == "A")
+    _protect(sheet)
+
+
+def _guide(sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric]) -> Iterator[tuple[str, str, bool]]:
+    """(left cell, right cell, heading?) of every row of the guide."""
+    yield "", _GUIDE, True
+    yield "1", "Write your name or code into the yellow cell at the top. It is replaced by a pseudonym when the sheet is read.", False
+    yield "2", "Read each text and choose a score in every yellow column. Judge each text by itself, on the scale described below.", False
+    yield "3", "Leave a cell empty where you cannot decide; say why under Comment if you like. You may stop and go on later.", False
+    yield "4", "Please do not talk about the texts with others who score them, and do not use a translator or a chat program.", False
+    for section in sections:
+        yield "", "", False
+        yield section.title, section.instruction, False
+    for metric in dict.fromkeys(metric for section in sections for metric in section.metrics):
+        yield "", "", False
+        yield from _criteria(metric, scales[metric], rubrics)
+
+
+def _criteria(metric: str, scale: Scale, rubrics: Mapping[str, Rubric]) -> Iterator[tuple[str, str, bool]]:
+    if metric not in rubrics:
+        best = f"; best is {scale.best:g}" if isinstance(scale.best, (int, float)) else f"; best is {scale.best}" if scale.best else ""
+        yield title_of(metric, rubrics), f"{scale.describe()}{best}", False
+        return
+    rubric = rubrics[metric]
+    yield rubric.title, rubric.detailed.description.strip(), False
+    for criteria in rubric.detailed.criteria:
+        yield str(criteria.score), "\n".join(f"• {point}" for point in criteria.points), False
+
+
+# Reading
+
+
+def is_sheet(book: Any) -> bool:
+    """Whether a workbook was made by `make_sheet`."""
+    return _MARKER in book.sheetnames and book[_MARKER]["A1"].value == "judge-harness sheet"
+
+
+def read_sheet(path: Path, annotator: str | None = None) -> Table:
+    """A filled sheet in long form: one record an item and metric, blank where nothing was chosen.
+
+    The annotator is `annotator`, else who is named in the sheet. Raises ContentError when nobody is, or when parts of the sheet that the
+    program needs are gone.
+    """
+    book = open_book(path)
+    marker = book[_MARKER]
+    if marker["B1"].value != SCHEMA_VERSION:
+        raise ContentError(f"a sheet of version {marker['B1'].value}; this program reads version {SCHEMA_VERSION}", path)
+    try:
+        about = msgspec.json.decode(str(marker["A2"].value), type=_About)
+    except msgspec.DecodeError:
+        raise ContentError(f"the hidden sheet '{_MARKER}' was changed; export the sheet anew and copy the answers over", path) from None
+    known = {str(row[0]): row[1:4] for row in marker.iter_rows(min_row=3, max_col=4, values_only=True) if row[0] is not None}
+    here = [book[name] for name in about.sheets if name in book.sheetnames]
+    if not here:
+        raise ContentError(f"the sheets with the answers are gone or renamed: {', '.join(about.sheets)}", path)
+    records: list[Record] = []
+    comments: list[dict[str, Any]] = []
+    for sheet in here:
+        who = annotator or _name_in(sheet) or _name_in(here[0])
+        if not who:
+            raise ContentError(
+                f"nobody's name is in it; write one into the cell {_NAME_CELL} or give --annotator NAME",
+                f"{path}:{sheet.title}!{_NAME_CELL}",
+            )
+        own = list(_records(sheet, path, known, who))
+        records += own
+        comments += [{"key": r.cells["item_id"], "annotator": who, "comment": r.cells["comment"]} for r in own if "comment" in r.cells]
+    if not any("score" in record.cells for record in records):
+        raise ContentError("nothing is filled in yet", path)
+    found = {"scales": about.scales, "comments": [*{(c["key"], c["annotator"]): c for c in comments}.values()]}
+    return Table("sheet", columns_of([record.cells for record in records]), records, about=found)
+
+
+class _About(msgspec.Struct):
+    sheets: list[str]
+    scales: dict[str, Scale]
+
+
+def _name_in(sheet: Any) -> str:
+    return str(sheet[_NAME_CELL].value or "").strip()
+
+
+def _records(sheet: Any, path: Path, known: Mapping[str, Any], who: str) -> Iterator[Record]:
+    rows = dict(grid(sheet, path))
+    names = {letter: str(name) for letter, name in rows.get(_NAMES_ROW, {}).items()}
+    if "key" not in names.values():
+        raise ContentError(
+            f"the hidden row {_NAMES_ROW}, which names the columns, was changed; export the sheet anew", f"{path}:{sheet.title}"
+        )
+    letters = {name: letter for letter, name in names.items()}
+    for number, row in rows.items():
+        if number < _FIRST_ROW:
+            continue
+        cells = {names[letter]: value for letter, value in row.items() if letter in names}
+        item_id, language, task = known.get(str(cells.get("key", "")), (None, None, None))
+        about = {"language": language, "task": task, "annotator_id": who, "comment": cells.get("comment")}
+        texts = {name[5:]: value for name, value in cells.items() if name.startswith("text:")}
+        if item_id is None:
+            item_id = Unreadable("this row is not one of the sheet's own: its hidden key is missing or was changed")
+        for name, letter in letters.items():
+            if name.startswith("metric:"):
+                found = {"item_id": item_id, **about, **texts, "metric": name[7:], "score": cells.get(name)}
+                kept = {key: value for key, value in found.items() if not is_blank(value)}
+                yield Record(kept, number, f"{path}:{sheet.title}!", {"score": letter})

@@ -1,0 +1,142 @@
+"""Excel workbooks: values as they were entered, and a reason for every cell in which Excel keeps something else."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ContentError, UsageError
+from harness.labels import table as limits
+from harness.labels.delimited import refuse_repeated
+from harness.labels.table import Record, Table, Unreadable, is_blank
+
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+
+
+def read_xlsx(path: Path, sheet: str | None = None) -> Table:
+    """The rows of one worksheet, whose first row that holds something names the columns.
+
+    `sheet` names the worksheet; without it, it is the first that holds something. Cells that Excel has merged or that are formulas
+    without a value become Unreadable. Raises ContentError for a file that is none or too large, UsageError for an unknown sheet.
+    """
+    book = open_book(path)
+    chosen, notes = _sheet(book, path, sheet)
+    cells = list(grid(chosen, path))
+    if not cells:
+        raise ContentError(f"the sheet '{chosen.title}' is empty; a row with the columns' names and rows below it are needed", path)
+    (first, top), *rows = cells
+    place = f"{path}:{chosen.title}!"
+    header = _header(top, f"{place}{first}")
+    records = [
+        Record({header[k]: value for k, value in row.items() if k in header}, number, place, {n: k for k, n in header.items()})
+        for number, row in rows
+    ]
+    if not records:
+        raise ContentError("only a row with the columns' names is here, and no rows", f"{place}{first}")
+    return Table("xlsx", list(header.values()), records, notes)
+
+
+def open_book(path: Path) -> Any:
+    """A workbook with its formulas. Raises ContentError for a file that is none, or that unpacks to more than the limit."""
+    import openpyxl  # late: 0.2 s
+
+    _refuse_bombs(path)
+    try:
+        return openpyxl.load_workbook(path)
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError, SyntaxError) as err:
+        # openpyxl says no more than that something is missing or of another type; ElementTree's error is a SyntaxError
+        raise ContentError(f"not a readable Excel workbook ({type(err).__name__}: {err}); save it as .xlsx once more", path) from None
+
+
+def _refuse_bombs(path: Path) -> None:
+    """Small files may unpack to enormous ones: by size (openpyxl reads no further than the size stated) or by XML entities."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(part.file_size for part in archive.infolist())
+            if size > limits.MAX_BYTES:
+                raise ContentError(f"unpacks to {size >> 20} MiB, more than {limits.MAX_BYTES >> 20} MiB; save only the rows needed", path)
+            for part in archive.infolist():
+                with archive.open(part) as file:
+                    start = file.read(4096).replace(b"\0", b"")
+                if part.filename.endswith((".xml", ".rels")) and (b"<!DOCTYPE" in start or b"<!ENTITY" in start):
+                    raise ContentError(f"the part {part.filename} declares entities, which no spreadsheet program does", path)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as err:
+        raise ContentError(f"not a readable Excel workbook ({err}); save it as .xlsx once more", path) from None
+    except OSError as err:
+        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+
+
+def _sheet(book: Any, path: Path, name: str | None) -> tuple[Any, list[str]]:
+    titles = [sheet.title for sheet in book.worksheets]
+    if name is not None:
+        if name not in titles:
+            raise UsageError(f"--sheet {name}: {path} has no such sheet; it has: {', '.join(titles)}")
+        return book[name], []
+    filled = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and any(True for _ in _filled_rows(sheet))]
+    if not filled:
+        raise ContentError("no sheet holds anything; a row with the columns' names and rows below it are needed", path)
+    others = [sheet.title for sheet in filled[1:]]
+    return filled[0], [f"read is the sheet '{filled[0].title}'; --sheet picks another ({', '.join(others)})"] if others else []
+
+
+def _filled_rows(sheet: Any) -> Iterator[Any]:
+    return (row for row in sheet.iter_rows() if any(not is_blank(cell.value) for cell in row))
+
+
+def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(row number, {column letter: value}) of every row that holds something; blank cells are left out unless they are merged."""
+    merged = {
+        (row, column): Unreadable(f"the cell is part of the merged range {area.coord}; take the merge away and fill every cell")
+        for area in sheet.merged_cells.ranges
+        for row in range(area.min_row, area.max_row + 1)
+        for column in range(area.min_col, area.max_col + 1)
+    }
+    cached: dict[str, Any] | None = None
+    for row in _filled_rows(sheet):
+        values: dict[str, Any] = {}
+        for cell in row:
+            value: Any = merged.get((cell.row, cell.column), cell.value)
+            if cell.data_type == "f" and not isinstance(value, Unreadable):
+                cached = _cached_values(path, sheet.title) if cached is None else cached
+                value = cached.get(cell.coordinate) or Unreadable(
+                    f"the formula {_shown(cell.value)} has no value stored with it; open and save the file in a spreadsheet program"
+                )
+            if cell.data_type == "e" or (isinstance(value, str) and value.startswith("#") and value in _ERRORS):
+                value = Unreadable(f"the cell holds Excel's error {cell.value}")
+            if not is_blank(value):
+                values[cell.column_letter if hasattr(cell, "column_letter") else _letter(cell.column)] = value
+        yield row[0].row, values
+
+
+_ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
+
+
+def _letter(column: int) -> str:
+    from openpyxl.utils import get_column_letter
+
+    return str(get_column_letter(column))
+
+
+def _shown(formula: Any) -> str:
+    text = str(getattr(formula, "text", formula))
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _cached_values(path: Path, title: str) -> dict[str, Any]:
+    """What the formulas of a sheet gave when the file was saved last, by coordinate."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(path, data_only=True)
+    return {cell.coordinate: cell.value for row in book[title].iter_rows() for cell in row if cell.value is not None}
+
+
+def _header(row: dict[str, Any], place: str) -> dict[str, str]:
+    """`{letter: name}` of the columns."""
+    for value in row.values():
+        if isinstance(value, Unreadable):
+            raise ContentError(f"in the row of the columns' names, {value.reason}", place)
+    header = {letter: str(value).strip() for letter, value in row.items()}
+    refuse_repeated(place, list(header.values()), None)
+    return header

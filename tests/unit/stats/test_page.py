@@ -1,0 +1,49 @@
+"""docs/statistics.md describes every statistic, its examples run, and its coverage table is of today's settings."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.stats import cell_statistics
+
+from .test_coverage import OUTSIDE, SETTINGS
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "statistics.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+STATISTICS = [s.name for s in cell_statistics(3, "interval")]
+OTHERS = [
+    *("language", "task", "metric", "judge", "variant", "temperature", "n_ref", "n", "coverage", "failures", "groups"),
+    *("design_effect", "few_rare_cases", "X_ci", "undefined", "vs_baseline"),
+    *("distribution_labels", "distribution_judge", "distribution_by_agreement"),
+]
+
+
+def described() -> set[str]:
+    """Names in the first cells of the rows of "Names of a cell"."""
+    section = TEXT.split("\n## Names of a cell\n")[1].split("\n## ")[0]
+    cells = re.findall(r"^\| ([^|]+) \|", section, re.M)
+    return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+
+
+@pytest.mark.parametrize("name", [*STATISTICS, *OTHERS])
+def test_every_name_of_a_cell_is_described(name: str) -> None:
+    assert name in described()
+
+
+def test_examples_run() -> None:
+    found = doctest.testfile(str(PAGE), module_relative=False)
+    assert found.failed == 0 and found.attempted > 5
+
+
+def test_the_coverage_table_is_of_these_settings_and_statistics() -> None:
+    """Numbers come from `python -m tests.unit.stats.test_coverage`; that they hold is what test_coverage.py tests."""
+    assert re.findall(r"^\| [A-Z] \| (.+?) \|", TEXT, re.M) == [s.name for s in [*SETTINGS, *OUTSIDE]]
+    rows = dict(re.findall(r"^\| (\w+) \| ((?:[\d.]+ \| )*[\d.]+) \|$", TEXT, re.M))
+    assert sorted(rows) == sorted(STATISTICS)
+    for name, row in rows.items():
+        promised = [float(share) for share in row.split(" | ")][: len(SETTINGS)]
+        assert all(93 <= share <= 97 for share in promised), name
