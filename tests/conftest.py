@@ -102,3 +102,9 @@ def command(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 @pytest.fixture(scope="session")
 def library() -> Library:
     return Library()
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Published data sets with human labels, which are not part of the project; for tests that carry `needs("shared data")`."""
+    return SHARED_DATA

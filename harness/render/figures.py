@@ -55,10 +55,13 @@ def _svg(cells: Sequence[Cell], signature: str) -> bytes:
 
 
 def _panel(panel: Any, of: dict[str, Any], level: str) -> None:
-    panel.set_title(f"{level} agreement, {of['items']} items", fontsize=8)
+    panel.set_title(f"{'no' if level == 'none' else level} agreement, {of['items']} items", fontsize=8)
     panel.set_ylim(0, 1)
     panel.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
     panel.spines[["top", "right"]].set_visible(False)
+    if not of["items"]:
+        panel.set_axis_off()
+        return
     names = list(of["labels"] or of["judge"] or {})
     for offset, who, colour in ((-0.2, "labels", _PEOPLE), (0.2, "judge", _JUDGE)):
         shares = of[who] or {}
