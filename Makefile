@@ -76,6 +76,7 @@ oracles: .venv-oracles/.ready
 bench: setup
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/stats.py
+	$(BIN)/python benchmarks/labels.py
 
 clean:
 	rm -rf .venv .venv-* dist results .mypy_cache .ruff_cache .pytest_cache .hypothesis

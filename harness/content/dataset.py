@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -41,7 +42,7 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         """Hash of everything in items and labels that can move a number."""
         digest = hashlib.sha256()
         encode = msgspec.json.Encoder(order="sorted").encode
-        for row in (*self.items, *self.labels, sorted(self.scales.items())):
+        for row in chain(self.items, self.labels, [sorted(self.scales.items())]):
             digest.update(encode(row))
             digest.update(b"\n")
         return digest.hexdigest()
