@@ -63,12 +63,16 @@ def _say(done: Imported) -> None:
         print(plain(note), file=sys.stderr)
     further = [
         f"{len(done.refused)} refused (see {done.folder / 'refused.jsonl'})" if done.refused else "",
-        f"{done.blank} cells empty" if done.blank else "",
-        f"{done.left_out} answers left out" if done.left_out else "",
+        f"{_number(done.blank, 'empty cell')}" if done.blank else "",
+        f"{_number(done.left_out, 'answer')} left out" if done.left_out else "",
     ]
     rest = "".join(f"; {part}" for part in further if part)
-    what = f"{done.labels} labels by {done.annotators} annotators on {len(done.metrics)} metrics"
-    print(plain(f"{done.rows} rows: {what} are in{rest}"), file=sys.stderr)
+    what = f"{_number(done.labels, 'label')} by {_number(done.annotators, 'annotator')} on {_number(len(done.metrics), 'metric')}"
+    print(plain(f"{_number(done.rows, 'row')}: {what} imported{rest}"), file=sys.stderr)
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _facts(done: Imported) -> dict[str, Any]:
@@ -94,7 +98,8 @@ def export(arguments: argparse.Namespace) -> int:
         raise UsageError(f"name the languages of 'bundled' to export with --langs (here: {', '.join(library.pack_files)})")
     selection = Selection(arguments.langs, arguments.task, arguments.metrics, arguments.fields, arguments.seed, arguments.annotator or "")
     done = export_labels(data, arguments.to, library, format=arguments.format, selection=selection)
-    what = f"{done.labels} labels of {done.items} items" if done.labels else f"{done.items} items to be scored"
+    items = _number(done.items, "item")
+    what = f"{_number(done.labels, 'label')} of {items}" if done.labels else f"{items} to be scored"
     print(f"{what} written", file=sys.stderr)
     if arguments.json:
         sys.stdout.write(to_json({"format": done.format, "files": list(map(str, done.files)), "items": done.items, "labels": done.labels}))

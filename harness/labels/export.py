@@ -134,6 +134,7 @@ def _section(task: str, items: list[Item], data: Dataset, library: Library, chos
     if task in library.task_files:
         spec = library.task(task)
         fields = {name: field.title for name, field in spec.fields.items() if chosen.fields is None or name in chosen.fields}
+        fields = {name: title for name, title in fields.items() if any(str(item.fields.get(name) or "").strip() for item in items)}
         if not fields:
             raise UsageError(f"--fields names no text of task '{task}' (its texts: {', '.join(spec.fields)})")
         return Section(task, spec.title, spec.instruction.strip(), fields, ordered, metrics)

@@ -317,7 +317,7 @@ class _Import:
         notes += [f"metric '{metric}' was left out" for metric in mapping.drop]
         notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
         if self.refused:
-            notes.append(f"{len(self.refused)} rows were refused; refused.jsonl holds them")
+            notes.append(f"{len(self.refused)} of {len(self.refused) + len(self.labels)} rows were refused; refused.jsonl holds them")
         return notes + ([salt_note(self.pseudonyms.fingerprint)] if self.pseudonyms.fingerprint else [])
 
     def _said(self, about: DataFolder) -> list[str]:

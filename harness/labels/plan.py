@@ -69,7 +69,6 @@ def make_plan(table: Table, mapping: LabelMapping, metrics: Collection[str], tex
         guessed |= {f"metric {w.metric}": w.column for w in wide}
     _require(table, columns, wide, mapping, place)
     fields = dict(mapping.texts) or {name: name for name in table.columns if name in texts and name not in taken}
-    guessed |= {f"text {field}": column for field, column in fields.items() if not mapping.texts}
     return Plan(columns, wide, fields, guessed)
 
 

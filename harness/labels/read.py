@@ -44,7 +44,7 @@ def read_source(
     kind = kind or _kind(source, path)
     options = {
         "--sheet": (worksheet, ("xlsx",)),
-        "--encoding": (encoding, ("csv",)),
+        "--encoding": (encoding, ("csv", "tsv")),
         "--revision": (revision, ("hf",)),
         "--split": (split, ("hf",)),
     }

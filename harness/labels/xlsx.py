@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +45,7 @@ def open_book(path: Path) -> Any:
 
     _refuse_bombs(path)
     try:
-        return openpyxl.load_workbook(path)
+        return openpyxl.load_workbook(io.BytesIO(path.read_bytes()))  # by its bytes: openpyxl goes by the name otherwise
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError, SyntaxError) as err:
         # openpyxl says no more than that something is missing or of another type; ElementTree's error is a SyntaxError
         raise ContentError(f"not a readable Excel workbook ({type(err).__name__}: {err}); save it as .xlsx once more", path) from None
@@ -128,7 +129,7 @@ def _cached_values(path: Path, title: str) -> dict[str, Any]:
     """What the formulas of a sheet gave when the file was saved last, by coordinate."""
     import openpyxl
 
-    book = openpyxl.load_workbook(path, data_only=True)
+    book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()), data_only=True)
     return {cell.coordinate: cell.value for row in book[title].iter_rows() for cell in row if cell.value is not None}
 
 
