@@ -11,11 +11,12 @@ import numpy as np
 
 from harness.columns import Coded, Columns, checked_columns
 from harness.content import Library
-from harness.content.dataset import Dataset, assemble, rubric_scales
+from harness.content.dataset import Dataset, assemble, item_problems, rubric_scales
 from harness.content.labels import LabelRow
 from harness.content.recorded import JudgmentRow, Judgments, one_a_score
+from harness.content.scales import scale_complaints
 from harness.content.specs import DataFolder
-from harness.errors import ContentError
+from harness.errors import ContentError, UsageError
 from harness.model import AnnotatorKind, Item, Scale, Source
 
 if TYPE_CHECKING:
@@ -47,17 +48,16 @@ def from_frames(
         name: of the data set, in signatures.
 
     Raises:
-        ContentError: naming the frame and the row (from 1) that is wrong.
+        ContentError: naming the frame and the row (from 1) that is wrong.  UsageError: for a scale that is none.
     """
     about = DataFolder(id=name, annotators=annotators, source=source, task="" if items is not None else "task")
-    own = {metric: msgspec.convert(msgspec.to_builtins(scale), Scale) for metric, scale in (scales or {}).items()}
     label_rows = _columns(labels, LabelRow, "a label", Path("labels"))
     judged = None if judgments is None else one_a_score(_columns(judgments, JudgmentRow, "a judgment", Path("judgments")))
     return assemble(
         _items(items) if items is not None else (),
         (label_rows, Path("labels")),
         None if judged is None else (judged, Path("judgments")),
-        rubric_scales(Library()) | own,
+        rubric_scales(Library()) | _scales(scales or {}),
         about,
     )
 
@@ -65,7 +65,7 @@ def from_frames(
 def frame_of(data: Dataset, table: str) -> DataFrame:
     """The `items`, `labels` or `judgments` of a data set as a frame; texts and further keys of items are columns of their own.
 
-    Raises ContentError for judgments that the data set does not hold.
+    Raises UsageError for another name, ContentError for judgments that the data set does not hold.
     """
     import pandas as pd  # late: half a second
 
@@ -74,11 +74,25 @@ def frame_of(data: Dataset, table: str) -> DataFrame:
     if table == "labels":
         of = data.labels
         names = {"item_id": of.item, "annotator_id": of.annotator, "metric": of.metric, "score": of.score, "source": of.source}
+    elif table != "judgments":
+        raise UsageError(f"'{table}' is no table of a data set; there are items, labels, judgments")
     elif data.judgments is None:
         raise ContentError("no judgments were loaded with these data", data.id)
     else:
         names = {"item_id": data.judgments.item} | {name: getattr(data.judgments, name) for name in Judgments.COLUMNS[1:]}
     return pd.DataFrame({name: list(column) for name, column in names.items()})
+
+
+def _scales(given: Mapping[str, Scale | Mapping[str, Any]]) -> dict[str, Scale]:
+    found = {}
+    for metric, scale in given.items():
+        try:
+            found[metric] = msgspec.convert(msgspec.to_builtins(scale), Scale)
+        except msgspec.ValidationError as err:
+            raise UsageError(f"the scale of '{metric}' is none: {err}") from None
+        for message, _ in scale_complaints(found[metric], needs_best=False):
+            raise UsageError(f"the scale of '{metric}': {message}")
+    return found
 
 
 def _items(frame: DataFrame) -> list[Item]:
@@ -90,9 +104,11 @@ def _items(frame: DataFrame) -> list[Item]:
             found.append(msgspec.convert({"group": own.get("item_id", ""), **own, "fields": known}, Item))
         except msgspec.ValidationError as err:
             raise ContentError(f"not an item: {err}", "items", number) from None
+        for problem in item_problems(found[-1]):
+            raise ContentError(problem, "items", number)
     ids = [item.item_id for item in found]
     if len(set(ids)) < len(ids):
-        again = next(i for i, name in enumerate(ids) if name in ids[:i])
+        again = next(i for i, name in enumerate(ids) if ids.index(name) < i)
         raise ContentError(f"item_id '{ids[again]}' is also in row {ids.index(ids[again]) + 1}; ids are unique", "items", again + 1)
     return found
 

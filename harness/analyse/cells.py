@@ -46,8 +46,13 @@ HYPOTHESIS = (
     "H0: the judge agrees with the annotators' aggregate as often as the majority baseline, on the same items, failures counted as wrong; "
     "two-sided. q: Benjamini-Yekutieli over all cells of this grid"
 )
-NO_READABLE = "no readable score"
-NO_THREE = "no item with three annotators"
+NO_REFERENCE = "no reference"
+_NOTHING = {
+    "coverage": NO_REFERENCE,
+    "distribution_labels": "no label",
+    "distribution_judge": "no readable score",
+    "distribution_by_agreement": "no item with three annotators",
+}
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -83,11 +88,11 @@ class Cell(msgspec.Struct, frozen=True):
         return {**self.key, **row, **self.values, **pairs}
 
     def __getitem__(self, name: str) -> Any:
-        """What `flat` has under a name."""
+        """What `flat` has under a name; the interval of a statistic that the scale does not have is None."""
         for names in (self.key, self.values):
             if name in names:
                 return names[name]
-        return self.intervals[name.removesuffix("_ci")] if name.endswith("_ci") else getattr(self, name)
+        return self.intervals.get(name.removesuffix("_ci")) if name.endswith("_ci") else getattr(self, name)
 
 
 def make_cells(
@@ -237,26 +242,25 @@ class _Batch:
         for c, key in enumerate(self.keys):
             undefined = dict(absent) | {name: str(e.reason[c]) for name, e in values.items() if e.reason[c]}
             undefined |= {f"{name}_ci": str(per[c].reason) for name, per in found.items() if per[c].reason and name not in undefined}
-            levels = self._levels(by_agreement, c)
-            if levels is None:
-                undefined["distribution_by_agreement"] = NO_THREE
+            counted = (number(covered[c]), self.shares(labels[c]), self.shares(judge[c]), self._levels(by_agreement, c))
+            undefined |= {name: why for (name, why), value in zip(_NOTHING.items(), counted, strict=True) if value is None}
             overall = found["pa_failed_wrong"][c]
             cells.append(
                 Cell(
                     key=key,
                     n_ref=int(n_ref[c]),
                     n=int(n[c]),
-                    coverage=number(covered[c]),
                     failures=failed[c],
                     groups=overall.groups,
                     design_effect=overall.design_effect,
+                    coverage=counted[0],
                     few_rare_cases=bool(classes.kind != "interval" and rare[c] < RARE),
                     values={**dict.fromkeys(absent), **{name: number(e.value[c]) for name, e in values.items()}},
                     intervals={f: bounds(per[c]) for f, per in found.items()},
                     vs_baseline=versus[c],
-                    distribution_labels=self.shares(labels[c]),
-                    distribution_judge=self.shares(judge[c]),
-                    distribution_by_agreement=levels,
+                    distribution_labels=counted[1],
+                    distribution_judge=counted[2],
+                    distribution_by_agreement=counted[3],
                     undefined=undefined,
                 )
             )

@@ -12,7 +12,7 @@ import numpy as np
 from harness.analyse.cells import Cell, make_cells, sort_key, with_q
 from harness.analyse.options import Annotators, Options, annotators_needed
 from harness.analyse.systems import system_cells
-from harness.analyse.units import Units, Votes, item_key, joined_units, units_of, votes, with_unjudged
+from harness.analyse.units import Units, Votes, as_text, item_key, joined_units, units_of, votes, with_unjudged
 from harness.analyse.versus import add_versus
 from harness.content.dataset import Dataset
 from harness.content.recorded import Judgments, joined
@@ -124,8 +124,14 @@ def _cells(parts: Sequence[_Part], options: Options) -> list[Cell]:
     units = joined_units([_units(part, counted) for part in parts])
     if options.level == "system":
         return system_cells(data, units, counted, options)
-    cells = make_cells(data, units, counted, options, first.whole.baseline)
+    cells = make_cells(data, units, counted, options, _baseline(parts))
     return add_versus(cells, data, units, counted, options) if options.versus else cells
+
+
+def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
+    """What the majority baseline has learnt for all of the parts; nothing, if one of them brings none."""
+    learnt = [part.whole.baseline for part in parts]
+    return None if None in learnt else {pair: score for one in learnt for pair, score in (one or {}).items()}
 
 
 def _units(part: _Part, counted: Mapping[str, Votes]) -> Units:
@@ -161,15 +167,11 @@ def only_where(data: Dataset, wanted: Mapping[str, Sequence[str]]) -> Dataset:
 
 def matching(column: Any, texts: Sequence[str], name: str) -> Any:
     """Mask of the rows whose value, as text, is one of `texts`."""
-    by_text = {_text(value): code for code, value in enumerate(column.values)}
+    by_text = {as_text(value): code for code, value in enumerate(column.values)}
     for text in texts:
         if text not in by_text:
             raise UsageError(f"no {name} '{text}'.{suggest(text, list(by_text))}\n         here: {', '.join(sorted(by_text)[:40])}")
     return np.isin(column.codes, [by_text[text] for text in texts])
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _refuse_median_of_names(counted: Mapping[str, Any], options: Options) -> None:

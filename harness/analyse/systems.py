@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.analyse.cells import Cell, bounds, factorise, key_column, number
+from harness.analyse.cells import NO_REFERENCE, Cell, bounds, factorise, key_column, number
 from harness.analyse.options import Options
 from harness.analyse.units import Units, Votes, item_key
 from harness.content.dataset import Dataset
@@ -18,6 +18,7 @@ from harness.stats.catalogue import NO_ORDER
 
 NOT_HERE = "not a statistic of systems"
 CORRELATIONS = ("kendall_tau", "spearman", "pearson")
+_DISTRIBUTIONS = ("distribution_labels", "distribution_judge", "distribution_by_agreement")
 
 
 def system_cells(data: Dataset, units: Units, counted: Mapping[str, Votes], options: Options) -> list[Cell]:
@@ -53,7 +54,8 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: 
     system, group = (item_key(data, name).take(units.item) for name in ("system", "group"))
     named = system.codes >= 0
     with_reference = len(np.unique(system.codes[named & ~np.isnan(human)]))
-    undefined = dict.fromkeys(every, NOT_HERE) | {"distribution_by_agreement": NOT_HERE, "vs_baseline": NOT_HERE}
+    undefined = dict.fromkeys((*every, "vs_baseline", *_DISTRIBUTIONS), NOT_HERE)
+    undefined |= {} if with_reference else {"coverage": NO_REFERENCE}
     estimates: dict[str, float | None] = dict.fromkeys(every)
     pairs: dict[str, tuple[float, float] | None] = {}
     means: list[dict[str, Any]] = []

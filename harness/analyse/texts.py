@@ -27,13 +27,17 @@ class Misplaced(msgspec.Struct, frozen=True):
 
 
 def duplicates(items: Iterable[Item]) -> list[list[str]]:
-    """Ids of items of one language and task whose texts are all the same, each set in the order of the file."""
+    """Ids of items of one language and task with the same output for the same input, each set in the order of the file.
+
+    The input is the group that an item shares with others; where it is its own group, all its further texts.
+    """
     found: dict[tuple[Any, ...], list[str]] = {}
     for item in items:
-        texts = tuple(sorted((name, value) for name, value in item.fields.items() if isinstance(value, str)))
-        if any(value.strip() for name, value in texts if name in _OUTPUTS):
-            own = tuple((name, value) for name, value in texts if name in _OUTPUTS)
-            found.setdefault((item.language, item.task, item.group, own), []).append(item.item_id)
+        texts = sorted((name, value) for name, value in item.fields.items() if isinstance(value, str))
+        own = tuple(text for text in texts if text[0] in _OUTPUTS)
+        given = item.group if item.group != item.item_id else tuple(texts)
+        if any(value.strip() for _, value in own):
+            found.setdefault((item.language, item.task, given, own), []).append(item.item_id)
     return [ids for ids in found.values() if len(ids) > 1]
 
 

@@ -160,6 +160,11 @@ def with_unjudged(units: Units, data: Dataset, counted: Mapping[str, Votes]) -> 
     return Units(np.concatenate([units.item, *items]), kept, units.source.take(rows))
 
 
+def as_text(value: Any) -> str:
+    """A key as people write it: the temperature 0.0 is `0`."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def item_key(data: Dataset, name: str) -> Coded:
     """One of an item's keys, for every item: its language, task, system, group, or any field that holds a text or a number."""
     if name in OWN_KEYS:

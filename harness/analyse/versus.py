@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.analyse.cells import Cell, as_difference, factorise, key_column, number
 from harness.analyse.options import Options
-from harness.analyse.units import Units, Votes, item_key
+from harness.analyse.units import Units, Votes, as_text, item_key
 from harness.columns import Coded
 from harness.content.dataset import Dataset
 from harness.content.tags import suggest
@@ -37,7 +37,7 @@ def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapp
     if name not in PAIRED_BY or name not in options.by:
         raise UsageError(f"judgments are paired by {', '.join(PAIRED_BY)}, if cells are told apart by it; got '{name}'")
     column = key_column(name, data, units, counted)
-    names = {str(value): code for code, value in enumerate(column.values)}
+    names = {as_text(value): code for code, value in enumerate(column.values)}
     if wanted not in names:
         raise UsageError(f"no {name} '{wanted}'.{suggest(wanted, list(names))}\n         here: {', '.join(sorted(names))}")
     partner = _partners(units, column, names[wanted], name)
@@ -46,10 +46,11 @@ def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapp
     group = item_key(data, "group").codes[units.item].astype(np.int64)
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for cell, key in enumerate(keys):
-        rows = np.flatnonzero((which == cell) & (partner >= 0))
-        if str(key[name]) != wanted and key["metric"] in counted:
-            k = len(counted[key["metric"]].classes.scores)
-            found[tuple(key.values())] = {"with": wanted} | _pair(hit, score, group, rows, partner[rows], k, options)
+        rows = np.flatnonzero(which == cell)
+        scales = [counted[metric].classes.scores for metric in units.judgments.metric.take(rows).used if metric in counted]
+        if as_text(key[name]) != wanted and scales:  # a cell's metrics are on one scale
+            rows = rows[partner[rows] >= 0]
+            found[tuple(key.values())] = {"with": wanted} | _pair(hit, score, group, rows, partner[rows], len(scales[0]), options)
     q = benjamini_yekutieli([math.nan if each["p"] is None else each["p"] for each in found.values()])
     for each, value in zip(found.values(), q.tolist(), strict=True):
         each["q"] = number(value)

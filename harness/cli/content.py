@@ -10,6 +10,8 @@ from typing import Any
 from harness.content.library import Library, bundled_root
 from harness.content.tags import autonym, english_name
 
+_ONLY_JSON = ("licence", "citation", "get")  # sentences, too long for a table
+
 
 def list_content(arguments: argparse.Namespace) -> int:
     library = Library(*arguments.content)
@@ -20,7 +22,7 @@ def list_content(arguments: argparse.Namespace) -> int:
 
         sys.stdout.write(to_json(rows))
         return 0
-    for line in _columns([list(map(str, row.values())) for row in rows]):
+    for line in _columns([[str(value) for name, value in row.items() if name not in _ONLY_JSON] for row in rows]):
         print(line)
     return 0
 
@@ -57,7 +59,9 @@ def _rubrics(library: Library) -> list[dict[str, Any]]:
 
 def _datasets(library: Library) -> list[dict[str, Any]]:
     recipes = map(library.recipe, library.recipe_files)
-    return [{"dataset": f"{r.id}@{r.version}", "title": r.title, "metrics": ", ".join(r.metrics), "get": r.get} for r in recipes]
+    return [
+        {"dataset": f"{r.id}@{r.version}", "title": r.title, "licence": r.licence, "citation": r.citation, "get": r.get} for r in recipes
+    ]
 
 
 def _boards(library: Library) -> list[dict[str, Any]]:

@@ -23,13 +23,11 @@ from harness.content.library import Library
 from harness.content.lock import differences
 from harness.content.problem import Problem, from_error, line_of
 from harness.content.scaffold import PLACEHOLDER
-from harness.content.specs import Board, Pack, Rubric, S, Task, read_spec
+from harness.content.scales import Complaints, of_key, repeats, scale_complaints
+from harness.content.specs import Board, DataFolder, Pack, Rubric, S, Task, read_spec
 from harness.errors import ContentError, UsageError
-from harness.model import Item, Scale, parse_variant
+from harness.model import Item, parse_variant
 from harness.tables import read_rows
-
-# What is wrong with a TOML file, and a regular expression for the line where it is to be put right.
-_Complaints = Iterator[tuple[str, str]]
 
 
 class _Table(msgspec.Struct, dict=True):
@@ -61,6 +59,7 @@ class _Content(msgspec.Struct):
     tasks: dict[str, Task]
     rubrics: dict[str, Rubric]
     packs: dict[str, Pack]
+    recipes: dict[str, DataFolder]
     boards: dict[str, Board]
     tables: list[_Table]
 
@@ -89,6 +88,7 @@ def _read(library: Library) -> tuple[_Content, list[Problem]]:
         tasks=_specs(library.task_files, Task, found),
         rubrics=_specs(library.rubric_files, Rubric, found),
         packs=_specs(library.pack_files, Pack, found),
+        recipes=_specs(library.recipe_files, DataFolder, found),
         boards=_specs(library.board_files, Board, found),
         tables=[],
     )
@@ -127,7 +127,7 @@ def _table(content: _Content, tag: str, task: str, path: Path, found: list[Probl
 
 def _stray_folders(library: Library) -> Iterator[Problem]:
     for root in library.roots:
-        for kind, file in (("tasks", "task.toml"), ("languages", "pack.toml"), ("leaderboards", "board.toml")):
+        for kind, file in (("tasks", "task.toml"), ("languages", "pack.toml"), ("datasets", "data.toml"), ("leaderboards", "board.toml")):
             for folder in sorted(path for path in (root / kind).glob("[!._]*") if path.is_dir()):
                 if not (folder / file).is_file():
                     yield Problem(folder, None, f"no {file} in this folder, so that nothing reads it; add one or remove the folder")
@@ -165,54 +165,53 @@ def _spec_problems(content: _Content) -> Iterator[Problem]:
         yield from _located(library.rubric_files[name], _rubric_complaints(name, rubric))
     for tag, pack in content.packs.items():
         yield from _located(library.pack_files[tag], _pack_complaints(tag, pack))
+    for name, recipe in content.recipes.items():
+        yield from _located(library.recipe_files[name], _recipe_complaints(name, recipe))
     for name, board in content.boards.items():
         yield from _located(library.board_files[name], _board_complaints(name, board, content))
         yield from _listed_items(library.board_files[name], board, content)
 
 
-def _located(path: Path, complaints: _Complaints) -> Iterator[Problem]:
+def _located(path: Path, complaints: Complaints) -> Iterator[Problem]:
     for message, pattern in complaints:
         yield Problem(path, line_of(path, pattern), message)
-
-
-def _key(name: str) -> str:
-    """A regular expression for where a key is set: `name = ...`, or the heading of its table."""
-    return rf"(?:^[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*=|^\[+(?:\w+\.)*{re.escape(name)}\]+)"
 
 
 def _score(score: int | str) -> str:
     return rf"^[ \t]*score[ \t]*=[ \t]*[\"']?{re.escape(str(score))}\b"
 
 
-def _misnamed(inside: str, name: str, key: str) -> _Complaints:
+def _misnamed(inside: str, name: str, key: str) -> Complaints:
     if inside != name:
-        yield f"it calls itself '{inside}', but its place says '{name}'; make them equal", _key(key)
+        yield f"it calls itself '{inside}', but its place says '{name}'; make them equal", of_key(key)
 
 
-def _repeats(names: Iterable[str | int]) -> list[str | int]:
-    return [name for name, count in Counter(names).items() if count > 1]
-
-
-def _task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> _Complaints:
+def _task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> Complaints:
     yield from _misnamed(task.id, name, "id")
     outputs = [field for field, spec in task.fields.items() if spec.role == "output"]
-    if set(outputs) != set(task.outputs) or _repeats(task.outputs):
+    if set(outputs) != set(task.outputs) or repeats(task.outputs):
         named, given = ", ".join(task.outputs), ", ".join(outputs) or "none"
-        yield f"outputs names {named}, but the fields with role 'output' are: {given}; name just these", _key("outputs")
+        yield f"outputs names {named}, but the fields with role 'output' are: {given}; name just these", of_key("outputs")
     for field in task.at_least_one:
         if field not in task.fields:
-            yield f"at_least_one names '{field}', which is not a field; the fields are {', '.join(task.fields)}", _key("at_least_one")
+            yield (
+                f"at_least_one names '{field}', which is not a field; the fields are {', '.join(task.fields)}",
+                of_key("at_least_one"),
+            )
     for metric in task.metrics:
         if metric not in rubrics:
-            yield f"metric '{metric}' has no rubric.{tags.suggest(metric, rubrics)} Rubrics here: {', '.join(rubrics)}", _key("metrics")
-    for repeated in _repeats(task.metrics):
-        yield f"metric '{repeated}' is named twice; name it once", _key("metrics")
+            yield (
+                f"metric '{metric}' has no rubric.{tags.suggest(metric, rubrics)} Rubrics here: {', '.join(rubrics)}",
+                of_key("metrics"),
+            )
+    for repeated in repeats(task.metrics):
+        yield f"metric '{repeated}' is named twice; name it once", of_key("metrics")
     if not task.metrics:
-        yield "no metrics; name the rubrics that are asked about an item of this task", _key("metrics")
+        yield "no metrics; name the rubrics that are asked about an item of this task", of_key("metrics")
     yield from _field_order(task)
 
 
-def _field_order(task: Task) -> _Complaints:
+def _field_order(task: Task) -> Complaints:
     """A judge reads the fields in the file's order, and an output before what it answers would puzzle it."""
     roles = [spec.role for spec in task.fields.values()]
     first_output = roles.index("output") if "output" in roles else len(roles)
@@ -222,62 +221,47 @@ def _field_order(task: Task) -> _Complaints:
             yield message, rf"fields\.[\"']?{re.escape(field)}\b"
 
 
-def _rubric_complaints(name: str, rubric: Rubric) -> _Complaints:
+def _rubric_complaints(name: str, rubric: Rubric) -> Complaints:
     yield from _misnamed(rubric.id, name, "id")
-    yield from _scale_complaints(rubric.scale)
+    yield from scale_complaints(rubric.scale)
     scores = [criteria.score for criteria in rubric.detailed.criteria]
     for score in scores:
         if not rubric.scale.holds(score):
             yield f"criteria for {score!r}, which is outside the scale ({rubric.scale.describe()})", _score(score)
-    for score in _repeats(scores):
+    for score in repeats(scores):
         yield f"criteria for {score!r} stand here twice; give each score one list", _score(score)
     for missing in (score for score in rubric.scale.classes if score not in scores):
         yield f"class {missing!r} of the scale has no criteria; add [[detailed.criteria]] for it", r"^\[detailed\]"
 
 
-def _scale_complaints(scale: Scale) -> _Complaints:
-    bounds = (scale.min, scale.max)
-    if scale.kind == "interval":
-        if scale.min is None or scale.max is None or scale.min >= scale.max:
-            yield f"an interval scale needs min and max, with min below max; found {bounds[0]} and {bounds[1]}", _key("kind")
-        if scale.classes:
-            yield "an interval scale has no classes; take them away, or say 'ordinal'", _key("classes")
-    else:
-        if len(scale.classes) < 2:
-            yield f"a scale of kind '{scale.kind}' needs at least two classes; found: {scale.describe() or 'none'}", _key("kind")
-        if bounds != (None, None):
-            yield f"min and max belong to interval scales, and this one is '{scale.kind}'; list classes only", _key("kind")
-        for repeated in _repeats(scale.classes):
-            yield f"class {repeated!r} is listed twice", _key("classes")
-    yield from _direction_complaints(scale)
-
-
-def _direction_complaints(scale: Scale) -> _Complaints:
-    if scale.best is None and scale.kind != "nominal":
-        yield f"a scale of kind '{scale.kind}' needs 'best', the score that is wished for", _key("kind")
-    if scale.best is not None and not scale.holds(scale.best):
-        yield f"best is {scale.best!r}, which is outside the scale ({scale.describe()})", _key("best")
-    names = {str(score) for score in scale.classes}
-    for one, other in scale.swap.items():
-        if not {one, other} <= names:
-            yield f"swap turns '{one}' into '{other}', but the classes are: {scale.describe()}", _key("swap")
-        elif scale.swap.get(other, other) != one:
-            yield f"swap turns '{one}' into '{other}' but not back; exchanging the order twice changes nothing", _key("swap")
-
-
-def _pack_complaints(tag: str, pack: Pack) -> _Complaints:
+def _pack_complaints(tag: str, pack: Pack) -> Complaints:
     yield from _misnamed(pack.tag, tag, "tag")
     try:
         tags.require_canonical(pack.tag)
     except UsageError as err:
-        yield str(err), _key("tag")
+        yield str(err), of_key("tag")
         return
     script = tags.likely_script(pack.tag)
     if pack.script != script:
-        yield f"script '{pack.script}', but '{pack.tag}' is written in '{script}'; for another script, say so in the tag", _key("script")
+        yield (
+            f"script '{pack.script}', but '{pack.tag}' is written in '{script}'; for another script, say so in the tag",
+            of_key("script"),
+        )
 
 
-def _board_complaints(name: str, board: Board, content: _Content) -> _Complaints:
+def _recipe_complaints(name: str, recipe: DataFolder) -> Complaints:
+    yield from _misnamed(recipe.id, name, "id")
+    for key in ("title", "licence", "citation", "get"):
+        if not getattr(recipe, key).strip():
+            yield f"'{key}' is missing or empty; a recipe says what the data are, whose, and how to get them", of_key(key)
+    if not re.fullmatch(r"\d+\.\d+\.\d+", recipe.version):
+        yield f"version '{recipe.version}' should be three numbers, such as 1.0.0", of_key("version")
+    for metric, scale in recipe.metrics.items():
+        for message, _ in scale_complaints(scale, needs_best=False):
+            yield f"[metrics.{metric}]: {message}", of_key(metric)
+
+
+def _board_complaints(name: str, board: Board, content: _Content) -> Complaints:
     library = content.library
     yield from _misnamed(board.id, name, "id")
     yield from _frozen("task", board.tasks, library.task_files, {key: spec.version for key, spec in content.tasks.items()})
@@ -287,19 +271,19 @@ def _board_complaints(name: str, board: Board, content: _Content) -> _Complaints
         try:
             parse_variant(variant)
         except ValueError as err:
-            yield str(err), _key("variants")
+            yield str(err), of_key("variants")
     if board.items:
         for tag in board.languages:
             if not board.items.get(tag):
                 yield f"no items of '{tag}' are listed, though those of other languages are; list them, or none at all", r"^\[items\]"
         for tag in board.items.keys() - board.languages.keys():
-            yield f"items of '{tag}' are listed, which is not among the board's languages", rf"{_key(tag)}[ \t]*\["
+            yield f"items of '{tag}' are listed, which is not among the board's languages", rf"{of_key(tag)}[ \t]*\["
 
 
-def _frozen(word: str, wanted: Mapping[str, str], files: Mapping[str, Path], versions: Mapping[str, str]) -> _Complaints:
+def _frozen(word: str, wanted: Mapping[str, str], files: Mapping[str, Path], versions: Mapping[str, str]) -> Complaints:
     """Things that a board names but that are not there, or not in the version that it names."""
     for name, version in wanted.items():
-        line = rf"{_key(name)}[ \t]*[\"']{re.escape(version)}"
+        line = rf"{of_key(name)}[ \t]*[\"']{re.escape(version)}"
         if name not in files:
             yield f"no {word} '{name}'.{tags.suggest(name, files)} Here: {', '.join(files)}", line
         elif versions.get(name, version) != version:

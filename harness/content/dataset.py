@@ -15,9 +15,10 @@ from pathlib import Path
 import msgspec
 
 from harness.columns import Columns
-from harness.content import recorded, tags
-from harness.content.labels import Labels, checked_labels, read_label_rows, read_labels
+from harness.content import problem, recorded, tags
+from harness.content.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
 from harness.content.library import Library
+from harness.content.scales import of_key, scale_complaints
 from harness.content.specs import DataFolder, Task, read_spec
 from harness.errors import ContentError, UsageError
 from harness.model import Item, Label, Scale
@@ -91,8 +92,13 @@ def about_folder(folder: Path, library: Library, recipe: str | None = None) -> D
     """What a data folder's labels mean: `recipe`, if named, else its data.toml, else the recipe of the folder's name."""
     if recipe:
         return library.recipe(recipe)
-    if (folder / "data.toml").is_file():
-        return read_spec(folder / "data.toml", DataFolder)
+    path = folder / "data.toml"
+    if path.is_file():
+        about = read_spec(path, DataFolder)
+        for metric, scale in about.metrics.items():
+            for message, _ in scale_complaints(scale, needs_best=False):
+                raise ContentError(f"[metrics.{metric}]: {message}", path, problem.line_of(path, of_key(metric)))
+        return about
     name = folder.resolve().name
     return library.recipe(name) if name in library.recipe_files else DataFolder(id=name)
 
@@ -121,8 +127,8 @@ def assemble(
 ) -> Dataset:
     """A data set of items and of the rows of a label and a judgment table, which are checked. Raises ContentError with `file:line`."""
     known = {item.item_id: item for item in items}
-    for rows, _ in filter(None, (labels, judgments)):
-        known |= _stand_ins(rows, known, about.task)
+    for rows, path in filter(None, (labels, judgments)):
+        known |= _stand_ins(rows, path, known, about.task)
     return Dataset(
         about.id,
         tuple(known.values()),
@@ -138,11 +144,15 @@ def _tasks(library: Library) -> dict[str, Task]:
     return {name: library.task(name) for name in library.task_files}
 
 
-def _stand_ins(rows: Columns, items: Mapping[str, Item], task: str) -> dict[str, Item]:
+def _stand_ins(rows: Columns, path: Path, items: Mapping[str, Item], task: str) -> dict[str, Item]:
     """Items without texts for rows that bring a language of their own, because their item is not among the items."""
     if not task:
         return {}
-    pairs = zip(rows["item_id"], rows["language"], strict=True)
+    language = rows["language"]
+    for code, tag in enumerate(language.values):
+        if problem := _not_canonical(tag):
+            raise ContentError(problem, path, first_line(rows, language.codes == code))
+    pairs = zip(rows["item_id"], language, strict=True)
     return {name: Item(name, language, task, group=name) for name, language in dict(pairs).items() if language and name not in items}
 
 
@@ -161,7 +171,7 @@ def read_items(
             item = msgspec.convert({"group": group, **known, "fields": row}, Item)
         except msgspec.ValidationError as err:
             raise ContentError(f"not an item: {err}", path, line) from None
-        for problem in _item_problems(item, tasks.get(item.task), language, task):
+        for problem in item_problems(item, tasks.get(item.task), language, task):
             raise ContentError(problem, path, line)
         if item.item_id in seen:
             raise ContentError(f"item_id '{item.item_id}' is also in line {seen[item.item_id]}; ids are unique", path, line)
@@ -170,7 +180,8 @@ def read_items(
     return items
 
 
-def _item_problems(item: Item, spec: Task | None, language: str | None, task: str | None) -> Iterator[str]:
+def item_problems(item: Item, spec: Task | None = None, language: str | None = None, task: str | None = None) -> Iterator[str]:
+    """What is wrong with an item by itself, as one of `spec`, and in a file of one language and task."""
     if not item.item_id:
         yield "an empty item_id"
     if language and item.language != language:

@@ -98,7 +98,7 @@ def refuse_unknown_items(rows: Columns, items: Mapping[str, Any], path: Path, wh
     column = rows["item_id"]
     for code, item_id in enumerate(column.values):
         if item_id not in items:
-            raise ContentError(f"a {what} of item '{item_id}', which is not among the items", path, _line(rows, column.codes == code))
+            raise ContentError(f"a {what} of item '{item_id}', which is not among the items", path, first_line(rows, column.codes == code))
 
 
 def _refuse_unknown_metrics(rows: Columns, scales: Mapping[str, Scale], path: Path) -> None:
@@ -108,7 +108,7 @@ def _refuse_unknown_metrics(rows: Columns, scales: Mapping[str, Scale], path: Pa
             raise ContentError(
                 f"metric '{metric}' has no scale; add [metrics.{metric}] to data.toml or a rubric (known: {', '.join(scales)})",
                 path,
-                _line(rows, column.codes == code),
+                first_line(rows, column.codes == code),
             )
 
 
@@ -117,7 +117,7 @@ def _refuse_off_scale(rows: Columns, scales: Mapping[str, Scale], path: Path) ->
     for number, (metric, score) in enumerate(pairs):
         if not scales[metric].holds(score):
             scale = scales[metric].describe()
-            raise ContentError(f"score {score!r} is outside the scale of '{metric}' ({scale})", path, _line(rows, which == number))
+            raise ContentError(f"score {score!r} is outside the scale of '{metric}' ({scale})", path, first_line(rows, which == number))
 
 
 def _refuse_repeats(rows: Columns, path: Path) -> None:
@@ -145,6 +145,6 @@ def pairs_of(metric: Coded, score: Coded) -> tuple[list[tuple[str, Score]], NDAr
     return known, np.where(score.codes == NO_VALUE, NO_VALUE, number[which] if len(pairs) else which)
 
 
-def _line(rows: Columns, here: NDArray[np.bool_]) -> int:
+def first_line(rows: Columns, here: NDArray[np.bool_]) -> int:
     """The line of the first row of a mask."""
     return int(rows.lines[int(np.argmax(here))])

@@ -122,9 +122,11 @@ class _Import:
         return scales
 
     def _plan(self) -> Plan:
-        tasks = [self.library.task(name) for name in self.library.task_files if self.mapping.task in (None, name)]
-        texts = {field for task in tasks for field in task.fields}
-        return make_plan(self.table, self.mapping, self.scales, texts, self._place)
+        known = self.library.task_files
+        tasks = [self.mapping.task] if self.mapping.task in known else known
+        texts = {field for name in tasks for field in self.library.task(str(name)).fields}
+        mapping = self.given.mapping_of_labels(self.mapping, self.table.columns)
+        return make_plan(self.table, mapping, self.scales, texts, self._place)
 
     @property
     def _place(self) -> str:
@@ -254,7 +256,7 @@ class _Import:
         about = about_after(self.existing, self.mapping, self.given.about, self._annotator_kind, own, notes)
         items = self._items()
         before = self.existing.items.rows
-        tables = {
+        tables: dict[str, list[Any]] = {
             "items": [row for name, row in items.items() if name not in before],
             "labels": self.labels,
             "comments": self._comments(),

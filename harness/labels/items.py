@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,25 @@ _ABOUT = ("language", "task", "split", "group", "system", "parallel_id")
 class Given:
     """Items that are known beforehand: their rows as they are to be written, what their folder says, and its scales."""
 
-    def __init__(self, rows: dict[str, dict[str, Any]], about: DataFolder | None = None, scales: Mapping[str, Scale] | None = None) -> None:
+    def __init__(
+        self,
+        rows: dict[str, dict[str, Any]],
+        about: DataFolder | None = None,
+        scales: Mapping[str, Scale] | None = None,
+        columns: Sequence[str] = (),
+    ) -> None:
         self.rows = rows
         self.about = about
         self.scales = dict(scales or {})
+        self.columns = columns  # of a table of items
+
+    def mapping_of_labels(self, mapping: LabelMapping, columns: Collection[str]) -> LabelMapping:
+        """What the mapping says about a table of labels with these columns: without what it says about the table of items."""
+        elsewhere = {role: name for role, name in mapping.named_columns.items() if name not in columns and name in self.columns}
+        own = {role: name for role, name in mapping.columns.items() if role not in elsewhere}
+        short = {role: None for role in ("group", "system") if role in elsewhere}
+        texts = {field: name for field, name in mapping.texts.items() if name not in self.columns}
+        return msgspec.structs.replace(mapping, columns=own, texts=texts, **short)
 
 
 def read_given(source: str, mapping: LabelMapping, library: Library) -> Given:
@@ -50,7 +65,7 @@ def read_given(source: str, mapping: LabelMapping, library: Library) -> Given:
             rows.require(id_text(record.cells.get(plan.columns["item_id"]), "item id"), record, plan)
         except Refusal as why:
             raise ContentError(str(why), record.place()) from None
-    return Given(rows.rows)
+    return Given(rows.rows, columns=table.columns)
 
 
 def items_of_folder(folder: Path, library: Library) -> Given:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,9 @@ def _svg(cells: Sequence[Cell], signature: str) -> bytes:
     except ImportError:
         raise UsageError("figures need the extra 'figures': pip install 'judge-harness[figures]'") from None
     # Text stays text (any script shows), and ids do not change from one drawing to the next.
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": signature, "font.size": 8, "font.family": "sans-serif"}):
+    style: Any = {"svg.fonttype": "none", "svg.hashsalt": signature, "font.size": 8, "font.family": "sans-serif", "text.parse_math": False}
+    with mpl.rc_context(style), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # of the font that measures; whoever shows the file has others
         figure = Figure(figsize=(_WIDTH * len(LEVELS) + 0.4, _HEIGHT * len(cells) + 0.6), layout="constrained")
         panels: Any = figure.subplots(len(cells), len(LEVELS), sharey=True, squeeze=False)
         for row, cell in enumerate(cells):
