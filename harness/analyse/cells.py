@@ -26,6 +26,7 @@ from harness.stats import (
     agreement_level,
     benjamini_yekutieli,
     cell_statistics,
+    commonest,
     coverage,
     distribution_by_agreement,
     distribution_of_judge,
@@ -33,7 +34,6 @@ from harness.stats import (
     estimate,
     hits,
     intervals,
-    majority_elsewhere,
     paired_difference,
     rarest_expected,
     tabulate,
@@ -105,8 +105,8 @@ def make_cells(
         units: judgments of any metrics.
         counted: `{metric: votes}`; units of other metrics have no labels.
         options: what cells are told apart by, the rule of the aggregate, seed and resamples.
-        baseline: `{(item_id, metric): score}` of a majority baseline that has learnt elsewhere; without it, the commonest reference of
-            the other groups of a cell.
+        baseline: `{(item_id, metric): score}` of a majority baseline that has learnt from development items; for what is not there,
+            the commonest reference of the cell.
 
     Raises:
         UsageError: for a key that no item has, and where metrics on different scales would be pooled.
@@ -185,7 +185,7 @@ class _Batch:
         rows = tabulate(counts[known], score[known], cell=cell, cells=len(self.keys), group=group)
         reference = aggregate_counts(counts[known], self.options.majority)
         failed = self._failures(np.flatnonzero(known)[self._counts_as_reference(reference, counts[known])])
-        guessed = self._baseline(baseline, known, reference, cell, group)
+        guessed = self._baseline(baseline, known, reference, cell)
         versus = self._versus(score[known], guessed, reference, cell, group)
         return self._assemble(rows, failed, versus)
 
@@ -208,16 +208,16 @@ class _Batch:
         np.add.at(table, (self.cell[rows][unread], kinds.codes[unread]), 1)
         return [{str(kind): int(count) for kind, count in sorted(zip(kinds.values, line, strict=False)) if count} for line in table]
 
-    def _baseline(
-        self, baseline: Mapping[tuple[str, str], Any] | None, known: NDArray[np.bool_], reference: Ints, cell: Ints, group: Ints
-    ) -> Ints:
+    def _baseline(self, baseline: Mapping[tuple[str, str], Any] | None, known: NDArray[np.bool_], reference: Ints, cell: Ints) -> Ints:
         """The majority baseline's class of every unit that has labels."""
-        if baseline is None:
-            return majority_elsewhere(reference, len(self.classes.scores), group, cell)
+        of_cell = commonest(reference, len(self.classes.scores), cell)
+        if not baseline:
+            return of_cell
         index, items = self.classes.index(), self.data.items
         metric = self.units.judgments.metric.take(known)
         pairs = zip(self.units.item[known].tolist(), metric, strict=True)
-        return np.array([index.get(baseline.get((items[i].item_id, m)), -1) for i, m in pairs], np.int64)
+        learnt = np.array([index.get(baseline.get((items[i].item_id, m)), -1) for i, m in pairs], np.int64)
+        return np.where(learnt >= 0, learnt, of_cell)
 
     def _versus(self, score: Ints, guessed: Ints, reference: Ints, cell: Ints, group: Ints) -> list[dict[str, Any]]:
         k = len(self.classes.scores)
@@ -250,10 +250,10 @@ class _Batch:
                     key=key,
                     n_ref=int(n_ref[c]),
                     n=int(n[c]),
+                    coverage=counted[0],
                     failures=failed[c],
                     groups=overall.groups,
                     design_effect=overall.design_effect,
-                    coverage=counted[0],
                     few_rare_cases=bool(classes.kind != "interval" and rare[c] < RARE),
                     values={**dict.fromkeys(absent), **{name: number(e.value[c]) for name, e in values.items()}},
                     intervals={f: bounds(per[c]) for f, per in found.items()},

@@ -77,7 +77,7 @@ def recording(judgments: Sequence[Judgment], data: Dataset, training: Dataset, n
     learnt = Learnt(training)
     guesses: dict[tuple[str, str], Score | None] = {}
     for item_id, metric in dict.fromkeys((j.item_id, j.metric) for j in judgments):
-        if metric in data.labelled_metrics.get(item_id, ()):
+        if learnt.development(data.by_id[item_id], metric):
             guesses[item_id, metric] = majority(data.by_id[item_id], metric, data.scales[metric], learnt, "")
     return Recording(name, data, Judgments.of(judgments), complete=False, baseline=guesses)
 

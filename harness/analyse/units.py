@@ -153,11 +153,13 @@ def with_unjudged(units: Units, data: Dataset, counted: Mapping[str, Votes]) -> 
         return units
     rows = np.concatenate([np.arange(len(units)), *like])
     new = np.arange(len(rows)) >= len(units)
+    item = np.concatenate([units.item, *items])
     kept = j.take(rows)
+    kept.item = Coded(tuple(one.item_id for one in data.items), item.astype(np.int32))
     failures = tuple(dict.fromkeys((*j.failure.values, Failure.MISSING)))
     kept.score = Coded(kept.score.values, np.where(new, NO_VALUE, kept.score.codes).astype(np.int32))
     kept.failure = Coded(failures, np.where(new, failures.index(Failure.MISSING), kept.failure.codes).astype(np.int32))
-    return Units(np.concatenate([units.item, *items]), kept, units.source.take(rows))
+    return Units(item, kept, units.source.take(rows))
 
 
 def as_text(value: Any) -> str:

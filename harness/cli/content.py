@@ -58,10 +58,11 @@ def _rubrics(library: Library) -> list[dict[str, Any]]:
 
 
 def _datasets(library: Library) -> list[dict[str, Any]]:
-    recipes = map(library.recipe, library.recipe_files)
-    return [
-        {"dataset": f"{r.id}@{r.version}", "title": r.title, "licence": r.licence, "citation": r.citation, "get": r.get} for r in recipes
-    ]
+    rows = []
+    for recipe in map(library.recipe, library.recipe_files):
+        about = {"title": recipe.title, "licence": recipe.licence, "citation": recipe.citation, "get": recipe.get}
+        rows.append({"dataset": f"{recipe.id}@{recipe.version}", **about})
+    return rows
 
 
 def _boards(library: Library) -> list[dict[str, Any]]:

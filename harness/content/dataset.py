@@ -15,9 +15,10 @@ from pathlib import Path
 import msgspec
 
 from harness.columns import Columns
-from harness.content import problem, recorded, tags
+from harness.content import recorded, tags
 from harness.content.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
 from harness.content.library import Library
+from harness.content.problem import line_of
 from harness.content.scales import of_key, scale_complaints
 from harness.content.specs import DataFolder, Task, read_spec
 from harness.errors import ContentError, UsageError
@@ -97,7 +98,7 @@ def about_folder(folder: Path, library: Library, recipe: str | None = None) -> D
         about = read_spec(path, DataFolder)
         for metric, scale in about.metrics.items():
             for message, _ in scale_complaints(scale, needs_best=False):
-                raise ContentError(f"[metrics.{metric}]: {message}", path, problem.line_of(path, of_key(metric)))
+                raise ContentError(f"[metrics.{metric}]: {message}", path, line_of(path, of_key(metric)))
         return about
     name = folder.resolve().name
     return library.recipe(name) if name in library.recipe_files else DataFolder(id=name)

@@ -49,9 +49,14 @@ class Learnt:
 
     def scores(self, item: Item, metric: str) -> list[Score]:
         """Scores that say something about `metric` without saying anything about `item` or its group."""
-        others = [(other, score) for other, score in self._labels.get((item.language, item.task, metric), []) if other.group != item.group]
-        development = [score for other, score in others if other.split == "dev"]
-        return development or [score for _, score in others]
+        return self.development(item, metric) or [score for _, score in self._others(item, metric)]
+
+    def development(self, item: Item, metric: str) -> list[Score]:
+        """Scores of development items only; empty where there are none."""
+        return [score for other, score in self._others(item, metric) if other.split == "dev"]
+
+    def _others(self, item: Item, metric: str) -> list[tuple[Item, Score]]:
+        return [(other, score) for other, score in self._labels.get((item.language, item.task, metric), []) if other.group != item.group]
 
     def lengths(self, item: Item) -> list[int]:
         """Lengths of the texts that `item`'s may be compared with, ascending."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from harness.labels.existing import Existing, about_after, digest_note, salt_not
 from harness.labels.folder import to_toml, write_folder
 from harness.labels.items import Given, Rows, read_given
 from harness.labels.mapping import LabelMapping
-from harness.labels.plan import Found, Plan, labels_of, make_plan
+from harness.labels.plan import Blank, Found, Plan, labels_of, make_plan
 from harness.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.labels.read import read_source
 from harness.labels.scores import Refusal, flipped, id_text, read_score, require_flippable
@@ -171,8 +172,10 @@ class _Import:
 
     def run(self) -> Imported:
         for found in labels_of(self.table, self.plan, self.mapping):
-            if found is None:
+            if isinstance(found, Blank):
                 self.blank += 1
+                with contextlib.suppress(Refusal):  # there is no label to refuse
+                    self._item(found)
             else:
                 self._take(found)
         self._refuse_unused_names()
@@ -206,7 +209,7 @@ class _Import:
             return "aggregate"
         return self.pseudonyms.of(id_text(value, "annotator"))
 
-    def _item(self, found: Found) -> str:
+    def _item(self, found: Found | Blank) -> str:
         value = found.item_id
         item_id = value if isinstance(value, str) and value in self.rows.rows else id_text(value, "item id")
         self.rows.require(item_id, found.record, self.plan)

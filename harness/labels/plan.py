@@ -52,6 +52,13 @@ class Found(NamedTuple):
     source: Any
 
 
+class Blank(NamedTuple):
+    """A cell for a score in which nothing stands; its item is one all the same."""
+
+    record: Record
+    item_id: Any
+
+
 def make_plan(table: Table, mapping: LabelMapping, metrics: Collection[str], texts: Collection[str], place: str) -> Plan:
     """Find every column that is needed.
 
@@ -122,8 +129,8 @@ def _require(table: Table, columns: Mapping[str, str], wide: Sequence[Wide], map
             raise ContentError(f"{message} (the columns are: {', '.join(table.columns)})", place)
 
 
-def labels_of(table: Table, plan: Plan, mapping: LabelMapping) -> Iterator[Found | None]:
-    """Every label of the source in its order; None for a blank cell of a wide source (and of a sheet), which is no label."""
+def labels_of(table: Table, plan: Plan, mapping: LabelMapping) -> Iterator[Found | Blank]:
+    """Every label of the source in its order, and every blank cell of a wide source and of a sheet, which is no label."""
     columns = plan.columns
     for record in table.records:
         cells = record.cells
@@ -134,7 +141,7 @@ def labels_of(table: Table, plan: Plan, mapping: LabelMapping) -> Iterator[Found
         for wide in plan.wide or (None,):
             score = own.get("score") if wide is None else cells.get(wide.column)
             if is_blank(score) and (wide is not None or table.kind == "sheet"):
-                yield None
+                yield Blank(record, own.get("item_id"))
                 continue
             place = _place(record, columns.get("score", "score") if wide is None else wide.column, table, wide)
             yield Found(

@@ -150,7 +150,7 @@ def _columns(section: Section, rubrics: Mapping[str, Rubric], *, several_languag
     """`{name for the program: title for the reader}`, in order."""
     return {
         "number": "No.",
-        "key": "key",
+        "key": "Key",
         **({"language": "Language"} if several_languages else {}),
         **{f"text:{name}": title for name, title in section.fields.items()},
         **{f"metric:{name}": title_of(name, rubrics) for name in section.metrics},
@@ -178,7 +178,7 @@ def _write(cell: Any, value: str | int | None, what: str = "the sheet") -> None:
         value = _UNWRITABLE.sub("\ufffd", value)
         if (length := len(value.encode("utf-16-le")) // 2) > MAX_CELL:
             raise UsageError(
-                f"{what}: a text of {length} characters; a cell of a workbook holds {MAX_CELL} (use --to FILE.json for Label Studio)"
+                f"{what}: a text of {length} characters, and a cell holds {MAX_CELL}; Label Studio (--to FILE.json) holds more"
             )
     cell.value = value
     if isinstance(value, str):
@@ -312,10 +312,8 @@ def read_sheet(path: Path, annotator: str | None = None) -> Table:
     for sheet in here:
         who = annotator or _name_in(sheet) or _name_in(here[0])
         if not who:
-            raise ContentError(
-                f"nobody's name is in it; write one into the cell {_NAME_CELL} or give --annotator NAME",
-                f"{path}:{sheet.title}!{_NAME_CELL}",
-            )
+            place = f"{path}:{sheet.title}!{_NAME_CELL}"
+            raise ContentError("nobody's name is in it; write one into this cell or give --annotator NAME", place)
         own = list(_records(sheet, path, known, who))
         records += own
         comments += [{"key": r.cells["item_id"], "annotator": who, "comment": r.cells["comment"]} for r in own if "comment" in r.cells]
@@ -338,9 +336,8 @@ def _records(sheet: Any, path: Path, known: Mapping[str, Any], who: str) -> Iter
     rows = dict(grid(sheet, path))
     names = {letter: str(name) for letter, name in rows.get(_NAMES_ROW, {}).items()}
     if "key" not in names.values():
-        raise ContentError(
-            f"the hidden row {_NAMES_ROW}, which names the columns, was changed; export the sheet anew", f"{path}:{sheet.title}"
-        )
+        place = f"{path}:{sheet.title}!{_NAMES_ROW}"
+        raise ContentError("the hidden row that names the columns was changed; export the sheet anew", place)
     letters = {name: letter for letter, name in names.items()}
     for number, row in rows.items():
         if number < _FIRST_ROW:

@@ -61,10 +61,10 @@ _SYSTEMS: tuple[Column, ...] = (
 )
 _NOTES = (
     "PA: share of the answers read that equal the annotators' aggregate. − baseline: PA with failures counted as wrong, minus that of the",
-    "majority baseline, in percentage points; q: its p corrected over all rows. judge–person and person–person: mean pairwise agreement on",
-    "the same items, and their difference (gap): these two may be compared, PA and person–person may not. κ: judge and aggregate (Cohen);",
-    "people's κ: annotators among themselves (Fleiss). α: judge and aggregate (Krippendorff, ordinal where the scale is). τ: with the",
-    "annotators' mean. leniency: judge minus people in points of the scale, + toward the best.",
+    "best constant (in runs, of what the development items say), in percentage points; q: its p corrected over all rows. judge–person and",
+    "person–person: mean pairwise agreement on the same items, and their difference (gap): these two may be compared, PA and person–person",
+    "may not. κ: judge and aggregate (Cohen); people's κ: annotators among themselves (Fleiss). α: judge and aggregate (Krippendorff, ordinal",
+    "where the scale is). τ: with the annotators' mean. leniency: judge minus people in points of the scale, + toward the best.",
     "‡ a class is expected in fewer than 15 items: intervals may be too narrow. – undefined (--json gives the reason).",
 )
 _SYSTEM_NOTES = (
@@ -120,7 +120,9 @@ def _key(value: Any) -> str:
 
 
 def _p(value: float | None) -> str:
-    return "–" if value is None else "<.001" if value < 0.001 else _short(value) if value < 0.995 else "1"
+    if value is None:
+        return "–"
+    return "<.001" if value < 0.0005 else f"{value:.3f}"[1:] if value < 0.0995 else _short(value) if value < 0.995 else "1"
 
 
 def _by_agreement(cells: Sequence[Cell], every: Sequence[Cell]) -> Iterable[RenderableType]:

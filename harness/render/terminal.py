@@ -125,8 +125,12 @@ def difference(value: float | None, interval: tuple[float, float] | None) -> str
     """A difference of fractions in percentage points: `+12 [+3 to +21]`; a dash for what is undefined."""
     if value is None:
         return "–"
-    text = f"{100 * value:+.0f}"
-    return f"{text} [{100 * interval[0]:+.0f} to {100 * interval[1]:+.0f}]" if interval else text
+    text = _signed(value)
+    return f"{text} [{_signed(interval[0])} to {_signed(interval[1])}]" if interval else text
+
+
+def _signed(value: float) -> str:
+    return f"{round(100 * value):+d}"  # an integer has no -0
 
 
 def shares(distribution: Mapping[str, float] | None) -> str:
@@ -137,7 +141,7 @@ def shares(distribution: Mapping[str, float] | None) -> str:
 def _notes(report: Report) -> Text:
     lines = [
         "PA: share of the answers read that equal the label. failed = wrong: the same with unreadable answers counted as wrong; the",
-        "difference to the baseline counts them so too. baseline: the commonest label of the development items, or of other groups.",
+        "difference to the baseline counts them so too. baseline: the commonest label of the development items, else of the row.",
         "labels → judge: how often each score was due → given, in percent. † too few independent texts for an interval.",
     ]
     if report.constructed_labels:

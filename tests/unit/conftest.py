@@ -27,7 +27,7 @@ def make_item() -> Callable[..., Item]:
     """An English open prompt unless told otherwise; its group is itself, and other keywords are its texts."""
 
     def make(item_id: str = "i", **given: Any) -> Item:
-        own = {name: given.pop(name) for name in ("language", "task", "split", "group") if name in given}
+        own = {name: given.pop(name) for name in ("language", "task", "split", "group", "system") if name in given}
         texts = {"prompt": "Say something.", "output": "Something."} | given
         return Item(item_id, **({"language": "en", "task": "open_prompt", "group": item_id} | own), fields=texts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import xml.etree.ElementTree as ElementTree
@@ -196,7 +197,7 @@ def test_items_of_a_group_stand_together_in_an_order_of_the_seed(library: Librar
         orders.append([row[1] for row in marker.iter_rows(min_row=3, max_col=4, values_only=True) if row[0]])
     assert orders[0] == orders[1] != orders[2] and set(orders[0]) == set(orders[2])
     groups = [data.by_id[item].group for item in orders[0]]
-    assert len(set(groups)) == 1 + sum(one != other for one, other in zip(groups, groups[1:], strict=False))
+    assert len(set(groups)) == 1 + sum(one != other for one, other in itertools.pairwise(groups))
     assert [i for i in orders[0] if data.by_id[i].group == groups[0]] != [i.item_id for i in data.items if i.group == groups[0]]
 
 

@@ -172,7 +172,7 @@ def test_of_several_splits_one_is_named(tmp_path: Path) -> None:
     path = _saved(tmp_path / "saved", splits=True)
     with pytest.raises(UsageError, match="has the splits train, test; pick one with --split"):
         read_source(str(path))
-    with pytest.raises(UsageError, match="--split dev: .* has train, test"):
+    with pytest.raises(UsageError, match=r"--split dev: .* has train, test"):
         read_source(str(path), split="dev")
     assert len(read_source(str(path), split="test").records) == 2
 
