@@ -46,6 +46,8 @@ HYPOTHESIS = (
     "H0: the judge agrees with the annotators' aggregate as often as the majority baseline, on the same items, failures counted as wrong; "
     "two-sided. q: Benjamini-Yekutieli over all cells of this grid"
 )
+NAMES = tuple(statistic.name for statistic in cell_statistics(2, "interval"))
+"""Every statistic that a cell has a value or a reason for."""
 NO_REFERENCE = "no reference"
 _NOTHING = {
     "coverage": NO_REFERENCE,
@@ -255,7 +257,7 @@ class _Batch:
                     groups=overall.groups,
                     design_effect=overall.design_effect,
                     few_rare_cases=bool(classes.kind != "interval" and rare[c] < RARE),
-                    values={**dict.fromkeys(absent), **{name: number(e.value[c]) for name, e in values.items()}},
+                    values={name: number(values[name].value[c]) if name in values else None for name in NAMES},
                     intervals={f: bounds(per[c]) for f, per in found.items()},
                     vs_baseline=versus[c],
                     distribution_labels=counted[1],

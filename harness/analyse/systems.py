@@ -12,7 +12,7 @@ from harness.analyse.options import Options
 from harness.analyse.units import Units, Votes, item_key
 from harness.content.dataset import Dataset
 from harness.errors import UsageError
-from harness.stats import cell_statistics, system_correlation
+from harness.stats import system_correlation
 from harness.stats.arrays import Floats
 from harness.stats.catalogue import NO_ORDER
 
@@ -44,7 +44,6 @@ def system_cells(data: Dataset, units: Units, counted: Mapping[str, Votes], opti
 
 def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: Options) -> Cell:
     classes = of.classes
-    every = [s.name for s in cell_statistics(2, "interval")]
     values = np.array(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
     counts = of.counts[units.item]
     raters = counts.sum(axis=1)
@@ -56,7 +55,7 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: 
     with_reference = len(np.unique(system.codes[named & ~np.isnan(human)]))
     undefined = dict.fromkeys((*every, "vs_baseline", *_DISTRIBUTIONS), NOT_HERE)
     undefined |= {} if with_reference else {"coverage": NO_REFERENCE}
-    estimates: dict[str, float | None] = dict.fromkeys(every)
+    estimates: dict[str, float | None] = dict.fromkeys(NAMES)
     pairs: dict[str, tuple[float, float] | None] = {}
     means: list[dict[str, Any]] = []
     n = groups = 0

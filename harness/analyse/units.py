@@ -13,6 +13,7 @@ from harness.analyse.options import Annotators
 from harness.columns import NO_VALUE, Coded
 from harness.content.dataset import Dataset
 from harness.content.recorded import Judgments, joined
+from harness.content.tags import suggest
 from harness.errors import UsageError
 from harness.model import Failure, Scale, Score
 from harness.stats import count_long
@@ -91,7 +92,10 @@ def _direction(best: Any, first: Any, last: Any) -> Direction | None:
 
 
 def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, Votes]:
-    """Every metric's labels, counted an item; items with another number of annotators than `needed` have none."""
+    """Every metric's labels, counted an item; items with another number of annotators than `needed` have none.
+
+    Raises UsageError when there are labels and no item has that number of annotators.
+    """
     labels = data.labels
     number = {item.item_id: i for i, item in enumerate(data.items)}
     item = labels.item.recoded(number).astype(np.int64)
@@ -110,6 +114,9 @@ def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, 
         raters = counts.sum(axis=1)
         kept = raters == needed.least if needed.exactly else raters >= needed.least
         found[metric] = Votes(classes, np.where(kept[:, None], counts, 0), len(here))
+    if found and not any(of.counts.any() for of in found.values()):
+        wanted = f"exactly {needed.least}" if needed.exactly else f"{needed.least} or more"
+        raise UsageError(f"no item has {wanted} annotators on a metric; the most that one has is {labels.most_raters}")
     return found
 
 
@@ -174,5 +181,6 @@ def item_key(data: Dataset, name: str) -> Coded:
     values = [item.fields.get(name) for item in data.items]
     if not any(isinstance(value, (str, int, float)) for value in values):
         fields = sorted({field for item in data.items[:1000] for field in item.fields})
-        raise UsageError(f"no item has '{name}'; there are {', '.join((*OWN_KEYS, *fields))}")
+        here = [*OWN_KEYS, "metric", "judge", "variant", "temperature", "agreement", *fields]
+        raise UsageError(f"no item has '{name}'.{suggest(name, here)}\n         here: {', '.join(here)}")
     return Coded.of(value if isinstance(value, (str, int, float)) else None for value in values)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from harness import api
@@ -13,21 +12,23 @@ from harness.errors import UsageError
 
 
 def compare(arguments: argparse.Namespace) -> int:
+    from harness.render.progress import working
     from harness.tables import to_json
 
-    found = api.compare(
-        *arguments.sources,
-        judges=arguments.judge,
-        by=arguments.by,
-        annotators=arguments.annotators,
-        majority=arguments.majority,
-        level=arguments.level,
-        where=_where(arguments.where),
-        versus=_pair(arguments.versus, "--versus judge=NAME") if arguments.versus else None,
-        recipe=arguments.recipe,
-        out=arguments.out,
-        seed=arguments.seed,
-    )
+    with working("comparing"):
+        found = api.compare(
+            *arguments.sources,
+            judges=arguments.judge,
+            by=arguments.by,
+            annotators=arguments.annotators,
+            majority=arguments.majority,
+            level=arguments.level,
+            where=_where(arguments.where),
+            versus=_pair(arguments.versus, "--versus judge=NAME") if arguments.versus else None,
+            recipe=arguments.recipe,
+            out=arguments.out,
+            seed=arguments.seed,
+        )
     if arguments.figure:
         from harness.render.figures import draw_by_agreement
 
@@ -91,8 +92,3 @@ def _pair(text: str, example: str) -> tuple[str, str]:
     if not (name and equals and value):
         raise UsageError(f"'{text}' should be a name, '=' and a value, as in {example}")
     return name, value
-
-
-def path_or_name(text: str) -> str | Path:
-    """A folder, if there is one of that name, else the name of a run."""
-    return Path(text) if Path(text).is_dir() else text

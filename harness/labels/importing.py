@@ -303,7 +303,7 @@ class _Import:
 
     def _without_path(self, refusal: Refused) -> Refused:
         """As it is kept: with the source's name, and nothing of the machine on which it lay."""
-        name = Path(self.source).name
+        name = Path(self.source).name if Path(self.source).exists() else self.source
         return Refused(refusal.place.replace(self.source, name), refusal.reason.replace(self.source, name), refusal.row)
 
     @property

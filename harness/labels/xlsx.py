@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from harness.labels import table as limits
 from harness.labels.delimited import refuse_repeated
 from harness.labels.table import Record, Table, Unreadable, is_blank
 
+_MAX_MERGED = 1_000_000
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 
 
@@ -52,21 +54,32 @@ def open_book(path: Path) -> Any:
 
 
 def _refuse_bombs(path: Path) -> None:
-    """Small files may unpack to enormous ones: by size (openpyxl reads no further than the size stated) or by XML entities."""
+    """Small files may grow enormous: by unpacking (no further than to the sizes stated), by XML entities, by merged cells."""
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(part.file_size for part in archive.infolist())
             if size > limits.MAX_BYTES:
                 raise ContentError(f"unpacks to {size >> 20} MiB, more than {limits.MAX_BYTES >> 20} MiB; save only the rows needed", path)
             for part in archive.infolist():
-                with archive.open(part) as file:
-                    start = file.read(4096).replace(b"\0", b"")
-                if part.filename.endswith((".xml", ".rels")) and (b"<!DOCTYPE" in start or b"<!ENTITY" in start):
-                    raise ContentError(f"the part {part.filename} declares entities, which no spreadsheet program does", path)
+                if part.filename.endswith((".xml", ".rels")):
+                    _refuse_bad_part(path, part.filename, archive.read(part).replace(b"\0", b""))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as err:
         raise ContentError(f"not a readable Excel workbook ({err}); save it as .xlsx once more", path) from None
     except OSError as err:
         raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+
+
+def _refuse_bad_part(path: Path, name: str, xml: bytes) -> None:
+    if b"<!DOCTYPE" in xml[:4096] or b"<!ENTITY" in xml[:4096]:
+        raise ContentError(f"the part {name} declares entities, which no spreadsheet program does", path)
+    from openpyxl.utils import range_boundaries
+
+    merged = 0
+    for found in re.finditer(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})", xml):
+        left, top, right, bottom = range_boundaries(found[1].decode())
+        merged += (right - left + 1) * (bottom - top + 1)
+    if merged > _MAX_MERGED:  # openpyxl visits every one of them
+        raise ContentError(f"{merged} cells are merged, more than {_MAX_MERGED}; take the merges away", path)
 
 
 def _sheet(book: Any, path: Path, name: str | None) -> tuple[Any, list[str]]:
@@ -82,8 +95,13 @@ def _sheet(book: Any, path: Path, name: str | None) -> tuple[Any, list[str]]:
     return filled[0], [f"read is the sheet '{filled[0].title}'; --sheet picks another ({', '.join(others)})"] if others else []
 
 
-def _filled_rows(sheet: Any) -> Iterator[Any]:
-    return (row for row in sheet.iter_rows() if any(not is_blank(cell.value) for cell in row))
+def _filled_rows(sheet: Any) -> Iterator[list[Any]]:
+    """The rows that hold something, each as its cells. Only cells that the file has: openpyxl's own iteration makes all those between them,
+    which are 17 billion where one stands in the last corner."""
+    rows: dict[int, list[Any]] = {}
+    for place in sorted(sheet._cells):
+        rows.setdefault(place[0], []).append(sheet._cells[place])
+    return (row for row in rows.values() if any(not is_blank(cell.value) for cell in row))
 
 
 def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -130,7 +148,7 @@ def _cached_values(path: Path, title: str) -> dict[str, Any]:
     import openpyxl
 
     book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()), data_only=True)
-    return {cell.coordinate: cell.value for row in book[title].iter_rows() for cell in row if cell.value is not None}
+    return {cell.coordinate: cell.value for cell in book[title]._cells.values() if cell.value is not None}
 
 
 def _header(row: dict[str, Any], place: str) -> dict[str, str]:

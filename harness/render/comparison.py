@@ -36,7 +36,7 @@ def _short(value: float) -> str:
 _ITEMS: tuple[Column, ...] = (
     ("n", lambda c: str(c.n_ref)),
     ("read", lambda c: str(c.n)),
-    ("PA [95 %]", lambda c: percent(c["pa"], c["pa_ci"]) + (" ‡" if c.few_rare_cases else "")),
+    ("PA [95 %]", lambda c: percent(c["pa"], c["pa_ci"]) + (" ‡" if c.few_rare_cases and c.n_ref else "")),
     ("− baseline", lambda c: difference(c.vs_baseline["diff"], c.vs_baseline["ci"])),
     ("q", lambda c: _p(c.vs_baseline["q"])),
     ("judge–person", lambda c: percent(c["pa_pairwise"])),
@@ -61,9 +61,9 @@ _SYSTEMS: tuple[Column, ...] = (
 )
 _NOTES = (
     "PA: share of the answers read that equal the annotators' aggregate. − baseline: PA with failures counted as wrong, minus that of the",
-    "best constant (in runs, of what the development items say), in percentage points; q: its p corrected over all rows. judge–person and",
-    "person–person: mean pairwise agreement on the same items, and their difference (gap): these two may be compared, PA and person–person",
-    "may not. κ: judge and aggregate (Cohen); people's κ: annotators among themselves (Fleiss). α: judge and aggregate (Krippendorff, ordinal",
+    "best constant (in runs, of what the development items say), in percentage points; q: its p corrected over all rows. judge–person,",
+    "person–person: mean pairwise agreement on the same items, and their difference (gap): these may be compared, PA and person–person may",
+    "not. κ: judge and aggregate (Cohen); people's κ: annotators among themselves (Fleiss). α: judge and aggregate (Krippendorff, ordinal",
     "where the scale is). τ: with the annotators' mean. leniency: judge minus people in points of the scale, + toward the best.",
     "‡ a class is expected in fewer than 15 items: intervals may be too narrow. – undefined (--json gives the reason).",
 )
@@ -99,7 +99,9 @@ def _heading(language: Any) -> Text:
 
 
 def _table(cells: Sequence[Cell], columns: Sequence[Column], every: Sequence[Cell]) -> Table:
+    """A row a cell; a column that says nothing of any cell is left out."""
     keys = _telling([cell.key for cell in every])
+    columns = [(name, show) for name, show in columns if any(show(cell) not in ("", "–") for cell in every)]
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in keys:
         table.add_column(name, overflow="fold")

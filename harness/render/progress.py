@@ -37,6 +37,17 @@ def counting(what: str) -> Iterator[Callable[[], None]]:
         yield lambda: bar.advance(task)
 
 
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Says on stderr, where it is a terminal, that something takes its time."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(plain(what)):
+        yield
+
+
 class TerminalWatcher:
     """Shows a run's progress; asks for consent before a user's own texts leave the machine."""
 
