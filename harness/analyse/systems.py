@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.analyse.cells import NO_REFERENCE, Cell, bounds, factorise, key_column, number
+from harness.analyse.cells import NAMES, NO_REFERENCE, Cell, bounds, factorise, key_column, number
 from harness.analyse.options import Options
 from harness.analyse.units import Units, Votes, item_key
 from harness.content.dataset import Dataset
@@ -53,7 +53,7 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: 
     system, group = (item_key(data, name).take(units.item) for name in ("system", "group"))
     named = system.codes >= 0
     with_reference = len(np.unique(system.codes[named & ~np.isnan(human)]))
-    undefined = dict.fromkeys((*every, "vs_baseline", *_DISTRIBUTIONS), NOT_HERE)
+    undefined = dict.fromkeys((*NAMES, "vs_baseline", *_DISTRIBUTIONS), NOT_HERE)
     undefined |= {} if with_reference else {"coverage": NO_REFERENCE}
     estimates: dict[str, float | None] = dict.fromkeys(NAMES)
     pairs: dict[str, tuple[float, float] | None] = {}

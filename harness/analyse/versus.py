@@ -58,20 +58,30 @@ def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapp
 
 
 def _partners(units: Units, column: Coded, wanted: int, name: str) -> Ints:
-    """The row of each unit's partner: the same in everything but `name`, which is `wanted` there; -1 without one."""
+    """The row of each unit's partner: the same in everything but `name`, which is `wanted` there; -1 without one.
+
+    A partner from the same source comes first; without one, any source's will do.
+    """
     j = units.judgments
-    same = {
-        "metric": j.metric,
-        "repeat": j.repeat,
-        "judge": j.judge,
-        "variant": j.variant,
-        "temperature": j.temperature,
-        "source": units.source,
-    }
+    same = {"metric": j.metric, "repeat": j.repeat, "judge": j.judge, "variant": j.variant, "temperature": j.temperature}
     key = units.item
     for each, values in same.items():
         if each != name:
-            key = np.unique(key * (len(values.values) + 1) + values.codes + 1, return_inverse=True)[1]
+            key = _joint(key, values)
+    anywhere = _last(key, column, wanted)
+    if name == "source":
+        return anywhere
+    here = _last(_joint(key, units.source), column, wanted)
+    return np.where(here >= 0, here, anywhere)
+
+
+def _joint(key: Ints, column: Coded) -> Ints:
+    """Numbers of the distinct pairs of a key and a column's value."""
+    return np.unique(key * (len(column.values) + 1) + column.codes + 1, return_inverse=True)[1]
+
+
+def _last(key: Ints, column: Coded, wanted: int) -> Ints:
+    """For each row of another value, the last row of the wanted one that has its key; -1 without one."""
     partner = np.full(int(key.max(initial=-1)) + 1, -1, np.int64)
     theirs = np.flatnonzero(column.codes == wanted)
     partner[key[theirs]] = theirs
