@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from harness.cli.parser import build_parser
@@ -14,10 +15,17 @@ def page() -> str:
     os.environ["COLUMNS"] = "110"  # argparse wraps to the terminal
     parser = build_parser()
     parts = ["# The command line", "", "Generated from `--help`; do not edit.", "", "```", parser.format_help().rstrip(), "```"]
-    [commands] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    for name, command in commands.choices.items():
+    for name, command in _commands(parser):
         parts += ["", f"## harness {name}", "", "```", command.format_help().rstrip(), "```"]
+        for below, nested in _commands(command):
+            parts += ["", f"### harness {name} {below}", "", "```", nested.format_help().rstrip(), "```"]
     return "\n".join(parts) + "\n"
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.items()
 
 
 if __name__ == "__main__":

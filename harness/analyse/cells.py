@@ -289,7 +289,11 @@ def named_shares(classes: Classes, shares: Floats) -> dict[str, float] | None:
     if np.isnan(shares).any():
         return None
     if classes.kind == "interval":
-        return {f"{float(score):g}": share for score, share in zip(classes.scores, shares.tolist(), strict=True) if share}
+        found: dict[str, float] = {}
+        for score, share in zip(classes.scores, shares.tolist(), strict=True):
+            if share:  # scores that look the same count together
+                found[f"{float(score):g}"] = found.get(f"{float(score):g}", 0.0) + share
+        return found
     return {str(score): share for score, share in zip(classes.scores, shares.tolist(), strict=True)}
 
 

@@ -180,7 +180,7 @@ def item_key(data: Dataset, name: str) -> Coded:
         return Coded.of(getattr(item, name) for item in data.items)
     values = [item.fields.get(name) for item in data.items]
     if not any(isinstance(value, (str, int, float)) for value in values):
-        fields = sorted({field for item in data.items[:1000] for field in item.fields})
+        fields = sorted({name for item in data.items[:1000] for name, value in item.fields.items() if isinstance(value, (str, int, float))})
         here = [*OWN_KEYS, "metric", "judge", "variant", "temperature", "agreement", *fields]
         raise UsageError(f"no item has '{name}'.{suggest(name, here)}\n         here: {', '.join(here)}")
     return Coded.of(value if isinstance(value, (str, int, float)) else None for value in values)

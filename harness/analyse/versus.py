@@ -77,7 +77,8 @@ def _partners(units: Units, column: Coded, wanted: int, name: str) -> Ints:
 
 def _joint(key: Ints, column: Coded) -> Ints:
     """Numbers of the distinct pairs of a key and a column's value."""
-    return np.unique(key * (len(column.values) + 1) + column.codes + 1, return_inverse=True)[1]
+    joint: Ints = np.unique(key * (len(column.values) + 1) + column.codes + 1, return_inverse=True)[1]
+    return joint
 
 
 def _last(key: Ints, column: Coded, wanted: int) -> Ints:

@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"harness: {_plain(str(err))}", file=sys.stderr)
         return err.exit_code
     except KeyboardInterrupt:
-        print("harness: interrupted; what was answered is kept, and the same command goes on from there", file=sys.stderr)
+        print("harness: interrupted; what a run was answered is kept, and the same command goes on from there", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -59,7 +59,7 @@ def _say(done: Imported) -> None:
         print(plain(f"{refusal.place}: {refusal.reason}"), file=sys.stderr)
     if len(done.refused) > _SHOWN:
         print(f"… and {len(done.refused) - _SHOWN} more", file=sys.stderr)
-    for note in done.notes:
+    for note in done.said:
         print(plain(note), file=sys.stderr)
     further = [
         f"{len(done.refused)} refused (see {done.folder / 'refused.jsonl'})" if done.refused else "",
@@ -86,7 +86,7 @@ def _facts(done: Imported) -> dict[str, Any]:
         "annotators": done.annotators,
         "metrics": done.metrics,
         "folder": str(done.folder),
-        "notes": done.notes,
+        "notes": [*done.said, *done.notes],
     }
 
 

@@ -104,7 +104,7 @@ def _replace_files(target: Path, files: Mapping[str, bytes]) -> None:
         for name in files:
             kept = staged / f"{name}.before"
             if (target / name).exists():
-                os.link(target / name, kept)
+                _keep(target / name, kept)
             before[name] = kept if kept.exists() else None
             os.replace(staged / name, target / name)
     except BaseException:
@@ -116,6 +116,13 @@ def _replace_files(target: Path, files: Mapping[str, bytes]) -> None:
         raise
     finally:
         shutil.rmtree(staged, ignore_errors=True)
+
+
+def _keep(path: Path, copy: Path) -> None:
+    try:
+        os.link(path, copy)
+    except OSError:  # a file system without links
+        shutil.copy2(path, copy)
 
 
 def _write_all(folder: Path, files: Mapping[str, bytes]) -> None:

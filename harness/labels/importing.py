@@ -48,7 +48,8 @@ class Imported(msgspec.Struct, frozen=True):
     annotators: int
     metrics: tuple[str, ...]
     folder: Path
-    notes: tuple[str, ...]  # what was guessed and what was done, in sentences
+    said: tuple[str, ...]  # what was guessed, and what may be said more exactly
+    notes: tuple[str, ...]  # what was done; data.toml has it too
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -282,7 +283,8 @@ class _Import:
             annotators=len({row["annotator_id"] for row in self.labels}),
             metrics=tuple(self._used_scales()),
             folder=self.existing.folder,
-            notes=tuple([*self._said(about), *notes]),
+            said=tuple(self._said(about)),
+            notes=tuple(notes),
         )
 
     def _used_scales(self) -> dict[str, Scale]:

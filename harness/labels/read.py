@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.errors import ContentError, UsageError
-from harness.labels import argilla, hub, label_studio, records, sheet
+from harness.labels import argilla, filled, hub, label_studio, records
 from harness.labels.delimited import read_delimited
 from harness.labels.table import Table
 from harness.labels.xlsx import OLD_EXCEL, open_book, read_xlsx
@@ -57,9 +57,9 @@ def read_source(
     if kind == "xlsx":
         return read_xlsx(path, worksheet)
     if kind == "sheet":
-        if not sheet.is_sheet(open_book(path)):
+        if not filled.is_sheet(open_book(path)):
             raise ContentError("not a sheet that 'harness labels export' made: its hidden sheet is missing", path)
-        return sheet.read_sheet(path, annotator)
+        return filled.read_sheet(path, annotator)
     if kind in ("csv", "tsv"):
         return read_delimited(path, encoding, delimiter="\t" if kind == "tsv" else None)
     if kind == "jsonl":
@@ -97,7 +97,7 @@ def _kind(source: str, path: Path) -> str:
     if kind is None:
         raise UsageError(f"{path}: what kind of file is it? Say --from with one of {', '.join(KINDS)}")
     if kind == "xlsx":
-        return "sheet" if sheet.is_sheet(open_book(path)) else "xlsx"
+        return "sheet" if filled.is_sheet(open_book(path)) else "xlsx"
     return _kind_of_json(path) if kind == "json" else kind
 
 

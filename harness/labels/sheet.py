@@ -1,4 +1,4 @@
-"""The sheet for native speakers: a workbook to read and fill in, and its way back.
+"""The sheet for native speakers: a workbook to read and fill in. `filled` reads it back.
 
 A worksheet a task holds one row an item: its texts, a drop-down of the scale under each metric, and room for a comment. It is blind: no
 system, judge, label, group or note, and item ids stand only in a sheet that spreadsheet programs do not offer to show; rows carry a
@@ -10,23 +10,20 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from harness.content.specs import Rubric
 from harness.content.tags import english_name, likely_script
-from harness.errors import ContentError, UsageError
-from harness.labels.table import Record, Table, Unreadable, columns_of, is_blank
-from harness.labels.xlsx import grid, open_book
+from harness.errors import UsageError
 from harness.model import Item, Scale
 
 SCHEMA_VERSION = 1
 MAX_CELL = 32_767  # characters (UTF-16 units) that a cell of a workbook can hold
-_MARKER = "_harness"
+MARKER = "_harness"
 _GUIDE = "How to fill it in"
-_NAME_CELL, _NAMES_ROW, _TITLES_ROW, _FIRST_ROW = "D1", 2, 3, 4
+NAME_CELL, NAMES_ROW, _TITLES_ROW, FIRST_ROW = "D1", 2, 3, 4
 # What XML 1.0 cannot hold: controls but tab, line feed and carriage return; surrogates; the two non-characters.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -53,9 +50,6 @@ def right_to_left(language: str) -> bool:
     return likely_script(language) in _RIGHT_TO_LEFT
 
 
-# Writing
-
-
 def make_sheet(sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], annotator: str = "") -> Any:
     """The workbook. Raises UsageError naming the item when a text is longer than a cell can hold."""
     import openpyxl  # late: 0.2 s
@@ -66,7 +60,7 @@ def make_sheet(sections: Sequence[Section], scales: Mapping[str, Scale], rubrics
     names = [_write_section(book, section, marker, scales, rubrics, annotator) for section in sections]
     _write_guide(book, sections, scales, rubrics)
     marker.finish(sections, names)
-    book.move_sheet(_MARKER, offset=len(book.sheetnames))
+    book.move_sheet(MARKER, offset=len(book.sheetnames))
     book.move_sheet(_GUIDE, offset=1 - book.sheetnames.index(_GUIDE))
     book.active = 0
     return book
@@ -76,7 +70,7 @@ class _Marker:
     """The sheet that spreadsheet programs do not show: what the workbook is, the classes of its drop-downs, and which row is which item."""
 
     def __init__(self, book: Any, scales: Mapping[str, Scale]) -> None:
-        self.sheet = book.create_sheet(_MARKER)
+        self.sheet = book.create_sheet(MARKER)
         self.sheet.sheet_state = "veryHidden"
         self._scales = scales
         self._row = 3
@@ -98,7 +92,7 @@ class _Marker:
             for row, point in enumerate(points, start=3):
                 _write(self.sheet.cell(row, column), point)
             letter = self.sheet.cell(1, column).column_letter
-            self._lists[metric] = f"{_MARKER}!${letter}$3:${letter}${2 + len(points)}"
+            self._lists[metric] = f"{MARKER}!${letter}$3:${letter}${2 + len(points)}"
         return self._lists[metric]
 
     def finish(self, sections: Sequence[Section], names: Sequence[str]) -> None:
@@ -119,29 +113,29 @@ def _write_section(
     sheet.sheet_view.rightToLeft = all(map(right_to_left, languages))
     columns = _columns(section, rubrics, several_languages=len(languages) > 1)
     for number, (name, title) in enumerate(columns.items(), start=1):
-        _write(sheet.cell(_NAMES_ROW, number), name)
+        _write(sheet.cell(NAMES_ROW, number), name)
         head = sheet.cell(_TITLES_ROW, number)
         _write(head, title)
         head.font, head.fill = Font(bold=True), PatternFill("solid", fgColor="DDE6F0")
         head.alignment = Alignment(wrap_text=True, vertical="center")
-    sheet.row_dimensions[_NAMES_ROW].hidden = True
+    sheet.row_dimensions[NAMES_ROW].hidden = True
     _write(sheet["C1"], "Your name or code:")
     sheet["C1"].alignment, sheet["C1"].font = Alignment(horizontal="right"), Font(bold=True)
-    _write(sheet[_NAME_CELL], annotator)
+    _write(sheet[NAME_CELL], annotator)
     answers = PatternFill("solid", fgColor="FFF8DC")
-    sheet[_NAME_CELL].protection, sheet[_NAME_CELL].fill = Protection(locked=False), answers
-    for row, item in enumerate(section.items, start=_FIRST_ROW):
+    sheet[NAME_CELL].protection, sheet[NAME_CELL].fill = Protection(locked=False), answers
+    for row, item in enumerate(section.items, start=FIRST_ROW):
         key = marker.add(item)
         for number, name in enumerate(columns, start=1):
             cell = sheet.cell(row, number)
-            _write(cell, _content(name, item, key, row - _FIRST_ROW + 1), f"item '{item.item_id}', '{name.partition(':')[2]}'")
+            _write(cell, _content(name, item, key, row - FIRST_ROW + 1), f"item '{item.item_id}', '{name.partition(':')[2]}'")
             direction = 2 if right_to_left(item.language) and name.startswith("text:") else 0
             cell.alignment = Alignment(wrap_text=True, vertical="top", readingOrder=direction)
             if name.startswith("metric:") or name == "comment":
                 cell.protection, cell.fill = Protection(locked=False), answers
     _set_widths(sheet, section, columns)
     _add_drop_downs(sheet, section, columns, scales, marker)
-    sheet.freeze_panes = sheet.cell(_FIRST_ROW, 3)
+    sheet.freeze_panes = sheet.cell(FIRST_ROW, 3)
     _protect(sheet)
     return str(sheet.title)
 
@@ -225,7 +219,7 @@ def _add_drop_downs(sheet: Any, section: Section, columns: Mapping[str, str], sc
         else:
             rule = DataValidation(type="list", formula1=f"={marker.classes(metric)}", allow_blank=True)
         rule.showErrorMessage, rule.errorTitle, rule.error = True, "Not on the scale", f"Please choose: {scale.describe()}"[:250]
-        rule.add(f"{letter}{_FIRST_ROW}:{letter}{_FIRST_ROW + len(section.items) - 1}")
+        rule.add(f"{letter}{FIRST_ROW}:{letter}{FIRST_ROW + len(section.items) - 1}")
         sheet.add_data_validation(rule)
 
 
@@ -279,77 +273,3 @@ def _criteria(metric: str, scale: Scale, rubrics: Mapping[str, Rubric]) -> Itera
     yield rubric.title, rubric.detailed.description.strip(), False
     for criteria in rubric.detailed.criteria:
         yield str(criteria.score), "\n".join(f"• {point}" for point in criteria.points), False
-
-
-# Reading
-
-
-def is_sheet(book: Any) -> bool:
-    """Whether a workbook was made by `make_sheet`."""
-    return _MARKER in book.sheetnames and book[_MARKER]["A1"].value == "judge-harness sheet"
-
-
-def read_sheet(path: Path, annotator: str | None = None) -> Table:
-    """A filled sheet in long form: one record an item and metric, blank where nothing was chosen.
-
-    The annotator is `annotator`, else who is named in the sheet. Raises ContentError when nobody is, or when parts of the sheet that the
-    program needs are gone.
-    """
-    book = open_book(path)
-    marker = book[_MARKER]
-    if marker["B1"].value != SCHEMA_VERSION:
-        raise ContentError(f"a sheet of version {marker['B1'].value}; this program reads version {SCHEMA_VERSION}", path)
-    try:
-        about = msgspec.json.decode(str(marker["A2"].value), type=_About)
-    except msgspec.DecodeError:
-        raise ContentError(f"the hidden sheet '{_MARKER}' was changed; export the sheet anew and copy the answers over", path) from None
-    known = {str(row[0]): row[1:4] for row in marker.iter_rows(min_row=3, max_col=4, values_only=True) if row[0] is not None}
-    here = [book[name] for name in about.sheets if name in book.sheetnames]
-    if not here:
-        raise ContentError(f"the sheets with the answers are gone or renamed: {', '.join(about.sheets)}", path)
-    records: list[Record] = []
-    comments: list[dict[str, Any]] = []
-    for sheet in here:
-        who = annotator or _name_in(sheet) or _name_in(here[0])
-        if not who:
-            place = f"{path}:{sheet.title}!{_NAME_CELL}"
-            raise ContentError("nobody's name is in it; write one into this cell or give --annotator NAME", place)
-        own = list(_records(sheet, path, known, who))
-        records += own
-        comments += [{"key": r.cells["item_id"], "annotator": who, "comment": r.cells["comment"]} for r in own if "comment" in r.cells]
-    if not any("score" in record.cells for record in records):
-        raise ContentError("nothing is filled in yet", path)
-    found = {"scales": about.scales, "comments": [*{(c["key"], c["annotator"]): c for c in comments}.values()]}
-    return Table("sheet", columns_of([record.cells for record in records]), records, about=found)
-
-
-class _About(msgspec.Struct):
-    sheets: list[str]
-    scales: dict[str, Scale]
-
-
-def _name_in(sheet: Any) -> str:
-    return str(sheet[_NAME_CELL].value or "").strip()
-
-
-def _records(sheet: Any, path: Path, known: Mapping[str, Any], who: str) -> Iterator[Record]:
-    rows = dict(grid(sheet, path))
-    names = {letter: str(name) for letter, name in rows.get(_NAMES_ROW, {}).items()}
-    if "key" not in names.values():
-        place = f"{path}:{sheet.title}!{_NAMES_ROW}"
-        raise ContentError("the hidden row that names the columns was changed; export the sheet anew", place)
-    letters = {name: letter for letter, name in names.items()}
-    for number, row in rows.items():
-        if number < _FIRST_ROW:
-            continue
-        cells = {names[letter]: value for letter, value in row.items() if letter in names}
-        item_id, language, task = known.get(str(cells.get("key", "")), (None, None, None))
-        about = {"language": language, "task": task, "annotator_id": who, "comment": cells.get("comment")}
-        texts = {name[5:]: value for name, value in cells.items() if name.startswith("text:")}
-        if item_id is None:
-            item_id = Unreadable("this row is not one of the sheet's own: its hidden key is missing or was changed")
-        for name, letter in letters.items():
-            if name.startswith("metric:"):
-                found = {"item_id": item_id, **about, **texts, "metric": name[7:], "score": cells.get(name)}
-                kept = {key: value for key, value in found.items() if not is_blank(value)}
-                yield Record(kept, number, f"{path}:{sheet.title}!", {"score": letter})

@@ -10,7 +10,6 @@ from typing import Any
 
 from harness.analyse import Cell, Comparison
 from harness.errors import UsageError
-from harness.stats import LEVELS
 from harness.tables import write_atomic
 from harness.text import plain
 
@@ -40,14 +39,15 @@ def _svg(cells: Sequence[Cell], signature: str) -> bytes:
         from matplotlib.figure import Figure
     except ImportError:
         raise UsageError("figures need the extra 'figures': pip install 'judge-harness[figures]'") from None
+    levels = list(cells[0].distribution_by_agreement or {})
     # Text stays text (any script shows), and ids do not change from one drawing to the next.
     style: Any = {"svg.fonttype": "none", "svg.hashsalt": signature, "font.size": 8, "font.family": "sans-serif", "text.parse_math": False}
     with mpl.rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # of the font that measures; whoever shows the file has others
-        figure = Figure(figsize=(_WIDTH * len(LEVELS) + 0.4, _HEIGHT * len(cells) + 0.6), layout="constrained")
-        panels: Any = figure.subplots(len(cells), len(LEVELS), sharey=True, squeeze=False)
+        figure = Figure(figsize=(_WIDTH * len(levels) + 0.4, _HEIGHT * len(cells) + 0.6), layout="constrained")
+        panels: Any = figure.subplots(len(cells), len(levels), sharey=True, squeeze=False)
         for row, cell in enumerate(cells):
-            for column, level in enumerate(LEVELS):
+            for column, level in enumerate(levels):
                 _panel(panels[row][column], (cell.distribution_by_agreement or {})[level], level)
             panels[row][0].set_ylabel(_name(cell))
         handles, labels = panels[0][0].get_legend_handles_labels()

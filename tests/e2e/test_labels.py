@@ -17,6 +17,7 @@ import pytest
 from harness.content import Library, load_folder
 
 Cli = Callable[..., Any]
+SHARED_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 MEANT = ("--language", "en", "--task", "chat", "--scale", "tone=0,1,2:best=2")
 
 
@@ -158,6 +159,16 @@ def test_tables_go_out_and_come_back(cli: Cli, table: Path, tmp_path: Path, libr
     assert done.code == 0, done.err
     one, two = (load_folder(tmp_path / folder, library) for folder in ("one", "two"))
     assert list(one.labels) == list(two.labels) and one.items == two.items and one.scales == two.scales
+
+
+@pytest.mark.needs("shared data")
+def test_published_labels_come_in_whole(cli: Cli, tmp_path: Path, library: Library) -> None:
+    source = SHARED_DATA / "pariksha"
+    done = cli("labels", "import", source / "labels.jsonl.gz", "--items", source, "--to", tmp_path / "data", "--keep-annotators", "--json")
+    assert done.code == 0 and json.loads(done.out)["rows"] == 18855
+    one, two = load_folder(source, library), load_folder(tmp_path / "data", library)
+    assert list(one.labels) == list(two.labels) and one.items == two.items
+    assert two.about.licence == one.about.licence
 
 
 def test_bundled_labels_are_exported_only_for_named_languages(cli: Cli, tmp_path: Path) -> None:

@@ -60,13 +60,22 @@ THREE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
 
 @pytest.mark.parametrize(
     ("needed", "kept"),
-    [(Annotators(1), "abcd"), (TWO, "bcd"), (Annotators(2, True), "b"), (Annotators(3, True), "c"), (Annotators(5), "")],
+    [(Annotators(1), "abcd"), (TWO, "bcd"), (Annotators(2, True), "b"), (Annotators(3, True), "c")],
     ids=str,
 )
 def test_items_with_another_number_of_annotators_have_no_votes(make_recording: MakeRecording, needed: Annotators, kept: str) -> None:
     made = make_recording({"a": [2], "b": [2, 2], "c": [2, 2, 2], "d": [2, 2, 2, 2]}, {})
     counts = votes(made.data, made.judgments, needed)["m"].counts
     assert "".join(item.item_id for item, n in zip(made.data.items, counts.sum(axis=1), strict=True) if n) == kept
+
+
+@pytest.mark.parametrize(
+    ("needed", "words"), [(Annotators(5), "5 or more annotators"), (Annotators(3, True), "exactly 3 annotators")], ids=["more", "exactly"]
+)
+def test_a_number_of_annotators_that_no_item_has_is_refused(make_recording: MakeRecording, needed: Annotators, words: str) -> None:
+    made = make_recording({"a": [2], "b": [2, 2, 2, 2]}, {})
+    with pytest.raises(UsageError, match=f"no item has {words} on a metric; the most that one has is 4"):
+        votes(made.data, made.judgments, needed)
 
 
 def test_the_judges_scores_are_classes_of_an_interval_scale_too(make_recording: MakeRecording) -> None:
@@ -148,5 +157,7 @@ def test_an_items_keys_are_its_own_and_any_field_that_holds_texts_or_numbers(mak
         "round": [1, 2.5],
     }
     for absent in ("tags", "colour"):
-        with pytest.raises(UsageError, match=f"no item has '{absent}'; there are language, task, system, group, output, prompt, round, tags"):
+        with pytest.raises(UsageError, match=rf"no item has '{absent}'\.\n +here: language, task, system, group, .*, output, prompt, round$"):
             item_key(data, absent)
+    with pytest.raises(UsageError, match=r"no item has 'rond'\. Did you mean 'round'\?"):
+        item_key(data, "rond")

@@ -156,7 +156,7 @@ def test_a_sheet_alone_is_enough(data: Dataset, library: Library, into: Any, tmp
         ("sheet.xlsx:Chat!D5", "'nonsense' is not on the scale (Good, -, a, b)")
     ]
     assert {item.fields["output"] for item in into.data.items} == {"=1+1", "い", "う\ufffd"}
-    assert any("a sheet does not say which items share a text" in note for note in done.notes)
+    assert any("a sheet does not say which items share a text" in note for note in done.said)
 
 
 def test_a_sheet_may_be_sorted_and_its_columns_moved(data: Dataset, folder: Path, library: Library, into: Any, tmp_path: Path) -> None:

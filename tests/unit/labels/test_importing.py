@@ -43,8 +43,7 @@ def test_a_long_table_becomes_a_data_folder(written: Written, into: Any) -> None
     ]
     assert (done.rows, done.labels, done.blank, done.refused, done.items, done.annotators, done.metrics) == (3, 3, 0, (), 2, 2, ("tone",))
     assert (
-        "columns were taken by their names: item_id = 'ID', annotator_id = 'worker', metric = 'dimension', score = 'rating'"
-        in done.notes[0]
+        "columns were taken by their names: item_id = 'ID', annotator_id = 'worker', metric = 'dimension', score = 'rating'" in done.said[0]
     )
     assert into.data.scales["tone"] == Scale(kind="ordinal", classes=(0, 1, 2), best=2) and not into.refused
 
@@ -280,7 +279,7 @@ def test_annotators_get_pseudonyms_and_their_ids_are_nowhere(written: Written, i
     assert len(names) == 2 and all(re.fullmatch("ann-[0-9a-f]{10}", name) for name in names)
     kept = "".join(path.read_text("utf-8") for path in into.folder.iterdir())
     assert "Anna" not in kept and "Bob" not in kept
-    said = " ".join([*done.notes, *(f"{x.place} {x.reason} {x.row}" for x in done.refused)])
+    said = " ".join([*done.said, *done.notes, *(f"{x.place} {x.reason} {x.row}" for x in done.refused)])
     assert "Anna" not in said.replace(str(tmp_path), "") and "Bob" not in said
 
 
@@ -301,7 +300,7 @@ def test_the_same_salt_gives_the_same_pseudonyms_and_another_one_others(
 def test_the_folder_says_what_its_annotators_are(written: Written, into: Any, asked: Any, kind: str) -> None:
     done = into(written("a.csv", LONG + "1,x,tone,2\n"), {"annotators": asked})
     assert into.data.about.annotators == kind
-    assert any("annotators are taken as anonymous" in note for note in done.notes) is (asked is None)
+    assert any("annotators are taken as anonymous" in note for note in done.said) is (asked is None)
 
 
 # Items from elsewhere

@@ -267,6 +267,17 @@ def test_a_workbook_with_entities_is_refused(workbook: Callable[..., Path]) -> N
     assert "the part xl/workbook.xml declares entities" in complaint(path)
 
 
+def test_a_cell_in_the_last_corner_costs_nothing(workbook: Callable[..., Path]) -> None:
+    table = read_source(str(workbook([["item_id", "score"], ["a", 1]], lambda sheet: sheet.cell(1_048_576, 16_384, " "))))
+    assert cells(table) == [{"item_id": "a", "score": 1}]
+
+
+def test_merges_of_millions_of_cells_are_refused_unvisited(workbook: Callable[..., Path]) -> None:
+    path = workbook([["item_id", "score"], ["a", 1]], _merge)
+    _edit(path, "xl/worksheets/sheet1.xml", b'ref="A2:A3"', b'ref="A2:XFD1048576"')
+    assert complaint(path) == "book.xlsx: 17179852800 cells are merged, more than 1000000; take the merges away"
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -46,7 +46,7 @@ def test_what_is_skipped_or_no_score_is_counted(written: Written, into: Any) -> 
     tasks = [task(1, annotation(5, choice("tone", "2"), comment), annotation(6, choice("tone", "1"), cancelled=True), item_id="a")]
     done = into(written("export.json", tasks))
     assert (done.rows, done.labels, done.left_out) == (1, 1, 2)
-    assert "1 annotations that were skipped: left out" in done.notes
+    assert "1 annotations that were skipped: left out" in done.said
 
 
 def test_several_choices_are_refused_at_their_record(written: Written, into: Any) -> None:
@@ -59,7 +59,7 @@ def test_several_choices_are_refused_at_their_record(written: Written, into: Any
 def test_items_without_an_id_of_ours_are_called_by_the_tasks_number(written: Written, into: Any) -> None:
     done = into(written("export.json", [task(7, annotation(5, choice("tone", "2")), text="Hi")]), {"texts": {"output": "text"}})
     assert into.data.items[0].item_id == "7" and into.data.items[0].fields == {"output": "Hi"}
-    assert "the tasks' data have no item_id: items are called by Label Studio's task ids" in done.notes
+    assert "the tasks' data have no item_id: items are called by Label Studio's task ids" in done.said
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+"""The way back of a sheet for native speakers: what was chosen, by whom, and what they remarked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.errors import ContentError
+from harness.labels.sheet import FIRST_ROW, MARKER, NAME_CELL, NAMES_ROW, SCHEMA_VERSION
+from harness.labels.table import Record, Table, Unreadable, columns_of, is_blank
+from harness.labels.xlsx import grid, open_book
+from harness.model import Scale
+
+
+def is_sheet(book: Any) -> bool:
+    """Whether a workbook was made by `sheet.make_sheet`."""
+    return MARKER in book.sheetnames and book[MARKER]["A1"].value == "judge-harness sheet"
+
+
+def read_sheet(path: Path, annotator: str | None = None) -> Table:
+    """A filled sheet in long form: one record an item and metric, blank where nothing was chosen.
+
+    The annotator is `annotator`, else who is named in the sheet. Raises ContentError when nobody is, or when parts of the sheet that the
+    program needs are gone.
+    """
+    book = open_book(path)
+    marker = book[MARKER]
+    if marker["B1"].value != SCHEMA_VERSION:
+        raise ContentError(f"a sheet of version {marker['B1'].value}; this program reads version {SCHEMA_VERSION}", path)
+    try:
+        about = msgspec.json.decode(str(marker["A2"].value), type=_About)
+    except msgspec.DecodeError:
+        raise ContentError(f"the hidden sheet '{MARKER}' was changed; export the sheet anew and copy the answers over", path) from None
+    known = {str(row[0]): row[1:4] for row in marker.iter_rows(min_row=3, max_col=4, values_only=True) if row[0] is not None}
+    here = [book[name] for name in about.sheets if name in book.sheetnames]
+    if not here:
+        raise ContentError(f"the sheets with the answers are gone or renamed: {', '.join(about.sheets)}", path)
+    records: list[Record] = []
+    comments: list[dict[str, Any]] = []
+    for sheet in here:
+        who = annotator or _name_in(sheet) or _name_in(here[0])
+        if not who:
+            place = f"{path}:{sheet.title}!{NAME_CELL}"
+            raise ContentError("nobody's name is in it; write one into this cell or give --annotator NAME", place)
+        own = list(_records(sheet, path, known, who))
+        records += own
+        comments += [{"key": r.cells["item_id"], "annotator": who, "comment": r.cells["comment"]} for r in own if "comment" in r.cells]
+    if not any("score" in record.cells for record in records):
+        raise ContentError("nothing is filled in yet", path)
+    found = {"scales": about.scales, "comments": [*{(c["key"], c["annotator"]): c for c in comments}.values()]}
+    return Table("sheet", columns_of([record.cells for record in records]), records, about=found)
+
+
+class _About(msgspec.Struct):
+    sheets: list[str]
+    scales: dict[str, Scale]
+
+
+def _name_in(sheet: Any) -> str:
+    return str(sheet[NAME_CELL].value or "").strip()
+
+
+def _records(sheet: Any, path: Path, known: Mapping[str, Any], who: str) -> Iterator[Record]:
+    rows = dict(grid(sheet, path))
+    names = {letter: str(name) for letter, name in rows.get(NAMES_ROW, {}).items()}
+    if "key" not in names.values():
+        place = f"{path}:{sheet.title}!{NAMES_ROW}"
+        raise ContentError("the hidden row that names the columns was changed; export the sheet anew", place)
+    letters = {name: letter for letter, name in names.items()}
+    for number, row in rows.items():
+        if number < FIRST_ROW:
+            continue
+        cells = {names[letter]: value for letter, value in row.items() if letter in names}
+        item_id, language, task = known.get(str(cells.get("key", "")), (None, None, None))
+        about = {"language": language, "task": task, "annotator_id": who, "comment": cells.get("comment")}
+        texts = {name[5:]: value for name, value in cells.items() if name.startswith("text:")}
+        if item_id is None:
+            item_id = Unreadable("this row is not one of the sheet's own: its hidden key is missing or was changed")
+        for name, letter in letters.items():
+            if name.startswith("metric:"):
+                found = {"item_id": item_id, **about, **texts, "metric": name[7:], "score": cells.get(name)}
+                kept = {key: value for key, value in found.items() if not is_blank(value)}
+                yield Record(kept, number, f"{path}:{sheet.title}!", {"score": letter})
