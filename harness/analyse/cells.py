@@ -39,7 +39,7 @@ from harness.stats import (
     tabulate,
     undefined_by_scale,
 )
-from harness.stats.arrays import Floats, Ints
+from harness.stats.arrays import Estimates, Floats, Ints
 
 BASELINE = "majority"
 HYPOTHESIS = (
@@ -242,8 +242,7 @@ class _Batch:
         absent = undefined_by_scale(classes.kind, classes.direction)
         cells = []
         for c, key in enumerate(self.keys):
-            undefined = dict(absent) | {name: str(e.reason[c]) for name, e in values.items() if e.reason[c]}
-            undefined |= {f"{name}_ci": str(per[c].reason) for name, per in found.items() if per[c].reason and name not in undefined}
+            undefined = absent | reasons(values, found, c)
             counted = (number(covered[c]), self.shares(labels[c]), self.shares(judge[c]), self._levels(by_agreement, c))
             undefined |= {name: why for (name, why), value in zip(_NOTHING.items(), counted, strict=True) if value is None}
             overall = found["pa_failed_wrong"][c]
@@ -309,6 +308,12 @@ def factorise(columns: Mapping[str, Coded], rows: int) -> tuple[list[dict[str, A
         own = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
         keys.append({name: own.get(name, POOLED) for name in dict.fromkeys((*ALWAYS, *names))})
     return keys, code
+
+
+def reasons(values: Mapping[str, Estimates], found: Mapping[str, Sequence[Interval]], cell: int) -> dict[str, str]:
+    """Why statistics of a cell are undefined, and intervals of those that are not."""
+    why = {name: str(of.reason[cell]) for name, of in values.items() if of.reason[cell]}
+    return why | {f"{name}_ci": str(of[cell].reason) for name, of in found.items() if of[cell].reason and name not in why}
 
 
 def number(value: Any) -> float | None:

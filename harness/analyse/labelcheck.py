@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.analyse.cells import bounds, factorise, named_shares, number, sort_key
+from harness.analyse.cells import bounds, factorise, named_shares, number, reasons, sort_key
 from harness.analyse.compare import CI_METHOD, matching, only_where
 from harness.analyse.options import Annotators, Options
 from harness.analyse.texts import SAME_TO_IT, Misplaced, duplicates, misplaced
@@ -131,9 +131,7 @@ def _metric_cells(data: Dataset, metric: str, of: Votes, keys: list[dict[str, An
         if not len(here):
             continue
         pairs, people, why_not = _people(data, metric, classes, here, drawing)
-        undefined = absent | {name: str(e.reason[c]) for name, e in values.items() if e.reason[c]}
-        undefined |= {f"{name}_ci": str(per[c].reason) for name, per in found.items() if per[c].reason and name not in undefined}
-        undefined |= {"pairs": why_not} if why_not else {}
+        undefined = absent | reasons(values, found, c) | ({"pairs": why_not, "annotators": why_not} if why_not else {})
         place = {name: key[name] for name in key if name not in ("judge", "variant")} | {"metric": metric}
         out.append(
             place
@@ -201,7 +199,7 @@ def _pairs(data: Dataset, table: Ints, items: Ints, names: list[str], classes: C
         {"a": names[a], "b": names[b], "n": int(common[a, b])}
         | {name: number(e.value[i]) for name, e in values.items()}
         | {f"{name}_ci": bounds(per[i]) for name, per in found.items()}
-        | {"undefined": {name: str(e.reason[i]) for name, e in values.items() if e.reason[i]}}
+        | {"undefined": reasons(values, found, i)}
         for i, (a, b) in enumerate(wanted)
     ]
 

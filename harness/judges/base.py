@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
 
-from harness.content.dataset import Dataset
 from harness.model import Call, JudgeIdentity, Reply
+
+if TYPE_CHECKING:
+    from harness.content.dataset import Dataset  # needs numpy, which listing judges should not
 
 
 class NoReply(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,9 @@ def table_of(cells: Sequence[Cell]) -> tuple[list[dict[str, Any]], dict[str, str
     """Cells as rows of a flat table, and the Arrow type of each column: intervals in two columns, what is nested as JSON text."""
     rows = [_flat(cell) for cell in cells]
     columns = {name: _KEY_TYPES.get(name, "string") for cell in cells for name in cell.key} | _COUNTS
-    columns |= {name: "double" for row in rows for name in row if name not in columns and name not in ("baseline", *_NESTED)}
-    return rows, columns | dict.fromkeys(("baseline", *_NESTED), "string")
+    texts = ("baseline", *(("versus",) if any(cell.versus for cell in cells) else ()), *_NESTED)
+    columns |= {name: "double" for row in rows for name in row if name not in columns and name not in texts}
+    return rows, columns | dict.fromkeys(texts, "string")
 
 
 def _flat(cell: Cell) -> dict[str, Any]:
@@ -33,11 +34,15 @@ def _flat(cell: Cell) -> dict[str, Any]:
         row[name] = value
         if name in cell.intervals:
             row[f"{name}_lo"], row[f"{name}_hi"] = cell.intervals[name] or (None, None)
-    versus = cell.vs_baseline
-    lo, hi = versus["ci"] or (None, None)
-    row |= {f"vs_baseline_{name}": value for name, value in (versus | {"lo": lo, "hi": hi}).items() if name in _VERSUS}
-    row["baseline"] = versus["baseline"]
+    row |= _difference("vs_baseline", cell.vs_baseline) | {"baseline": cell.vs_baseline["baseline"]}
+    if cell.versus:
+        row |= _difference("versus", cell.versus) | {"versus": cell.versus["with"]}
     return row | {name: msgspec.json.encode(getattr(cell, name)).decode() for name in _NESTED}
+
+
+def _difference(prefix: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    lo, hi = found["ci"] or (None, None)
+    return {f"{prefix}_{name}": value for name, value in {**found, "lo": lo, "hi": hi}.items() if name in _VERSUS}
 
 
 def write_files(folder: Path, report: Report, judgments: Sequence[Judgment]) -> None:

@@ -71,7 +71,7 @@ def test_importing_the_package_loads_nothing() -> None:
 @pytest.mark.parametrize(
     ("code", "needed"),
     [
-        ("from harness import RunSpec", {"msgspec", "langcodes"}),
+        ("from harness import RunSpec", {"msgspec", "langcodes", "numpy"}),
         ("from harness import Library; Library().task('summarize')", {"msgspec", "langcodes"}),
         ("from harness.judges import kinds; kinds()", {"msgspec", "langcodes"}),
     ],

@@ -53,7 +53,7 @@ def test_systems_come_best_first_with_both_means(graded: Any) -> None:
     both = ~np.isnan(judge)
     expected = {f"s{s}": (human[both & (system == s)].mean(), judge[both & (system == s)].mean()) for s in range(5)}
     found = the_cell(made).systems
-    assert found and [row["human"] for row in found] == sorted((human for human, _ in expected.values()), reverse=True)
+    assert found and [row["system"] for row in found] == sorted(expected, key=lambda name: -expected[name][0])
     for row in found:
         assert (row["human"], row["judge"]) == pytest.approx(expected[row["system"]])
 
@@ -116,19 +116,12 @@ def test_items_without_a_system_are_left_out(make_recording: MakeRecording) -> N
     assert the_cell(make_recording({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2, "c": 3}, scales={"m": FIVE}, places=places)).n_ref == 2
 
 
-def test_cells_are_told_apart_as_at_the_level_of_items(graded: Any, make_recording: MakeRecording, judged: Judged) -> None:
-    made = graded[0]
-    given = [judged(j.item_id, j.score, judge=judge) for judge in "jk" for j in judgments_of(made)]
-    both = make_recording({item.item_id: [1, 2] for item in made.data.items}, given, scales={"m": FIVE}, places=places_of(made))
-    assert [cell["judge"] for cell in compare([both], Options(level="system")).cells] == ["j", "k"]
-
-
-def judgments_of(made: Recording) -> list[Any]:
-    return [type("J", (), {"item_id": item, "score": score}) for item, score in zip(made.judgments.item, made.judgments.score, strict=True) if score]
-
-
-def places_of(made: Recording) -> dict[str, dict[str, Any]]:
-    return {item.item_id: {"system": item.system, "group": item.group} for item in made.data.items}
+def test_cells_are_told_apart_as_at_the_level_of_items(make_recording: MakeRecording, judged: Judged) -> None:
+    scores = {"a": 1, "b": 3, "c": 5}
+    given = [judged(name, score if judge == "k" else 6 - score, judge=judge) for judge in "kj" for name, score in scores.items()]
+    made = make_recording(scores, given, scales={"m": FIVE}, places={name: {"system": name} for name in scores})
+    found = {cell["judge"]: cell["kendall_tau"] for cell in compare([made], Options(level="system")).cells}
+    assert found == {"j": -1, "k": 1} and list(found) == ["j", "k"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from harness.analyse import ALL_TASKS, Cell, Report
+from harness.analyse import POOLED, Cell, Report
 from harness.render.terminal import percent, print_report
 
 MakeCell = Callable[..., Cell]
@@ -54,7 +54,7 @@ def test_nothing_is_cut_at_any_usual_width(make_cell: MakeCell, make_report: Mak
     text = shown(make_report(*(make_cell(metric=metric) for metric in metrics)), width)
     assert "…" not in text
     assert all(cell_len(line) <= width for line in text.splitlines())
-    for piece in ("18", "13", "46 %", "[18–77]", "33 %", "[14–61]", "67 %", "-33", "[-54", "-13]", "0:3", "2:12", "→", "truncated"):
+    for piece in ("18", "13", "46 %", "[18–77]", "33 %", "[14–61]", "67 %", "-33", "[-54", "-13]", "0:17", "2:67", "2:92", "→", "truncated"):
         assert text.count(piece) >= len(metrics), piece
     for name in ("acceptability", "content quality", "task quality", "problematic", "hallucination", "baseline"):
         assert name in text
@@ -110,7 +110,7 @@ def test_what_is_undefined_is_a_dash_and_marked(make_cell: MakeCell, make_report
 
 
 def test_pooled_cells_come_first_and_tasks_are_headings(make_cell: MakeCell, make_report: MakeReport) -> None:
-    pooled = (make_cell(task=ALL_TASKS),)
+    pooled = (make_cell(task=POOLED),)
     report = make_report(make_cell(task="continue_writing"), make_cell(task="continue_writing", metric="hallucination"), by_metric=pooled)
     lines = [line.split("  ")[0] for line in shown(report).splitlines() if not line.startswith(" ")]
     at = lines.index("metric")

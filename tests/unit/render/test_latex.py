@@ -1,0 +1,99 @@
+"""Comparisons in LaTeX: what is printed is escaped, and the table is one that compiles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.analyse import Cell, Comparison
+from harness.render.latex import escape, to_latex
+
+MakeCell = Callable[..., Cell]
+MakeComparison = Callable[..., Comparison]
+
+SPECIAL = "\\&%$#_{}~^"
+
+
+def bare(text: str) -> str:
+    """Without what is escaped: whatever is special in it now does what it does in LaTeX."""
+    return re.sub(r"\\(?:text\w+\{\}|[&%$#_{}])", "", text)
+
+
+def rows(table: str) -> list[list[str]]:
+    body = table.partition(r"\toprule")[2].partition(r"\bottomrule")[0]
+    return [bare(line).removesuffix(r" \\").split(" & ") for line in body.splitlines() if line.endswith(r"\\")]
+
+
+def balanced(text: str) -> bool:
+    depth = 0
+    for letter in bare(text):
+        depth += (letter == "{") - (letter == "}")
+        if depth < 0:
+            return False
+    return depth == 0 and bare(text).count("$") % 2 == 0
+
+
+@pytest.mark.parametrize("letter", SPECIAL)
+def test_special_characters_are_printed(letter: str) -> None:
+    assert bare(escape(f"a{letter}b")) == "ab" and escape(f"a{letter}b") != f"a{letter}b"
+
+
+@given(st.text(st.sampled_from(SPECIAL + "ab é日\n")))
+def test_no_text_does_anything(text: str) -> None:
+    assert not set(bare(escape(text))) & set(SPECIAL)
+
+
+@pytest.mark.parametrize(("value", "text"), [(None, "--"), (0.5, "0.5"), (0.0, "0"), (3, "3"), ("a\x1b[31mb", "a[31mb")])
+def test_whatever_a_key_may_be_is_text(value: object, text: str) -> None:
+    assert escape(value) == text
+
+
+@pytest.mark.parametrize("name", ["task_quality", "50%", "a&b", "$x$", "x^2", r"\input{secret}", "}{", "日本語", "~", "#1"])
+def test_a_table_has_equal_rows_and_balanced_braces_whatever_it_names(make_cell: MakeCell, make_comparison: MakeComparison, name: str) -> None:
+    table = to_latex(make_comparison(make_cell(metric=name, judge=name), make_cell(undefined=True)))
+    lines = rows(table)
+    assert len(lines) == 3 and {len(line) for line in lines} == {len(lines[0])}
+    columns = re.search(r"\\begin\{tabular\}\{([lr]+)\}", table)
+    assert columns and len(columns[1]) == len(lines[0])
+    assert table.count(r"\begin{tabular}") == table.count(r"\end{tabular}") == table.count(r"\bottomrule") == 1
+    assert balanced(table.partition("\n")[2])
+
+
+def test_numbers_come_with_their_intervals_and_what_is_undefined_is_a_dash(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
+    head, one, other = rows(to_latex(make_comparison(make_cell(), make_cell(undefined=True, metric="hallucination"))))
+    shown, absent = dict(zip(head, one, strict=True)), dict(zip(head, other, strict=True))
+    assert shown[r"PA ()"] == "$45.7$ $[18.1, 76.9]$" and shown[r"$-$ baseline"] == "$-33.3$ $[-54.0, -13.0]$"
+    assert shown["Cohen's $\\kappa$"] == "$0.210$ $[-0.100, 0.400]$" and shown["$n$"] == "18"
+    assert (absent["PA ()"], absent["leniency"]) == ("--", "--")
+    assert not any("nan" in cell or "None" in cell for cell in other)
+
+
+def test_a_nominal_metric_has_dashes_for_what_it_lacks(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
+    cell = make_cell(leniency=None)
+    cell.intervals.pop("leniency")
+    assert rows(to_latex(make_comparison(cell)))[1][-1] == "--"
+
+
+def test_keys_that_do_not_tell_cells_apart_are_left_out(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
+    both = make_comparison(make_cell(), make_cell(judge="openai/two"))
+    assert rows(to_latex(both))[0][:4] == ["language", "metric", "judge", "$n$"]
+    assert rows(to_latex(make_comparison(make_cell())))[0][:3] == ["language", "metric", "$n$"]
+
+
+def test_the_signature_is_a_comment(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
+    table = to_latex(make_comparison(make_cell(), signature="data:d%41|seed:0"))
+    assert table.splitlines()[0] == "% data:d%41|seed:0" and table.endswith("\\end{tabular}\n")
+
+
+def test_systems_have_columns_of_their_own(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
+    cell = make_cell(kendall_tau=0.8, kendall_tau_ci=(0.6, 0.9), n=5)
+    head, row = rows(to_latex(make_comparison(cell, level="system")))
+    assert head[2:] == ["systems", r"$\tau_b$", r"$\rho$", "$r$"] and row[2:] == ["5", "$0.800$ $[0.600, 0.900]$", "--", "--"]
+
+
+def test_no_cells_are_a_table_without_rows(make_comparison: MakeComparison) -> None:
+    assert len(rows(to_latex(make_comparison()))) == 1
