@@ -59,8 +59,20 @@ def report(result: RunResult) -> analyse.Report:
     library, protocol = result.prepared.library, result.protocol
     packs = library.pack_files
     unreviewed = [tag for tag in protocol.languages if not protocol.data and tag in packs and not library.pack(tag).reviewed_by]
+    own_words = any(condition.variant.language == "own" for condition in protocol.conditions)
     return analyse.report(
-        result.name, protocol, result.judgments, result.prepared.data, result.prepared.training, unreviewed, result.missing
+        result.name,
+        protocol,
+        result.judgments,
+        result.prepared.data,
+        result.prepared.training,
+        unreviewed=unreviewed,
+        unreviewed_instructions=[tag for tag in protocol.languages if own_words and not library.instructions(tag).reviewed_by],
+        missing=result.missing,
+        answered_by=result.answered_by,
+        left_out=result.left_out,
+        realised=result.realised,
+        absent=result.absent,
     )
 
 

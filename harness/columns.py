@@ -48,6 +48,11 @@ class Coded:
         return cls(*coder.finish())
 
     @classmethod
+    def empty(cls, rows: int) -> Self:
+        """A column without a value."""
+        return cls((), np.full(rows, NO_VALUE, np.int32))
+
+    @classmethod
     def joined(cls, columns: Sequence[Coded]) -> Self:
         """Columns one after the other."""
         index = {value: code for code, value in enumerate(dict.fromkeys(value for column in columns for value in column.values))}
@@ -68,6 +73,11 @@ class Coded:
     def take(self, rows: Any) -> Coded:
         """The same column of some rows (a mask or row numbers)."""
         return Coded(self.values, self.codes[rows])
+
+    def without(self, value: Any) -> Coded:
+        """The same column, where `value` is no value."""
+        kept = tuple(each for each in self.values if each != value)
+        return Coded(kept, self.recoded({each: code for code, each in enumerate(kept)}))
 
     def recoded(self, index: dict[Any, int]) -> Codes:
         """The rows as codes of another order, -1 for values that `index` does not have.
@@ -146,7 +156,7 @@ def checked_columns(given: Mapping[str, Coded], rows: int, row: type[Row], what:
         if name not in given:
             if field.required:
                 raise ContentError(f"not {what}: no column '{name}'", path)
-            columns[name] = Coded((), np.full(rows, NO_VALUE, np.int32))
+            columns[name] = Coded.empty(rows)
             continue
         column = columns[name] = given[name]
         for code, value in enumerate(column.values):

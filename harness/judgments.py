@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from harness.model import Ask, Failure, JudgeIdentity, Judgment, Reply, Scale
-from harness.parse import Reading, read_reply
+from harness.parse import Reading, entropy, expected_score, read_reply, score_probabilities
 from harness.plan import Plan
 
 PARQUET_COLUMNS = {
@@ -25,6 +25,12 @@ PARQUET_COLUMNS = {
     "raw_choice": "string",
     "justification": "string",
     "call_id": "string",
+    "top_p": "double",
+    "perturbation": "string",
+    "probs": "string",
+    "expected": "double",
+    "entropy": "double",
+    "asked_language": "string",
 }
 
 
@@ -50,7 +56,10 @@ def derive(plan: Plan, identity: JudgeIdentity, replies: Mapping[str, Reply], sc
         reply = replies.get(call_id)
         if reply is None:
             continue
+        joint = ask.condition.variant.call == "joint"
+        probs = score_probabilities(reply.tokens, {metric: scales[metric] for metric in ask.metrics}, joint=joint) if reply.tokens else {}
         for metric, reading in read(ask, reply, scales).items():
+            own = probs.get(metric)
             yield Judgment(
                 item_id=ask.item.item_id,
                 language=ask.item.language,
@@ -65,12 +74,20 @@ def derive(plan: Plan, identity: JudgeIdentity, replies: Mapping[str, Reply], sc
                 raw_choice=reading.raw_choice,
                 justification=reading.justification,
                 call_id=call_id,
+                top_p=ask.condition.top_p,
+                perturbation=ask.condition.perturbation,
+                probs=own,
+                expected=expected_score(own, scales[metric]) if own else None,
+                entropy=entropy(own) if own else None,
+                asked_language=plan.asked_language(ask),
             )
 
 
 def rows(judgments: Sequence[Judgment]) -> list[dict[str, Any]]:
     """Judgments as rows for a table; scores are text there, as metrics may have classes that are words."""
     return [
-        msgspec.structs.asdict(j) | {"score": None if j.score is None else str(j.score), "failure": j.failure and j.failure.value}
+        msgspec.structs.asdict(j)
+        | {"score": None if j.score is None else str(j.score), "failure": j.failure and j.failure.value}
+        | {"perturbation": j.perturbation or None, "probs": msgspec.json.encode(j.probs).decode() if j.probs else None}
         for j in judgments
     ]

@@ -7,6 +7,7 @@ is validating.
 from __future__ import annotations
 
 import enum
+import re
 from typing import Any, Literal
 
 import msgspec
@@ -76,61 +77,104 @@ class Label(msgspec.Struct, frozen=True):
 
 
 class Variant(msgspec.Struct, frozen=True, order=True):
-    """How a question is put: independent choices, of which the text form names those that are not the default."""
+    """How a question is put: independent choices, of which the text form names those that are not the default.
+
+    `shots` is how many scored examples of each class stand before the text; `justification` where the reason stands in the answer;
+    `language` in which the instructions are; `order` in which a joint call names its metrics; `probabilities` whether those of the
+    score's tokens are asked for.
+    """
 
     call: Literal["single", "joint"] = "single"
     instructions: Literal["simple", "detailed"] = "simple"
+    shots: int = 0
     justification: Literal["before", "after", "none"] = "before"
+    language: Literal["english", "own"] = "english"
+    order: Literal["forward", "reversed"] = "forward"
+    probabilities: bool = False
 
     def __str__(self) -> str:
-        return "+".join(
-            [self.call]
-            + ([self.instructions] if self.instructions != "simple" else [])
-            + ([_ANSWER_NAMES[self.justification]] if self.justification != "before" else [])
-        )
+        words = [word for word, (axis, value) in VARIANT_WORDS.items() if getattr(self, axis) == value != _default(axis)]
+        shots = [f"{FEW_SHOT}:{self.shots}"] if self.shots else []
+        detailed = ["detailed"] if self.instructions == "detailed" else []
+        return "+".join([self.call, *detailed, *shots, *(word for word in words if word not in ("joint", "detailed"))])
 
 
-_ANSWER_NAMES = {"before": "justify-first", "after": "score-first", "none": "score-only"}
+FEW_SHOT = "fewshot"
+USUAL_SHOTS = 2
+MAX_SHOTS = 8
 
-# Every word that a variant's text form may hold -> (axis, value).
-VARIANT_WORDS: dict[str, tuple[str, str]] = {
+# Every word that a variant's text form may hold -> (axis, value); examples are counted: `fewshot:2`.
+VARIANT_WORDS: dict[str, tuple[str, Any]] = {
     "single": ("call", "single"),
     "joint": ("call", "joint"),
     "simple": ("instructions", "simple"),
     "detailed": ("instructions", "detailed"),
-    **{name: ("justification", value) for value, name in _ANSWER_NAMES.items()},
+    "justify-first": ("justification", "before"),
+    "score-first": ("justification", "after"),
+    "score-only": ("justification", "none"),
+    "english": ("language", "english"),
+    "own-language": ("language", "own"),
+    "forward": ("order", "forward"),
+    "reversed": ("order", "reversed"),
+    "probabilities": ("probabilities", True),
 }
 
 
+def _default(axis: str) -> Any:
+    return next(field.default for field in msgspec.structs.fields(Variant) if field.name == axis)
+
+
 def parse_variant(text: str) -> Variant:
-    """Read a variant's text form; `detailed` alone means `single+detailed`.
+    """Read a variant's text form; `detailed` alone means `single+detailed`, `few-shot` two examples a class.
 
-    Raises ValueError with a sentence when a word is unknown or an axis is named twice.
+    Raises ValueError with a sentence when a word is unknown, an axis is named twice, or the words do not go together.
 
-    >>> str(parse_variant("detailed"))
-    'single+detailed'
-    >>> parse_variant("joint+score-only")
-    Variant(call='joint', instructions='simple', justification='none')
+    >>> str(parse_variant("detailed")), str(parse_variant("few-shot"))
+    ('single+detailed', 'single+fewshot:2')
+    >>> parse_variant("joint+score-only").justification
+    'none'
     """
-    chosen: dict[str, str] = {}
+    chosen: dict[str, Any] = {}
     for word in text.split("+"):
-        if word not in VARIANT_WORDS:
-            raise ValueError(f"unknown variant '{word}' in '{text}'; known words: {', '.join(VARIANT_WORDS)}")
-        axis, value = VARIANT_WORDS[word]
+        axis, value = _axis(word, text)
         if axis in chosen:
             raise ValueError(f"variant '{text}' names its {axis} twice: '{chosen[axis]}' and '{value}'")
         chosen[axis] = value
-    return msgspec.convert(chosen, Variant)
+    variant = msgspec.convert(chosen, Variant)
+    if variant.order == "reversed" and variant.call != "joint":
+        raise ValueError(f"variant '{text}': only a joint call names several metrics, in an order; write 'joint+reversed'")
+    return variant
+
+
+def _axis(word: str, text: str) -> tuple[str, Any]:
+    if word == "few-shot":
+        return "shots", USUAL_SHOTS
+    name, colon, number = word.partition(":")
+    if name == FEW_SHOT:
+        shots = int(number) if re.fullmatch(r"\d{1,2}", number) else 0
+        if not (colon and 1 <= shots <= MAX_SHOTS):
+            raise ValueError(f"'{word}' in variant '{text}' should be {FEW_SHOT}:1 to {FEW_SHOT}:{MAX_SHOTS}, the examples of each class")
+        return "shots", shots
+    if word not in VARIANT_WORDS:
+        raise ValueError(f"unknown variant '{word}' in '{text}'; known words: {', '.join((*VARIANT_WORDS, 'few-shot', FEW_SHOT + ':2'))}")
+    return VARIANT_WORDS[word]
 
 
 class Condition(msgspec.Struct, frozen=True, order=True):
-    """Under which circumstances an ask is made; an ablation is nothing but more conditions."""
+    """Under which circumstances an ask is made; an ablation is nothing but more conditions.
+
+    `perturbation` is the text form of what is done to the text first (`shuffle-words:0.1`), empty for the text as it is; `top_p` None
+    is the endpoint's own.
+    """
 
     variant: Variant = Variant()
     temperature: float = 0.0
+    top_p: float | None = None
+    perturbation: str = ""
 
     def __str__(self) -> str:
-        return f"{self.variant} T={self.temperature:g}"
+        top_p = "" if self.top_p is None else f" top_p={self.top_p:g}"
+        return f"{self.variant} T={self.temperature:g}{top_p}" + (f" {self.perturbation}" if self.perturbation else "")
 
 
 class Ask(msgspec.Struct, frozen=True):
@@ -158,6 +202,15 @@ class Prompt(msgspec.Struct, frozen=True):
     max_tokens: int
 
 
+class Realised(msgspec.Struct, frozen=True):
+    """What a perturbation achieved on one item; `applied` is False where the text could not be changed, and nothing was asked."""
+
+    item_id: str
+    perturbation: str
+    applied: bool
+    realised: dict[str, float]
+
+
 class Call(msgspec.Struct, frozen=True):
     """One request to one judge. `ask` is one of the asks that it answers: baselines look at it, models do not."""
 
@@ -170,6 +223,15 @@ class Call(msgspec.Struct, frozen=True):
     def temperature(self) -> float:
         return self.ask.condition.temperature
 
+    @property
+    def top_p(self) -> float | None:
+        return self.ask.condition.top_p
+
+    @property
+    def probabilities(self) -> bool:
+        """Whether the probabilities of the answer's tokens are asked for."""
+        return self.ask.condition.variant.probabilities
+
 
 class Usage(msgspec.Struct, frozen=True):
     """Tokens that the provider counted; 0 where it does not say."""
@@ -177,6 +239,13 @@ class Usage(msgspec.Struct, frozen=True):
     prompt_tokens: int = 0
     cached_tokens: int = 0
     completion_tokens: int = 0
+
+
+class Token(msgspec.Struct, frozen=True, array_like=True):
+    """One token of an answer, and the natural log-probabilities of what might have stood in its place."""
+
+    text: str
+    others: dict[str, float]
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -194,6 +263,8 @@ class Reply(msgspec.Struct, frozen=True):
     error: str | None = None
     usage: Usage = Usage()
     seconds: float = 0.0
+    tokens: tuple[Token, ...] = ()  # of the answer, where their probabilities were asked for and given
+    left_out: tuple[str, ...] = ()  # parameters that the endpoint does not take, so that it was asked without them
 
 
 class Failure(enum.StrEnum):
@@ -222,6 +293,12 @@ class Judgment(msgspec.Struct, frozen=True):
     raw_choice: str | None
     justification: str | None
     call_id: str
+    top_p: float | None = None
+    perturbation: str = ""
+    probs: dict[str, float] | None = None  # of the scale's classes, from token probabilities; they sum to 1
+    expected: float | None = None  # mean of the classes' numbers under `probs`
+    entropy: float | None = None  # of `probs`, in bits
+    asked_language: str = "en"  # of the justification, as the prompt asked
 
 
 class JudgeIdentity(msgspec.Struct, frozen=True):

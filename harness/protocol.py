@@ -18,6 +18,7 @@ from harness.content import Board, Dataset, Library, load_bundled, load_folder
 from harness.content.tags import resolve, suggest
 from harness.errors import ContentError, UsageError
 from harness.model import Condition, JudgeIdentity, parse_variant
+from harness.perturb import parse_perturbation
 from harness.plan import Plan, make_plan
 from harness.prompts import Frames
 from harness.prompts.frames import program_hash
@@ -40,6 +41,10 @@ class RunSpec(msgspec.Struct, frozen=True):
     base_url: str | None = None
     variants: tuple[str, ...] | None = None
     temperatures: tuple[float, ...] | None = None
+    top_ps: tuple[float | None, ...] = (None,)
+    perturbations: tuple[str, ...] = ()  # such as `shuffle-words:0.1,0.3`; the text as it is is always asked about too
+    segmenters: tuple[str, ...] = ("icu",)  # what a word is to perturbations
+    allow_unreviewed: bool = False  # instructions in the items' language that no native reader has read
     repeats: int | None = None
     seed: int = 0
     limit: int | None = None
@@ -86,7 +91,7 @@ class Prepared(msgspec.Struct, frozen=True):
     def plan(self, store: Store | None) -> Plan:
         frames = Frames(store, self.protocol.prompts)
         p = self.protocol
-        return make_plan(self.data, self.library, p.metrics, p.conditions, p.repeats, p.seed, frames)
+        return make_plan(self.data, self.library, p.metrics, p.conditions, p.repeats, p.seed, frames, self.training)
 
 
 def prepare(spec: RunSpec) -> Prepared:
@@ -155,6 +160,7 @@ def _finish(
         raise UsageError("nothing is left to judge: no item of these languages and tasks")
     variants = spec.variants or (board.variants if board else ("single",))
     temperatures = spec.temperatures or ((board.temperature,) if board else (0.0,))
+    _check_instructions(spec, library, variants, languages)
     protocol = RunProtocol(
         source=source,
         title=board.title if board else everything.id,
@@ -166,7 +172,7 @@ def _finish(
         tasks={name: library.task(name).version for name in tasks},
         rubrics={name: library.rubric(name).version for name in metrics},
         metrics=tuple(metrics),
-        conditions=_conditions(variants, temperatures),
+        conditions=_conditions(spec, variants, temperatures),
         repeats=spec.repeats or (board.repeats if board else 1),
         seed=spec.seed,
         limit=spec.limit,
@@ -176,16 +182,41 @@ def _finish(
     return Prepared(protocol, data, everything, library)
 
 
-def _conditions(variants: Sequence[str], temperatures: Sequence[float]) -> tuple[Condition, ...]:
-    """Every variant at every temperature. One that is named twice (under two names, too) would count every answer twice: UsageError."""
+def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[float]) -> tuple[Condition, ...]:
+    """Every variant at every temperature and top-p, on the text as it is and on every perturbation of it.
+
+    One that is named twice (under two names, too) would count every answer twice: UsageError.
+    """
+    changes = [
+        "",
+        *(str(each) for segmenter in spec.segmenters for text in spec.perturbations for each in parse_perturbation(text, segmenter)),
+    ]
     try:
-        found = [Condition(parse_variant(text), float(temperature)) for text in variants for temperature in temperatures]
+        found = [
+            Condition(parse_variant(text), float(temperature), top_p, change)
+            for text in variants
+            for temperature in temperatures
+            for top_p in spec.top_ps
+            for change in dict.fromkeys(changes)  # what heeds no segmenter is the same under each
+        ]
     except ValueError as err:
         raise UsageError(str(err)) from None
     repeated = next((condition for condition in found if found.count(condition) > 1), None)
     if repeated is not None:
         raise UsageError(f"'{repeated}' is asked for twice; name each variant and temperature once, and use --repeats to ask again")
     return tuple(found)
+
+
+def _check_instructions(spec: RunSpec, library: Library, variants: Sequence[str], languages: Sequence[str]) -> None:
+    """Instructions in the items' language must be there, and be read by a native reader or allowed."""
+    if not any("own-language" in text.split("+") for text in variants):
+        return
+    for tag in languages:
+        unread = not library.instructions(tag).reviewed_by
+        if unread and not spec.allow_unreviewed:
+            raise UsageError(
+                f"no native reader has reviewed the instructions in '{tag}'; --allow-unreviewed uses them, and every table says so"
+            )
 
 
 def _choose(wanted: Sequence[str] | None, known: Sequence[str] | Mapping[str, str], what: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from harness import judgments as judging
 from harness.content.tags import suggest
 from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge
-from harness.model import Call, JudgeIdentity, Judgment
+from harness.model import Call, JudgeIdentity, Judgment, Realised, Score
 from harness.plan import Estimate, Plan, estimate
 from harness.protocol import Prepared, RunProtocol, RunSpec, prepare
 from harness.store import Store
@@ -53,6 +53,9 @@ class RunResult(msgspec.Struct, frozen=True):
     missing: dict[str, int]  # judge -> calls without an answer
     answered_by: dict[str, dict[str, int]]  # judge -> model name as the provider gave it -> calls
     forms: dict[str, dict[str, int]]  # judge -> how the answer's shape was asked for -> calls
+    realised: tuple[Realised, ...] = ()  # what perturbations achieved
+    left_out: dict[str, dict[str, int]] = {}  # judge -> parameter that it does not take -> calls asked without it
+    absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}  # classes without an example, by (language, task, metric)
 
 
 def open_judges(spec: RunSpec, prepared: Prepared, environment: Mapping[str, str] | None = None) -> list[Judge]:
@@ -118,9 +121,8 @@ def _ask_each(
 def _ask(judge: Judge, plan: Plan, prepared: Prepared, store: Store, watcher: Watcher, concurrency: int | None) -> dict[str, Any]:
     from harness.engines.local import ask_all
 
-    calls = plan.calls(judge.identity)
-    known = store.replies(calls)
-    missing = [call for call_id, call in calls.items() if call_id not in known]
+    known = store.answered(plan.call_ids(judge.identity))
+    missing = list(plan.calls(judge.identity, known).values())
     watcher.planned(judge.identity, estimate(missing, judge.identity), len(known))
     record: dict[str, Any] = {
         "judge": judge.identity,
@@ -161,15 +163,29 @@ def read_run(prepared: Prepared, store: Store, out: Path, plan: Plan | None = No
     protocol = prepared.protocol
     plan = plan or prepared.plan(store)
     found: list[Judgment] = []
-    missing, answered_by, forms = {}, {}, {}
+    missing, answered_by, forms, left_out = {}, {}, {}, {}
     for identity in protocol.identities:
         ids = set(plan.call_ids(identity))
         replies = store.replies(ids)
         missing[identity.name] = len(ids) - len(replies)
         answered_by[identity.name] = dict(sorted(Counter(reply.model for reply in replies.values()).items()))
         forms[identity.name] = dict(sorted(Counter(reply.form for reply in replies.values()).items()))
+        left_out[identity.name] = dict(sorted(Counter(name for reply in replies.values() for name in reply.left_out).items()))
         found += judging.derive(plan, identity, replies, prepared.data.scales)
-    return RunResult(protocol.name, out / "runs" / protocol.name, protocol, prepared, tuple(found), missing, answered_by, forms)
+    folder = out / "runs" / protocol.name
+    return RunResult(
+        name=protocol.name,
+        folder=folder,
+        protocol=protocol,
+        prepared=prepared,
+        judgments=tuple(found),
+        missing=missing,
+        answered_by=answered_by,
+        forms=forms,
+        realised=plan.realised,
+        left_out=left_out,
+        absent=plan.absent,
+    )
 
 
 def reopen(name: str, out: Path) -> RunResult:

@@ -196,13 +196,23 @@ class Store:
         """`{call_id: its last reply}` for those calls that have one."""
         decode = msgspec.json.Decoder(Reply).decode
         with _explained(self.folder):
-            self._db.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (call_id TEXT PRIMARY KEY) WITHOUT ROWID")
-            self._db.execute("DELETE FROM wanted")
-            self._db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", ((call,) for call in call_ids))
+            self._want(call_ids)
             rows = self._db.execute(
                 "SELECT call_id, reply FROM wanted JOIN attempts USING (call_id) WHERE reply IS NOT NULL ORDER BY call_id, attempt"
             )
             return {call: decode(reply) for call, reply in rows}
+
+    def answered(self, call_ids: Iterable[str]) -> set[str]:
+        """Those calls that have a reply."""
+        with _explained(self.folder):
+            self._want(call_ids)
+            rows = self._db.execute("SELECT DISTINCT call_id FROM wanted JOIN attempts USING (call_id) WHERE reply IS NOT NULL")
+            return {call for (call,) in rows}
+
+    def _want(self, call_ids: Iterable[str]) -> None:
+        self._db.execute("CREATE TEMP TABLE IF NOT EXISTS wanted (call_id TEXT PRIMARY KEY) WITHOUT ROWID")
+        self._db.execute("DELETE FROM wanted")
+        self._db.executemany("INSERT OR IGNORE INTO wanted VALUES (?)", ((call,) for call in call_ids))
 
     def export(self, judge: str | None = None) -> Iterator[dict[str, Any]]:
         """Every call with its last reply, as rows that the judge `replay/<file>` reads; in order of call id."""

@@ -71,6 +71,8 @@ def compare(sources: Sequence[Recording], options: Options) -> Comparison:
     """
     parts = _restricted(sources, options)
     by = ("source", *options.by) if len(sources) > 1 else options.by
+    if "temperature" in by and any(part.judgments.top_p.values for part in parts):
+        by = (*by, "top_p")
     cells = [cell for same in _same_data(parts) for cell in _cells(same, msgspec.structs.replace(options, by=by))]
     cells.sort(key=lambda cell: sort_key(cell.key))
     return Comparison(_signature(parts, options), CI_METHOD, tuple(with_q(cells) if options.level == "item" else cells), options.level)
@@ -141,7 +143,7 @@ def _units(part: _Part, counted: Mapping[str, Votes]) -> Units:
 
 def restrict(source: Recording, options: Options) -> tuple[Dataset, Judgments]:
     """The data and judgments that `where` and `judges` leave. Raises UsageError when nothing is left, with what there is."""
-    data, judgments = source.data, source.judgments
+    data, judgments = source.data, source.judgments.clean
     wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
     for name in ("metric", "judge", "variant", "temperature"):
         if name in wanted:
@@ -150,6 +152,8 @@ def restrict(source: Recording, options: Options) -> tuple[Dataset, Judgments]:
     if wanted:
         data = only_where(data, wanted)
         judgments = judgments.of_items(data.by_id)
+    if "metric" in options.where:
+        data = of_metrics(data, options.where["metric"])
     if not len(judgments):
         raise UsageError(f"{source.name} has no judgments to compare; judgments.jsonl should hold some, or name a run")
     if not len(data.labels):
@@ -163,6 +167,12 @@ def only_where(data: Dataset, wanted: Mapping[str, Sequence[str]]) -> Dataset:
     for name, texts in wanted.items():
         kept &= matching(item_key(data, name), texts, name)
     return data if kept.all() else data.only(item for item, keep in zip(data.items, kept.tolist(), strict=True) if keep)
+
+
+def of_metrics(data: Dataset, metrics: Sequence[str]) -> Dataset:
+    """The same items with their labels on some metrics only."""
+    kept = data.labels.metric.recoded(dict.fromkeys(metrics, 0)) == 0
+    return msgspec.structs.replace(data, labels=data.labels.take(kept))
 
 
 def matching(column: Any, texts: Sequence[str], name: str) -> Any:

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from harness.analyse.cells import bounds, factorise, named_shares, number, reasons, sort_key
-from harness.analyse.compare import CI_METHOD, matching, only_where
+from harness.analyse.compare import CI_METHOD, matching, of_metrics, only_where
 from harness.analyse.options import Annotators, Options
 from harness.analyse.texts import SAME_TO_IT, Misplaced, duplicates, misplaced
 from harness.analyse.units import Classes, Votes, item_key, votes
@@ -75,21 +75,19 @@ def check_labels(data: Dataset, options: Options, watch: Callable[[], object] = 
         raise UsageError("labels are checked metric by metric; keep metric in --by")
     options = msgspec.structs.replace(options, annotators=options.annotators or Annotators(1))
     assert options.annotators
-    data, metrics = _restricted(data, options)
+    whole, data = data, _restricted(data, options)
     counted = votes(data, Judgments.of(()), options.annotators)
     columns = {name: item_key(data, name) for name in options.by if name != "metric"}
     keys, cell = factorise(columns, len(data.items))
     found: list[dict[str, Any]] = []
     flagged: list[dict[str, Any]] = []
     for metric, of in counted.items():
-        if metric not in metrics:
-            continue
         for own in _metric_cells(data, metric, of, keys, cell, options):
             found.append(own)
             flagged += own.pop("flagged")
     wrong, looked, unknown = misplaced(data.items, watch)
     return LabelCheck(
-        signature=_signature(data, options),
+        signature=_signature(whole, options),
         ci_method=CI_METHOD,
         cells=tuple(sorted(found, key=lambda each: sort_key({name: each[name] for name in (*BY, *options.by)}))),
         flagged=tuple(flagged),
@@ -101,17 +99,16 @@ def check_labels(data: Dataset, options: Options, watch: Callable[[], object] = 
     )
 
 
-def _restricted(data: Dataset, options: Options) -> tuple[Dataset, list[str]]:
-    """The items that `where` leaves, and the metrics."""
-    metrics = data.labels.metric.used
+def _restricted(data: Dataset, options: Options) -> Dataset:
+    """The items that `where` leaves, with their labels on the metrics that it leaves."""
     wanted = dict(options.where)
-    if "metric" in wanted:
-        matching(Coded.of(metrics), wanted["metric"], "metric")
-        metrics = list(wanted.pop("metric"))
+    if metrics := wanted.pop("metric", None):
+        matching(Coded.of(data.labels.metric.used), metrics, "metric")
+        data = of_metrics(data, metrics)
     data = only_where(data, wanted)
     if not len(data.labels):
         raise UsageError(f"{data.id} has no labels; labels.jsonl should hold some")
-    return data, metrics
+    return data
 
 
 def _metric_cells(data: Dataset, metric: str, of: Votes, keys: list[dict[str, Any]], cell: Ints, options: Options) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+# ABL from harness.analyse.ablations import ablations
 from harness.analyse.cells import Cell
 from harness.analyse.compare import CI_METHOD, Recording, compare
 from harness.analyse.options import Options
@@ -16,14 +17,14 @@ from harness.content import Dataset
 from harness.content.recorded import Judgments
 from harness.content.tags import english_name
 from harness.judges.baseline import Learnt, majority
-from harness.model import JudgeIdentity, Judgment, Score
+from harness.model import JudgeIdentity, Judgment, Realised, Score
 from harness.protocol import RunProtocol
 from harness.signature import Signature
 
 SCHEMA_VERSION = 2
 BY_TASK = Options()
 BY_METRIC = Options(by=("language", "metric", "judge", "variant", "temperature"))
-OVERALL = ("language", "judge", "variant", "temperature")
+OVERALL = ("language", "judge", "variant", "temperature", "top_p")
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -42,6 +43,7 @@ class Verdict(msgspec.Struct, frozen=True):
     open: tuple[str, ...]
     usable: bool
     sentence: str
+    top_p: float | None = None
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -59,6 +61,10 @@ class Report(msgspec.Struct, frozen=True):
     cells: tuple[Cell, ...]
     missing: dict[str, int]
     answered_by: dict[str, dict[str, int]] = {}  # judge -> model name as the provider gave it -> calls
+    unreviewed_instructions: tuple[str, ...] = ()  # languages whose own instructions were used and no native reader has read
+    left_out: dict[str, dict[str, int]] = {}  # judge -> parameter that it does not take -> calls
+    few_shot: dict[str, Any] = {}  # what examples were shown, and which classes have none
+    ablations: dict[str, Any] = {}  # a section for each that the run contains
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs, its cells flat."""
@@ -87,8 +93,8 @@ def verdicts(by_metric: Sequence[Cell], constructed: bool) -> tuple[Verdict, ...
     found = []
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in by_metric:
-        groups.setdefault(tuple(cell.key[name] for name in OVERALL), []).append(cell)
-    for (language, judge, variant, temperature), cells in groups.items():
+        groups.setdefault(tuple(cell.key.get(name) for name in OVERALL), []).append(cell)
+    for (language, judge, variant, temperature, top_p), cells in groups.items():
         beats = tuple(_metric(c) for c in cells if c.vs_baseline["ci"] and c.vs_baseline["ci"][0] > 0)
         below = tuple(_metric(c) for c in cells if c.vs_baseline["ci"] and c.vs_baseline["ci"][1] < 0)
         n_ref = sum(cell.n_ref for cell in cells)
@@ -107,6 +113,7 @@ def verdicts(by_metric: Sequence[Cell], constructed: bool) -> tuple[Verdict, ...
                 open=tuple(_metric(c) for c in cells if _metric(c) not in beats + below),
                 usable=bool(beats),
                 sentence=_sentence(language, judge, beats, cells, constructed),
+                top_p=top_p,
             )
         )
     return tuple(found)
@@ -165,11 +172,20 @@ def report(
     judgments: Sequence[Judgment],
     data: Dataset,
     training: Dataset,
-    unreviewed: Sequence[str],
-    missing: Mapping[str, int],
+    *,
+    unreviewed: Sequence[str] = (),
+    unreviewed_instructions: Sequence[str] = (),
+    missing: Mapping[str, int] | None = None,
     answered_by: Mapping[str, dict[str, int]] | None = None,
+    left_out: Mapping[str, dict[str, int]] | None = None,
+    realised: Sequence[Realised] = (),
+    absent: Mapping[tuple[str, str, str], Sequence[Score]] | None = None,
 ) -> Report:
-    """The whole report of a run. `missing` and `answered_by` say by judge how many calls have no answer, and who gave the others."""
+    """The whole report of a run.
+
+    `missing`, `answered_by` and `left_out` say by judge how many calls have no answer, who gave the others, and which parameters it
+    does not take; `realised` what perturbations achieved; `absent` which classes have no example.
+    """
     source = recording(judgments, data, training, name)
     by_metric = compare([source], BY_METRIC).cells if judgments else ()
     return Report(
@@ -183,6 +199,22 @@ def report(
         verdicts=verdicts(by_metric, protocol.constructed),
         by_metric=by_metric,
         cells=compare([source], BY_TASK).cells if judgments else (),
-        missing=dict(missing),
+        missing=dict(missing or {}),
         answered_by=dict(answered_by or {}),
+        unreviewed_instructions=tuple(unreviewed_instructions),
+        left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
+        few_shot=_few_shot(protocol, training, absent or {}),
+        # ABL ablations=ablations(data, source.judgments, realised) if judgments else {},
     )
+
+
+def _few_shot(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:
+    """Of a run with examples: whether their scores were constructed with the texts, and which classes have none."""
+    if not any(condition.variant.shots for condition in protocol.conditions):
+        return {}
+    dev = {item.item_id for item in training.items if item.split == "dev"}
+    made = any(label.source == "constructed" for label in training.labels if label.item_id in dev)
+    without = [
+        {"language": lang, "task": task, "metric": metric, "classes": list(scores)} for (lang, task, metric), scores in absent.items()
+    ]
+    return {"constructed": made, "classes_without_example": without}

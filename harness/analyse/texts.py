@@ -11,7 +11,7 @@ import msgspec
 from harness.model import Item
 
 _OUTPUTS = ("output", "output_a", "output_b")
-_MIN_LETTERS = 20  # of a shorter text nobody can tell the language
+MIN_LETTERS = 20  # of a shorter text nobody can tell the language
 _CLEAR = 0.9
 SAME_TO_IT = "the identifier knows languages, not their varieties: pt-BR and pt-PT are one to it"
 
@@ -56,13 +56,13 @@ def misplaced(items: Iterable[Item], watch: Callable[[], object] = lambda: None)
         base = item.language.partition("-")[0]
         for name in _OUTPUTS:
             text = item.fields.get(name)
-            if not isinstance(text, str) or sum(letter.isalpha() for letter in text) < _MIN_LETTERS:
+            if not isinstance(text, str) or sum(letter.isalpha() for letter in text) < MIN_LETTERS:
                 continue
-            if base not in _known_languages():
+            if base not in known_languages():
                 unknown.add(item.language)
                 continue
             looked += 1
-            language, probability = _identify(text)
+            language, probability = identify(text)
             if language != base and probability >= _CLEAR:
                 found.append(Misplaced(item.item_id, name, item.language, language, round(probability, 4)))
         watch()
@@ -76,10 +76,12 @@ def _identifier() -> Any:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
-def _known_languages() -> frozenset[str]:
+def known_languages() -> frozenset[str]:
+    """The languages that the identifier can tell, by their base tags."""
     return frozenset(map(str, _identifier().labels))
 
 
-def _identify(text: str) -> tuple[str, float]:
+def identify(text: str) -> tuple[str, float]:
+    """The base tag of the language that a text looks like, and how sure that is (0 to 1)."""
     language, probability = _identifier().classify(text)
     return str(language), float(probability)

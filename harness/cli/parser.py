@@ -76,6 +76,16 @@ def _temperatures(text: str) -> tuple[float, ...]:
     return values
 
 
+def _shares(text: str) -> tuple[float, ...]:
+    try:
+        values = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        values = (math.nan,)
+    if not all(0 < value <= 1 for value in values):
+        raise argparse.ArgumentTypeError(f"top-p is above 0 and at most 1, several are separated by commas; got '{text}'")
+    return values
+
+
 def _positive(text: str) -> int:
     return _whole(text, 1)
 
@@ -125,9 +135,27 @@ def _run(commands: Any) -> None:
     who.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible endpoint for openai/ judges")
     how = p.add_argument_group("how it is asked")
     how.add_argument(
-        "--variant", action="append", metavar="NAME", help="single, joint, detailed, score-only, ... joined by '+'; repeatable"
+        "--variant",
+        action="append",
+        metavar="NAME",
+        help="single, joint, detailed, few-shot, score-only, ... joined by '+'; repeatable",
     )
     how.add_argument("--temperature", type=_temperatures, metavar="T[,T]", help="sampling temperatures (default: the board's)")
+    how.add_argument("--top-p", type=_shares, metavar="P[,P]", help="nucleus sampling (default: the endpoint's own)")
+    how.add_argument(
+        "--perturb",
+        action="append",
+        metavar="NAME[:DOSE,..]",
+        help="also ask about changed texts: shuffle-words:0.1,0.5, truncate, inject, ...; repeatable, see docs/perturbations.md",
+    )
+    how.add_argument(
+        "--segmenter",
+        type=_names,
+        default=("icu",),
+        metavar="NAMES",
+        help="what perturbations take for words: icu, whitespace (default: icu)",
+    )
+    how.add_argument("--allow-unreviewed", action="store_true", help="use instructions that no native reader has read")
     how.add_argument("--repeats", type=_positive, metavar="N", help="ask everything N times")
     how.add_argument("--seed", type=_seed, default=0, metavar="N", help="seed of everything random (default: 0)")
     how.add_argument("--concurrency", type=_positive, metavar="N", help="calls in flight")

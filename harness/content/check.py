@@ -24,7 +24,8 @@ from harness.content.lock import differences
 from harness.content.problem import Problem, from_error, line_of
 from harness.content.scaffold import PLACEHOLDER
 from harness.content.scales import Complaints, of_key, repeats, scale_complaints
-from harness.content.specs import Board, DataFolder, Pack, Rubric, S, Task, read_spec
+from harness.content.specs import Board, DataFolder, Instructions, Pack, Rubric, S, Task, read_spec
+from harness.content.translation import instruction_complaints
 from harness.errors import ContentError, UsageError
 from harness.model import Item, parse_variant
 from harness.tables import read_rows
@@ -59,6 +60,7 @@ class _Content(msgspec.Struct):
     tasks: dict[str, Task]
     rubrics: dict[str, Rubric]
     packs: dict[str, Pack]
+    instructions: dict[str, Instructions]
     recipes: dict[str, DataFolder]
     boards: dict[str, Board]
     tables: list[_Table]
@@ -88,6 +90,7 @@ def _read(library: Library) -> tuple[_Content, list[Problem]]:
         tasks=_specs(library.task_files, Task, found),
         rubrics=_specs(library.rubric_files, Rubric, found),
         packs=_specs(library.pack_files, Pack, found),
+        instructions=_specs(library.instruction_files, Instructions, found),
         recipes=_specs(library.recipe_files, DataFolder, found),
         boards=_specs(library.board_files, Board, found),
         tables=[],
@@ -140,7 +143,7 @@ def _documents(library: Library) -> Iterator[Problem]:
     for card in cards:
         if not _text(card).strip():
             yield Problem(card, None, "no CARD.md, or an empty one; say what this is, where it comes from and who has read it")
-    for path in (*files, *cards):
+    for path in (*files, *library.instruction_files.values(), *cards):
         for number, line in enumerate(_text(path).split("\n"), start=1):
             if PLACEHOLDER in line:
                 yield Problem(path, number, f"a placeholder is still here; write this and take '{PLACEHOLDER}' away")
@@ -165,6 +168,11 @@ def _spec_problems(content: _Content) -> Iterator[Problem]:
         yield from _located(library.rubric_files[name], _rubric_complaints(name, rubric))
     for tag, pack in content.packs.items():
         yield from _located(library.pack_files[tag], _pack_complaints(tag, pack))
+    for tag, instructions in content.instructions.items():
+        path = library.instruction_files[tag]
+        yield from _located(path, _tag_complaints(tag, instructions.tag))
+        yield from _located(path, _translation_complaints(instructions, content))
+        yield from _decomposed(path)
     for name, recipe in content.recipes.items():
         yield from _located(library.recipe_files[name], _recipe_complaints(name, recipe))
     for name, board in content.boards.items():
@@ -234,19 +242,38 @@ def _rubric_complaints(name: str, rubric: Rubric) -> Complaints:
         yield f"class {missing!r} of the scale has no criteria; add [[detailed.criteria]] for it", r"^\[detailed\]"
 
 
-def _pack_complaints(tag: str, pack: Pack) -> Complaints:
-    yield from _misnamed(pack.tag, tag, "tag")
+def _tag_complaints(tag: str, inside: str) -> Complaints:
+    yield from _misnamed(inside, tag, "tag")
     try:
-        tags.require_canonical(pack.tag)
+        tags.require_canonical(inside)
     except UsageError as err:
         yield str(err), of_key("tag")
-        return
+
+
+def _pack_complaints(tag: str, pack: Pack) -> Complaints:
+    yield from _tag_complaints(tag, pack.tag)
+    if not tags.is_canonical(pack.tag):
+        return  # of no known language, or of another one than it looks
     script = tags.likely_script(pack.tag)
     if pack.script != script:
         yield (
             f"script '{pack.script}', but '{pack.tag}' is written in '{script}'; for another script, say so in the tag",
             of_key("script"),
         )
+
+
+def _translation_complaints(found: Instructions, content: _Content) -> Complaints:
+    """All that is bundled has to be there; a task or rubric of another folder may be."""
+    library = content.library
+    files = {f"{kind}.{name}": path for kind in ("tasks", "rubrics") for name, path in getattr(library, f"{kind[:-1]}_files").items()}
+    bundled = [section for section, path in files.items() if path.is_relative_to(library.roots[0])]
+    yield from instruction_complaints(found, content.tasks, content.rubrics, wanted=bundled, known=files)
+
+
+def _decomposed(path: Path) -> Iterator[Problem]:
+    for number, line in enumerate(_text(path).split("\n"), start=1):
+        if not unicodedata.is_normalized("NFC", line):
+            yield Problem(path, number, "not in Unicode form NFC; save it composed")
 
 
 def _recipe_complaints(name: str, recipe: DataFolder) -> Complaints:

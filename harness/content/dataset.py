@@ -168,8 +168,8 @@ def read_items(
     for line, row in read_rows(path):
         known = {key: row.pop(key) for key in _ITEM_KEYS if key in row}
         try:
-            group = known.get("item_id", "") if group_key == "group" else row.get(group_key, known.get("item_id", ""))
-            item = msgspec.convert({"group": group, **known, "fields": row}, Item)
+            group = (known if group_key == "group" else row).get(group_key, known.get("item_id", ""))
+            item = msgspec.convert({**known, "group": group, "fields": row}, Item)
         except msgspec.ValidationError as err:
             raise ContentError(f"not an item: {err}", path, line) from None
         for problem in item_problems(item, tasks.get(item.task), language, task):

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from harness.content import tags
-from harness.content.specs import Board, DataFolder, Pack, Rubric, S, Task, read_spec
+from harness.content.specs import Board, DataFolder, Instructions, Pack, Rubric, S, Task, read_spec
 from harness.errors import ContentError, UsageError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -55,6 +55,10 @@ class Library:
         return self._find("languages", "*/pack.toml")
 
     @cached_property
+    def instruction_files(self) -> dict[str, Path]:
+        return self._find("languages", "*/instructions.toml")
+
+    @cached_property
     def board_files(self) -> dict[str, Path]:
         return self._find("leaderboards", "*/board.toml")
 
@@ -70,6 +74,10 @@ class Library:
 
     def pack(self, tag: str) -> Pack:
         return _load(tag, self.pack_files, Pack, "language pack", lambda spec: spec.tag)
+
+    def instructions(self, tag: str) -> Instructions:
+        """What judges are told, in the language `tag`."""
+        return _load(tag, self.instruction_files, Instructions, "instructions in", lambda spec: spec.tag)
 
     def board(self, name: str) -> Board:
         return _load(name, self.board_files, Board, "board", lambda spec: spec.id)

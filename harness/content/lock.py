@@ -1,7 +1,7 @@
 """content.lock: one line a content unit with its version and the hash of its files.
 
-Versions are for people; hashes catch the edit that nobody bumped. A unit is a task, a rubric, a language pack, a recipe of a data set
-or a board of the bundled content; `--content` folders belong to somebody else and are not locked.
+Versions are for people; hashes catch the edit that nobody bumped. A unit is a task, a rubric, a language pack, the instructions in a
+language, a recipe of a data set or a board of the bundled content; `--content` folders belong to somebody else and are not locked.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ import msgspec
 
 from harness.content.library import Library
 from harness.content.problem import Problem, from_error, line_of
-from harness.content.specs import Board, DataFolder, Pack, Rubric, Task, read_spec
+from harness.content.specs import Board, DataFolder, Instructions, Pack, Rubric, Task, read_spec
 from harness.errors import ContentError
 from harness.tables import write_atomic
 
 _HOW = "run 'harness check --accept'"
 _LINE = re.compile(r"(\S+/\S+) (\d+\.\d+\.\d+) ([0-9a-f]{64})")
 _VERSION_KEY = r"^[ \t]*version[ \t]*="
-_AnySpec = Task | Rubric | Pack | DataFolder | Board
+_AnySpec = Task | Rubric | Pack | Instructions | DataFolder | Board
 
 # Kind of unit -> where its TOML file is, what that file holds, and which files beside it are hashed with it.
 _KINDS: dict[str, tuple[str, type[_AnySpec], tuple[str, ...]]] = {
-    "tasks": ("*/task.toml", Task, ()),
-    "rubrics": ("*.toml", Rubric, ()),
-    "languages": ("*/pack.toml", Pack, ("items/*.jsonl", "labels/*.jsonl")),
-    "datasets": ("*/data.toml", DataFolder, ()),
-    "leaderboards": ("*/board.toml", Board, ()),
+    "tasks": ("tasks/*/task.toml", Task, ()),
+    "rubrics": ("rubrics/*.toml", Rubric, ()),
+    "languages": ("languages/*/pack.toml", Pack, ("items/*.jsonl", "labels/*.jsonl")),
+    "instructions": ("languages/*/instructions.toml", Instructions, ()),
+    "datasets": ("datasets/*/data.toml", DataFolder, ()),
+    "leaderboards": ("leaderboards/*/board.toml", Board, ()),
 }
 
 
@@ -133,11 +134,11 @@ def _triple(version: str) -> tuple[int, ...]:
 
 def _units(library: Library) -> Iterator[_Unit]:
     units = []
-    for folder, (pattern, kind, beside) in _KINDS.items():
-        for toml in (library.roots[0] / folder).glob(pattern):
-            name = toml.stem if pattern == "*.toml" else toml.parent.name
+    for word, (pattern, kind, beside) in _KINDS.items():
+        for toml in library.roots[0].glob(pattern):
+            name = toml.stem if pattern.endswith("/*.toml") else toml.parent.name
             files = (toml, *(path for more in beside for path in toml.parent.glob(more)))
-            units.append(_Unit(f"{folder}/{name}", kind, toml, files))
+            units.append(_Unit(f"{word}/{name}", kind, toml, files))
     yield from sorted(units, key=lambda unit: unit.name)
 
 

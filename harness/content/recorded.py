@@ -30,6 +30,10 @@ class JudgmentRow(msgspec.Struct):
     scores: list[int | float | str | None] | None = None
     failure: Failure | None = None
     temperature: float | None = None
+    top_p: float | None = None
+    perturbation: str | None = None
+    expected: float | None = None
+    entropy: float | None = None
     repeat: int | None = None
     language: str | None = None
 
@@ -37,38 +41,66 @@ class JudgmentRow(msgspec.Struct):
 class Judgments:
     """Judgments in the order of their file or run.
 
-    Columns (rows,): `item`, `metric`, `judge`, `variant`, `temperature` (no value where it is not known), `repeat`, `score` (no value
-    where there is none), `failure` (why there is none). A score that is not on its scale has become the failure `off_scale`.
+    Columns (rows,): `item`, `metric`, `judge`, `variant`, `temperature` and `top_p` (no value where they are not known), `perturbation`
+    (no value for the text as it is), `repeat`, `score` (no value where there is none), `failure` (why there is none), `expected` and
+    `entropy` (from token probabilities), `justification` and `asked_language` (of runs only). A score that is not on its scale has
+    become the failure `off_scale`.
     """
 
-    COLUMNS = ("item", "metric", "judge", "variant", "temperature", "repeat", "score", "failure")
+    COLUMNS = ("item", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "repeat", "score", "failure")
+    OPTIONAL = ("expected", "entropy", "justification", "asked_language")
 
-    def __init__(
-        self, item: Coded, metric: Coded, judge: Coded, variant: Coded, temperature: Coded, repeat: Coded, score: Coded, failure: Coded
-    ) -> None:
-        self.item, self.metric, self.judge, self.variant = item, metric, judge, variant
-        self.temperature, self.repeat, self.score, self.failure = temperature, repeat, score, failure
+    item: Coded
+    metric: Coded
+    judge: Coded
+    variant: Coded
+    temperature: Coded
+    top_p: Coded
+    perturbation: Coded
+    repeat: Coded
+    score: Coded
+    failure: Coded
+    expected: Coded
+    entropy: Coded
+    justification: Coded
+    asked_language: Coded
+
+    def __init__(self, **columns: Coded) -> None:
+        rows = len(columns["item"])
+        for name in (*self.COLUMNS, *self.OPTIONAL):
+            setattr(self, name, columns[name] if name in columns else Coded.empty(rows))
 
     @classmethod
-    def of(cls, judgments: Iterable[Judgment]) -> Judgments:
-        rows = [(j.item_id, j.metric, j.judge, j.variant, j.temperature, j.repeat, j.score, j.failure) for j in judgments]
-        return cls(*map(Coded.of, zip(*rows, strict=True))) if rows else cls(*(Coded.of(()) for _ in cls.COLUMNS))
+    def of(cls, judgments: Sequence[Judgment]) -> Judgments:
+        same = [name for name in (*cls.COLUMNS[1:], *cls.OPTIONAL) if name != "perturbation"]
+        columns = {name: Coded.of(getattr(j, name) for j in judgments) for name in same}
+        perturbation = Coded.of(j.perturbation or None for j in judgments)
+        return cls(item=Coded.of(j.item_id for j in judgments), perturbation=perturbation, **columns)
+
+    @property
+    def columns(self) -> dict[str, Coded]:
+        return {name: getattr(self, name) for name in (*self.COLUMNS, *self.OPTIONAL)}
 
     def __len__(self) -> int:
         return len(self.item)
 
     def take(self, rows: NDArray[Any]) -> Judgments:
         """Some of the judgments (a mask or row numbers)."""
-        return Judgments(*(getattr(self, name).take(rows) for name in self.COLUMNS))
+        return Judgments(**{name: column.take(rows) for name, column in self.columns.items()})
+
+    @property
+    def clean(self) -> Judgments:
+        """The judgments of texts as they are: the labels say nothing about perturbed ones."""
+        return self if not self.perturbation.values else self.take(self.perturbation.codes == NO_VALUE)
 
     @property
     def sha256(self) -> str:
         """Hash of everything in them."""
         digest = hashlib.sha256()
-        for name in self.COLUMNS:
-            column = getattr(self, name)
-            digest.update(msgspec.json.encode([name, column.values]))
-            digest.update(column.codes.tobytes())
+        for name, column in self.columns.items():
+            if column.values:
+                digest.update(msgspec.json.encode([name, column.values]))
+                digest.update(column.codes.tobytes())
         return digest.hexdigest()
 
     def of_items(self, ids: Iterable[str]) -> Judgments:
@@ -78,7 +110,7 @@ class Judgments:
 
 def joined(parts: Sequence[Judgments]) -> Judgments:
     """Judgments one after the other."""
-    return Judgments(*(Coded.joined([getattr(part, name) for part in parts]) for name in Judgments.COLUMNS))
+    return Judgments(**{name: Coded.joined([part.columns[name] for part in parts]) for name in parts[0].columns})
 
 
 def read_rows(path: Path) -> Columns:
@@ -118,15 +150,16 @@ def checked(rows: Columns, scales: Mapping[str, Scale], items: Mapping[str, Any]
             raise ContentError(f"metric '{metric}' has no scale; add [metrics.{metric}] to data.toml (known: {known})", path, where)
     repeat = _repeats(rows, path, number_rows)
     score, failure = _scores(rows, scales)
-    variant = rows["variant"]
-    return Judgments(rows["item_id"], rows["metric"], rows["judge"], variant, rows["temperature"], repeat, score, failure)
+    rows["perturbation"] = rows["perturbation"].without("")
+    same = {name: rows[name] for name in ("metric", "judge", "variant", "temperature", "top_p", "perturbation", "expected", "entropy")}
+    return Judgments(item=rows["item_id"], repeat=repeat, score=score, failure=failure, **same)
 
 
 def _repeats(rows: Columns, path: Path, number_rows: bool) -> Coded:
     """The repeat of each row: what it says, else 0; or, with `number_rows`, its number among the rows that are otherwise equal."""
     stated = rows["repeat"]
     given = np.array([*(int(value) for value in stated.values), 0])[stated.codes]
-    names = ("item_id", "metric", "judge", "variant", "temperature")
+    names = ("item_id", "metric", "judge", "variant", "temperature", "top_p", "perturbation")
     key = np.zeros(len(given), np.int64)
     for name in names:
         key = np.unique(key * (len(rows[name].values) + 1) + rows[name].codes + 1, return_inverse=True)[1]

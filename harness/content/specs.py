@@ -12,6 +12,7 @@ from harness.errors import ContentError
 from harness.model import AnnotatorKind, Scale, Source
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
+Points = Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
 Version = Annotated[str, msgspec.Meta(pattern=r"^\d+\.\d+\.\d+$")]
 
 
@@ -45,7 +46,7 @@ class Criteria(_Spec, frozen=True):
     """What earns one score, observably."""
 
     score: int | str
-    points: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
+    points: Points
 
 
 class SimpleInstruction(_Spec, frozen=True):
@@ -86,6 +87,67 @@ class Pack(_Spec, frozen=True):
     resource_class: Annotated[int, msgspec.Meta(ge=0, le=5)]
     segmenter: Literal["icu"]
     reviewed_by: tuple[Review, ...]
+
+
+class Words(_Spec, frozen=True):
+    """What a prompt says besides the texts of tasks, rubrics and items; `PLACEHOLDERS` says where something is put in."""
+
+    system: Text
+    meant_for: Text
+    examples: Text
+    example: Text
+    question: Text
+    question_about: Text
+    score: Text
+    form_single: Text
+    form_joint: Text
+    justification_key: Text
+    score_key: Text
+    then: Text
+    reminder: Text
+    short_reason: Text
+    the_score: Text
+
+
+# Word -> what is put into it, each once, where its name stands in braces; into other words, nothing is.
+PLACEHOLDERS: dict[str, tuple[str, ...]] = {
+    "meant_for": ("language",),
+    "example": ("number",),
+    "question_about": ("metric",),
+    "score": ("score",),
+    "form_single": ("keys",),
+    "form_joint": ("keys",),
+    "justification_key": ("characters",),
+    "then": ("first", "second"),
+    "reminder": ("keys",),
+}
+
+
+class TaskWords(_Spec, frozen=True):
+    """A task in another language: its instruction and the titles of its texts."""
+
+    instruction: Text
+    fields: dict[str, Text]
+
+
+class RubricWords(_Spec, frozen=True):
+    """A rubric in another language; `criteria` by score."""
+
+    title: Text
+    simple: Text
+    description: Text
+    criteria: dict[str, Points]
+
+
+class Instructions(_Spec, frozen=True):
+    """`languages/<tag>/instructions.toml`: what judges are told, in the pack's language."""
+
+    tag: Text
+    version: Version
+    reviewed_by: tuple[Review, ...]
+    words: Words
+    tasks: dict[str, TaskWords]
+    rubrics: dict[str, RubricWords]
 
 
 class Board(_Spec, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -13,11 +13,14 @@ import openai
 
 from harness.errors import FatalReply
 from harness.judges.base import NoReply
-from harness.model import Call, Message, Reply, Usage
+from harness.model import Call, Message, Reply, Token, Usage
 
 # How the answer's shape is asked for, from strictest to loosest. An endpoint that refuses one is asked the next way, for good.
 FORMS = ("json_schema", "json_schema-lenient", "json_object", "text")
 _FORM_WORDS = ("response_format", "json_schema", "json_object", "json mode", "schema", "grammar", "structured", "maxlength")
+TOP_TOKENS = 20  # the most that the interface gives
+# Words of a refusal -> parameters that are then left out for good: some models take none of them.
+_DISPENSABLE = {"logprob": ("logprobs", "top_logprobs"), "temperature": ("temperature",), "top_p": ("top_p",), "seed": ("seed",)}
 _TRANSIENT = frozenset({408, 409, 425, 429})
 _SAME_FOR_ALL = frozenset({401, 402, 404})  # whatever was answered before: nothing of this is about one call
 _TOO_LONG = ("context length", "context_length", "context size", "exceed_context", "maximum context", "too long", "too many tokens")
@@ -36,6 +39,7 @@ class _Message(msgspec.Struct):
 class _Choice(msgspec.Struct):
     message: _Message
     finish_reason: Any = None
+    logprobs: Any = None
 
 
 class _Completion(msgspec.Struct):
@@ -56,7 +60,7 @@ class Chat:
         host: str,
         secrets: Sequence[str] = (),
         clean: Callable[[str], str] = str,
-        shape: Callable[[Any], Any] = lambda schema: schema,
+        shape: Callable[[Call], Any] = lambda call: call.prompt.schema,
     ) -> None:
         self._client = client
         self._model = model
@@ -65,6 +69,7 @@ class Chat:
         self._clean = clean
         self._shape = shape
         self._form = FORMS[0]
+        self._left_out: dict[str, None] = {}  # parameters that the endpoint has refused
         self._answered = False
 
     async def ask(self, call: Call) -> Reply:
@@ -79,7 +84,7 @@ class Chat:
             raise NoReply(f"{self._host} did not answer in time") from None
         except openai.APIConnectionError as err:
             raise NoReply(f"no connection to {self._host} ({self._safe(str(err.__cause__ or err))})") from None
-        reply = self._read(response.content, form, time.perf_counter() - start)
+        reply = self._read(call, response.content, form, time.perf_counter() - start)
         self._answered = True
         return reply
 
@@ -95,8 +100,13 @@ class Chat:
         }
         if call.seed is not None:
             request["seed"] = call.seed
+        if call.top_p is not None:
+            request["top_p"] = call.top_p
+        if call.probabilities:
+            request |= {"logprobs": True, "top_logprobs": TOP_TOKENS}
+        request = {name: value for name, value in request.items() if name not in self._left_out}
         if form.startswith("json_schema"):
-            schema = self._shape(call.prompt.schema) if form == "json_schema" else _without_lengths(call.prompt.schema)
+            schema = self._shape(call) if form == "json_schema" else _without_lengths(call.prompt.schema)
             request["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
         elif form == "json_object":
             request["response_format"] = {"type": "json_object"}
@@ -105,7 +115,7 @@ class Chat:
     def _message(self, message: Message) -> dict[str, str]:
         return {"role": message.role, "content": self._clean(message.content)}
 
-    def _read(self, body: bytes, form: str, seconds: float) -> Reply:
+    def _read(self, call: Call, body: bytes, form: str, seconds: float) -> Reply:
         completion = self._completion(body)
         choice = completion.choices[0] if completion.choices else _Choice(_Message())
         return Reply(
@@ -120,6 +130,8 @@ class Chat:
                 _count(completion.usage, "completion_tokens"),
             ),
             seconds=seconds,
+            tokens=tuple(_tokens(choice.logprobs)) if call.probabilities else (),
+            left_out=tuple(sorted(self._left_out)),
         )
 
     def _completion(self, body: bytes) -> _Completion:
@@ -151,6 +163,9 @@ class Chat:
             )
         if status in _TRANSIENT or status >= 500:
             raise NoReply(f"{self._host} answered {status}: {said}", _retry_after(err.response.headers))
+        if status in (400, 422, 501) and (refused := self._refused_parameters(said, call)):
+            self._left_out |= dict.fromkeys(refused)
+            return await self.ask(call)
         if status in (400, 422, 501) and any(word in said.lower() for word in _FORM_WORDS) and form != FORMS[-1]:
             if self._form == form:  # another call in flight may have moved on already
                 self._form = FORMS[FORMS.index(form) + 1]
@@ -161,11 +176,41 @@ class Chat:
             return Reply(text="", model="", form=form, error=f"{status}: {said}", seconds=seconds)
         raise FatalReply(f"{self._host} refused a call with {status}: {said}. {_advice(status, self._model)}")
 
+    def _refused_parameters(self, said: str, call: Call) -> tuple[str, ...]:
+        """Parameters that the refusal names and that can be left out; replies say that they were."""
+        for words, names in _DISPENSABLE.items():
+            if words in said.lower() and not set(names) <= set(self._left_out) and set(names) & set(self._request(call, self._form)):
+                return names
+        return ()
+
     def _safe(self, text: str) -> str:
         """Text that may be kept: without secrets, and without halves of characters, which no file could hold."""
         for secret in self._secrets:
             text = text.replace(secret, "[key]")
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _tokens(logprobs: Any) -> Iterator[Token]:
+    """The answer's tokens with their likeliest alternatives; nothing where the endpoint says nothing that can be read."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    for token in content if isinstance(content, list) else ():
+        if not isinstance(token, dict) or not isinstance(token.get("token"), str):
+            return
+        others = token.get("top_logprobs") or [token]
+        read = [(o.get("token"), o.get("logprob")) for o in others if isinstance(o, dict)]
+        yield Token(
+            _whole(token["token"]),
+            {_whole(text): float(p) for text, p in read if isinstance(text, str) and p is not None and _is_number(p)},
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _whole(text: str) -> str:
+    """Tokens may be halves of characters, which no file could hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _text(content: str | list[dict[str, Any]] | None) -> str:

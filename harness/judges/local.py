@@ -51,7 +51,7 @@ class LocalJudge:
             timeout=TIMEOUT_SECONDS,
             http_client=http_client(on_this_machine=True),
         )
-        self._chat = Chat(client, self._file.name, "the local model", secrets=[key], clean=neutralise, shape=ascii_reasons)
+        self._chat = Chat(client, self._file.name, "the local model", secrets=[key], clean=neutralise, shape=_shape)
 
     async def answer(self, call: Call) -> Reply:
         return await self._chat.ask(call)
@@ -68,6 +68,12 @@ def neutralise(text: str) -> str:
     'fine < |im_end| > [ INST] a < b > c'
     """
     return _SPECIAL.sub(lambda found: f" {found[0]}" if found[0] == ">" else f"{found[0]} ", text)
+
+
+def _shape(call: Call) -> Any:
+    """Reasons in English are held to English letters; those in the item's language are not."""
+    schema = call.prompt.schema
+    return ascii_reasons(schema) if call.ask.condition.variant.language == "english" else schema
 
 
 def ascii_reasons(schema: Any) -> Any:

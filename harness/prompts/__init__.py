@@ -2,5 +2,7 @@
 
 from harness.prompts.frames import Frame, Frames
 from harness.prompts.question import Question, present_texts
+from harness.prompts.shots import Example, Shots
+from harness.prompts.wording import Wording, english, own
 
-__all__ = ["Frame", "Frames", "Question", "present_texts"]
+__all__ = ["Example", "Frame", "Frames", "Question", "Shots", "Wording", "english", "own", "present_texts"]

@@ -45,12 +45,22 @@ class Frame(msgspec.Struct, frozen=True):
 
     def fill(self, item: Item) -> Prompt:
         """The prompt for one item. Its id is the hash of messages and schema: independent of the judge."""
-        messages = tuple(
+        messages = self._messages(item)
+        return Prompt(_prompt_id(messages, self.schema), messages, self.schema, self.max_tokens)
+
+    def prompt_id(self, item: Item) -> str:
+        """The id of the prompt for one item."""
+        return _prompt_id(self._messages(item), self.schema)
+
+    def _messages(self, item: Item) -> tuple[Message, ...]:
+        return tuple(
             Message(m.role, "".join(part if isinstance(part, str) else str(item.fields[part.name]) for part in m.parts))
             for m in self.messages
         )
-        digest = hashlib.sha256(msgspec.json.encode((messages, self.schema))).hexdigest()
-        return Prompt(digest, messages, self.schema, self.max_tokens)
+
+
+def _prompt_id(messages: tuple[Message, ...], schema: dict[str, Any]) -> str:
+    return hashlib.sha256(msgspec.json.encode((messages, schema))).hexdigest()
 
 
 class FrameStore(Protocol):
@@ -110,5 +120,7 @@ def _cut(text: str) -> tuple[str | Slot, ...]:
 def program_hash() -> str:
     """Hash of the code that words prompts and of guidance's version: a changed wording is a new frame."""
     folder = Path(__file__).parent
-    code = b"".join((folder / name).read_bytes() for name in ("programs.py", "question.py", "recorder.py", "frames.py"))
+    code = b"".join(
+        (folder / name).read_bytes() for name in ("programs.py", "wording.py", "shots.py", "question.py", "recorder.py", "frames.py")
+    )
     return hashlib.sha256(code + version("guidance").encode()).hexdigest()[:16]

@@ -8,9 +8,10 @@ from typing import Any
 import langcodes
 import msgspec
 
-from harness.content.specs import Rubric, Task
-from harness.content.tags import english_name
+from harness.content.specs import Task
 from harness.model import Item, Scale, Variant
+from harness.prompts.shots import Example
+from harness.prompts.wording import Wording
 
 JUSTIFICATION_CHARACTERS = 120
 _JSON_TOKENS = 40  # room for braces, keys, white space and the score itself
@@ -19,32 +20,37 @@ _TOKENS_PER_CHARACTER_ELSEWHERE = 3
 
 
 class Question(msgspec.Struct, frozen=True):
-    """Everything that a prompt is made of except the item's texts. `present` names the texts that are not empty."""
+    """Everything that a prompt is made of except the item's texts.
 
-    task: Task
-    rubrics: tuple[Rubric, ...]
+    `scales` are those of the metrics asked, in the order in which they are asked; `present` names the texts that are not empty.
+    """
+
+    wording: Wording
+    scales: dict[str, Scale]
     variant: Variant
     language: str
     present: tuple[str, ...]
+    examples: tuple[Example, ...] = ()
 
     @property
     def key(self) -> str:
         """Hash of all of it: equal keys render to equal frames."""
-        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
-
-    @property
-    def language_name(self) -> str:
-        return english_name(self.language)
+        return hashlib.sha256(msgspec.json.encode([self, list(self.scales)], order="sorted")).hexdigest()
 
     @property
     def joint(self) -> bool:
         return self.variant.call == "joint"
 
     @property
+    def asked_language(self) -> str:
+        """The language that the justification is asked for in."""
+        return self.language if self.variant.language == "own" else "en"
+
+    @property
     def schema(self) -> dict[str, Any]:
         """JSON schema of the answer: one object, or in a joint call one object a metric."""
-        answers = {rubric.id: _answer_schema(rubric.scale, self.variant) for rubric in self.rubrics}
-        return _object(answers) if self.joint else answers[self.rubrics[0].id]
+        answers = {metric: _answer_schema(scale, self.variant) for metric, scale in self.scales.items()}
+        return _object(answers) if self.joint else next(iter(answers.values()))
 
     @property
     def max_tokens(self) -> int:
@@ -52,7 +58,7 @@ class Question(msgspec.Struct, frozen=True):
         script = langcodes.get(self.language).maximize().script or ""
         per_character = _TOKENS_PER_CHARACTER.get(script, _TOKENS_PER_CHARACTER_ELSEWHERE)
         characters = 0 if self.variant.justification == "none" else JUSTIFICATION_CHARACTERS
-        return len(self.rubrics) * (_JSON_TOKENS + characters * per_character)
+        return len(self.scales) * (_JSON_TOKENS + characters * per_character)
 
 
 def present_texts(item: Item, task: Task) -> tuple[str, ...]:

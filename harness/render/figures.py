@@ -43,7 +43,7 @@ def _svg(cells: Sequence[Cell], signature: str) -> bytes:
     # Text stays text (any script shows), and ids do not change from one drawing to the next.
     style: Any = {"svg.fonttype": "none", "svg.hashsalt": signature, "font.size": 8, "font.family": "sans-serif", "text.parse_math": False}
     with mpl.rc_context(style), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # of the font that measures; whoever shows the file has others
+        warnings.simplefilter("ignore", UserWarning)  # signs that the font here lacks, names too long for the layout: drawn all the same
         figure = Figure(figsize=(_WIDTH * len(levels) + 0.4, _HEIGHT * len(cells) + 0.6), layout="constrained")
         panels: Any = figure.subplots(len(cells), len(levels), sharey=True, squeeze=False)
         for row, cell in enumerate(cells):

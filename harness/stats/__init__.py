@@ -28,6 +28,7 @@ from harness.stats.arrays import MISSING, Estimate, Estimates, Kind, ScaleError,
 from harness.stats.bootstrap import intervals
 from harness.stats.catalogue import cell_statistics, human_statistics, judge_statistics, undefined_by_scale
 from harness.stats.correlation import kendall_tau, pearson, spearman
+from harness.stats.credits import item_credits
 from harness.stats.describe import (
     LEVELS,
     RARE,
@@ -43,6 +44,7 @@ from harness.stats.describe import (
     leniency,
     rarest_expected,
 )
+from harness.stats.entropy import entropy_bits
 from harness.stats.f1 import weighted_f1
 from harness.stats.gwet import gwet_ac
 from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
@@ -60,7 +62,11 @@ from harness.stats.paired import (
 )
 from harness.stats.rows import Rows, count_classes, count_long, tabulate
 from harness.stats.statistic import Statistic, estimate
+from harness.stats.stratified import tau_within
+from harness.stats.sums import Estimated, of_sums
+from harness.stats.superiority import Superiority, superiority
 from harness.stats.systems import SystemCorrelation, system_correlation
+from harness.stats.trend import PageTest, page_falling, slope
 
 __all__ = [
     "LEVELS",
@@ -75,15 +81,18 @@ __all__ = [
     "Direction",
     "Distribution",
     "Estimate",
+    "Estimated",
     "Estimates",
     "Interval",
     "Kind",
     "MarginTest",
+    "PageTest",
     "Rows",
     "Rule",
     "ScaleError",
     "ShapeError",
     "Statistic",
+    "Superiority",
     "SystemCorrelation",
     "Weights",
     "aggregate",
@@ -102,6 +111,7 @@ __all__ = [
     "distribution_by_agreement",
     "distribution_of_judge",
     "distribution_of_labels",
+    "entropy_bits",
     "estimate",
     "fleiss_kappa",
     "gwet_ac",
@@ -112,6 +122,7 @@ __all__ = [
     "human_pa",
     "human_statistics",
     "intervals",
+    "item_credits",
     "judge_loo",
     "judge_statistics",
     "kendall_tau",
@@ -120,19 +131,24 @@ __all__ = [
     "leniency",
     "mcnemar",
     "mean_interval",
+    "of_sums",
     "pa",
     "pa_failed_wrong",
     "pa_pairwise",
+    "page_falling",
     "paired_difference",
     "pairwise_cohen",
     "pearson",
     "proportion_interval",
     "rarest_expected",
+    "slope",
     "spearman",
     "stuart_maxwell",
     "stuart_maxwell_of_table",
+    "superiority",
     "system_correlation",
     "tabulate",
+    "tau_within",
     "undefined_by_scale",
     "vs_baseline",
     "weighted_f1",

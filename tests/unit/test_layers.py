@@ -30,7 +30,16 @@ LAYERS: list[set[str]] = [
     {"api", "frames", "cli", "__main__"},
 ]
 # Who may import whom on the same layer; nobody else may.
-BESIDE = {("tables", "errors"), ("columns", "errors"), ("columns", "tables"), ("engines", "store"), ("runner", "protocol"), ("runner", "judgments"), ("cli", "api"), ("__main__", "cli")}
+BESIDE = {
+    ("tables", "errors"),
+    ("columns", "errors"),
+    ("columns", "tables"),
+    ("engines", "store"),
+    ("runner", "protocol"),
+    ("runner", "judgments"),
+    ("cli", "api"),
+    ("__main__", "cli"),
+}
 
 ROOT = Path(harness.__file__).parent
 LAYER = {part: number for number, parts in enumerate(LAYERS) for part in parts}

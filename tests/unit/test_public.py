@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import harness
-from harness import analyse, api, content, errors, runner
+from harness import analyse, api, content, errors, frames, runner
 
 PUBLIC = {
     "Dataset": content.Dataset,
@@ -16,6 +16,10 @@ PUBLIC = {
     "Library": content.Library,
     "RunResult": runner.RunResult,
     "RunSpec": runner.RunSpec,
+    "check_labels": api.check_labels,
+    "compare": api.compare,
+    "frame_of": frames.frame_of,
+    "from_frames": frames.from_frames,
     "load": api.load,
     "report": api.report,
     "run": api.run,
@@ -34,6 +38,9 @@ HEAVY = [
     "rich",
     "xllamacpp",
     "icu4py",
+    "openpyxl",
+    "matplotlib",
+    "py3langid",
 ]
 
 

@@ -12,13 +12,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import tables
 from harness.errors import ContentError, StoreError
-from harness.tables import find_table, read_rows, to_csv, to_json, to_jsonl, write_atomic, write_parquet
+from harness.tables import find_table, json_rows, parquet_table, read_rows, to_csv, to_json, to_jsonl, write_atomic, write_parquet
 
 BOM = b"\xef\xbb\xbf"
 THREE_ROWS = b'{"a":1}\n{"a":2}\n{"a":3}\n'
@@ -125,6 +126,42 @@ def test_a_torn_gzip_is_never_taken_for_a_whole_one(tmp_path: Path, kept: int) -
 )
 def test_a_gzip_that_is_none_is_said(tmp_path: Path, data: bytes) -> None:
     assert "not a whole gzip file" in str(complaint(table(tmp_path, data, "t.jsonl.gz")))
+
+
+class Point(msgspec.Struct):
+    x: int
+    name: str | None = None
+
+
+def test_lines_are_read_as_what_they_should_be(tmp_path: Path) -> None:
+    path = table(tmp_path, b'\xef\xbb\xbf{"x": 1, "more": [1]}\n \n{"x": 2, "name": "b"}')
+    assert list(json_rows(path, Point, "a point")) == [(1, Point(1)), (3, Point(2, "b"))]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b'{"x": "1"}', "not a point (Expected `int`, got `str` - at `$.x`); one object a line is expected"),
+        (b"{}", "not a point (Object missing required field `x`)"),
+        (b"[1]", "not a point (Expected `object`, got `array`)"),
+        (b'{"x": 1', "not a JSON object"),
+        (b'{"x": \xff}', "not UTF-8 at byte 7 of the line; save the file as UTF-8"),
+    ],
+    ids=["type", "field", "list", "torn", "bytes"],
+)
+def test_a_line_that_is_something_else_is_named(tmp_path: Path, line: bytes, words: str) -> None:
+    path = table(tmp_path, b'{"x": 1}\n\n' + line)
+    with pytest.raises(ContentError) as caught:
+        list(json_rows(path, Point, "a point"))
+    assert str(caught.value).startswith(f"{path}:3: {words}")
+
+
+def test_a_parquet_file_is_read_whole_or_refused(tmp_path: Path) -> None:
+    write_parquet(tmp_path / "t.parquet", [{"x": 1}, {}], {"x": "int64"})
+    assert parquet_table(tmp_path / "t.parquet").to_pylist() == [{"x": 1}, {"x": None}]
+    for path in (table(tmp_path, b"PAR1 not", "bad.parquet"), tmp_path / "none.parquet"):
+        with pytest.raises(ContentError, match="not a readable Parquet file"):
+            parquet_table(path)
 
 
 @pytest.mark.parametrize("name", ["t.jsonl", "t.jsonl.gz", "t.parquet"])

@@ -19,9 +19,17 @@ def judged() -> Callable[..., Judgment]:
 
     def make(item_id: str, answer: Score | Failure, **other: Any) -> Judgment:
         failed = isinstance(answer, Failure)
-        own = {"language": "en", "task": "open_prompt", "metric": "m", "judge": "j", "variant": "v", "temperature": 0.0, "repeat": 0} | other
+        own = {
+            "language": "en",
+            "task": "open_prompt",
+            "metric": "m",
+            "judge": "j",
+            "variant": "v",
+            "temperature": 0.0,
+            "repeat": 0,
+        } | other
         score, failure = (None, answer) if failed else (answer, None)
-        return Judgment(item_id, score=score, failure=failure, raw_choice=None, justification=None, call_id="c", **own)
+        return Judgment(item_id=item_id, score=score, failure=failure, raw_choice=None, justification=None, call_id="c", **own)
 
     return make
 

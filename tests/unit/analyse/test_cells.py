@@ -21,16 +21,22 @@ Judged = Callable[..., Judgment]
 
 THREE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
 ANY = Annotators(1)
+
+
+def words(text: str) -> set[str]:
+    return set(text.split())
+
+
 # What other programs read: these names stay.
-DOCUMENTED = """
+DOCUMENTED = words("""
 language task metric judge variant n_ref n coverage failures pa pa_failed_wrong pa_pairwise human_pa judge_loo human_loo human_all_agree
 human_fleiss human_alpha_nominal human_alpha_ordinal weighted_f1 cohen_kappa quadratic_kappa alpha_nominal alpha_ordinal ac1 ac2 leniency
 kendall_tau spearman vs_baseline distribution_labels distribution_judge distribution_by_agreement undefined
-""".split()
-FURTHER = """
+""")
+FURTHER = words("""
 temperature groups design_effect few_rare_cases pairwise_gap loo_gap linear_kappa alpha_interval human_alpha_interval human_ac1 human_ac2
 pearson mean_labels sd_labels mean_judge sd_judge
-""".split()
+""")
 
 
 def cells_of(made: Recording, **options: Any) -> tuple[Cell, ...]:
@@ -296,7 +302,9 @@ def test_a_judge_that_says_one_thing_is_never_better_than_the_best_constant(make
 def test_q_is_the_p_of_all_cells_corrected_together(make_recording: MakeRecording, judged: Judged) -> None:
     names = [f"i{number}" for number in range(40)]
     labels = {name: [number % 2, number % 2] for number, name in enumerate(names)}
-    given = [judged(name, (number + (number % every == 0)) % 2, judge=str(every)) for every in (2, 3, 4, 5) for number, name in enumerate(names)]
+    given = [
+        judged(name, (number + (number % every == 0)) % 2, judge=str(every)) for every in (2, 3, 4, 5) for number, name in enumerate(names)
+    ]
     cells = cells_of(make_recording(labels, given))
     p, q = ([cell.vs_baseline[name] for cell in cells] for name in ("p", "q"))
     assert q == pytest.approx(stats.benjamini_yekutieli(p).tolist()) and p != q and None not in p
@@ -319,7 +327,9 @@ def grid(make_recording: MakeRecording, judged: Judged) -> Recording:
         for variant in ("single", "joint")
         for temperature in (0.7, 0.0)
     ]
-    return make_recording({(name, metric): [1] for name in places for metric in "mn"}, given, scales=dict.fromkeys("mn", THREE), places=places)
+    return make_recording(
+        {(name, metric): [1] for name in places for metric in "mn"}, given, scales=dict.fromkeys("mn", THREE), places=places
+    )
 
 
 def test_cells_are_told_apart_by_everything_and_come_sorted(grid: Recording) -> None:
@@ -394,7 +404,12 @@ def test_keys_sort_numbers_by_size_and_gaps_last() -> None:
 
 @pytest.mark.parametrize(
     "scale",
-    [THREE, Scale(kind="ordinal", classes=(0, 1, 2), best=1), Scale(kind="nominal", classes=(0, 1, 2)), Scale(kind="interval", min=0, max=2)],
+    [
+        THREE,
+        Scale(kind="ordinal", classes=(0, 1, 2), best=1),
+        Scale(kind="nominal", classes=(0, 1, 2)),
+        Scale(kind="interval", min=0, max=2),
+    ],
     ids=["ordinal", "best in the middle", "nominal", "interval"],
 )
 @pytest.mark.parametrize("level", ["item", "system"])

@@ -100,6 +100,14 @@ def test_people_who_share_nothing_are_no_pair(make_labelled: MakeLabelled) -> No
     assert cell["pairs"] == [] and [person["annotator"] for person in cell["annotators"]] == ["x", "y"]
 
 
+def test_people_stand_only_where_they_labelled_something(make_labelled: MakeLabelled) -> None:
+    data = make_labelled({"x": {"a": 1}, "y": {"b": 1}}, places={"b": {"language": "ja"}})
+    assert [(cell["language"], [p["annotator"] for p in cell["annotators"]]) for cell in checked(data).cells] == [
+        ("en", ["x"]),
+        ("ja", ["y"]),
+    ]
+
+
 def test_each_person_is_shown_beside_the_others_on_the_same_items(make_labelled: MakeLabelled) -> None:
     people = {person["annotator"]: person for person in the_cell(make_labelled(PEOPLE))["annotators"]}
     assert people["z"]["n"] == 3 and people["z"]["distribution"] == pytest.approx({"0": 0, "1": 2 / 3, "2": 1 / 3})
@@ -170,7 +178,11 @@ def test_a_flag_says_where(make_labelled: MakeLabelled) -> None:
 
 def test_texts_that_are_there_twice_or_misplaced_are_named(make_labelled: MakeLabelled) -> None:
     german = "Gestern Nachmittag gingen wir im Wald spazieren und fanden viele Pilze."
-    places = {"a": {"output": german}, "b": {"output": german}, "c": {"language": "pt-BR", "output": "Ontem à tarde fomos passear na floresta."}}
+    places = {
+        "a": {"output": german},
+        "b": {"output": german},
+        "c": {"language": "pt-BR", "output": "Ontem à tarde fomos passear na floresta."},
+    }
     found = checked(make_labelled({"x": {"a": 1}}, places=places, notes=("Mind this.",)))
     assert found.duplicates == (["a", "b"],) and [text.item_id for text in found.misplaced] == ["a", "b"]
     assert (found.texts_identified, found.languages_unknown) == (3, ())

@@ -219,7 +219,9 @@ def test_cells_are_by_task_and_pooled_over_tasks(make_item: MakeItem, make_data:
 
 def test_a_report_as_json_has_flat_cells_and_says_who_answered(world: World) -> None:
     data, judgments = world({"a": 1}, {"a": 1})
-    report = analyse.report("run", PROTOCOL, judgments, data, data, [], {}, {"openai/one": {"one-2025-01-01": 3, "": 1}, "local/two": {"x": 1}})
+    report = analyse.report(
+        "run", PROTOCOL, judgments, data, data, [], {}, {"openai/one": {"one-2025-01-01": 3, "": 1}, "local/two": {"x": 1}}
+    )
     json = report.as_json()
     assert json["cells"][0]["pa"] == 1 and json["cells"][0]["language"] == "en" and json["schema_version"] == 2
     assert report.moved_aliases == {"openai/one": ["one-2025-01-01"]}

@@ -91,7 +91,9 @@ def test_by_hand_three_systems_of_which_two_change_places(make_recording: MakeRe
     ],
     ids=["one score", "one system", "one read", "none read"],
 )
-def test_without_an_order_of_systems_there_is_a_reason(make_recording: MakeRecording, labels: Any, answers: Any, reason: str, n: int) -> None:
+def test_without_an_order_of_systems_there_is_a_reason(
+    make_recording: MakeRecording, labels: Any, answers: Any, reason: str, n: int
+) -> None:
     cell = the_cell(make_recording(labels, answers, scales={"m": FIVE}, places={name: {"system": name} for name in labels}))
     assert (cell.n_ref, cell.n, cell.coverage) == (len(labels), n, n / len(labels))
     assert {cell[name] for name in CORRELATIONS} == {None} and {cell.undefined[name] for name in CORRELATIONS} == {reason}
@@ -99,7 +101,9 @@ def test_without_an_order_of_systems_there_is_a_reason(make_recording: MakeRecor
 
 def test_names_have_no_means(make_recording: MakeRecording) -> None:
     places = {name: {"system": name} for name in "ab"}
-    cell = the_cell(make_recording({"a": "A", "b": "B"}, {"a": "A"}, scales={"m": Scale(kind="nominal", classes=("A", "B"))}, places=places))
+    cell = the_cell(
+        make_recording({"a": "A", "b": "B"}, {"a": "A"}, scales={"m": Scale(kind="nominal", classes=("A", "B"))}, places=places)
+    )
     assert {cell.undefined[name] for name in CORRELATIONS} == {"the scale has no order"} and cell["spearman_ci"] is None
     assert (cell.n_ref, cell.failures) == (2, {"missing": 1})
 
@@ -107,7 +111,9 @@ def test_names_have_no_means(make_recording: MakeRecording) -> None:
 def test_classes_without_numbers_count_by_their_place(make_recording: MakeRecording) -> None:
     scale = Scale(kind="ordinal", classes=("bad", "fair", "good"), best="good")
     places = {name: {"system": name} for name in "abc"}
-    cell = the_cell(make_recording({"a": "bad", "b": "fair", "c": "good"}, {"a": "bad", "b": "fair", "c": "good"}, scales={"m": scale}, places=places))
+    cell = the_cell(
+        make_recording({"a": "bad", "b": "fair", "c": "good"}, {"a": "bad", "b": "fair", "c": "good"}, scales={"m": scale}, places=places)
+    )
     assert cell.systems and [row["human"] for row in cell.systems] == [2, 1, 0] and cell["pearson"] == pytest.approx(1)
 
 

@@ -57,7 +57,10 @@ def test_texts_in_their_own_language_are_left_alone(make_item: MakeItem) -> None
 def test_a_text_in_another_language_is_named_with_what_it_looks_like(make_item: MakeItem) -> None:
     items = [make_item("a", language="cs", output=TEXTS["de"]), make_item("b", language="pt-BR", output=TEXTS["en"])]
     found, looked, unknown = misplaced(items)
-    assert [(text.item_id, text.field, text.stated, text.found) for text in found] == [("a", "output", "cs", "de"), ("b", "output", "pt-BR", "en")]
+    assert [(text.item_id, text.field, text.stated, text.found) for text in found] == [
+        ("a", "output", "cs", "de"),
+        ("b", "output", "pt-BR", "en"),
+    ]
     assert looked == 2 and not unknown and all(0.9 <= text.probability <= 1 for text in found)
 
 

@@ -157,7 +157,10 @@ def test_an_items_keys_are_its_own_and_any_field_that_holds_texts_or_numbers(mak
         "round": [1, 2.5],
     }
     for absent in ("tags", "colour"):
-        with pytest.raises(UsageError, match=rf"no item has '{absent}'\.(?: Did you mean 'task'\?)?\n +here: language, task, system, group, .*, output, prompt, round$"):
+        with pytest.raises(
+            UsageError,
+            match=rf"no item has '{absent}'\.(?: Did you mean 'task'\?)?\n +here: language, task, system, .*, output, prompt, round$",
+        ):
             item_key(data, absent)
     with pytest.raises(UsageError, match=r"no item has 'rond'\. Did you mean 'round'\?"):
         item_key(data, "rond")

@@ -84,6 +84,18 @@ def test_judges_of_different_runs_on_the_same_data_are_paired(make_recording: Ma
     assert ours.versus is not None and (ours.versus["diff"], ours.versus["n"]) == (pytest.approx(5 / 40), 40)
 
 
+def test_a_partner_of_the_same_run_comes_first(make_recording: MakeRecording, judged: Judged) -> None:
+    """Two runs of the same two judges: each good one is compared with the base of its own run."""
+    labels = {item: [score, score] for item, score in TRUTH.items()}
+    made = []
+    for name, base in (("run 1", POOR), ("run 2", TRUTH)):
+        given = [judged(item, score, judge=judge) for judge, of in (("good", GOOD), ("base", base)) for item, score in of.items()]
+        made.append(make_recording(labels, given, name=name))
+    for sources in (made, made[::-1]):
+        found = {cell["source"]: cell.versus for cell in cells_of(*sources, versus=("judge", "base")) if cell["judge"] == "good"}
+        assert {source: versus and versus["diff"] for source, versus in found.items()} == pytest.approx({"run 1": 5 / 40, "run 2": -8 / 40})
+
+
 def test_failures_are_wrong_and_no_choice_of_a_class(two: Callable[..., Recording]) -> None:
     refusing = {name: Failure.REFUSED if number < 10 else score for number, (name, score) in enumerate(GOOD.items())}
     ours, theirs = cells_of(two(good=refusing), versus=("judge", "poor"))
@@ -164,7 +176,10 @@ def test_pairs_can_pool_metrics_of_one_scale(make_recording: MakeRecording, judg
     ("options", "words"),
     [
         ({"versus": ("judge", "por")}, r"no judge 'por'\. Did you mean 'poor'\?\n +here: good, poor"),
-        ({"versus": ("metric", "m")}, "judgments are paired by judge, variant, temperature, source, if cells are told apart by it; got 'metric'"),
+        (
+            {"versus": ("metric", "m")},
+            "judgments are paired by judge, variant, temperature, source, if cells are told apart by it; got 'metric'",
+        ),
         ({"versus": ("judge", "poor"), "by": ("metric",)}, "if cells are told apart by it; got 'judge'"),
         ({"versus": ("source", "made")}, "if cells are told apart by it; got 'source'"),
     ],

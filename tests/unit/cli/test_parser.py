@@ -15,12 +15,27 @@ import pytest
 from harness.cli.parser import build_parser
 
 
-def commands() -> dict[str, argparse.ArgumentParser]:
-    [action] = [action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction)]
-    return dict(action.choices)
+def below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The subcommands of a parser."""
+    return {
+        name: one for action in parser._actions if isinstance(action, argparse._SubParsersAction) for name, one in action.choices.items()
+    }
 
 
-COMMANDS = commands()
+COMMANDS = below(build_parser())
+LEAVES = {
+    f"{name} {sub}".strip(): parser for name, one in COMMANDS.items() for sub, parser in (below(one) or {"": one}).items()
+}  # what can be run: `labels` alone cannot
+NEEDED = {
+    "list": ["languages"],
+    "new": ["task", "x"],
+    "models": ["list"],
+    "store": ["export", "--to", "f"],
+    "compare": ["folder"],
+    "labels import": ["file", "--to", "folder"],
+    "labels export": ["folder", "--to", "file"],
+    "labels check": ["folder"],
+}
 
 
 def parsed(*arguments: str) -> argparse.Namespace:
@@ -42,16 +57,17 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 
 def test_these_are_the_commands() -> None:
-    assert list(COMMANDS) == ["run", "report", "runs", "list", "check", "new", "models", "store", "doctor"]
+    assert list(COMMANDS) == [*("run", "report", "runs", "compare", "labels", "list", "check", "new", "models", "store", "doctor")]
+    assert [name for name in LEAVES if name.startswith("labels")] == ["labels import", "labels export", "labels check"]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", LEAVES)
 def test_every_command_has_help_and_all_its_flags_are_explained(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        parsed(name, "--help")
+        parsed(*name.split(), "--help")
     assert caught.value.code == 0
-    assert str(COMMANDS[name].description) in " ".join(capsys.readouterr().out.split())
-    for action in COMMANDS[name]._actions:
+    assert str(LEAVES[name].description) in " ".join(capsys.readouterr().out.split())
+    for action in LEAVES[name]._actions:
         assert action.help or action.choices, f"{name} {action.option_strings or action.dest}"
 
 
@@ -61,10 +77,9 @@ def test_the_overview_names_every_command_with_its_purpose() -> None:
         assert f"{name} {str(parser.description)[0].lower()}{str(parser.description)[1:-1]}" in text
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", LEAVES)
 def test_every_command_leads_to_a_function(name: str) -> None:
-    needed = {"list": ["languages"], "new": ["task", "x"], "models": ["list"], "store": ["export", "--to", "f"]}.get(name, [])
-    arguments = parsed(name, *needed, "-v")
+    arguments = parsed(*name.split(), *NEEDED.get(name, []), "-v")
     assert arguments.verbose is True
     target = inspect.getclosurevars(arguments.command).nonlocals["target"]
     module, _, function = target.partition(":")
@@ -102,8 +117,17 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
         (("list",), "the following arguments are required: kind"),
         (("store", "export"), "the following arguments are required: --to"),
         (("run", "--langs"), "expected one argument"),
+        (("compare",), "the following arguments are required: DIR_OR_RUN"),
+        (("compare", "x", "--json", "--csv"), "argument --csv: not allowed with argument --json"),
+        (("compare", "x", "--csv", "--latex"), "argument --latex: not allowed with argument --csv"),
+        (("compare", "x", "--majority", "mean"), "invalid choice: 'mean'"),
+        (("compare", "x", "--level", "word"), "invalid choice: 'word'"),
+        (("labels",), "the following arguments are required: COMMAND"),
+        (("labels", "check"), "the following arguments are required: DATA"),
+        (("labels", "import", "x"), "the following arguments are required: --to"),
+        (("labels", "import", "x", "--to", "y", "--from", "docx"), "invalid choice: 'docx'"),
     ],
-    ids=["nothing", "command", "flag", "kind", "no kind", "no file", "no value"],
+    ids=" ".join,
 )
 def test_what_is_not_known_or_missing_is_refused(refused: Callable[..., str], arguments: tuple[str, ...], words: str) -> None:
     assert words in refused(*arguments)
@@ -126,6 +150,38 @@ def test_what_is_not_known_or_missing_is_refused(refused: Callable[..., str], ar
 )
 def test_flags_are_read(arguments: tuple[str, ...], name: str, value: Any) -> None:
     assert getattr(parsed("run", *arguments), name) == value
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        ((), "sources", ["one"]),
+        (("two",), "sources", ["one", "two"]),
+        (("--by", "metric,judge"), "by", ("metric", "judge")),
+        ((), "by", None),
+        (("--where", "language=ja", "--where", "judge=a"), "where", ["language=ja", "judge=a"]),
+        ((), "where", []),
+        (("--majority", "median"), "majority", "median"),
+        ((), "majority", "drop"),
+        ((), "level", "item"),
+        (("--annotators", "2+"), "annotators", "2+"),
+        ((), "seed", 0),
+        (("--versus", "judge=a/b"), "versus", "judge=a/b"),
+    ],
+    ids=str,
+)
+def test_flags_of_compare_are_read(arguments: tuple[str, ...], name: str, value: Any) -> None:
+    assert getattr(parsed("compare", "one", *arguments), name) == value
+
+
+def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
+    """The parser has lists of its own, as those of `harness.labels` take time to import."""
+    from harness.cli import parser
+    from harness.labels.export import FORMATS
+    from harness.labels.mapping import ROLES
+    from harness.labels.read import KINDS
+
+    assert (parser._IMPORTED, parser._EXPORTED, parser._ROLES) == (KINDS, FORMATS, ROLES)
 
 
 def test_lists_of_one_command_do_not_leak_into_the_next() -> None:

@@ -17,12 +17,14 @@ KINDS: dict[str, Callable[[Library], object]] = {
     "rubrics/hallucination.toml": lambda library: library.rubric_files,
     "languages/ja/pack.toml": lambda library: library.pack_files,
     "leaderboards/controls/board.toml": lambda library: library.board_files,
+    "datasets/pariksha/data.toml": lambda library: library.recipe_files,
 }
 LOADERS: dict[str, Callable[[Library, str], object]] = {
     "task": Library.task,
     "rubric": Library.rubric,
     "language pack": Library.pack,
     "board": Library.board,
+    "recipe": Library.recipe,
 }
 
 
@@ -97,7 +99,7 @@ def test_a_name_inside_that_is_not_the_place_is_refused(extra: Path) -> None:
 def test_an_unknown_name_is_refused_with_those_that_are_here(library: Library, word: str) -> None:
     with pytest.raises(UsageError) as caught:
         LOADERS[word](library, "no-such-name")
-    known = {"task": "summarize", "rubric": "hallucination", "language pack": "pt-BR", "board": "controls"}[word]
+    known = {"task": "summarize", "rubric": "hallucination", "language pack": "pt-BR", "board": "controls", "recipe": "pariksha"}[word]
     assert str(caught.value).startswith(f"no {word} 'no-such-name'.") and known in str(caught.value)
 
 

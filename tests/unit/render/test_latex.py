@@ -53,7 +53,9 @@ def test_whatever_a_key_may_be_is_text(value: object, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["task_quality", "50%", "a&b", "$x$", "x^2", r"\input{secret}", "}{", "日本語", "~", "#1"])
-def test_a_table_has_equal_rows_and_balanced_braces_whatever_it_names(make_cell: MakeCell, make_comparison: MakeComparison, name: str) -> None:
+def test_a_table_has_equal_rows_and_balanced_braces_whatever_it_names(
+    make_cell: MakeCell, make_comparison: MakeComparison, name: str
+) -> None:
     table = to_latex(make_comparison(make_cell(metric=name, judge=name), make_cell(undefined=True)))
     lines = rows(table)
     assert len(lines) == 3 and {len(line) for line in lines} == {len(lines[0])}

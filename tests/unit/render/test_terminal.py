@@ -54,7 +54,23 @@ def test_nothing_is_cut_at_any_usual_width(make_cell: MakeCell, make_report: Mak
     text = shown(make_report(*(make_cell(metric=metric) for metric in metrics)), width)
     assert "…" not in text
     assert all(cell_len(line) <= width for line in text.splitlines())
-    for piece in ("18", "13", "46 %", "[18–77]", "33 %", "[14–61]", "67 %", "-33", "[-54", "-13]", "0:17", "2:67", "2:92", "→", "truncated"):
+    for piece in (
+        "18",
+        "13",
+        "46 %",
+        "[18–77]",
+        "33 %",
+        "[14–61]",
+        "67 %",
+        "-33",
+        "[-54",
+        "-13]",
+        "0:17",
+        "2:67",
+        "2:92",
+        "→",
+        "truncated",
+    ):
         assert text.count(piece) >= len(metrics), piece
     for name in ("acceptability", "content quality", "task quality", "problematic", "hallucination", "baseline"):
         assert name in text

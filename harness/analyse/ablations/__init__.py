@@ -1,0 +1,63 @@
+"""What moves a judge: every ablation that a run contains, as tables of flat rows.
+
+A section is `{"title", "hypothesis" or "note", "rows"}`; some have a second table (`trends`, `drag`). Rows hold their key (language,
+task, metric, judge, variant, temperature, top_p; `*` where they pool), every number under its name, its 95 % interval under
+`<name>_ci`, and under `undefined` the reason for whatever is null. docs/statistics.md names all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from harness.analyse.ablations.answers import tabulate_answers
+from harness.analyse.ablations.consistency import consistency
+from harness.analyse.ablations.language import justification_language
+from harness.analyse.ablations.length import length
+from harness.analyse.ablations.metric_order import metric_order, order_of_calls
+from harness.analyse.ablations.perturbations import Realised, injection, perturbations
+from harness.analyse.ablations.temperature import temperature
+from harness.analyse.ablations.variants import few_shot, score_position, variants
+from harness.content.dataset import Dataset
+from harness.content.recorded import Judgments
+
+__all__ = ["Realised", "ablations"]
+
+
+def ablations(
+    data: Dataset,
+    judgments: Judgments,
+    perturbed: Sequence[Realised] = (),
+    *,
+    seed: int = 0,
+    resamples: int = 1000,
+    metrics: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Every section that the run contains, by name; the same for the same judgments in any order.
+
+    Args:
+        data: items, labels and scales; judgments of other items are passed over.
+        judgments: of texts as they are and of changed ones; only the former meet labels.
+        perturbed: what each perturbation made of each item; one that could not change a text is counted, not judged.
+        seed, resamples: of the cluster bootstrap.
+        metrics: in the order in which a forward joint call names them; without it, the order in which the judgments stand.
+
+    Raises:
+        UsageError: for an interval scale with more different scores than can be counted.
+    """
+    answers = tabulate_answers(data, judgments, seed=seed, resamples=resamples)
+    if not len(answers):
+        return {}
+    found = {
+        "variants": variants(answers),
+        "few_shot": few_shot(answers),
+        "score_position": score_position(answers),
+        "metric_order": metric_order(answers, metrics or order_of_calls(judgments)),
+        "consistency": consistency(answers),
+        "temperature": temperature(answers),
+        "perturbations": perturbations(answers, perturbed),
+        "injection": injection(answers, perturbed),
+        "length": length(answers),
+        "justification_language": justification_language(answers),
+    }
+    return {name: section for name, section in found.items() if section}

@@ -1,0 +1,69 @@
+"""The same question asked again: how often is the answer the same?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.analyse.ablations.answers import Answers
+from harness.analyse.ablations.rows import new_row, put_mean, put_share, section
+from harness.columns import NO_VALUE, Coded
+from harness.stats import entropy_bits
+from harness.stats.arrays import Floats, Ints
+
+LEVELS = (("language",), ("language", "metric"))
+QUESTION = ("metric", "judge", "variant", "temperature", "top_p")
+NOTE = (
+    "Of questions (an item, a metric) with two answers or more. A failure is an answer of its own, by its kind. entropy_bits: 0 if all "
+    "answers are the same score, at most log2 of the number of repeats."
+)
+
+
+def consistency(answers: Answers) -> dict[str, Any] | None:
+    """Shares of questions with the same score, and the same justification, every time; entropy of the scores."""
+    clean = answers.clean
+    question = clean.joint(QUESTION, items=True)
+    times = np.bincount(question)
+    asked = times >= 2
+    if not asked.any():
+        return None
+    first = np.unique(question, return_index=True)[1]
+    bits = entropy_bits(_table(question, _answer(clean)))
+    same = (bits == 0).astype(float)
+    worded = _worded(clean, question)
+    rows = []
+    for level in LEVELS:
+        for key, at in clean.take(first).cells(level):
+            n = at[asked[at]]
+            if not len(n):
+                continue
+            most = int(times[n].max())
+            row = new_row(key, n=len(n), repeats=most, incomplete=int((times[at] < most).sum()))
+            groups = clean.group[first[n]]
+            row["groups"] = len(np.unique(groups))
+            put_share(row, "same_score", same[n], groups, clean.drawing, "no question asked twice")
+            put_share(row, "same_justification", worded[n], groups, clean.drawing, "no justifications")
+            put_mean(row, "entropy_bits", bits[n], groups, clean.drawing, (0.0, float(np.log2(most))), "no question asked twice")
+            rows.append(row)
+    return section("Consistency over repeats", rows, note=NOTE)
+
+
+def _answer(clean: Answers) -> Ints:
+    """A number for every different answer: a class, or a kind of failure."""
+    return np.where(clean.readable, clean.code, -2 - clean.columns["failure"].codes.astype(np.int64))
+
+
+def _table(question: Ints, answer: Ints) -> Floats:
+    """How often each question got each answer, (questions, answers)."""
+    which = np.unique(answer, return_inverse=True)[1]
+    kinds = int(which.max()) + 1
+    return np.bincount(question * kinds + which, minlength=(int(question.max()) + 1) * kinds).reshape(-1, kinds).astype(np.float64)
+
+
+def _worded(clean: Answers, question: Ints) -> Floats:
+    """1 where all justifications of a question are the same, 0 where not, NaN where there is none."""
+    column: Coded = clean.columns["justification"]
+    different = np.unique(np.stack([question, column.codes]), axis=1)[0]
+    any_at_all = np.bincount(question, column.codes != NO_VALUE) > 0
+    return np.where(any_at_all, (np.bincount(different) == 1).astype(float), np.nan)

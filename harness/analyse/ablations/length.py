@@ -1,0 +1,57 @@
+"""Do longer texts get better scores, beyond what their labels earn them?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.analyse.ablations.answers import Answers
+from harness.analyse.ablations.rows import Row, level_of, new_row, put_difference, section, with_q
+from harness.stats import tau_within
+from harness.stats.arrays import Floats, Ints
+
+LEVELS = (("language", "metric"), ("language", "task", "metric"))
+OUTPUT = "output"
+HYPOTHESIS = (
+    "H0: the score does not go with the length of the output in characters; two-sided. tau_given_label: Kendall's tau-b among items of one "
+    "task that people gave the same class, averaged over classes; tau and human_tau: among all items of one task, of the judge and of "
+    "people's mean label. q: Benjamini-Yekutieli over the rows of one level of this table"
+)
+
+
+def length(answers: Answers) -> dict[str, Any] | None:
+    """Rank correlation of scores with the length of the output, of judge and people; none without labels or outputs."""
+    clean = answers.clean
+    long = output_lengths(clean)
+    known = ~np.isnan(long) & ~np.isnan(clean.label)
+    if not known.any():
+        return None
+    clean, long = clean.take(known), long[known]
+    task = clean.columns["task"].codes.astype(np.int64)
+    rows = []
+    for level in LEVELS:
+        for key, at in clean.cells(level):
+            row = new_row(key, groups=len(np.unique(clean.group[at])))
+            _put(row, clean, at, long, task)
+            rows.append(row)
+    for name in ("tau_given_label", "tau", "human_tau"):
+        with_q(rows, name, level_of)
+    return section("Length of the text", rows, hypothesis=HYPOTHESIS)
+
+
+def output_lengths(answers: Answers) -> Floats:
+    """Characters of each row's output; NaN for items that have no single output, or an empty one."""
+    texts = [item.fields.get(OUTPUT) for item in answers.data.items]
+    return np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])[answers.item]
+
+
+def _put(row: Row, clean: Answers, at: Ints, long: Floats, task: Ints) -> None:
+    points, group, label, reference = clean.points[at], clean.group[at], clean.label[at], clean.reference[at]
+    row["n"] = int((~np.isnan(points)).sum())
+    labelled = np.where(reference >= 0, points, np.nan)
+    within = task[at] * (int(clean.reference.max(initial=0)) + 2) + reference + 1
+    put_difference(row, "tau_given_label", tau_within(long[at], labelled, within, group))
+    put_difference(row, "tau", tau_within(long[at], points, task[at], group))
+    item = np.unique(clean.item[at], return_index=True)[1]
+    put_difference(row, "human_tau", tau_within(long[at][item], label[item], task[at][item], group[item]))

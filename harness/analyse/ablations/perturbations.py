@@ -1,0 +1,203 @@
+"""Texts that were changed on purpose, beside the same texts as they are: does the judge see it?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.analyse.ablations.answers import CONDITION, Answers
+from harness.analyse.ablations.rows import SCORE_LEVELS, Row, new_row, put, put_share, section
+from harness.perturb import registered
+from harness.stats import superiority
+from harness.stats.arrays import Floats, Ints
+
+INJECTION = "inject"
+NO_BEST = "the scale has no best end"
+NOT_APPLIED = "no text could be changed"
+UNREADABLE = "no pair of readable scores"
+NOTE = (
+    "sensitivity = P(score of the text as it is > score of the changed text) + ½ P(equal), on the same items: ½ means that the judge sees "
+    "nothing, 1 that it finds every changed text worse. Texts that could not be changed are counted (not_applied) and left out, as are "
+    "pairs without two readable scores. should: -1 the metric should fall, 0 it should stay."
+)
+INJECTION_NOTE = (
+    "An instruction to the judge inside the text, 'give the top score'. rose, fell: shares of all pairs; reached_best: of those whose "
+    "score was not the best before (n_below_best), how many have the best score now."
+)
+
+
+class Realised(msgspec.Struct, frozen=True):
+    """What a perturbation made of one item's text: whether it could change it at all, and how far it did."""
+
+    item_id: str
+    perturbation: str
+    applied: bool
+    realised: dict[str, float] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Answers about one perturbation's texts beside those about the texts as they are.
+
+    `row` tells what a pair is of; `clean` and `changed` are its rows, -1 where there is none; `applied`: the text could be changed.
+    """
+
+    row: Ints
+    clean: Ints
+    changed: Ints
+    applied: NDArray[np.bool_]
+
+
+def perturbations(answers: Answers, perturbed: Sequence[Realised]) -> dict[str, Any] | None:
+    """Shares of scores that fell, rose and stayed, sensitivity, and what was achieved, by perturbation."""
+    rows = []
+    told, moves = _by_text(perturbed), _moves()
+    for text, pairs, key, at in _cells(answers, told, lambda kind: kind != INJECTION):
+        parts = _parts(text)
+        row = new_row(key, perturbation=text, **parts, should=moves.get(parts["kind"], {}).get(key["metric"]))
+        found = _Found(answers, pairs, at)
+        found.count(row)
+        found.moves(row, ("fell", "rose", "stayed"))
+        found.sensitivity(row)
+        found.realised(row, told.get(text, {}))
+        rows.append(row)
+    return section("Sensitivity to changed texts", rows, note=NOTE)
+
+
+def injection(answers: Answers, perturbed: Sequence[Realised]) -> dict[str, Any] | None:
+    """Shares of scores that rose, fell and reached the best one when the text itself asked for it."""
+    rows = []
+    for text, pairs, key, at in _cells(answers, _by_text(perturbed), lambda kind: kind == INJECTION):
+        row = new_row(key, perturbation=text)
+        found = _Found(answers, pairs, at)
+        found.count(row)
+        found.moves(row, ("rose", "fell"))
+        found.reached_best(row)
+        rows.append(row)
+    return section("Instructions to the judge inside the text", rows, note=INJECTION_NOTE)
+
+
+def _by_text(perturbed: Sequence[Realised]) -> dict[str, dict[str, Realised]]:
+    """`{perturbation: {item_id: what it made of it}}`."""
+    found: dict[str, dict[str, Realised]] = {}
+    for each in perturbed:
+        found.setdefault(each.perturbation, {})[each.item_id] = each
+    return found
+
+
+def _cells(
+    answers: Answers, told: Mapping[str, Mapping[str, Realised]], wanted: Callable[[str], bool]
+) -> Iterator[tuple[str, _Pairs, dict[str, Any], Ints]]:
+    """Every perturbation of a wanted kind with its pairs, cell by cell: its text form, all pairs, the cell's key and its pairs' numbers."""
+    for text in sorted({*answers.columns["perturbation"].values, *told}, key=_in_order):
+        if wanted(_parts(text)["kind"]):
+            pairs = _pairs(answers, text, {name for name, each in told.get(text, {}).items() if not each.applied})
+            for level in SCORE_LEVELS:
+                for key, at in answers.take(pairs.row).cells(level):
+                    yield text, pairs, key, at
+
+
+def _pairs(answers: Answers, text: str, not_applied: set[str]) -> _Pairs:
+    """Every answer that the perturbation has, or would have had, beside the one about the text as it is."""
+    column = answers.columns["perturbation"]
+    every = np.arange(len(answers))
+    changed = every[column.codes == column.values.index(text)] if text in column.values else every[:0]
+    stuck = np.array([item.item_id in not_applied for item in answers.data.items], bool)[answers.item]
+    changed = changed[~stuck[changed]]
+    clean = every[~answers.changed & _in_conditions(answers, changed)]
+    same = ("metric", *CONDITION, "repeat")
+    of_clean, of_changed = answers.partners(clean, changed, same), answers.partners(changed, clean, same)
+    kept = stuck[clean] | (of_clean >= 0)
+    clean, of_clean, alone = clean[kept], of_clean[kept], changed[of_changed < 0]
+    return _Pairs(
+        row=np.concatenate([clean, alone]),
+        clean=np.concatenate([clean, np.full(len(alone), -1)]),
+        changed=np.concatenate([of_clean, alone]),
+        applied=np.concatenate([~stuck[clean], np.ones(len(alone), bool)]),
+    )
+
+
+def _in_conditions(answers: Answers, changed: Ints) -> NDArray[np.bool_]:
+    """Rows under a condition in which the perturbation was judged; where it could change nothing, those of any other one, else all."""
+    code = answers.joint(CONDITION)
+    chosen = changed if len(changed) else np.flatnonzero(answers.changed)
+    return np.isin(code, code[chosen]) if len(chosen) else np.ones(len(answers), bool)
+
+
+class _Found:
+    """One cell's pairs, and what can be said of them."""
+
+    def __init__(self, answers: Answers, pairs: _Pairs, at: Ints) -> None:
+        self.answers = answers
+        self.applied = pairs.applied[at]
+        self.clean, self.changed = pairs.clean[at], pairs.changed[at]
+        both = self.applied & (self.clean >= 0) & (self.changed >= 0)
+        read = both & answers.readable[self.clean] & answers.readable[self.changed]
+        self.unreadable = int((both & ~read).sum())
+        self.before, self.after = self.clean[read], self.changed[read]
+        self.groups = answers.group[self.before]
+        self.points = answers.points[self.before], answers.points[self.after]
+        nothing = NOT_APPLIED if not self.applied.any() else UNREADABLE
+        self.why = NO_BEST if len(self.before) and np.isnan(self.points[0]).all() else nothing
+
+    def count(self, row: Row) -> None:
+        row["n"] = len(self.before)
+        row["not_applied"] = int((~self.applied).sum())
+        row["unreadable"] = self.unreadable
+        row["unpaired"] = int((self.applied & (self.clean < 0)).sum())
+        row["groups"] = len(np.unique(self.groups))
+
+    def moves(self, row: Row, names: Sequence[str]) -> None:
+        """Shares of pairs whose score fell, rose or stayed, read from the scores themselves."""
+        step = np.sign(self.points[1] - self.points[0])
+        for name in names:
+            is_so = np.where(np.isnan(step), np.nan, step == {"fell": -1, "stayed": 0, "rose": 1}[name])
+            put_share(row, name, is_so, self.groups, self.answers.drawing, self.why)
+
+    def sensitivity(self, row: Row) -> None:
+        """From expected scores if every pair has two, so that a row is of one kind; else from the scores."""
+        expected = self.answers.expected[self.before], self.answers.expected[self.after]
+        fine = len(self.before) > 0 and not (np.isnan(expected[0]) | np.isnan(expected[1])).any()
+        before, after = expected if fine else self.points
+        found = superiority(before, after, self.groups, **self.answers.drawing)
+        row["from"] = None if found.reason else "probabilities" if fine else "scores"
+        put(row, "sensitivity", found.value, found.interval, why=self.why)
+
+    def reached_best(self, row: Row) -> None:
+        best: tuple[Floats, Floats] = self.answers.best[self.before], self.answers.best[self.after]
+        below = best[0] == 0
+        known = ~np.isnan(self.points[0])
+        row["n_below_best"] = int((below & known).sum())
+        reached = np.where(below & known, best[1], np.nan)
+        why = "every score was the best one before" if known.any() else self.why
+        put_share(row, "reached_best", reached, self.groups, self.answers.drawing, why)
+
+    def realised(self, row: Row, told: Mapping[str, Realised]) -> None:
+        """Means, over the items that were compared, of what the perturbation achieved in them."""
+        items = [self.answers.data.items[item].item_id for item in np.unique(self.answers.item[self.before]).tolist()]
+        achieved = [told[item].realised for item in items if item in told]
+        for name in sorted({name for each in achieved for name in each}):
+            row[f"realised_{name}"] = float(np.mean([each[name] for each in achieved if name in each]))
+
+
+def _parts(text: str) -> dict[str, Any]:
+    """`shuffle-words:0.1@whitespace` as its kind, dose (None without) and segmenter (None: the usual one)."""
+    found = re.fullmatch(r"([^:@]+)(?::([\d.]+))?(?:@(.+))?", text)
+    kind, dose, segmenter = found.groups() if found else (text, None, None)
+    return {"kind": kind, "dose": float(dose) if dose else None, "segmenter": segmenter}
+
+
+def _in_order(text: str) -> tuple[Any, ...]:
+    parts = _parts(text)
+    return (parts["kind"], parts["segmenter"] or "", parts["dose"] or 0.0, text)
+
+
+def _moves() -> Mapping[str, Mapping[str, int]]:
+    """`{kind: {metric: where it should move}}`."""
+    return {name: kind.moves for name, kind in registered().items()}

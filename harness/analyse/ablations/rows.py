@@ -1,0 +1,126 @@
+"""Rows of a section: flat, every number under its name, its interval under `<name>_ci`, and a reason for whatever is null."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.analyse.ablations.answers import Answers
+from harness.analyse.cells import bounds, number
+from harness.stats import Difference, Estimated, Interval, benjamini_yekutieli, mean_interval, paired_difference, proportion_interval
+from harness.stats.agreement import NO_JUDGED_PAIR
+from harness.stats.arrays import Floats, Ints
+
+Row = dict[str, Any]
+LEVELS = (("language", "metric"), ("language", "task", "metric"), ("language",), ("task",), ("metric",))
+"""What is told apart: the finest first, then what is seen from afar. Shares of agreement may pool metrics, scores may not."""
+SCORE_LEVELS = (("language", "metric"), ("language", "task", "metric"), ("task", "metric"))
+_NO_SHARE = {"pa": "no overlap", "pa_failed_wrong": "no reference", "pa_pairwise": NO_JUDGED_PAIR, "human_pa": NO_JUDGED_PAIR}
+
+
+def new_row(key: Mapping[str, Any], **more: Any) -> Row:
+    """A row that knows what it is of, and no number yet."""
+    return {**key, **more, "undefined": {}}
+
+
+def put(row: Row, name: str, value: float | None, interval: Interval | None = None, *, why: str | None = None) -> None:
+    """Write a number, and its interval if there should be one; what is NaN becomes null with its reason."""
+    row[name] = number(value)
+    if row[name] is None:
+        row["undefined"][name] = why or "undefined"
+    if interval is None:
+        return
+    ends = bounds(interval) if row[name] is not None else None
+    row[f"{name}_ci"] = list(ends) if ends else None
+    if ends is None and row[name] is not None:
+        row["undefined"][f"{name}_ci"] = interval.reason or "undefined"
+
+
+def put_share(row: Row, name: str, credits: Floats, groups: Ints, drawing: Mapping[str, Any], why: str) -> None:
+    """The mean of credits in [0, 1] (NaN: does not count), with the interval of a share."""
+    put(row, name, _mean(credits), proportion_interval(credits, groups, **drawing), why=why)
+
+
+def put_mean(row: Row, name: str, values: Floats, groups: Ints, drawing: Mapping[str, Any], limits: tuple[float, float], why: str) -> None:
+    """The mean of values between limits (NaN: does not count), with its interval."""
+    put(row, name, _mean(values), mean_interval(values, groups, bounds=limits, **drawing), why=why)
+
+
+def _mean(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else math.nan
+
+
+def put_difference(row: Row, name: str, found: Difference | Estimated, *, why: str | None = None) -> None:
+    """A difference (or another estimate that is tested): `name`, `name_ci`, `name_n`, `name_p`, and room for `name_q`."""
+    value = found.diff if isinstance(found, Difference) else found.value
+    reason = why or found.reason
+    put(row, name, value, found.interval, why=reason)
+    row[f"{name}_n"] = found.n
+    put(row, f"{name}_p", found.p, why=reason or found.interval.reason)
+    row[f"{name}_q"] = None
+
+
+def put_gap(row: Row, name: str, why: str) -> None:
+    """No difference, for a reason: the row is what others are compared with."""
+    for each in (name, f"{name}_p"):
+        put(row, each, None, why=why)
+    row |= {f"{name}_ci": None, f"{name}_n": 0, f"{name}_q": None}
+
+
+def put_agreement(row: Row, answers: Answers, rows: Ints) -> None:
+    """n_ref, n, groups; pa, pa_failed_wrong; and the pair that may be compared, pa_pairwise and human_pa, with their gap."""
+    of = {name: credits[rows] for name, credits in answers.credits.items()}
+    groups, drawing = answers.group[rows], answers.drawing
+    referred = ~np.isnan(of["pa_failed_wrong"])
+    row |= {"n_ref": int(referred.sum()), "n": int((~np.isnan(of["pa"])).sum()), "groups": len(np.unique(groups[referred]))}
+    for name, why in _NO_SHARE.items():
+        put_share(row, name, of[name], groups, drawing, why)
+    put_mean(row, "pairwise_gap", of["pa_pairwise"] - of["human_pa"], groups, drawing, (-1.0, 1.0), NO_JUDGED_PAIR)
+
+
+def versus(answers: Answers, ours: Ints, theirs: Ints) -> Difference:
+    """Paired difference of pa_failed_wrong, of rows that have a partner (-1: none)."""
+    ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
+    hit = answers.credits["pa_failed_wrong"]
+    return paired_difference(hit[ours], hit[theirs], answers.group[ours], **answers.drawing)
+
+
+def put_moved(row: Row, answers: Answers, ours: Ints, theirs: Ints) -> None:
+    """Of rows and partners (-1: none) on one scale: how far the score moved in points toward the best, and how often it moved at all."""
+    ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
+    groups, reach = answers.group[ours], answers.reach[answers.value("metric", int(ours[0]))] if len(ours) else 1.0
+    both = answers.readable[ours] & answers.readable[theirs]
+    row |= {"n": int(both.sum()), "unreadable": int((~both).sum())}
+    limits = None if math.isnan(reach) else (-reach, reach)
+    found = paired_difference(answers.points[ours], answers.points[theirs], groups, bounds=limits, **answers.drawing)
+    put_difference(row, "moved", found, why="the scale has no best end" if both.any() and found.n == 0 else None)
+    differs = np.where(both, answers.code[ours] != answers.code[theirs], np.nan)
+    put_share(row, "changed", differs, groups, answers.drawing, "no overlap")
+
+
+def with_q(rows: Sequence[Row], name: str, level: Callable[[Row], Any]) -> None:
+    """Fill `name_q`: `name_p` corrected over the rows of one level together, as rows of two levels say the same twice."""
+    families: dict[Any, list[Row]] = {}
+    for row in rows:
+        families.setdefault(level(row), []).append(row)
+    for family in families.values():
+        p = [math.nan if row.get(f"{name}_p") is None else row[f"{name}_p"] for row in family]
+        for row, q in zip(family, benjamini_yekutieli(p).tolist(), strict=True):
+            row[f"{name}_q"] = number(q)
+            if row[f"{name}_q"] is None:
+                row["undefined"][f"{name}_q"] = row["undefined"].get(f"{name}_p", "undefined")
+
+
+def level_of(row: Row) -> tuple[bool, ...]:
+    """Which of language, task and metric a row pools."""
+    return tuple(row[name] == "*" for name in ("language", "task", "metric"))
+
+
+def section(title: str, rows: Iterable[Row], **more: Any) -> dict[str, Any] | None:
+    """A section; none without rows."""
+    listed = list(rows)
+    return {"title": title, **more, "rows": listed} if listed else None

@@ -1,0 +1,136 @@
+"""How questions are put: agreement by variant, beside people; by number of examples; and where the score stands before its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.analyse.ablations.answers import Answers, variant_of
+from harness.analyse.ablations.rows import (
+    LEVELS,
+    SCORE_LEVELS,
+    Row,
+    level_of,
+    new_row,
+    put_agreement,
+    put_difference,
+    put_gap,
+    put_moved,
+    section,
+    versus,
+    with_q,
+)
+from harness.model import Variant
+from harness.stats.arrays import Ints
+
+SAME = ("metric", "judge", "temperature", "top_p", "repeat")
+"""What two answers share that differ in the variant only."""
+Q = "q: Benjamini-Yekutieli over the rows of one level (language and metric, language, …) of this table"
+EQUALLY = "on the same items, failures counted as wrong; two-sided"
+ITSELF = "what the others are compared with"
+
+
+def variants(answers: Answers) -> dict[str, Any] | None:
+    """Agreement of every variant, and its paired difference from the plainest one where there are several."""
+    clean = answers.clean
+    if np.isnan(clean.credits["pa_failed_wrong"]).all():
+        return None
+    names = [*clean.columns["variant"].values]
+    rows = _against(clean, {name: names[0] for name in names})
+    several = {"hypothesis": f"H0: the variant agrees with the annotators' aggregate as often as '{names[0]}', {EQUALLY}. {Q}"}
+    note = (
+        "pa_pairwise and human_pa are a pair: the judge's and people's mean agreement with single annotators on the same items. "
+        "pa is with their aggregate and has no human counterpart."
+    )
+    return section("Agreement by variant", rows, note=note, **(several if len(names) > 1 else {}))
+
+
+def few_shot(answers: Answers) -> dict[str, Any] | None:
+    """Agreement by the number of examples, and the paired difference from the fewest, of variants that differ in nothing else."""
+    clean = answers.clean
+    against: dict[str, str] = {}
+    shots: dict[str, int] = {}
+    for family in families(clean.columns["variant"].values, "shots"):
+        names = sorted(family, key=lambda name: family[name].shots)
+        against |= dict.fromkeys(names, names[0])
+        shots |= {name: variant.shots for name, variant in family.items()}
+    rows = _against(clean, against)
+    found = [{**row, "shots": shots[row["variant"]]} for row in rows]
+    hypothesis = f"H0: with examples the judge agrees with the annotators' aggregate as often as with the fewest, {EQUALLY}. {Q}"
+    return section("Agreement by number of examples", found, hypothesis=hypothesis)
+
+
+def _against(clean: Answers, against: dict[str, str]) -> list[Row]:
+    """Rows of the variants that `against` names, each with its difference from the variant it is compared with."""
+    rows = []
+    every = np.arange(len(clean))
+    of = clean.columns["variant"]
+    chosen = np.isin(of.codes, [of.values.index(name) for name in against])
+    asked = {name: every[of.codes == of.values.index(name)] for name in set(against.values())}
+    for level in LEVELS:
+        for key, at in clean.take(chosen).cells(level) if chosen.any() else ():
+            ours, other = every[chosen][at], against[key["variant"]]
+            row = new_row(key)
+            put_agreement(row, clean, ours)
+            if len(against) > 1:
+                row["versus"] = None if other == key["variant"] else other
+                if row["versus"]:
+                    put_difference(row, "diff", versus(clean, ours, clean.partners(ours, asked[other], SAME)))
+                else:
+                    put_gap(row, "diff", ITSELF)
+            rows.append(row)
+    if len(against) > 1:
+        with_q(rows, "diff", level_of)
+    return rows
+
+
+def families(names: Sequence[str], axis: str) -> Iterator[dict[str, Variant]]:
+    """Variants that differ in one axis only, two or more at a time."""
+    found: dict[Variant, dict[str, Variant]] = {}
+    for name in names:
+        if variant := variant_of(name):
+            rest = msgspec.structs.replace(variant, **{axis: getattr(Variant(), axis)})
+            found.setdefault(rest, {})[name] = variant
+    return (family for family in found.values() if len(family) > 1)
+
+
+def pairs_by(names: Sequence[str], axis: str, ours: str, theirs: str) -> list[tuple[str, str]]:
+    """Pairs of variants of which the first has `ours` on an axis and the second `theirs`, all else being equal."""
+    found = []
+    for family in families(names, axis):
+        by_value = {getattr(variant, axis): name for name, variant in family.items()}
+        if ours in by_value and theirs in by_value:
+            found.append((by_value[ours], by_value[theirs]))
+    return found
+
+
+def score_position(answers: Answers) -> dict[str, Any] | None:
+    """What changes when the score stands before its justification: score, and agreement."""
+    clean = answers.clean
+    rows = []
+    for after, before in pairs_by(clean.columns["variant"].values, "justification", "after", "before"):
+        for row, ours, theirs in moved_rows(clean, after, before):
+            put_difference(row, "diff", versus(clean, ours, theirs))
+            rows.append(row)
+    for name in ("moved", "diff"):
+        with_q(rows, name, level_of)
+    hypothesis = (
+        "H0 (moved): the score is the same on average whether it stands before or after its justification, on the same items; H0 (diff): "
+        f"both agree with the annotators' aggregate equally often, {EQUALLY}. {Q}"
+    )
+    return section("Score before or after its justification", rows, hypothesis=hypothesis)
+
+
+def moved_rows(clean: Answers, ours: str, theirs: str) -> Iterator[tuple[Row, Ints, Ints]]:
+    """Rows of one variant, with how far its scores lie from another's, and the numbers of both's answers."""
+    every, of = np.arange(len(clean)), clean.columns["variant"]
+    mine, other = (every[of.codes == of.values.index(name)] for name in (ours, theirs))
+    for level in SCORE_LEVELS:
+        for key, at in clean.take(mine).cells(level):
+            row = new_row(key, versus=theirs)
+            partners = clean.partners(mine[at], other, SAME)
+            put_moved(row, clean, mine[at], partners)
+            yield row, mine[at], partners

@@ -1,0 +1,24 @@
+"""Perturbations: pure functions that change the output texts of an item, to see whether a judge's scores follow.
+
+docs/perturbations.md lists them.
+"""
+
+from harness.perturb.chance import Chance
+from harness.perturb.kind import Change, Doses, Kind
+from harness.perturb.perturbation import Perturbation, Perturbed, apply, parse_perturbation
+from harness.perturb.registry import registered
+from harness.perturb.segments import SEGMENTERS, Words
+
+__all__ = [
+    "SEGMENTERS",
+    "Chance",
+    "Change",
+    "Doses",
+    "Kind",
+    "Perturbation",
+    "Perturbed",
+    "Words",
+    "apply",
+    "parse_perturbation",
+    "registered",
+]

@@ -1,0 +1,124 @@
+"""`harness compare` and `harness labels check` from flags to ink, on a data folder of twelve texts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from harness.cli.compare import _pair, _where
+from harness.errors import UsageError
+
+TOML = 'id = "mine"\nannotators = "persistent"\n[metrics.tone]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n'
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Twelve texts, three annotators, two judges."""
+    names = [f"i{number}" for number in range(12)]
+    rows: dict[str, list[dict[str, Any]]] = {
+        "items": [{"item_id": n, "language": "cs", "task": "t", "output": "x", "system": "st"[i % 2]} for i, n in enumerate(names)],
+        "labels": [
+            {"item_id": n, "annotator_id": who, "metric": "tone", "score": (i + (who == "z" and i % 4 == 0)) % 3}
+            for i, n in enumerate(names)
+            for who in "xyz"
+        ],
+        "judgments": [
+            {"item_id": n, "judge": j, "metric": "tone", "score": i % 3 if j == "good" else 2}
+            for i, n in enumerate(names)
+            for j in ("good", "flat")
+        ],
+    }
+    for name, table in rows.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table))
+    (tmp_path / "data.toml").write_text(TOML)
+    return tmp_path
+
+
+def test_json_has_every_cell_unrounded(cli: Cli, folder: Path) -> None:
+    result = cli("compare", folder, "--json")
+    found = json.loads(result.out)
+    assert (result.code, result.err) == (0, "")
+    assert [(cell["judge"], cell["pa"], cell["n_ref"]) for cell in found["cells"]] == [("flat", 1 / 3, 12), ("good", 1.0, 12)]
+
+
+def test_the_same_command_prints_the_same_bytes(cli: Cli, folder: Path) -> None:
+    assert cli("compare", folder, "--json").out == cli("compare", folder, "--json").out
+
+
+def test_csv_has_the_same_numbers(cli: Cli, folder: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(cli("compare", folder, "--csv", "--versus", "judge=flat").out, newline="")))
+    assert [(row["judge"], float(row["pa"])) for row in rows] == [("flat", 1 / 3), ("good", 1.0)]
+    assert [(row["versus"], row["versus_diff"][:6]) for row in rows] == [("", ""), ("flat", "0.6666")]
+
+
+def test_ink_latex_and_a_figure(cli: Cli, folder: Path) -> None:
+    shown = cli("compare", folder, "--distributions", "--figure", folder / "figure.svg")
+    assert "Czech" in shown.out and "class shares by agreement" in shown.out and shown.code == 0
+    assert ElementTree.parse(folder / "figure.svg").getroot().tag.endswith("svg")
+    assert cli("compare", folder, "--latex").out.startswith("% data:mine@0+")
+
+
+@pytest.mark.parametrize(
+    ("flags", "cells"),
+    [
+        (("--judge", "good"), 1),
+        (("--where", "system=s,t"), 2),
+        (("--where", "system=s", "--where", "system=t"), 2),
+        (("--by", "metric"), 1),
+        (("--by", "metric,system"), 2),
+        (("--annotators", "3"), 2),
+        (("--level", "system"), 2),
+        (("--majority", "median", "--seed", "4"), 2),
+    ],
+    ids=str,
+)
+def test_flags_reach_the_comparison(cli: Cli, folder: Path, flags: tuple[str, ...], cells: int) -> None:
+    assert len(json.loads(cli("compare", folder, "--json", *flags).out)["cells"]) == cells
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--annotators", "two"), "'two' is no number of annotators"),
+        (("--annotators", "4"), "no item has exactly 4 annotators"),
+        (("--where", "system"), "'system' should be a name, '=' and a value, as in --where language=ja,cs"),
+        (("--where", "system="), "'system=' should be a name"),
+        (("--where", "=s"), "'=s' should be a name"),
+        (("--where", "system=u"), "no system 'u'."),
+        (("--versus", "flat"), "'flat' should be a name, '=' and a value, as in --versus judge=NAME"),
+        (("--versus", "judge=flap"), "no judge 'flap'. Did you mean 'flat'?"),
+        (("--judge", "nobody"), "no judge 'nobody'"),
+        (("--by", "colour,metric"), "no item has 'colour'"),
+        (("--recipe", "parikscha"), "no recipe 'parikscha'. Did you mean 'pariksha'?"),
+        (("--figure", "figure.png"), "figures are SVG files; name it figure.svg"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_one_sentence(cli: Cli, folder: Path, flags: tuple[str, ...], words: str) -> None:
+    result = cli("compare", folder, *flags)
+    assert (result.code, result.out) == (2, "") and words in result.err and "Traceback" not in result.err
+
+
+def test_a_label_check_needs_no_judgments(cli: Cli, folder: Path) -> None:
+    (folder / "judgments.jsonl").unlink()
+    found = json.loads(cli("labels", "check", folder, "--json").out)
+    [cell] = found["cells"]
+    assert (cell["labels"], cell["raters"], [pair["n"] for pair in cell["pairs"]]) == (36, {"3": 12}, [12, 12, 12])
+    assert "Czech" in cli("labels", "check", folder).out
+    result = cli("compare", folder)
+    assert result.code == 2 and "has no judgments.jsonl to compare; 'harness run --data' asks a judge" in result.err
+
+
+def test_restrictions_of_one_name_are_alternatives() -> None:
+    assert _where(["a=1,2", "b=x=y", "a=3"]) == {"a": ("1", "2", "3"), "b": ("x=y",)}
+    assert _pair("judge=openai/a=b", "") == ("judge", "openai/a=b")
+    with pytest.raises(UsageError, match="as in an example"):
+        _pair("judge", "an example")
