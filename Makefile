@@ -77,6 +77,7 @@ bench: setup
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/stats.py
 	$(BIN)/python benchmarks/labels.py
+	$(BIN)/python benchmarks/plan.py
 
 clean:
 	rm -rf .venv .venv-* dist results .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
@@ -42,6 +43,7 @@ def render_report(report: Report, *, by_task: bool = True, narrow: bool = False)
 
 def _language(report: Report, language: str, by_task: bool, narrow: bool) -> list[RenderableType]:
     unreviewed = " · texts not reviewed by a native reader" if language in report.unreviewed else ""
+    unreviewed += " · own-language instructions not reviewed by a native reader" if language in report.unreviewed_instructions else ""
     parts: list[RenderableType] = [
         Text(""),
         Text.assemble((f"{english_name(language)} · {autonym(language)} ({language})", "bold cyan"), (unreviewed, "dim")),
@@ -148,10 +150,22 @@ def _notes(report: Report) -> Text:
         lines.append("The labels are constructed with the texts, not given by native speakers: passing is necessary, not sufficient.")
     for judge, names in report.moved_aliases.items():
         lines.append(f"{plain(judge)} was answered by {plain(', '.join(names))}: a name that may move; ask for the dated model.")
+    for judge, parameters in report.left_out.items():
+        said = ", ".join(f"{plain(name)} ({calls} calls)" for name, calls in parameters.items())
+        lines.append(f"{plain(judge)} does not take {said}: it was asked without, and what rests on it is empty or not what its name says.")
+    lines += _few_shot(report.few_shot)
     if any(report.missing.values()):
         left = ", ".join(f"{plain(judge)} {count}" for judge, count in report.missing.items() if count)
         lines.append(f"Calls without an answer, not counted above: {left}.")
     return Text("\n".join(lines), style="dim")
+
+
+def _few_shot(found: Mapping[str, Any]) -> Iterator[str]:
+    if found.get("constructed"):
+        yield "The examples shown carry constructed labels."
+    for gap in found.get("classes_without_example", ()):
+        classes = ", ".join(map(str, gap["classes"]))
+        yield plain(f"No example of {classes} for {gap['metric']} in {gap['language']}/{gap['task']}: no development item has it.")
 
 
 def print_report(report: Report, console: Console | None = None) -> None:
