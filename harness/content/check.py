@@ -244,16 +244,23 @@ def _rubric_complaints(name: str, rubric: Rubric) -> Complaints:
 
 def _tag_complaints(tag: str, inside: str) -> Complaints:
     yield from _misnamed(inside, tag, "tag")
+    if wrong := _not_canonical(inside):
+        yield wrong, of_key("tag")
+
+
+def _not_canonical(tag: str) -> str:
+    """What is wrong with a tag; empty when nothing is."""
     try:
-        tags.require_canonical(inside)
+        tags.require_canonical(tag)
     except UsageError as err:
-        yield str(err), of_key("tag")
+        return str(err)
+    return ""
 
 
 def _pack_complaints(tag: str, pack: Pack) -> Complaints:
     yield from _tag_complaints(tag, pack.tag)
-    if not tags.is_canonical(pack.tag):
-        return  # of no known language, or of another one than it looks
+    if _not_canonical(pack.tag):
+        return
     script = tags.likely_script(pack.tag)
     if pack.script != script:
         yield (
@@ -265,9 +272,11 @@ def _pack_complaints(tag: str, pack: Pack) -> Complaints:
 def _translation_complaints(found: Instructions, content: _Content) -> Complaints:
     """All that is bundled has to be there; a task or rubric of another folder may be."""
     library = content.library
-    files = {f"{kind}.{name}": path for kind in ("tasks", "rubrics") for name, path in getattr(library, f"{kind[:-1]}_files").items()}
-    bundled = [section for section, path in files.items() if path.is_relative_to(library.roots[0])]
-    yield from instruction_complaints(found, content.tasks, content.rubrics, wanted=bundled, known=files)
+    known, bundled = [], []
+    for kind, files in {"tasks": library.task_files, "rubrics": library.rubric_files}.items():
+        known += [f"{kind}.{name}" for name in files]
+        bundled += [f"{kind}.{name}" for name, path in files.items() if library.roots[0] / kind in path.parents]
+    yield from instruction_complaints(found, content.tasks, content.rubrics, wanted=bundled, known=known)
 
 
 def _decomposed(path: Path) -> Iterator[Problem]:

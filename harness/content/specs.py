@@ -96,6 +96,8 @@ class Words(_Spec, frozen=True):
     meant_for: Text
     examples: Text
     example: Text
+    given: Text
+    heading: Text
     question: Text
     question_about: Text
     score: Text
@@ -113,7 +115,10 @@ class Words(_Spec, frozen=True):
 PLACEHOLDERS: dict[str, tuple[str, ...]] = {
     "meant_for": ("language",),
     "example": ("number",),
-    "question_about": ("metric",),
+    "given": ("title", "score"),
+    "heading": ("title",),
+    "question": ("title",),
+    "question_about": ("metric", "title"),
     "score": ("score",),
     "form_single": ("keys",),
     "form_joint": ("keys",),

@@ -64,8 +64,9 @@ def _key_complaints(section: str, word: str, found: Collection[str], english: Co
 
 
 def _brace_complaints(section: str, texts: Iterable[str]) -> Complaints:
-    for mark in dict.fromkeys(mark for text in texts for mark in _IN_BRACES.findall(text)):
-        yield f"{mark} in [{section}], where nothing is put in; only [words] has names in braces", re.escape(mark)
+    for line in (line for text in texts for line in text.splitlines()):
+        for mark in _IN_BRACES.findall(line):
+            yield f"{mark} in [{section}], where nothing is put in; only [words] has names in braces", re.escape(line)
 
 
 def _section(name: str) -> str:

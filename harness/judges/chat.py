@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, TypeGuard
 
 import msgspec
 import openai
@@ -75,36 +75,38 @@ class Chat:
     async def ask(self, call: Call) -> Reply:
         """One attempt. Raises NoReply or FatalReply as the Judge protocol says."""
         form = self._form
+        sampling = self._sampling(call)
+        left_out = tuple(sorted(sampling.keys() & self._left_out.keys()))
+        sent = {name: value for name, value in sampling.items() if name not in left_out}
         start = time.perf_counter()
         try:
-            response = await self._client.chat.completions.with_raw_response.create(**self._request(call, form))
+            response = await self._client.chat.completions.with_raw_response.create(**self._request(call, form), **sent)
         except openai.APIStatusError as err:
-            return await self._refused(call, form, err, time.perf_counter() - start)
+            return await self._refused(call, form, sent, err, time.perf_counter() - start)
         except openai.APITimeoutError:
             raise NoReply(f"{self._host} did not answer in time") from None
         except openai.APIConnectionError as err:
             raise NoReply(f"no connection to {self._host} ({self._safe(str(err.__cause__ or err))})") from None
-        reply = self._read(call, response.content, form, time.perf_counter() - start)
+        reply = self._read(call, response.content, form, left_out, time.perf_counter() - start)
         self._answered = True
         return reply
 
     async def close(self) -> None:
         await self._client.close()
 
+    def _sampling(self, call: Call) -> dict[str, Any]:
+        """What a call says about how the answer is drawn; all of it can be left out."""
+        wanted: dict[str, Any] = {"temperature": call.temperature, "seed": call.seed, "top_p": call.top_p}
+        if call.probabilities:
+            wanted |= {"logprobs": True, "top_logprobs": TOP_TOKENS}
+        return {name: value for name, value in wanted.items() if value is not None}
+
     def _request(self, call: Call, form: str) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": self._model,
             "messages": [self._message(message) for message in call.prompt.messages],
-            "temperature": call.temperature,
             "max_tokens": call.prompt.max_tokens,
         }
-        if call.seed is not None:
-            request["seed"] = call.seed
-        if call.top_p is not None:
-            request["top_p"] = call.top_p
-        if call.probabilities:
-            request |= {"logprobs": True, "top_logprobs": TOP_TOKENS}
-        request = {name: value for name, value in request.items() if name not in self._left_out}
         if form.startswith("json_schema"):
             schema = self._shape(call) if form == "json_schema" else _without_lengths(call.prompt.schema)
             request["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
@@ -115,7 +117,7 @@ class Chat:
     def _message(self, message: Message) -> dict[str, str]:
         return {"role": message.role, "content": self._clean(message.content)}
 
-    def _read(self, call: Call, body: bytes, form: str, seconds: float) -> Reply:
+    def _read(self, call: Call, body: bytes, form: str, left_out: tuple[str, ...], seconds: float) -> Reply:
         completion = self._completion(body)
         choice = completion.choices[0] if completion.choices else _Choice(_Message())
         return Reply(
@@ -130,8 +132,8 @@ class Chat:
                 _count(completion.usage, "completion_tokens"),
             ),
             seconds=seconds,
-            tokens=tuple(_tokens(choice.logprobs)) if call.probabilities else (),
-            left_out=tuple(sorted(self._left_out)),
+            tokens=self._tokens(choice.logprobs) if call.probabilities else (),
+            left_out=left_out,
         )
 
     def _completion(self, body: bytes) -> _Completion:
@@ -154,7 +156,7 @@ class Chat:
             raise NoReply(problem)
         raise FatalReply(f"{problem}; the base URL usually ends in /v1")
 
-    async def _refused(self, call: Call, form: str, err: openai.APIStatusError, seconds: float) -> Reply:
+    async def _refused(self, call: Call, form: str, sent: Collection[str], err: openai.APIStatusError, seconds: float) -> Reply:
         said = self._safe(_said(err))
         status = err.status_code
         if status == 429 and "quota" in said.lower():
@@ -163,7 +165,7 @@ class Chat:
             )
         if status in _TRANSIENT or status >= 500:
             raise NoReply(f"{self._host} answered {status}: {said}", _retry_after(err.response.headers))
-        if status in (400, 422, 501) and (refused := self._refused_parameters(said, call)):
+        if status in (400, 422, 501) and (refused := _refused_parameters(said, sent)):
             self._left_out |= dict.fromkeys(refused)
             return await self.ask(call)
         if status in (400, 422, 501) and any(word in said.lower() for word in _FORM_WORDS) and form != FORMS[-1]:
@@ -176,12 +178,11 @@ class Chat:
             return Reply(text="", model="", form=form, error=f"{status}: {said}", seconds=seconds)
         raise FatalReply(f"{self._host} refused a call with {status}: {said}. {_advice(status, self._model)}")
 
-    def _refused_parameters(self, said: str, call: Call) -> tuple[str, ...]:
-        """Parameters that the refusal names and that can be left out; replies say that they were."""
-        for words, names in _DISPENSABLE.items():
-            if words in said.lower() and not set(names) <= set(self._left_out) and set(names) & set(self._request(call, self._form)):
-                return names
-        return ()
+    def _tokens(self, logprobs: Any) -> tuple[Token, ...]:
+        """The answer's tokens; none where a secret is among them, as it may be spread over several."""
+        tokens = tuple(_tokens(logprobs))
+        said = "".join(token.text for token in tokens) + "\n" + "\n".join(text for token in tokens for text in token.others)
+        return () if any(secret in said for secret in self._secrets) else tokens
 
     def _safe(self, text: str) -> str:
         """Text that may be kept: without secrets, and without halves of characters, which no file could hold."""
@@ -190,22 +191,29 @@ class Chat:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def _refused_parameters(said: str, sent: Collection[str]) -> tuple[str, ...]:
+    """Parameters that were sent, that the refusal names and that can be left out; replies say that they were.
+
+    It goes by what this call sent: several in flight may be refused at once, and each has to be asked again.
+    """
+    return next((names for words, names in _DISPENSABLE.items() if words in said.lower() and set(names) & set(sent)), ())
+
+
 def _tokens(logprobs: Any) -> Iterator[Token]:
     """The answer's tokens with their likeliest alternatives; nothing where the endpoint says nothing that can be read."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     for token in content if isinstance(content, list) else ():
         if not isinstance(token, dict) or not isinstance(token.get("token"), str):
             return
-        others = token.get("top_logprobs") or [token]
-        read = [(o.get("token"), o.get("logprob")) for o in others if isinstance(o, dict)]
-        yield Token(
-            _whole(token["token"]),
-            {_whole(text): float(p) for text, p in read if isinstance(text, str) and p is not None and _is_number(p)},
-        )
+        given = token.get("top_logprobs")
+        others = given if given and isinstance(given, list) else [token]
+        read = [(other.get("token"), other.get("logprob")) for other in others if isinstance(other, dict)]
+        yield Token(_whole(token["token"]), {_whole(text): float(p) for text, p in read if isinstance(text, str) and _is_logprob(p)})
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+def _is_logprob(value: Any) -> TypeGuard[float]:
+    """Whether it is the logarithm of a probability; a hair above 0 is a rounded 1."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and -1e9 <= value <= 1e-3
 
 
 def _whole(text: str) -> str:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from harness.model import Scale, Token
 
 _SCORE = re.compile(r'"score"\s*:\s*"?')
+_AROUND = " \t\r\n\"':,{}"  # what JSON puts around a score, and a tokenizer may into one token with it
 
 
 def score_probabilities(tokens: Sequence[Token], scales: Mapping[str, Scale], *, joint: bool) -> dict[str, dict[str, float]]:
-    """The probabilities of each metric's classes, renormalised over those that one token can begin.
+    """The probabilities of each metric's classes, renormalised over the tokens that begin one.
 
-    The token that begins the score is looked for in the JSON answer. Its alternatives are read as classes (white space and quotes
-    aside); tokens of one class are added. Log-probabilities are those before any grammar was applied, and the endpoint names only the
-    likeliest tokens: a class that is not among them has 0.
+    The token that begins the score is looked for in the JSON answer. Its alternatives are read as classes (white space and JSON's own
+    characters aside): those that are one, and those with which just one begins; tokens of one class are added. Log-probabilities are
+    those before any grammar was applied, and the endpoint names only the likeliest tokens: a class that is not among them has 0.
 
     Args:
         tokens: of the answer, in order; joined they are its text.
@@ -24,8 +25,8 @@ def score_probabilities(tokens: Sequence[Token], scales: Mapping[str, Scale], *,
         joint: whether the answer has a member a metric.
 
     Returns:
-        `{metric: {class: probability}}`, each summing to 1; a metric is missing where the score was not found, where no alternative is a
-        class, and on interval scales.
+        `{metric: {class: probability}}`, each summing to 1; a metric is missing where the score was not found, where no alternative
+        begins a class, where the answer's own token leaves open which class it begins (the "1" of "10"), and on interval scales.
 
     >>> tokens = [Token('{"score": ', {}), Token("2", {"2": -0.1, "1": -2.4, " ": -9.0}), Token("}", {})]
     >>> found = score_probabilities(tokens, {"m": Scale(kind="ordinal", classes=(0, 1, 2), best=2)}, joint=False)
@@ -35,8 +36,8 @@ def score_probabilities(tokens: Sequence[Token], scales: Mapping[str, Scale], *,
     text = "".join(token.text for token in tokens)
     found = {}
     for metric, scale in scales.items():
-        place = _place(text, metric if joint else None)
-        if place is not None and scale.kind != "interval" and (probs := _read(_token_at(tokens, place), scale)):
+        place = _place(text, metric, scales) if joint else _last_place(text)
+        if place is not None and scale.kind != "interval" and (probs := _read(_token_at(tokens, place), scale, text[place:])):
             found[metric] = probs
     return found
 
@@ -61,18 +62,25 @@ def entropy(probs: Mapping[str, float]) -> float:
     return -sum(p * math.log2(p) for p in probs.values() if p > 0) + 0.0
 
 
-def _place(text: str, metric: str | None) -> int | None:
-    """Where the score begins in the answer; in a joint one, the first after the metric's name."""
-    begin = 0
-    if metric is not None:
-        named = re.search(rf'"{re.escape(metric)}"\s*:', text)
-        if named is None:
-            return None
-        begin = named.end()
-    places = [found.end() for found in _SCORE.finditer(text, begin)]
-    if not places:
+def _last_place(text: str) -> int | None:
+    """Where the score begins in an answer about one metric. A justification may quote the form; the last is the answer's."""
+    places = [found.end() for found in _SCORE.finditer(text)]
+    return places[-1] if places else None
+
+
+def _place(text: str, metric: str, metrics: Iterable[str]) -> int | None:
+    """Where the score begins in a joint answer: the first after the metric's name, before the next metric's."""
+    named = _member(metric).search(text)
+    if named is None:
         return None
-    return places[0] if metric is not None else places[-1]  # a justification may quote the form; the last is the answer's
+    others = (_member(other).search(text, named.end()) for other in metrics if other != metric)
+    end = min((other.start() for other in others if other), default=len(text))
+    found = _SCORE.search(text, named.end(), end)
+    return found.end() if found else None
+
+
+def _member(metric: str) -> re.Pattern[str]:
+    return re.compile(rf'"{re.escape(metric)}"\s*:')
 
 
 def _token_at(tokens: Sequence[Token], place: int) -> Token | None:
@@ -84,12 +92,29 @@ def _token_at(tokens: Sequence[Token], place: int) -> Token | None:
     return None
 
 
-def _read(token: Token | None, scale: Scale) -> dict[str, float]:
-    """Probabilities of classes that a token may begin; empty where none does."""
+def _read(token: Token | None, scale: Scale, answer: str) -> dict[str, float]:
+    """Probabilities of classes that a token may begin; empty where none does. `answer` goes on from the place of the score."""
     weights = dict.fromkeys(map(str, scale.classes), 0.0)
-    for text, logprob in (token.others if token else {}).items():
-        said = text.strip(" \t\n\"'")
-        if said in weights:
-            weights[said] += math.exp(logprob)
+    said = _said(answer, weights)
+    if token is None or (said is not None and _begun(token.text, weights) != said):
+        return {}
+    for text, logprob in token.others.items():
+        begun = _begun(text, weights)
+        if begun is not None:
+            weights[begun] += math.exp(logprob)
     total = sum(weights.values())
     return {score: weight / total for score, weight in weights.items()} if total > 0 else {}
+
+
+def _begun(text: str, classes: Collection[str]) -> str | None:
+    """The class that a token is, or the only one that it begins."""
+    said = text.strip(_AROUND)
+    if said in classes:
+        return said
+    begun = [score for score in classes if said and score.startswith(said)]
+    return begun[0] if len(begun) == 1 else None
+
+
+def _said(answer: str, classes: Collection[str]) -> str | None:
+    """The class that an answer says; None for what is off the scale."""
+    return max((score for score in classes if answer.startswith(score)), key=len, default=None)

@@ -15,7 +15,6 @@ import guidance
 from guidance import assistant, system, user
 
 from harness.prompts.question import JUSTIFICATION_CHARACTERS, Question
-from harness.prompts.shots import Example
 
 
 @guidance(dedent=False)  # type: ignore[operator, untyped-decorator]
@@ -30,7 +29,7 @@ def judging(lm: Any, question: Question, texts: Mapping[str, str]) -> Any:
         for part in example_parts(question):
             lm += guidance.string(part)
         for name in question.present:
-            lm += guidance.string(f'\n\n{task.fields[name]}:\n"""\n')
+            lm += guidance.string(f'\n\n{put(words.heading, title=task.fields[name])}\n"""\n')
             lm += guidance.string(texts[name])
             lm += guidance.string('\n"""')
         for metric in question.scales:
@@ -45,31 +44,26 @@ def example_parts(question: Question) -> Iterator[str]:
     """Scored texts, metric by metric, each between triple quotes like the text to be judged."""
     if not question.examples:
         return
-    words = question.wording.words
+    wording = question.wording
+    words = wording.words
     yield f"\n\n{words.examples}"
     for number, example in enumerate(question.examples, start=1):
         yield f"\n\n{put(words.example, number=str(number))}"
         for name, text in example.texts.items():
-            yield f'\n{question.wording.task.fields[name]}:\n"""\n'
-            yield text
-            yield '\n"""'
-        yield f"\n{_title(example, question)} {put(words.score, score=str(example.score)).rstrip(':：')}"
-
-
-def _title(example: Example, question: Question) -> str:
-    return f"{question.wording.rubrics[example.metric].title}."
+            yield f'\n{put(words.heading, title=wording.task.fields[name])}\n"""\n{text}\n"""'
+        yield f"\n{put(words.given, title=wording.rubrics[example.metric].title, score=str(example.score))}"
 
 
 def metric_text(metric: str, question: Question) -> str:
     """A metric as the variant wants it put: its simple instruction, or description and criteria for every score."""
     words, rubric = question.wording.words, question.wording.rubrics[metric]
-    title = put(words.question_about, metric=metric) if question.joint else words.question
+    title = put(words.question_about if question.joint else words.question, metric=metric, title=rubric.title)
     if question.variant.instructions == "simple":
-        return f"{title} {rubric.title}.\n{rubric.simple.strip()}"
+        return f"{title}\n{rubric.simple.strip()}"
     criteria = "\n".join(
         f"{put(words.score, score=score)}\n" + "\n".join(f"- {point}" for point in points) for score, points in rubric.criteria.items()
     )
-    return f"{title} {rubric.title}.\n{rubric.description.strip()}\n{criteria}"
+    return f"{title}\n{rubric.description.strip()}\n{criteria}"
 
 
 def form_text(question: Question) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from harness.content import Library
 from harness.model import Item, Prompt, parse_variant
-from harness.prompts import Question, present_texts
+from harness.prompts import Question, english, present_texts
 from harness.prompts.frames import render
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -71,8 +71,9 @@ def prompt(library: Library, variant: str, task: str, language: str) -> Prompt:
     spec, how = library.task(task), parse_variant(variant)
     item = Item(f"{language}-item", language, task, fields=TEXTS[task][language])
     metrics = spec.metrics if how.call == "joint" else (METRIC[task],)
-    question = Question(spec, tuple(map(library.rubric, metrics)), how, language, present_texts(item, spec))
-    return render(question).fill(item)
+    rubrics = tuple(map(library.rubric, metrics))
+    scales = {rubric.id: rubric.scale for rubric in rubrics}
+    return render(Question(english(spec, rubrics, language), scales, how, language, present_texts(item, spec))).fill(item)
 
 
 def written(found: Prompt, language: str) -> str:

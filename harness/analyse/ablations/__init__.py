@@ -15,11 +15,12 @@ from harness.analyse.ablations.consistency import consistency
 from harness.analyse.ablations.language import justification_language
 from harness.analyse.ablations.length import length
 from harness.analyse.ablations.metric_order import metric_order, order_of_calls
-from harness.analyse.ablations.perturbations import Realised, injection, perturbations
+from harness.analyse.ablations.perturbations import injection, perturbations
 from harness.analyse.ablations.temperature import temperature
 from harness.analyse.ablations.variants import few_shot, score_position, variants
 from harness.content.dataset import Dataset
 from harness.content.recorded import Judgments
+from harness.model import Realised
 
 __all__ = ["Realised", "ablations"]
 

@@ -127,9 +127,9 @@ def tabulate_answers(data: Dataset, judgments: Judgments, *, seed: int, resample
     columns = {name: _ranked(item_key(data, name)).take(item) for name in ("language", "task")}
     own = (*KEYS[2:], "repeat", "perturbation", "failure", "justification", "asked_language")
     columns |= {name: _ranked(getattr(judgments, name), name) for name in own}
-    order = np.lexsort(
-        [columns["repeat"].codes, columns["perturbation"].codes, *(columns[name].codes for name in reversed(KEYS[2:])), item]
-    )
+    last_to_first = ("perturbation", "repeat", *reversed(KEYS[2:]))
+    ranks: list[Ints] = [*(columns[name].codes.astype(np.int64) for name in last_to_first), item]
+    order = np.lexsort(np.stack(ranks))
     judgments, item = judgments.take(order), item[order]
     columns = {name: column.take(order) for name, column in columns.items()}
     return _Laid(data, judgments, item, columns, {"seed": seed, "resamples": resamples}).beside_labels()

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.analyse.ablations.answers import CONDITION, Answers
 from harness.analyse.ablations.rows import SCORE_LEVELS, Row, new_row, put, put_share, section
+from harness.model import Realised
 from harness.perturb import registered
 from harness.stats import superiority
 from harness.stats.arrays import Floats, Ints
@@ -23,22 +23,14 @@ NOT_APPLIED = "no text could be changed"
 UNREADABLE = "no pair of readable scores"
 NOTE = (
     "sensitivity = P(score of the text as it is > score of the changed text) + ½ P(equal), on the same items: ½ means that the judge sees "
-    "nothing, 1 that it finds every changed text worse. Texts that could not be changed are counted (not_applied) and left out, as are "
-    "pairs without two readable scores. should: -1 the metric should fall, 0 it should stay."
+    "nothing, 1 that it finds every changed text worse. fell, rose, stayed: shares of the pairs, read from the scores. Texts that could "
+    "not be changed are counted (not_applied) and left out, as are pairs without two readable scores. should: -1 the score should fall, "
+    "0 stay, 1 rise; null: nothing is claimed of this metric."
 )
 INJECTION_NOTE = (
     "An instruction to the judge inside the text, 'give the top score'. rose, fell: shares of all pairs; reached_best: of those whose "
     "score was not the best before (n_below_best), how many have the best score now."
 )
-
-
-class Realised(msgspec.Struct, frozen=True):
-    """What a perturbation made of one item's text: whether it could change it at all, and how far it did."""
-
-    item_id: str
-    perturbation: str
-    applied: bool
-    realised: dict[str, float] = {}
 
 
 @dataclass(frozen=True, eq=False)

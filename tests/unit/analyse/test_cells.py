@@ -118,6 +118,13 @@ def test_the_baseline_by_hand(make_recording: MakeRecording) -> None:
     assert "majority baseline" in versus["hypothesis"] and "Benjamini-Yekutieli" in versus["hypothesis"]
 
 
+@pytest.mark.parametrize(("rule", "count"), [("drop", 1), ("median", 2), ("strict", 2)])
+def test_failures_are_those_of_items_that_have_a_reference(make_recording: MakeRecording, rule: str, count: int) -> None:
+    labels = {"majority": [1, 1], "none": [0, 1], "too few": [1]}
+    cell = the_cell(make_recording(labels, dict.fromkeys(labels, Failure.REFUSED)), majority=rule)
+    assert (cell.n_ref, cell.failures) == (count, {"refused": count})
+
+
 def test_a_run_says_itself_what_it_asked(make_recording: MakeRecording) -> None:
     """Items without a row are no failures there: they were not asked."""
     cell = the_cell(make_recording(LABELS, ANSWERS, complete=False))

@@ -178,11 +178,11 @@ def test_sources_can_be_pooled_only_where_nobody_tells_them_apart(make_recording
 
 
 def test_what_a_run_has_learnt_does_not_depend_on_the_order_of_sources(make_recording: MakeRecording) -> None:
-    labels = {f"i{number}": number % 3 for number in range(12)}
-    run = make_recording(labels, labels, name="run", baseline={(name, "m"): 1 for name in labels})
+    labels = {f"i{number}": number % 3 for number in range(11)}
+    run = make_recording(labels, labels, name="run", baseline={(name, "m"): 2 for name in labels})
     folder = make_recording(labels, labels, name="folder")
     for sources in ((run, folder), (folder, run)):
-        assert [(cell["source"], cell.vs_baseline["pa"]) for cell in cells_of(*sources)] == [("folder", 1 / 3), ("run", 1 / 3)]
+        assert [(cell["source"], cell.vs_baseline["pa"]) for cell in cells_of(*sources)] == [("folder", 4 / 11), ("run", 4 / 11)]
 
 
 def test_a_source_of_which_nothing_is_left_is_passed_over_if_another_has_something(make_recording: MakeRecording) -> None:
@@ -278,7 +278,7 @@ SAME: dict[str, Any] = {
 def worlds(draw: st.DrawFn) -> tuple[list[Item], list[Label], list[Judgment]]:
     """Items in groups, languages and systems; labels with gaps; judgments with failures and gaps, of one metric."""
     metric = draw(st.sampled_from(sorted(SCALES)))
-    count, raters, together = draw(st.sampled_from([1, 3, 12, 40])), draw(st.integers(1, 4)), draw(st.booleans())
+    count, raters, together = draw(st.sampled_from([12, 40, 3, 1])), draw(st.integers(1, 4)), draw(st.booleans())
     chance = random.Random(draw(st.integers(0, 1000)))
     scores = SCALES[metric].classes or (0.0, 1.5, 2.0, 5.0)
     scores = scores[: draw(st.integers(1, len(scores)))]
@@ -304,7 +304,7 @@ def compared(items: list[Item], labels: list[Label], judgments: list[Judgment], 
     return compare([Recording("any", data, Judgments.of(judgments))], Options(annotators=Annotators(1), resamples=100, **options))
 
 
-few = settings(max_examples=25)
+few = settings(max_examples=40)
 LEVELS = st.sampled_from(["item", "system"])
 RULES = st.sampled_from(["drop", "strict"])
 

@@ -170,7 +170,7 @@ PROTOCOL = RunProtocol(
 
 
 def made(data: Dataset, judgments: Sequence[Judgment]) -> Report:
-    return analyse.report("run", PROTOCOL, judgments, data, data, ["en"], {"openai/one": 0})
+    return analyse.report("run", PROTOCOL, judgments, data, data, unreviewed=["en"], missing={"openai/one": 0})
 
 
 def no_float_is_undefined(value: Any) -> bool:
@@ -220,7 +220,7 @@ def test_cells_are_by_task_and_pooled_over_tasks(make_item: MakeItem, make_data:
 def test_a_report_as_json_has_flat_cells_and_says_who_answered(world: World) -> None:
     data, judgments = world({"a": 1}, {"a": 1})
     report = analyse.report(
-        "run", PROTOCOL, judgments, data, data, [], {}, {"openai/one": {"one-2025-01-01": 3, "": 1}, "local/two": {"x": 1}}
+        "run", PROTOCOL, judgments, data, data, answered_by={"openai/one": {"one-2025-01-01": 3, "": 1}, "local/two": {"x": 1}}
     )
     json = report.as_json()
     assert json["cells"][0]["pa"] == 1 and json["cells"][0]["language"] == "en" and json["schema_version"] == 2

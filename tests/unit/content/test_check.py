@@ -20,6 +20,7 @@ MakeLibrary = Callable[..., Library]
 TASK = "tasks/continue_writing/task.toml"
 RUBRIC = "rubrics/task_quality.toml"
 PACK = "languages/de/pack.toml"
+WORDS = "languages/cs/instructions.toml"
 BOARD = "leaderboards/controls/board.toml"
 FULL = "leaderboards/controls-full/board.toml"
 ITEMS = "languages/cs/items/summarize.jsonl"
@@ -69,6 +70,22 @@ TOML_CASES: dict[str, tuple[str, str, str, str | None, str]] = {
     "tag a country": (PACK, 'tag = "de"', 'tag = "cz"', "tag", "Czech is 'cs'"),
     "script": (PACK, 'script = "Latn"', 'script = "Cyrl"', "script", "'de' is written in 'Latn'"),
     "script of Chinese": ("languages/zh/pack.toml", 'script = "Hans"', 'script = "Hant"', "script", "'zh' is written in 'Hans'"),
+    "instructions for another tag": (WORDS, 'tag = "cs"', 'tag = "sk"', "tag =", "'sk', but its place says 'cs'"),
+    "instructions for a country": (WORDS, 'tag = "cs"', 'tag = "cz"', "tag =", "Czech is 'cs'"),
+    "word missing": (WORDS, 'the_score = "skóre"', "", "[words]", "missing required field `the_score`"),
+    "nothing put in": (WORDS, "napsán: {language}.", "napsán.", "meant_for", "nothing in braces, but should hold {language}"),
+    "put in twice": (WORDS, "uveďte {keys}", "uveďte {keys} {keys}", "reminder", "'reminder' holds {keys}, {keys}, but should hold {keys}"),
+    "name translated": (WORDS, "{number}", "{číslo}", "example =", "'example' holds {číslo}, but should hold {number}"),
+    "nothing to put in": (WORDS, '"Otázka:"', '"Otázka {metric}:"', "question =", "should hold nothing in braces"),
+    "name in a task": (WORDS, "Autor měl stručně", "Autor {kdo} měl", "{kdo}", "{kdo} in [tasks.summarize], where nothing is put in"),
+    "name in a criterion": (WORDS, "Jde o jiný", "V {language} jde o jiný", "{language} jde", "{language} in [rubrics.task_quality]"),
+    "field not translated": (WORDS, 'passage = "V', 'psg = "V', "[tasks.summarize.f", "'passage' is missing from [tasks.summarize.fields]"),
+    "field that is none": (WORDS, 'passage = "V', 'psg = "V', "[tasks.summarize.f", "field 'psg' of [tasks.summarize.fields] is not in"),
+    "score without words": (WORDS, "\n1 = [", "\n2 = [", "[rubrics.hallucination.c", "score '1' is missing from [rubrics.hallucination.c"),
+    "score that is none": (WORDS, "\n1 = [", "\n2 = [", "[rubrics.hallucination.c", "score '2' of [rubrics.hallucination.c"),
+    "score without points": (WORDS, "\n1 = [", "\n1 = []\n4 = [", "[rubrics.hallucination.c", "Expected `array` of length >= 1"),
+    "instructions not NFC": (WORDS, "Shrnutí nepřidává", "Shrnuti\u0301 nepřidává", "Shrnuti\u0301", "not in Unicode form NFC"),
+    "instructions unfinished": (WORDS, "Shrnutí k", "(to be written) k", "(to be written) k", "a placeholder is still here"),
     "board id": (BOARD, 'id = "controls"', 'id = "control"', "id =", "'control', but its place says 'controls'"),
     "board task": (BOARD, 'summarize = "1.0.0"', 'summarise = "1.0.0"', "summarise", "no task 'summarise'. Did you mean 'summarize'?"),
     "board task version": (BOARD, 'summarize = "1.0.0"', 'summarize = "1.2.0"', "summarize", "task 'summarize' is 1.0.0 and not 1.2.0"),
@@ -116,6 +133,47 @@ def test_swap_and_interval_that_are_right(root: Path, library_of: MakeLibrary, e
     edit(root / RUBRIC, ORDINAL, 'kind = "nominal"\nclasses = [0, 1, 2]\nswap = {"0" = "1", "1" = "0"}\n')
     edit(root / "rubrics/hallucination.toml", 'kind = "nominal"\nclasses = [0, 1]\n', 'kind = "interval"\nmin = 0\nmax = 1\n')
     assert complaints(library_of(root)) == []
+
+
+def test_instructions_for_a_misspelt_task(root: Path, library_of: MakeLibrary) -> None:
+    text = (root / WORDS).read_text("utf-8")
+    (root / WORDS).write_text(text.replace("[tasks.open_prompt", "[tasks.open_promt"), "utf-8")
+    missing, surplus = complaints(library_of(root))
+    assert missing.line == line_with(root / WORDS, "[tasks.")
+    assert "no [tasks.open_prompt]" in missing.message
+    assert surplus.line == line_with(root / WORDS, "[tasks.open_promt]")
+    assert "[tasks.open_promt] belongs to nothing here. Did you mean 'tasks.open_prompt'?" in surplus.message
+
+
+def test_instructions_lack_a_rubric(root: Path, library_of: MakeLibrary) -> None:
+    text = (root / WORDS).read_text("utf-8")
+    (root / WORDS).write_text(text[: text.index("[rubrics.task_quality]")], "utf-8")
+    message = "no [rubrics.task_quality], so that it cannot be put in this language; translate it"
+    assert complaints(library_of(root)) == [Problem(root / WORDS, line_with(root / WORDS, "[rubrics."), message)]
+
+
+def test_instructions_with_scores_in_another_order(root: Path, library_of: MakeLibrary) -> None:
+    """A judge reads them in the file's order, and the languages are to differ in nothing else."""
+    head, section, rest = (root / WORDS).read_text("utf-8").partition("[rubrics.hallucination.criteria]\n")
+    criteria, after, tail = rest.partition("\n[rubrics.linguistic")
+    one = criteria.index("1 = [")
+    (root / WORDS).write_text(head + section + criteria[one:] + criteria[:one] + after + tail, "utf-8")
+    [problem] = complaints(library_of(root))
+    assert problem.line == line_with(root / WORDS, "[rubrics.hallucination.criteria]")
+    assert "has its scores in another order than the English: 0, 1" in problem.message
+
+
+def test_instructions_need_no_content_of_others(root: Path, tmp_path: Path, library_of: MakeLibrary) -> None:
+    """Whoever adds a task of their own need not translate it, but may."""
+    extra = root / "extra"
+    shutil.copytree(root / "tasks/open_prompt", extra / "tasks/story")
+    task = extra / "tasks/story/task.toml"
+    task.write_text(task.read_text("utf-8").replace('id = "open_prompt"', 'id = "story"'), "utf-8")
+    assert complaints(library_of(root, extra)) == []
+    words = (root / WORDS).read_text("utf-8")
+    section = words[words.index("[tasks.open_prompt]") : words.index("[tasks.summarize]")]
+    (root / WORDS).write_text(words + "\n" + section.replace("open_prompt", "story"), "utf-8")
+    assert complaints(library_of(root, extra)) == []
 
 
 def test_item_listed_twice(root: Path, library_of: MakeLibrary, edit: Edit) -> None:

@@ -24,6 +24,7 @@ EDITS = {
     "pack": ("languages/cs/pack.toml", "Joshi", "languages/cs", "languages/cs/pack.toml"),
     "items": ("languages/cs/items/summarize.jsonl", "cs-su-1", "languages/cs", "languages/cs/pack.toml"),
     "labels": ("languages/cs/labels/summarize.jsonl", "cs-su-1", "languages/cs", "languages/cs/pack.toml"),
+    "instructions": ("languages/cs/instructions.toml", "Vaším", "instructions/cs", "languages/cs/instructions.toml"),
     "board": ("leaderboards/controls/board.toml", "balanced", "leaderboards/controls", "leaderboards/controls/board.toml"),
 }
 
@@ -39,7 +40,7 @@ def test_file_has_one_sorted_line_a_unit(root: Path, copy: Library) -> None:
     assert text.endswith("\n") and lines == sorted(lines)
     name, version, sha256 = next(line for line in lines if line.startswith("tasks/summarize ")).split(" ")
     assert (version, len(sha256)) == ("1.0.0", 64)
-    assert {line.split("/")[0] for line in lines} == {"languages", "leaderboards", "rubrics", "tasks"}
+    assert {line.split("/")[0] for line in lines} == {"instructions", "languages", "leaderboards", "rubrics", "tasks"}
     assert read(lock_path(copy)) == current(copy)
     assert current(copy)[name] == Entry(version, sha256)
     assert differences(copy) == []
@@ -49,7 +50,7 @@ def test_file_has_one_sorted_line_a_unit(root: Path, copy: Library) -> None:
 def test_edit_without_raised_version(root: Path, copy: Library, edit: Edit, file: str, word: str, unit: str, toml: str) -> None:
     edit(root / file, word, word + "X")
     message = f"content of {unit} changed but its version is still 1.0.0: raise the version, then run 'harness check --accept'"
-    line = 1 + (root / toml).read_text("utf-8").splitlines().index('version = "1.0.0"')
+    line = 1 + next(n for n, text in enumerate((root / toml).read_text("utf-8").splitlines()) if text.startswith('version = "1.0.0"'))
     assert differences(copy) == [Problem(root / toml, line, message)]
     before = lock_path(copy).read_bytes()
     with pytest.raises(ContentError, match=r"changed but its version is still 1\.0\.0") as caught:
@@ -152,6 +153,15 @@ def test_cards_and_texts_are_not_locked(root: Path, copy: Library) -> None:
     (root / "languages/cs/texts").mkdir()
     (root / "languages/cs/texts/summarize.toml").write_text("# base texts\n", "utf-8")
     assert differences(copy) == []
+
+
+def test_instructions_are_a_unit_of_their_own(root: Path, copy: Library, edit: Edit) -> None:
+    """New words for judges are no new items: what is frozen on the pack's version stays frozen."""
+    path = root / "languages/cs/instructions.toml"
+    edit(path, '"1.0.0"', '"1.1.0"')
+    assert accept(copy) == ["instructions/cs"]
+    path.unlink()
+    assert accept(copy) == ["instructions/cs"]
 
 
 def test_further_folders_are_not_locked(root: Path, tmp_path: Path, library_of: MakeLibrary) -> None:

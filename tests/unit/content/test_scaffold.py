@@ -73,9 +73,11 @@ def test_check_complains_about_what_is_missing_only(
 
 def test_in_the_bundled_root_the_lock_is_missing_too(root: Path, library_of: MakeLibrary) -> None:
     new_task("story", root)
-    [problem] = [problem for problem in check(library_of(root)) if "placeholder" not in problem.message]
+    found = [problem for problem in check(library_of(root)) if "placeholder" not in problem.message]
+    *untranslated, problem = found
     assert (problem.path, problem.line) == (root / "tasks/story/task.toml", 2)
     assert "tasks/story is new, not in content.lock" in problem.message
+    assert {problem.path.name for problem in untranslated} == {"instructions.toml"}
 
 
 @pytest.mark.parametrize(

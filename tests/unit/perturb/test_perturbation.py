@@ -172,7 +172,7 @@ def test_every_kind_says_what_it_does(library: Library) -> None:
         assert kind.summary
         assert kind.doses is None or kind.doses.least <= kind.doses.default <= kind.doses.most
         assert kind.moves
-        assert set(kind.moves) <= set(library.rubrics)
+        assert set(kind.moves) <= set(library.rubric_files)
         assert set(kind.moves.values()) <= {-1, 0, 1}
 
 

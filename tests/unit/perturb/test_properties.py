@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.model import Item
@@ -49,7 +49,7 @@ _POOL = (
     Item("pool-el", "el", "t", fields={"output": "Ένα σπίτι."}),
 )
 _KINDS = sorted(registered())
-_OF_WORDS = [name for name, kind in registered().items() if kind.heeds_segmenter]
+_SOME = settings(max_examples=40)
 
 
 def _perturbed(name: str, language: str, text: str, dose: float, seed: int, segmenter: str = "icu") -> tuple[Item, Perturbed]:
@@ -64,6 +64,7 @@ def _new(perturbed: Perturbed) -> str:
 
 
 @pytest.mark.parametrize("name", _KINDS)
+@_SOME
 @given(texts() | _ANY_TEXT, _DOSES, _SEEDS, _ICU_OR_NAIVE)
 def test_it_is_pure_and_touches_the_output_only(name: str, given_text: tuple[str, str], dose: float, seed: int, segmenter: str) -> None:
     item, perturbed = _perturbed(name, *given_text, dose, seed, segmenter)
@@ -82,6 +83,7 @@ def test_it_is_pure_and_touches_the_output_only(name: str, given_text: tuple[str
 
 
 @pytest.mark.parametrize("name", _KINDS)
+@_SOME
 @given(texts() | _ANY_TEXT, _DOSES, _SEEDS, _ICU_OR_NAIVE)
 def test_normal_form_c_is_kept(name: str, given_text: tuple[str, str], dose: float, seed: int, segmenter: str) -> None:
     language, text = given_text
@@ -90,14 +92,19 @@ def test_normal_form_c_is_kept(name: str, given_text: tuple[str, str], dose: flo
 
 
 @pytest.mark.parametrize("name", ["shuffle-words", "drop-words", "truncate", "repeat-sentences", "number-swap"])
+@_SOME
 @given(texts(), _DOSES, _SEEDS, _ICU_OR_NAIVE)
 def test_no_grapheme_is_torn_or_made(name: str, given_text: tuple[str, str], dose: float, seed: int, segmenter: str) -> None:
     language, text = given_text
     new = _new(_perturbed(name, language, text, dose, seed, segmenter)[1])
-    made = set(graphemes(new)) - set(graphemes(text)) - {" "}
-    assert not {one for one in made if not one.isdecimal()}
+    made = set(graphemes(new)) - set(graphemes(text))
+    if name == "number-swap":
+        assert all(one.isdecimal() for one in made)
+    else:
+        assert made <= ({" "} if name == "repeat-sentences" else set())
 
 
+@_SOME
 @given(texts(), _DOSES, _SEEDS)
 def test_typos_make_no_grapheme_but_letters_of_the_keyboard(given_text: tuple[str, str], dose: float, seed: int) -> None:
     language, text = given_text
@@ -106,43 +113,49 @@ def test_typos_make_no_grapheme_but_letters_of_the_keyboard(given_text: tuple[st
 
 
 @pytest.mark.parametrize("segmenter", ["icu", "whitespace"])
+@_SOME
 @given(texts() | _ANY_TEXT, _DOSES | st.just(1.0), _SEEDS)
-def test_shuffling_keeps_all_words_and_everything_between_them(segmenter: str, given_text: tuple[str, str], dose: float, seed: int) -> None:
+def test_shuffling_loses_no_character_and_adds_none(segmenter: str, given_text: tuple[str, str], dose: float, seed: int) -> None:
     language, text = given_text
     new = _new(_perturbed("shuffle-words", language, text, dose, seed, segmenter)[1])
-    words = Words(text, language, segmenter)
-    assert "".join(words.parts) == text
-    if unicodedata.normalize("NFC", new) != unicodedata.normalize("NFD", new):  # composed anew across a border: not the same characters
-        return
-    assert Counter(new) == Counter(text)
+    assert Counter(unicodedata.normalize("NFD", new)) == Counter(unicodedata.normalize("NFD", text))
 
 
+@_SOME
 @given(texts(), _DOSES | st.just(1.0), _SEEDS)
-def test_what_is_no_word_keeps_its_place_and_its_neighbours_of_a_kind(given_text: tuple[str, str], dose: float, seed: int) -> None:
-    """The text is rebuilt from its own parts: with words struck out, the old and the new frame are the same."""
+def test_what_is_no_word_keeps_its_place(given_text: tuple[str, str], dose: float, seed: int) -> None:
+    """In scripts without spaces, words that have become neighbours may be cut otherwise; then what stands between is found in its order."""
     language, text = given_text
-    words = Words(text, language)
-    new = _new(_perturbed("shuffle-words", language, text, dose, seed)[1])
-    between = [part for place, part in enumerate(words.parts) if place not in set(words.places)]
-    rest = new
-    for part in between:
-        before, found, rest = rest.partition(part)
-        assert found == part
-    assert Counter(words) == Counter(words) and len(new) == len(text)
+    words, new = Words(text, language), _new(_perturbed("shuffle-words", language, text, dose, seed)[1])
+    if language in ("ja", "zh", "th"):
+        rest = new
+        for part in _between(words):
+            _, found, rest = rest.partition(part)
+            assert found
+    else:
+        shuffled = Words(new, language)
+        assert Counter(shuffled) == Counter(words)
+        assert shuffled.places == words.places
+        assert _between(shuffled) == _between(words)
+
+
+def _between(words: Words) -> list[str]:
+    places = set(words.places)
+    return [part for place, part in enumerate(words.parts) if place not in places]
 
 
 @pytest.mark.parametrize(
     ("name", "share"), [("shuffle-words", "moved"), ("drop-words", "dropped"), ("typos", "mistyped"), ("truncate", "cut")]
 )
+@_SOME
 @given(st.lists(st.text("abcdefghij", min_size=3, max_size=6), min_size=2, max_size=60, unique=True), _DOSES, _SEEDS)
 def test_the_dose_is_what_was_asked_for_to_less_than_one_word(name: str, share: str, words: list[str], dose: float, seed: int) -> None:
     _, perturbed = _perturbed(name, "en", " ".join(words), dose, seed)
     assert perturbed.applied
     number = perturbed.realised[share] * len(words)
-    fewest, most = {"shuffle-words": (2, len(words)), "drop-words": (1, len(words) - 1), "truncate": (1, len(words) - 1)}.get(
-        name, (1, len(words))
-    )
-    assert abs(number - dose * len(words)) < 1 or round(number) in (fewest, most)
+    fewest = 2 if name == "shuffle-words" else 1
+    most = len(words) - (name in ("drop-words", "truncate"))
+    assert abs(number - min(max(dose * len(words), fewest), most)) < 1
     after = _new(perturbed).split()
     if name == "shuffle-words":
         assert sorted(after) == sorted(words)
@@ -154,9 +167,9 @@ def test_the_dose_is_what_was_asked_for_to_less_than_one_word(name: str, share: 
         assert [word for word in words if word in after] == after
 
 
-@pytest.mark.parametrize("name", _OF_WORDS)
+@pytest.mark.parametrize(("name", "share"), [("drop-words", "dropped"), ("typos", "mistyped"), ("truncate", "cut")])
+@_SOME
 @given(texts(), _SEEDS)
-def test_a_greater_dose_changes_no_fewer_words(name: str, given_text: tuple[str, str], seed: int) -> None:
-    shares = [next(iter(_perturbed(name, *given_text, dose, seed)[1].realised.values()), None) for dose in (0.1, 0.4, 0.8)]
-    known = [share for share in shares if share is not None]
-    assert name == "shuffle-words" or known == sorted(known)
+def test_a_greater_dose_changes_no_fewer_words(name: str, share: str, given_text: tuple[str, str], seed: int) -> None:
+    shares = [_perturbed(name, *given_text, dose, seed)[1].realised.get(share, 0.0) for dose in (0.1, 0.4, 0.8)]
+    assert shares == sorted(shares)

@@ -1,0 +1,72 @@
+"""Figures as SVG, drawn from `report.json` alone: every dot is a number that stands there."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from harness.render.figures import agreement, by_agreement, consistency, few_shot, injection, sensitivity, temperature
+from harness.render.figures.by_agreement import draw_by_agreement
+from harness.tables import write_atomic
+
+__all__ = ["draw_by_agreement", "draw_figures"]
+
+_SECTIONS: dict[str, tuple[str, Callable[..., bytes]]] = {
+    "variants": ("agreement", agreement.draw),
+    "temperature": ("temperature", temperature.draw),
+    "few_shot": ("few_shot", few_shot.draw),
+    "consistency": ("consistency", consistency.draw),
+    "injection": ("injection", injection.draw),
+}
+
+
+def draw_figures(report_json: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Draw every figure that a report has the numbers of.
+
+    Args:
+        report_json: what `report.json` holds: `signatures`, `by_metric` and `ablations`.
+        folder: where the SVG files go; it is made if need be.
+
+    Returns:
+        The files, in the order in which they were written.
+
+    Raises:
+        UsageError: without the extra `figures`.  StoreError: where the folder cannot be written.
+    """
+    paths = []
+    for name, draw in _figures(report_json):
+        path = folder / f"{name}.svg"
+        write_atomic(path, draw(form="svg"))
+        paths.append(path)
+    return paths
+
+
+def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., bytes]]]:
+    """Names of the figures, and what draws them."""
+    signature = "\n".join(str(text) for _, text in sorted(report_json.get("signatures", {}).items()))
+    sections = report_json.get("ablations", {})
+    for section, (name, draw) in _SECTIONS.items():
+        if section in sections:
+            yield name, partial(draw, sections[section], signature)
+    for metric, rows in _by_metric(sections.get("perturbations", {}).get("rows", ())):
+        if any(row["sensitivity"] is not None for row in rows):
+            yield f"sensitivity-{_slug(metric)}", partial(sensitivity.draw, rows, signature)
+    cells = [cell for cell in report_json.get("by_metric", ()) if cell.get("distribution_by_agreement")]
+    for metric, rows in _by_metric(cells):
+        named = ("language", *(key for key in ("judge", "variant", "temperature") if len({row.get(key) for row in rows}) > 1))
+        yield f"by_agreement-{_slug(metric)}", partial(by_agreement.distributions, rows, signature, named)
+
+
+def _by_metric(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    for metric in dict.fromkeys(row["metric"] for row in rows):
+        yield metric, [row for row in rows if row["metric"] == metric]
+
+
+def _slug(metric: str) -> str:
+    """A metric's name as part of a file's: never a path, and no two are one."""
+    kept = re.sub(r"[^\w-]+", "_", metric)[:60]
+    return kept if kept == metric else f"{kept}-{hashlib.sha256(metric.encode()).hexdigest()[:8]}"

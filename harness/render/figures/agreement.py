@@ -1,0 +1,79 @@
+"""Agreement by language, by task and by metric, a dot a variant, each beside people's own figure on the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.render.figures.style import (
+    INK,
+    Series,
+    Value,
+    caption,
+    colour,
+    context_name,
+    contexts,
+    dots,
+    drawing,
+    finish,
+    height_of,
+    legend,
+    marker,
+    of_level,
+    row_value,
+    shares_along,
+    shown_name,
+)
+
+_ASPECTS = ("language", "task", "metric")
+_JUDGED = ("judge", "temperature", "top_p")
+_PAIR = (
+    "Filled: how often the judge agrees with single annotators, with 95 % intervals. Hollow, in the same line: how often two annotators "
+    "agree with each other on the items that the judge could be read on. These two may be compared."
+)
+_ALONE = "Agreement with the labels, with 95 % intervals. No item has two annotators, so there is no human figure to set beside it."
+
+
+def draw(section: Mapping[str, Any], signature: str, *, form: str = "svg") -> bytes:
+    """The figure of the section `variants`: a row of panels a judge and temperature."""
+    rows = section["rows"]
+    paired = any(row["human_pa"] is not None for row in rows)
+    judge = "pa_pairwise" if paired else "pa"
+    variants = list(dict.fromkeys(row["variant"] for row in rows))
+    cases = contexts(rows, _JUDGED)
+    values = {aspect: list(dict.fromkeys(row[aspect] for row in of_level(rows, aspect))) for aspect in _ASPECTS}
+    most = max(map(len, values.values()))
+    with drawing(signature) as new_figure:
+        figure = new_figure(figsize=(11, height_of(most, len(variants)) * len(cases) + 0.9), layout="constrained")
+        panels: Any = figure.subplots(len(cases), 3, squeeze=False)
+        for line, case in enumerate(cases):
+            for panel, aspect in zip(panels[line], _ASPECTS, strict=True):
+                here = [row for row in of_level(rows, aspect) if tuple(row.get(name) for name in _JUDGED) == case]
+                names = {name: shown_name(aspect, name) for name in values[aspect]}
+                dots(panel, values[aspect], _series(here, aspect, variants, judge, paired), names=names)
+                shares_along(panel, label="agreement" if line == len(cases) - 1 else "")
+                panel.set_title(f"by {aspect}", fontsize=9)
+            panels[line][0].set_ylabel(context_name(case, _JUDGED))
+        legend(figure, panels[0][0])
+        caption(figure, _PAIR if paired else _ALONE)
+        return finish(figure, signature, form=form)
+
+
+def _series(rows: Sequence[Mapping[str, Any]], aspect: str, variants: Sequence[str], judge: str, paired: bool) -> list[Series]:
+    """The judge's dots, a series a variant, and people's in the same lines."""
+    found = []
+    for number, variant in enumerate(variants):
+        of = [row for row in rows if row["variant"] == variant]
+        found.append(Series(variant, _values(of, aspect, judge), colour(number), marker(number)))
+        if paired:
+            people = _values(of, aspect, "human_pa", bare=True)
+            found.append(Series("_people" if number else "people, on the same items", people, INK, "d", hollow=True, beside=True))
+    return found
+
+
+def _values(rows: Sequence[Mapping[str, Any]], aspect: str, name: str, *, bare: bool = False) -> dict[str, Value]:
+    found = {}
+    for row in rows:
+        if value := row_value(row, name):
+            found[row[aspect]] = (value[0], None, None) if bare else value
+    return found

@@ -1,0 +1,183 @@
+"""What all figures share: one style, colours that everyone can tell apart, and panels of dots with intervals.
+
+Text stays text, so that any script shows whatever font drew it, and ids do not change from one drawing to the next.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from harness.content.tags import autonym
+from harness.errors import UsageError
+from harness.text import plain
+
+PEOPLE, JUDGE = "#4477aa", "#ee6677"
+COLOURS = ("#ee6677", "#4477aa", "#228833", "#aa3377", "#ccbb44", "#66ccee", "#777777")  # Tol's bright scheme
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+INK, FAINT = "#222222", "#bbbbbb"
+SMALL = 8  # points
+_LINE = 0.19  # inches that one dot needs in height
+_SUM = 10.0  # characters of a caption in an inch
+
+Value = tuple[float, float | None, float | None]
+"""A number and the ends of its interval, None where it has none."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One kind of dot: its name, a value for each category that has one, its colour and marker.
+
+    `beside`: in the line of the series before it. A name that begins with `_` is not in the legend.
+    """
+
+    name: str
+    values: Mapping[str, Value]
+    colour: str
+    marker: str = "o"
+    hollow: bool = False
+    beside: bool = False
+
+
+@contextmanager
+def drawing(salt: str) -> Iterator[Any]:
+    """`Figure`, in the style of all figures. Raises UsageError without the extra `figures`."""
+    try:
+        import matplotlib as mpl  # late: half a second, and an extra
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UsageError("figures need the extra 'figures': pip install 'judge-harness[figures]'") from None
+    style: Any = {"svg.fonttype": "none", "svg.hashsalt": salt, "font.size": SMALL, "font.family": "sans-serif", "text.parse_math": False}
+    with mpl.rc_context(style), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # signs that the font here lacks, names too long for the layout: drawn all the same
+        yield Figure
+
+
+def finish(figure: Any, description: str, *, form: str = "svg") -> bytes:
+    """The figure as a file's bytes, without a clock; `description` goes into its metadata."""
+    out = io.BytesIO()
+    about = {"Date": None, "Creator": None, "Description": plain(description)} if form == "svg" else {}
+    figure.savefig(out, format=form, metadata=about, dpi=100)
+    return out.getvalue()
+
+
+def colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
+
+
+def marker(number: int) -> str:
+    """Changes with the colour, and goes on changing where colours begin again."""
+    return MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]
+
+
+def caption(figure: Any, text: str) -> None:
+    """What the figure shows, in words, below it."""
+    width = max(40, int(figure.get_size_inches()[0] * _SUM * 1.6))
+    figure.supxlabel(plain(textwrap.fill(text, width)), x=0.01, ha="left", fontsize=SMALL - 0.5, color=INK)
+
+
+def legend(figure: Any, panel: Any, columns: int = 4) -> None:
+    """One legend for all panels, above them; none if there is nothing to tell apart."""
+    handles, labels = panel.get_legend_handles_labels()
+    if len(labels) > 1:
+        figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels)), frameon=False)
+
+
+def height_of(categories: int, series: int) -> float:
+    """Inches of a panel of dots."""
+    return 0.75 + categories * (series * _LINE + 0.1)
+
+
+def dots(panel: Any, categories: Sequence[str], series: Sequence[Series], *, names: Mapping[str, str] | None = None) -> None:
+    """A line a category, from the top; the series' dots with intervals side by side in it, in their order."""
+    lines = sum(not one.beside for one in series)
+    step, line = 0.8 / max(lines, 1), -1
+    for one in series:
+        line += not one.beside
+        at = [place + (line - (lines - 1) / 2) * step for place, name in enumerate(categories) if name in one.values]
+        values = [one.values[name] for name in categories if name in one.values]
+        for y, (_, lo, hi) in zip(at, values, strict=True):
+            if lo is not None and hi is not None:
+                panel.plot([lo, hi], [y, y], color=one.colour, linewidth=1.2, alpha=0.8, zorder=2, solid_capstyle="butt")
+        panel.plot(
+            [value for value, _, _ in values],
+            at,
+            linestyle="",
+            marker=one.marker,
+            markersize=4.5,
+            color=one.colour,
+            markerfacecolor="white" if one.hollow else one.colour,
+            label=plain(one.name),
+            zorder=2.5 if one.beside else 3,
+        )
+    panel.set_yticks(range(len(categories)), [plain((names or {}).get(name, name)) for name in categories])
+    panel.set_ylim(len(categories) - 0.5, -0.5)
+    for place in range(1, len(categories)):
+        panel.axhline(place - 0.5, color=FAINT, linewidth=0.5, zorder=0)
+    panel.tick_params(axis="y", length=0)
+    bare(panel)
+
+
+def shares_along(panel: Any, axis: str = "x", label: str = "") -> None:
+    """An axis of shares from 0 to 1, in percent."""
+    ticks, names = [0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"]
+    if axis == "x":
+        panel.set_xlim(-0.02, 1.02)
+        panel.set_xticks(ticks, names)
+        panel.set_xlabel(label)
+    else:
+        panel.set_ylim(-0.02, 1.02)
+        panel.set_yticks(ticks, names)
+        panel.set_ylabel(label)
+
+
+def bare(panel: Any) -> None:
+    """Only the axes that are read."""
+    panel.spines[["top", "right"]].set_visible(False)
+
+
+def row_value(row: Mapping[str, Any], name: str) -> Value | None:
+    """A row's number with its interval; None where it is undefined."""
+    if row.get(name) is None:
+        return None
+    lo, hi = row.get(f"{name}_ci") or (None, None)
+    return row[name], lo, hi
+
+
+def shown_name(kind: str, name: str) -> str:
+    """A language by its own name, anything else without underscores."""
+    return plain(f"{autonym(name)} ({name})") if kind == "language" else plain(str(name).replace("_", " "))
+
+
+CONTEXT = ("judge", "variant", "temperature", "top_p")
+
+
+def contexts(rows: Sequence[Mapping[str, Any]], names: Sequence[str] = CONTEXT) -> list[tuple[Any, ...]]:
+    """The different judges and conditions of rows, in their order; baselines only where there is nothing else."""
+    found = list(dict.fromkeys(tuple(row.get(name) for name in names) for row in rows))
+    judges = [each for each in found if not str(each[names.index("judge")]).startswith("baseline/")]
+    return judges or found
+
+
+def context_name(context: Sequence[Any], names: Sequence[str] = CONTEXT) -> str:
+    """A judge and condition in words: `local/model, single, T = 0`."""
+    said = {"temperature": "T = {:g}", "top_p": "top-p = {:g}"}
+    parts = [
+        said[name].format(value) if name in said and isinstance(value, (int, float)) else str(value)
+        for name, value in _told(context, names)
+    ]
+    return plain(", ".join(parts))
+
+
+def _told(context: Sequence[Any], names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    return ((name, value) for name, value in zip(names, context, strict=True) if value is not None and value != "*")
+
+
+def of_level(rows: Sequence[Mapping[str, Any]], *told_apart: str) -> list[Mapping[str, Any]]:
+    """The rows that tell exactly these of language, task and metric apart and pool the others."""
+    return [row for row in rows if all((row[name] != "*") == (name in told_apart) for name in ("language", "task", "metric"))]

@@ -1,0 +1,106 @@
+"""What judges are told in other languages says what the English says: as many points, the same names, in the language itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from harness.content.library import Library
+from harness.content.specs import PLACEHOLDERS, Instructions
+from harness.prompts.wording import ENGLISH
+
+LIBRARY = Library()
+TAGS = list(LIBRARY.instruction_files)
+RUBRICS = list(LIBRARY.rubric_files)
+# Shorter texts (titles, "Score 1:") say too little for a language to be known by.
+LONG_ENOUGH = 25
+
+
+def texts_of(found: Instructions) -> Iterator[tuple[str, str]]:
+    """Every text, with its place."""
+    yield from ((f"words.{key}", text) for key, text in msgspec.structs.asdict(found.words).items())
+    for name, task in found.tasks.items():
+        yield f"tasks.{name}.instruction", task.instruction
+        yield from ((f"tasks.{name}.fields.{key}", title) for key, title in task.fields.items())
+    for name, rubric in found.rubrics.items():
+        yield f"rubrics.{name}.title", rubric.title
+        yield f"rubrics.{name}.simple", rubric.simple
+        yield f"rubrics.{name}.description", rubric.description
+        for score, points in rubric.criteria.items():
+            yield from ((f"rubrics.{name}.criteria.{score}", point) for point in points)
+
+
+def test_there_are_some() -> None:
+    assert TAGS == ["cs", "ja"]
+
+
+def test_table_of_placeholders_is_that_of_the_english_words() -> None:
+    found = {key: tuple(re.findall(r"\{(.*?)\}", text)) for key, text in msgspec.structs.asdict(ENGLISH).items()}
+    assert {key: names for key, names in found.items() if names} == PLACEHOLDERS
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_languages_are_what_they_say(tag: str) -> None:
+    from py3langid import langid
+
+    wrong = []
+    for place, text in texts_of(LIBRARY.instructions(tag)):
+        plain = re.sub(r'\{.*?\}|".*?"', "", text)
+        if len(plain) >= LONG_ENOUGH and langid.classify(plain)[0] != tag:
+            wrong.append(place)
+    assert wrong == []
+
+
+@pytest.mark.parametrize("tag", TAGS)
+@pytest.mark.parametrize("name", RUBRICS)
+def test_rubrics_have_the_points_and_sentences_of_the_english(tag: str, name: str) -> None:
+    english, found = LIBRARY.rubric(name), LIBRARY.instructions(tag).rubrics[name]
+    assert {score: len(points) for score, points in found.criteria.items()} == {
+        str(group.score): len(group.points) for group in english.detailed.criteria
+    }
+    assert len(found.description.strip().splitlines()) == len(english.detailed.description.strip().splitlines())
+    scores = [line[0] for line in english.simple.instruction.strip().splitlines()[1:]]
+    assert [re.match(r"(\w)[:：]", line)[1] for line in found.simple.strip().splitlines()[1:]] == scores  # type: ignore[index]
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_keys_of_the_answer_stay_english_in_straight_quotes(tag: str) -> None:
+    quoted = {key: re.findall(r'"(.*?)"', text) for key, text in msgspec.structs.asdict(LIBRARY.instructions(tag).words).items()}
+    assert {key: found for key, found in quoted.items() if found} == {"justification_key": ["justification"], "score_key": ["score"]}
+
+
+@pytest.mark.parametrize(("tag", "words"), [("cs", "česky"), ("ja", "日本語で")])
+def test_reasons_are_asked_for_in_the_language(tag: str, words: str) -> None:
+    found = LIBRARY.instructions(tag).words
+    assert words in found.justification_key
+    assert words in found.short_reason
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_no_text_stands_twice_under_a_metric(tag: str) -> None:
+    for name, rubric in LIBRARY.instructions(tag).rubrics.items():
+        points = [point for group in rubric.criteria.values() for point in group]
+        assert len(set(points)) == len(points), name
+
+
+def test_japanese_has_full_width_punctuation() -> None:
+    for place, text in texts_of(LIBRARY.instructions("ja")):
+        plain = re.sub(r"\{.*?\}", "", text)
+        assert not re.search(r"[,.:;!?()“”„]", plain), f"{place}: {text}"
+
+
+def test_czech_has_no_foreign_punctuation() -> None:
+    for place, text in texts_of(LIBRARY.instructions("cs")):
+        assert not re.search("[”‘’«»「」，。：]", text), f"{place}: {text}"
+        assert not re.search('"', re.sub('"(justification|score)"', "", text)), f"{place}: {text}"
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_sentences_end_in_a_full_stop(tag: str) -> None:
+    for place, text in texts_of(LIBRARY.instructions(tag)):
+        if ".criteria." in place or (".fields." not in place and place.endswith((".simple", ".description", ".instruction"))):
+            for line in text.strip().splitlines():
+                assert line.endswith((".", "。")), f"{place}: {line}"
