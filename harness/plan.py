@@ -57,9 +57,14 @@ class Plan:
 
     def prompt(self, number: int) -> Prompt:
         """The prompt of one ask."""
-        item = self._renderer.texts.of(self.asks[number])
+        return self._frames[number].fill(self._as_judged(number).item)
+
+    def _as_judged(self, number: int) -> Ask:
+        """One ask about the text that its condition wants, which baselines look at."""
+        ask = self.asks[number]
+        item = self._renderer.texts.of(ask)
         assert item is not None  # what cannot be changed is not among the asks
-        return self._frames[number].fill(item)
+        return ask if item is ask.item else msgspec.structs.replace(ask, item=item)
 
     def asked_language(self, ask: Ask) -> str:
         """The language in which its justification is asked for."""
@@ -71,8 +76,8 @@ class Plan:
         found: dict[str, Call] = {}
         for number, call_id in enumerate(self.call_ids(identity)):
             if call_id not in found and call_id not in answered:
-                ask = self.asks[number]
-                found[call_id] = Call(call_id, self.prompt(number), ask, self.seed + ask.repeat)
+                ask = self._as_judged(number)
+                found[call_id] = Call(call_id, self._frames[number].fill(ask.item), ask, self.seed + ask.repeat)
         return found
 
     def call_ids(self, identity: JudgeIdentity) -> list[str]:

@@ -97,6 +97,7 @@ class Words(_Spec, frozen=True):
     examples: Text
     example: Text
     given: Text
+    now: Text
     heading: Text
     question: Text
     question_about: Text

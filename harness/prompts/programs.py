@@ -52,6 +52,7 @@ def example_parts(question: Question) -> Iterator[str]:
         for name, text in example.texts.items():
             yield f'\n{put(words.heading, title=wording.task.fields[name])}\n"""\n{text}\n"""'
         yield f"\n{put(words.given, title=wording.rubrics[example.metric].title, score=str(example.score))}"
+    yield f"\n\n{words.now}"
 
 
 def metric_text(metric: str, question: Question) -> str:

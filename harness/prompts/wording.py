@@ -19,6 +19,7 @@ ENGLISH = Words(
     examples="These texts were scored before. Use the same standard.",
     example="Example {number}",
     given="{title}: score {score}",
+    now="This is the text to judge now.",
     heading="{title}:",
     question="Question: {title}.",
     question_about="Question about {metric}: {title}.",

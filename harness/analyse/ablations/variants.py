@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.analyse.ablations.answers import Answers, variant_of
 from harness.analyse.ablations.rows import (
@@ -40,6 +41,8 @@ def variants(answers: Answers) -> dict[str, Any] | None:
         return None
     names = [*clean.columns["variant"].values]
     rows = _against(clean, {name: names[0] for name in names})
+    if len(names) > 1:
+        with_q(rows, "diff", level_of)
     several = {"hypothesis": f"H0: the variant agrees with the annotators' aggregate as often as '{names[0]}', {EQUALLY}. {Q}"}
     note = (
         "pa_pairwise and human_pa are a pair: the judge's and people's mean agreement with single annotators on the same items. "
@@ -51,29 +54,34 @@ def variants(answers: Answers) -> dict[str, Any] | None:
 def few_shot(answers: Answers) -> dict[str, Any] | None:
     """Agreement by the number of examples, and the paired difference from the fewest, of variants that differ in nothing else."""
     clean = answers.clean
-    against: dict[str, str] = {}
-    shots: dict[str, int] = {}
+    if np.isnan(clean.credits["pa_failed_wrong"]).all():
+        return None
+    rows = []
     for family in families(clean.columns["variant"].values, "shots"):
         names = sorted(family, key=lambda name: family[name].shots)
-        against |= dict.fromkeys(names, names[0])
-        shots |= {name: variant.shots for name, variant in family.items()}
-    rows = _against(clean, against)
-    found = [{**row, "shots": shots[row["variant"]]} for row in rows]
+        kept = _asked_more_than_once(clean, names)
+        rows += [{**row, "shots": family[row["variant"]].shots} for row in _against(clean.take(kept), dict.fromkeys(names, names[0]))]
+    with_q(rows, "diff", level_of)
     hypothesis = f"H0: with examples the judge agrees with the annotators' aggregate as often as with the fewest, {EQUALLY}. {Q}"
-    return section("Agreement by number of examples", found, hypothesis=hypothesis)
+    return section("Agreement by number of examples", rows, hypothesis=hypothesis)
+
+
+def _asked_more_than_once(clean: Answers, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Rows of these variants under a judge, temperature and top-p that have two of them or more."""
+    variant, condition = clean.columns["variant"], clean.joint(("judge", "temperature", "top_p"))
+    chosen = np.isin(variant.codes, [variant.values.index(name) for name in names])
+    pairs = np.unique(np.stack([condition[chosen], variant.codes[chosen]]), axis=1)[0]
+    return np.asarray(chosen & np.isin(condition, np.flatnonzero(np.bincount(pairs, minlength=1) > 1)))
 
 
 def _against(clean: Answers, against: dict[str, str]) -> list[Row]:
-    """Rows of the variants that `against` names, each with its difference from the variant it is compared with."""
+    """Rows of all variants, each with its difference from the one that `against` says, where there are several."""
     rows = []
-    every = np.arange(len(clean))
-    of = clean.columns["variant"]
-    chosen = np.isin(of.codes, [of.values.index(name) for name in against])
+    every, of = np.arange(len(clean)), clean.columns["variant"]
     asked = {name: every[of.codes == of.values.index(name)] for name in set(against.values())}
     for level in LEVELS:
-        for key, at in clean.take(chosen).cells(level) if chosen.any() else ():
-            ours, other = every[chosen][at], against[key["variant"]]
-            row = new_row(key)
+        for key, ours in clean.cells(level):
+            row, other = new_row(key), against[key["variant"]]
             put_agreement(row, clean, ours)
             if len(against) > 1:
                 row["versus"] = None if other == key["variant"] else other
@@ -82,8 +90,6 @@ def _against(clean: Answers, against: dict[str, str]) -> list[Row]:
                 else:
                     put_gap(row, "diff", ITSELF)
             rows.append(row)
-    if len(against) > 1:
-        with_q(rows, "diff", level_of)
     return rows
 
 

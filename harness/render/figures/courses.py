@@ -44,6 +44,7 @@ def draw(
     across = min(_ACROSS, len(panels))
     down = -(-len(panels) // across)
     cases = contexts(rows, lines)
+    steps = sorted({row[along] for row in rows})
     with drawing(signature) as new_figure:
         figure = new_figure(figsize=(max(across * _WIDTH, 5.5) + 0.4, down * _HEIGHT + 1.1), layout="constrained")
         grid: Any = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
@@ -55,11 +56,12 @@ def draw(
             panel.set_title(f"{aspect}: {shown_name(aspect, name)}", fontsize=8)
             shares_along(panel, "y")
             panel.grid(axis="y", color=FAINT, linewidth=0.4)
-            panel.set_xticks(sorted({row[along] for row in rows}))
+            panel.set_xticks(steps, [f"{step:g}" for step in steps])
             bare(panel)
         for panel in list(grid.flat)[len(panels) :]:
             panel.set_axis_off()
-        for panel in (grid[-1][0], *grid[-2][len(panels) % across or across :]) if down > 1 else grid[-1][:1]:
+        for panel in list(grid.flat)[: len(panels)][-across:]:  # the lowest of each column
+            panel.tick_params(labelbottom=True)
             panel.set_xlabel(label)
         grid[0][0].set_ylabel("agreement (PA)")
         legend(figure, grid[0][0])

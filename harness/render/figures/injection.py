@@ -45,7 +45,7 @@ def draw(section: Mapping[str, Any], signature: str, *, form: str = "svg") -> by
                     values = {row["language"]: value for row in here if (value := row_value(row, name))}
                     series.append(Series(title, values, colour(number), marker(number)))
                 dots(panel, languages, series, names={tag: shown_name("language", tag) for tag in languages})
-                shares_along(panel, label="share of items" if line == len(cases) - 1 else "")
+                shares_along(panel, label="share of items" if line == len(cases) - 1 else "", narrow=True)
                 panel.set_title(shown_name("metric", metric), fontsize=9)
             panels[line][0].set_ylabel(context_name(case))
         legend(figure, panels[0][0])

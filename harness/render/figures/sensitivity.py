@@ -54,11 +54,12 @@ def draw(rows: Sequence[Mapping[str, Any]], signature: str, *, form: str = "svg"
                 panel.set_xlabel("sensitivity" if line == len(cases) - 1 else "")
                 panel.set_title(f"{shown_name('metric', rows[0]['metric'])}, by {aspect}", fontsize=9)
             panels[line][0].set_ylabel(context_name(case))
-        legend(figure, panels[0][0], columns=3)
+        legend(figure, panels[0][0], columns=3, least=1)
         caption(figure, _WORDS)
         return finish(figure, signature, form=form)
 
 
 def _series(rows: Sequence[Mapping[str, Any]], aspect: str, kind: str, number: int) -> Series:
     values = {row[aspect]: value for row in rows if row["perturbation"] == kind and (value := row_value(row, "sensitivity"))}
-    return Series(kind, values, colour(number), marker(number))
+    stuck = {row[aspect]: "no text could be changed" for row in rows if row["perturbation"] == kind and row["not_applied"] and not row["n"]}
+    return Series(kind, values, colour(number), marker(number), notes=stuck)

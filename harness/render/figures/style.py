@@ -10,7 +10,7 @@ import textwrap
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from harness.content.tags import autonym
@@ -33,7 +33,8 @@ Value = tuple[float, float | None, float | None]
 class Series:
     """One kind of dot: its name, a value for each category that has one, its colour and marker.
 
-    `beside`: in the line of the series before it. A name that begins with `_` is not in the legend.
+    `beside`: in the line of the series before it. A name that begins with `_` is not in the legend. `notes`: words in the line of a
+    category that has no value.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Series:
     marker: str = "o"
     hollow: bool = False
     beside: bool = False
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 @contextmanager
@@ -81,10 +83,10 @@ def caption(figure: Any, text: str) -> None:
     figure.supxlabel(plain(textwrap.fill(text, width)), x=0.01, ha="left", fontsize=SMALL - 0.5, color=INK)
 
 
-def legend(figure: Any, panel: Any, columns: int = 4) -> None:
-    """One legend for all panels, above them; none if there is nothing to tell apart."""
+def legend(figure: Any, panel: Any, columns: int = 4, *, least: int = 2) -> None:
+    """One legend for all panels, above them; none if there are fewer than `least` things to tell apart."""
     handles, labels = panel.get_legend_handles_labels()
-    if len(labels) > 1:
+    if len(labels) >= least:
         figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels)), frameon=False)
 
 
@@ -99,7 +101,12 @@ def dots(panel: Any, categories: Sequence[str], series: Sequence[Series], *, nam
     step, line = 0.8 / max(lines, 1), -1
     for one in series:
         line += not one.beside
-        at = [place + (line - (lines - 1) / 2) * step for place, name in enumerate(categories) if name in one.values]
+        places = {name: place + (line - (lines - 1) / 2) * step for place, name in enumerate(categories)}
+        for name, words in one.notes.items():
+            panel.text(
+                0.01, places[name], plain(words), color=one.colour, fontsize=SMALL - 1, va="center", transform=panel.get_yaxis_transform()
+            )
+        at = [places[name] for name in categories if name in one.values]
         values = [one.values[name] for name in categories if name in one.values]
         for y, (_, lo, hi) in zip(at, values, strict=True):
             if lo is not None and hi is not None:
@@ -123,9 +130,10 @@ def dots(panel: Any, categories: Sequence[str], series: Sequence[Series], *, nam
     bare(panel)
 
 
-def shares_along(panel: Any, axis: str = "x", label: str = "") -> None:
+def shares_along(panel: Any, axis: str = "x", label: str = "", *, narrow: bool = False) -> None:
     """An axis of shares from 0 to 1, in percent."""
-    ticks, names = [0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"]
+    ticks = (0.0, 0.5, 1.0) if narrow else (0.0, 0.25, 0.5, 0.75, 1.0)
+    names = [f"{100 * tick:.0f} %" for tick in ticks]
     if axis == "x":
         panel.set_xlim(-0.02, 1.02)
         panel.set_xticks(ticks, names)

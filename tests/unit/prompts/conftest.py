@@ -10,7 +10,7 @@ import pytest
 
 from harness.content import Library
 from harness.model import Variant
-from harness.prompts import Question
+from harness.prompts import Question, english, own
 
 # task -> sets of texts that are not empty, in the order in which a judge reads them
 PRESENT = {
@@ -19,21 +19,26 @@ PRESENT = {
     "summarize": [("passage", "output"), ("passage", "instruction", "output")],
 }
 VARIANTS = [
-    Variant(call, instructions, justification)  # type: ignore[arg-type]
-    for call, instructions, justification in itertools.product(("single", "joint"), ("simple", "detailed"), ("before", "after", "none"))
+    Variant(call=call, instructions=instructions, justification=justification, language=language)  # type: ignore[arg-type]
+    for call, instructions, justification, language in itertools.product(
+        ("single", "joint"), ("simple", "detailed"), ("before", "after", "none"), ("english", "own")
+    )
 ]
 
 
 @pytest.fixture(scope="session")
 def make_question(library: Library) -> Callable[..., Question]:
-    """A question: all metrics of the task in a joint call, else one."""
+    """A question in Japanese unless told otherwise: about all metrics of the task in a joint call, else about one."""
 
     def make(variant: Variant | None = None, task: str = "summarize", present: tuple[str, ...] | None = None, **other: Any) -> Question:
         variant = variant or Variant()
         spec = library.task(task)
         metrics = other.get("metrics") or (spec.metrics if variant.call == "joint" else ("task_quality",))
         rubrics = tuple(map(library.rubric, metrics))
-        return Question(spec, rubrics, variant, other.get("language", "ja"), present or PRESENT[task][-1])
+        language = other.get("language", "ja")
+        wording = own(library, spec, rubrics, language) if variant.language == "own" else english(spec, rubrics, language)
+        scales = {rubric.id: rubric.scale for rubric in rubrics}
+        return Question(wording, scales, variant, language, present or PRESENT[task][-1], other.get("examples", ()))
 
     return make
 

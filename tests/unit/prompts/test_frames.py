@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.content.specs import Field, Task
 from harness.errors import UsageError
 from harness.model import Item, Message, Variant
 from harness.prompts import Frame, Frames, Question, frames
@@ -61,7 +60,7 @@ def directly(question: Question, texts: dict[str, str]) -> tuple[tuple[Message, 
 
 
 def filled(question: Question, texts: dict[str, str]) -> tuple[tuple[Message, ...], dict[str, Any], int]:
-    prompt = render(question).fill(Item("i", question.language, question.task.id, fields=texts))
+    prompt = render(question).fill(Item("i", question.language, "any task", fields=texts))
     return prompt.messages, prompt.schema, prompt.max_tokens
 
 
@@ -93,9 +92,9 @@ def test_every_text_is_in_the_prompt_once_and_no_mark_is_left(make_question: Mak
 @pytest.mark.parametrize("name", ["user-request", "prompt_2", "přepis", "two words"])
 def test_a_text_may_have_any_name_that_toml_allows(make_question: MakeQuestion, name: str) -> None:
     plain = make_question(task="open_prompt")
-    fields = {name: Field(title="Request", role="input"), "output": plain.task.fields["output"]}
-    task: Task = msgspec.structs.replace(plain.task, fields=fields)
-    question = msgspec.structs.replace(plain, task=task, present=(name, "output"))
+    task = msgspec.structs.replace(plain.wording.task, fields={name: "Request", "output": "Answer"})
+    wording = msgspec.structs.replace(plain.wording, task=task)
+    question = msgspec.structs.replace(plain, wording=wording, present=(name, "output"))
     messages, _, _ = filled(question, {name: "the request", "output": "the answer"})
     assert "the request" in messages[-1].content and "the answer" in messages[-1].content
 
@@ -129,6 +128,7 @@ def test_different_variants_are_different_prompts(make_question: MakeQuestion, m
         Variant(justification="after"),
         Variant(justification="none"),
         Variant("joint"),
+        Variant(language="own"),
     ]
     prompts = {render(make_question(variant, "open_prompt")).fill(make_item()).prompt_id for variant in variants}
     assert len(prompts) == len(variants)
@@ -172,13 +172,13 @@ def test_frames_of_another_wording_are_recalled_but_not_rendered(make_question: 
 
 def test_a_changed_wording_is_a_changed_hash(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = Path(frames.__file__)
-    for name in ("programs.py", "question.py", "recorder.py", "frames.py"):
+    for name in ("programs.py", "wording.py", "shots.py", "question.py", "recorder.py", "frames.py"):
         (tmp_path / name).write_bytes(real.with_name(name).read_bytes())
     monkeypatch.setattr(frames, "__file__", str(tmp_path / "frames.py"))
     hash_now = program_hash.__wrapped__
     assert hash_now() == program_hash()
-    words = (tmp_path / "programs.py").read_text("utf-8")
-    (tmp_path / "programs.py").write_text(words.replace("You rate texts.", "You judge texts."), "utf-8")
+    words = (tmp_path / "wording.py").read_text("utf-8")
+    (tmp_path / "wording.py").write_text(words.replace("You rate texts.", "You judge texts."), "utf-8")
     assert hash_now() != program_hash()
 
 
@@ -187,11 +187,13 @@ import sys
 from pathlib import Path
 from harness.content import Library
 from harness.model import Variant
-from harness.prompts import Frames, Question
+from harness.prompts import Frames, Question, english
 from harness.store import Store
 
 library = Library()
-question = Question(library.task("open_prompt"), (library.rubric("task_quality"),), Variant(), "ja", ("prompt", "output"))
+rubric = library.rubric("task_quality")
+wording = english(library.task("open_prompt"), (rubric,), "ja")
+question = Question(wording, {rubric.id: rubric.scale}, Variant(), "ja", ("prompt", "output"))
 with Store.reading(Path(sys.argv[1])) as store:
     print(len(Frames(store).of(question).messages), "guidance" in sys.modules)
 """

@@ -9,11 +9,12 @@ import msgspec
 import pytest
 
 from harness.content import Library
-from harness.model import Item, Scale, Variant
-from harness.prompts import Question, present_texts
+from harness.model import Item, Scale, Variant, parse_variant
+from harness.prompts import Example, Question, present_texts
 from harness.prompts.question import JUSTIFICATION_CHARACTERS
 
 MakeQuestion = Callable[..., Question]
+EXAMPLE = Example("e", "task_quality", 2, {"passage": "A passage.", "output": "A text."}, constructed=True)
 ORDER = {"before": ["justification", "score"], "after": ["score", "justification"], "none": ["score"]}
 
 
@@ -21,8 +22,8 @@ def test_fields_stand_in_the_order_of_the_variant(make_question: MakeQuestion, v
     question = make_question(variant)
     schema = question.schema
     if variant.call == "joint":
-        assert list(schema["properties"]) == schema["required"] == [rubric.id for rubric in question.rubrics]
-        assert len(question.rubrics) == 5
+        assert list(schema["properties"]) == schema["required"] == list(question.scales)
+        assert len(question.scales) == 5
     answers = list(schema["properties"].values()) if variant.call == "joint" else [schema]
     for answer in answers:
         assert list(answer["properties"]) == answer["required"] == ORDER[variant.justification]
@@ -46,9 +47,8 @@ def test_every_object_is_closed_and_all_its_fields_are_required(make_question: M
     ids=["ordinal", "nominal", "interval"],
 )
 def test_a_score_is_limited_to_its_scale(make_question: MakeQuestion, scale: Scale, schema: dict[str, object]) -> None:
-    question = make_question()
-    rubric = msgspec.structs.replace(question.rubrics[0], scale=scale)
-    assert msgspec.structs.replace(question, rubrics=(rubric,)).schema["properties"]["score"] == schema
+    question = msgspec.structs.replace(make_question(), scales={"task_quality": scale})
+    assert question.schema["properties"]["score"] == schema
 
 
 @pytest.mark.parametrize("elsewhere", ["ja", "zh", "ko", "ru", "hi", "ar"])
@@ -57,27 +57,42 @@ def test_there_is_more_room_outside_latin_scripts(make_question: MakeQuestion, e
     assert len(latin) == 1 and make_question(language=elsewhere).max_tokens > latin.pop()
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("language", ["cs", "ja"])
 def test_there_is_room_for_the_longest_answer(make_question: MakeQuestion, variant: Variant, language: str) -> None:
     question = make_question(variant, language=language)
     wordy = variant.justification != "none"
-    least = len(question.rubrics) * JUSTIFICATION_CHARACTERS * wordy * (3 if language == "ja" else 1)
-    assert question.max_tokens >= least + 20 * len(question.rubrics)
-    assert wordy or question.max_tokens <= 50 * len(question.rubrics)
+    least = len(question.scales) * JUSTIFICATION_CHARACTERS * wordy * (3 if language == "ja" else 1)
+    assert question.max_tokens >= least + 20 * len(question.scales)
+    assert wordy or question.max_tokens <= 50 * len(question.scales)
 
 
 def test_different_questions_have_different_keys_and_equal_ones_the_same(make_question: MakeQuestion) -> None:
-    variants = [Variant(), Variant(call="joint"), Variant(instructions="detailed"), Variant(justification="none")]
+    texts = ("single", "joint", "detailed", "score-only", "own-language", "fewshot:1", "probabilities")
+    variants = [parse_variant(text) for text in texts]
     presents = [("passage", "output"), ("passage", "instruction", "output")]
     questions = [
         make_question(variant, language=language, present=present)
         for variant, language, present in itertools.product(variants, ("ja", "cs"), presents)
     ]
     questions += [make_question(metrics=("hallucination",)), make_question(task="open_prompt")]
-    reworded = msgspec.structs.replace(questions[0].task, instruction="Sum it up.")
-    questions.append(msgspec.structs.replace(questions[0], task=reworded))
+    first = questions[0]
+    reworded = msgspec.structs.replace(first.wording, task=msgspec.structs.replace(first.wording.task, instruction="Sum it up."))
+    questions.append(msgspec.structs.replace(first, wording=reworded))
+    questions.append(msgspec.structs.replace(first, examples=(EXAMPLE,)))
+    questions.append(msgspec.structs.replace(first, examples=(msgspec.structs.replace(EXAMPLE, score=1),)))
     assert len({question.key for question in questions}) == len(questions)
     assert make_question().key == make_question().key
+
+
+def test_the_order_of_the_metrics_is_part_of_the_question(make_question: MakeQuestion) -> None:
+    metrics = ("task_quality", "hallucination")
+    one, other = (make_question(Variant(call="joint"), metrics=asked) for asked in (metrics, metrics[::-1]))
+    assert one.key != other.key and list(one.schema["properties"]) == list(other.schema["properties"])[::-1]
+
+
+@pytest.mark.parametrize(("variant", "language"), [("single", "en"), ("joint+detailed", "en"), ("own-language", "ja")])
+def test_a_reason_is_asked_for_in_the_language_of_the_instructions(make_question: MakeQuestion, variant: str, language: str) -> None:
+    assert make_question(parse_variant(variant)).asked_language == language
 
 
 @pytest.mark.parametrize(
