@@ -77,6 +77,7 @@ bench: setup
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/stats.py
 	$(BIN)/python benchmarks/labels.py
+	$(BIN)/python benchmarks/perturb.py
 	$(BIN)/python benchmarks/plan.py
 
 clean:

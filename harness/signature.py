@@ -61,6 +61,7 @@ class ComparisonSignature(_Signature, frozen=True):
     annotators: str  # how many an item needs
     majority: str
     level: str
+    versus: str
     ci: str
     seed: int
     resamples: int

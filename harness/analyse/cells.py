@@ -224,6 +224,8 @@ class _Batch:
     def _versus(self, score: Ints, guessed: Ints, reference: Ints, cell: Ints, group: Ints) -> list[dict[str, Any]]:
         k = len(self.classes.scores)
         ours, theirs = hits(score, reference, k, failed_wrong=True), hits(guessed, reference, k, failed_wrong=True)
+        if self.options.majority == "strict":  # an item without a majority is one that nobody can meet
+            ours, theirs = np.nan_to_num(ours), np.nan_to_num(theirs)
         order = np.argsort(cell, kind="stable")
         found = []
         for at in np.split(order, np.searchsorted(cell[order], np.arange(1, len(self.keys)))):

@@ -204,6 +204,7 @@ def _signature(parts: Sequence[_Part], options: Options) -> str:
             annotators="/".join(dict.fromkeys(str(part.needed) for part in parts)),
             majority=options.majority,
             level=options.level,
+            versus="=".join(options.versus) if options.versus else "none",
             ci="wilson/cluster-bootstrap",
             seed=options.seed,
             resamples=options.resamples,

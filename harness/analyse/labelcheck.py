@@ -247,6 +247,7 @@ def _signature(data: Dataset, options: Options) -> str:
             annotators=str(options.annotators),
             majority="drop",
             level="item",
+            versus="none",
             ci="wilson/cluster-bootstrap",
             seed=options.seed,
             resamples=options.resamples,

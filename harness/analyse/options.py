@@ -12,7 +12,6 @@ from harness.errors import UsageError
 
 Rule = Literal["drop", "median", "strict"]
 Level = Literal["item", "system"]
-RULES: tuple[Rule, ...] = ("drop", "median", "strict")
 
 ALWAYS = ("language", "task", "metric", "judge", "variant")
 """What every cell names; `*` where it pools."""

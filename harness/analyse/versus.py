@@ -96,7 +96,9 @@ def _hits(units: Units, counted: Mapping[str, Votes], options: Options) -> tuple
         rows = np.flatnonzero(units.judgments.metric.recoded({metric: 0}) == 0)
         score[rows] = units.judgments.score.take(rows).recoded(of.classes.index())
         reference = aggregate_counts(of.counts[units.item[rows]], options.majority)
-        hit[rows] = hits(score[rows], reference, len(of.classes.scores), failed_wrong=True)
+        found = hits(score[rows], reference, len(of.classes.scores), failed_wrong=True)
+        labelled = of.counts[units.item[rows]].sum(axis=1) > 0
+        hit[rows] = np.where(labelled & np.isnan(found) & (options.majority == "strict"), 0.0, found)
     return hit, score
 
 

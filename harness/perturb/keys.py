@@ -33,7 +33,7 @@ def slip(word: str, language: str, chance: Chance) -> str | None:
         typed = ways[way](units, language, chance)
         if typed is not None:
             result = "".join(typed)
-            if result != word:
+            if graphemes(result) == typed:
                 return result
     return None
 

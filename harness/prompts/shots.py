@@ -40,7 +40,7 @@ class Shots:
     def of(self, item: Item, task: Task, metric: str, scale: Scale, k: int) -> tuple[Example, ...]:
         """The examples that stand before `item`. Raises UsageError on an interval scale, and when there is no development item at all."""
         if scale.kind == "interval":
-            raise UsageError(f"few-shot shows examples of every class, and '{metric}' has none: its scale is the numbers {scale.describe()}")
+            raise UsageError(f"few-shot shows examples of every class; '{metric}' has none: its scale is an interval")
         by_class = self._known.get((item.language, item.task, metric), {})
         if not by_class:
             raise UsageError(

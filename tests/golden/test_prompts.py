@@ -1,6 +1,7 @@
 """Prompts as judges get them, word for word: a change of wording is a change of these files, to be read as one reads a diff.
 
-Each file is one task in one variant, with a Japanese, a Czech and an English item. To write the files anew:
+Each file is one task in one variant, with a Japanese, a Czech and an English item: in English, or in those languages that have
+instructions of their own. To write the files anew:
 HARNESS_WRITE_GOLDEN=1 pytest tests/golden/test_prompts.py
 """
 
@@ -13,12 +14,23 @@ from pathlib import Path
 import pytest
 
 from harness.content import Library
-from harness.model import Item, Prompt, parse_variant
-from harness.prompts import Question, english, present_texts
+from harness.model import Item, Prompt, Scale, parse_variant
+from harness.prompts import Example, Question, english, own, present_texts
 from harness.prompts.frames import render
 
 FOLDER = Path(__file__).parent / "prompts"
-VARIANTS = ("single", "joint", "single+detailed", "joint+detailed+score-first", "single+score-only")
+VARIANTS = (
+    "single",
+    "joint",
+    "single+detailed",
+    "joint+detailed+score-first",
+    "single+score-only",
+    "single+fewshot:2",
+    "joint+fewshot:1+score-only",
+    "joint+reversed",
+    "single+own-language",
+    "joint+detailed+fewshot:1+own-language",
+)
 
 # Which metric a single call is about: another one for each task.
 METRIC = {"open_prompt": "linguistic_acceptability", "continue_writing": "task_quality", "summarize": "hallucination"}
@@ -67,13 +79,33 @@ TEXTS: dict[str, dict[str, dict[str, str]]] = {
 }
 
 
+def languages(library: Library, variant: str) -> list[str]:
+    """Those that the variant can be put in: English instructions are for all."""
+    own_words = parse_variant(variant).language == "own"
+    return [language for language in ("ja", "cs", "en") if not own_words or language in library.instruction_files]
+
+
+def examples(metric: str, scale: Scale, shots: int, present: tuple[str, ...]) -> list[Example]:
+    """So many of each class, with texts that say what they stand for."""
+    named = [(score, f"{score} ({number} of {shots})") for score in scale.classes for number in range(1, shots + 1)]
+    return [Example("e", metric, score, {name: f"{name} of an example of {which}" for name in present}, False) for score, which in named]
+
+
 def prompt(library: Library, variant: str, task: str, language: str) -> Prompt:
     spec, how = library.task(task), parse_variant(variant)
     item = Item(f"{language}-item", language, task, fields=TEXTS[task][language])
     metrics = spec.metrics if how.call == "joint" else (METRIC[task],)
-    rubrics = tuple(map(library.rubric, metrics))
+    rubrics = tuple(map(library.rubric, metrics[::-1] if how.order == "reversed" else metrics))
     scales = {rubric.id: rubric.scale for rubric in rubrics}
-    return render(Question(english(spec, rubrics, language), scales, how, language, present_texts(item, spec))).fill(item)
+    wording = own(library, spec, rubrics, language) if how.language == "own" else english(spec, rubrics, language)
+    present = present_texts(item, spec)
+    shown = tuple(each for metric, scale in scales.items() for each in examples(metric, scale, how.shots, present))
+    return render(Question(wording, scales, how, language, present, shown)).fill(item)
+
+
+def file_name(task: str, variant: str) -> str:
+    """Without the colon, which not every file system can hold."""
+    return f"{task}.{variant.replace(':', '-')}.txt"
 
 
 def written(found: Prompt, language: str) -> str:
@@ -86,8 +118,8 @@ def written(found: Prompt, language: str) -> str:
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("task", TEXTS)
 def test_prompts_are_worded_like_this(library: Library, task: str, variant: str) -> None:
-    text = "\n".join(written(prompt(library, variant, task, language), language) for language in TEXTS[task])
-    path = FOLDER / f"{task}.{variant}.txt"
+    text = "\n".join(written(prompt(library, variant, task, language), language) for language in languages(library, variant))
+    path = FOLDER / file_name(task, variant)
     if os.environ.get("HARNESS_WRITE_GOLDEN"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -97,4 +129,4 @@ def test_prompts_are_worded_like_this(library: Library, task: str, variant: str)
 
 
 def test_no_file_is_left_over() -> None:
-    assert {path.name for path in FOLDER.iterdir()} == {f"{task}.{variant}.txt" for task in TEXTS for variant in VARIANTS}
+    assert {path.name for path in FOLDER.iterdir()} == {file_name(task, variant) for task in TEXTS for variant in VARIANTS}

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from harness import judgments
+from harness.content.recorded import Judgments, checked
+from harness.content.recorded import read_rows as recorded_rows
 from harness.judgments import derive, is_readable, read
-from harness.model import Ask, Condition, Failure, Item, JudgeIdentity, Judgment, Prompt, Reply, Scale, Variant
+from harness.model import Ask, Condition, Failure, Item, JudgeIdentity, Judgment, Reply, Scale, Token, Variant
 from harness.plan import Plan
 from harness.tables import read_rows, write_parquet
 
@@ -21,19 +26,28 @@ SCALES = {
 }
 
 
-def ask(item: Item, *metrics: str, joint: bool = False, repeat: int = 0) -> Ask:
-    return Ask(item, metrics or ("m",), Condition(Variant(call="joint" if joint else "single"), 0.3), repeat)
+def ask(item: Item, *metrics: str, joint: bool = False, repeat: int = 0, **condition: Any) -> Ask:
+    variant = condition.pop("variant", None) or Variant(call="joint" if joint else "single")
+    return Ask(item, metrics or ("m",), Condition(variant, **{"temperature": 0.3} | condition), repeat)
+
+
+class Asked:
+    """A plan of asks whose calls are known by the name of their prompt."""
+
+    def __init__(self, asks: Sequence[tuple[Ask, str]]) -> None:
+        self.asks = [one for one, _ in asks]
+        self._prompts = [prompt for _, prompt in asks]
+
+    def call_ids(self, identity: JudgeIdentity) -> list[str]:
+        assert identity == JUDGE
+        return self._prompts
+
+    asked_language = Plan.asked_language
 
 
 def derived(asks: Sequence[tuple[Ask, str]], replies: Mapping[str, Reply]) -> list[Judgment]:
-    """Judgments of asks `(ask, prompt id)`, where replies are given by prompt id."""
-    plan = Plan(tuple(one for one, _ in asks), tuple(Prompt(prompt_id, (), {}, 1) for _, prompt_id in asks), 0)
-    by_call = {
-        call_id: replies[prompt.prompt_id]
-        for call_id, prompt in zip(plan.call_ids(JUDGE), plan.prompts, strict=True)
-        if prompt.prompt_id in replies
-    }
-    return list(derive(plan, JUDGE, by_call, SCALES))
+    """Judgments of asks `(ask, prompt)`, where replies are given by prompt."""
+    return list(derive(Asked(asks), JUDGE, replies, SCALES))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -43,8 +57,42 @@ def item(make_item: Callable[..., Item]) -> Item:
 
 def test_a_reply_becomes_a_judgment_in_the_items_own_frame(item: Item) -> None:
     [found] = derived([(ask(item, repeat=3), "p")], {"p": Reply('{"justification": "良い。", "score": 2}', "one-2024")})
-    assert found == Judgment("a", "ja", "summarize", "m", "openai/one", "single", 0.3, 3, 2, None, "2", "良い。", found.call_id)
-    assert len(found.call_id) == 64
+    assert found == Judgment("a", "ja", "summarize", "m", "openai/one", "single", 0.3, 3, 2, None, "2", "良い。", "p")
+
+
+def test_a_judgment_says_under_which_condition_it_was_made(item: Item) -> None:
+    own = Variant(language="own", justification="after")
+    asks = [(ask(item, variant=own, top_p=0.9, perturbation="truncate:0.5", temperature=1.0), "p"), (ask(item), "p")]
+    changed, plain = derived(asks, {"p": Reply('{"score": 2}', "")})
+    assert (changed.variant, changed.temperature, changed.top_p) == ("single+score-first+own-language", 1.0, 0.9)
+    assert (changed.perturbation, changed.asked_language) == ("truncate:0.5", "ja")
+    assert (plain.top_p, plain.perturbation, plain.asked_language) == (None, "", "en")
+    assert (plain.probs, plain.expected, plain.entropy) == (None, None, None)
+
+
+def one_token(score: str, **others: float) -> tuple[Token, ...]:
+    """The tokens of an answer whose score is one token; alternatives with their probabilities."""
+    return (Token('{"score": ', {}), Token(score, {text: math.log(p) for text, p in others.items()}), Token("}", {}))
+
+
+def test_token_probabilities_become_an_expected_score_and_an_entropy(item: Item) -> None:
+    reply = Reply('{"score": 2}', "", tokens=one_token("2", **{"2": 0.5, "1": 0.25, "0": 0.25}))
+    [found] = derived([(ask(item), "p")], {"p": reply})
+    assert found.score == 2 and found.probs == pytest.approx({"0": 0.25, "1": 0.25, "2": 0.5})
+    assert found.expected == pytest.approx(1.25) and found.entropy == pytest.approx(1.5)
+
+
+def test_classes_that_are_words_have_probabilities_but_no_mean(item: Item) -> None:
+    tokens = (Token('{"score": "', {}), Token("yes", {"yes": math.log(0.8), "no": math.log(0.2)}), Token('"}', {}))
+    [found] = derived([(ask(item, "n"), "p")], {"p": Reply('{"score": "yes"}', "", tokens=tokens)})
+    assert found.probs == pytest.approx({"yes": 0.8, "no": 0.2}) and found.expected is None
+    assert found.entropy == pytest.approx(0.7219, abs=1e-4)
+
+
+def test_an_interval_scale_has_a_score_and_no_probabilities(item: Item) -> None:
+    reply = Reply('{"score": 2}', "", tokens=one_token("2", **{"2": 0.5, "1": 0.5}))
+    [found] = derived([(ask(item, "x"), "p")], {"p": reply})
+    assert (found.score, found.probs, found.expected, found.entropy) == (2, None, None, None)
 
 
 def test_a_joint_reply_becomes_a_judgment_for_each_metric(item: Item) -> None:
@@ -109,3 +157,16 @@ def test_rows_are_text_where_scores_may_be_words_and_go_through_parquet(item: It
     write_parquet(tmp_path / "j.parquet", rows, judgments.PARQUET_COLUMNS)
     back = [{name: row.get(name) for name in judgments.PARQUET_COLUMNS} for _, row in read_rows(tmp_path / "j.parquet")]
     assert back == rows
+
+
+def test_a_runs_table_can_be_read_as_recorded_judgments(item: Item, tmp_path: Path) -> None:
+    probable = Reply('{"score": 2}', "", tokens=one_token("2", **{"2": 0.5, "1": 0.5}))
+    asks = [(ask(item), "p"), (ask(item, perturbation="truncate:0.5", top_p=0.5), "q"), (ask(item, temperature=1.0), "r")]
+    found = derived(asks, {"p": probable, "q": Reply('{"score": 0}', ""), "r": Reply("", "", refusal="no")})
+    path = tmp_path / "judgments.parquet"
+    write_parquet(path, judgments.rows(found), judgments.PARQUET_COLUMNS)
+    read_back, direct = checked(recorded_rows(path), SCALES, {"a": item}, path), Judgments.of(found)
+    for name in (*Judgments.COLUMNS, "expected", "entropy"):
+        assert list(getattr(read_back, name)) == list(getattr(direct, name)), name
+    assert list(read_back.perturbation) == [None, "truncate:0.5", None] and list(read_back.clean.score) == [2, None]
+    assert msgspec.json.decode(judgments.rows(found)[0]["probs"]) == pytest.approx({"0": 0, "1": 0.5, "2": 0.5})

@@ -11,15 +11,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.model import VARIANT_WORDS, Condition, Failure, JudgeIdentity, Scale, Score, Variant, parse_variant
+from harness.model import (
+    MAX_SHOTS,
+    VARIANT_WORDS,
+    Ask,
+    Call,
+    Condition,
+    Failure,
+    Item,
+    JudgeIdentity,
+    Prompt,
+    Scale,
+    Score,
+    Variant,
+    parse_variant,
+)
 
 ORDINAL = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
 NOMINAL = Scale(kind="nominal", classes=("A", "B", 1))
 UNIT = Scale(kind="interval", min=0, max=1)
 OPEN = Scale(kind="interval")
 
-AXES = {name: get_args(hint) for name, hint in get_type_hints(Variant).items()}
-VARIANTS = [Variant(**dict(zip(AXES, values, strict=True))) for values in itertools.product(*AXES.values())]
+AXES = {name: get_args(hint) or (False, True) for name, hint in get_type_hints(Variant).items()} | {"shots": (0, 1, 2, MAX_SHOTS)}
+PRODUCT = [Variant(**dict(zip(AXES, values, strict=True))) for values in itertools.product(*AXES.values())]
+VARIANTS = [variant for variant in PRODUCT if variant.order == "forward" or variant.call == "joint"]
+
+
+def words_of(variant: Variant) -> list[str]:
+    """A word for every axis, defaults too; no examples have none."""
+    words = [word for word, (axis, value) in VARIANT_WORDS.items() if getattr(variant, axis) == value]
+    return words + ([f"fewshot:{variant.shots}"] if variant.shots else [])
 
 
 @pytest.mark.parametrize(
@@ -69,19 +90,30 @@ def test_a_scale_has_no_further_fields() -> None:
         msgspec.convert({"kind": "nominal", "labels": [1]}, Scale)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_every_variant_is_read_back_from_its_text(variant: Variant) -> None:
-    assert parse_variant(str(variant)) == variant
+def test_every_variant_is_read_back_from_its_text() -> None:
+    assert [parse_variant(str(variant)) for variant in VARIANTS] == VARIANTS
 
 
 def test_no_two_variants_have_the_same_text() -> None:
-    assert len(set(map(str, VARIANTS))) == len(VARIANTS) == 12
+    assert len(set(map(str, VARIANTS))) == len(VARIANTS) == 2 * 4 * 3 * 2 * 2 * 3  # the last: single, joint, joint+reversed
+
+
+def test_the_text_names_only_what_is_not_the_default() -> None:
+    every = Variant("joint", "detailed", 2, "none", "own", "reversed", True)
+    assert str(every) == "joint+detailed+fewshot:2+score-only+own-language+reversed+probabilities"
+    assert str(Variant()) == "single" and str(Variant(shots=1)) == "single+fewshot:1"
+
+
+def test_a_variant_that_names_no_call_is_single() -> None:
+    for text in ("detailed", "score-only", "few-shot", "fewshot:2", "own-language", "probabilities"):
+        assert parse_variant(text) == parse_variant(f"single+{text}") != Variant()
+    assert parse_variant("few-shot").shots == 2
 
 
 @given(st.sampled_from(VARIANTS), st.data())
 def test_the_words_may_come_in_any_order_and_defaults_may_be_said(variant: Variant, data: st.DataObject) -> None:
-    words = [word for word, (axis, value) in VARIANT_WORDS.items() if getattr(variant, axis) == value]
-    assert len(words) == len(AXES)
+    words = words_of(variant)
+    assert len(words) == len(AXES) - (variant.shots == 0) - (not variant.probabilities)
     assert parse_variant("+".join(data.draw(st.permutations(words)))) == variant
 
 
@@ -90,6 +122,10 @@ def test_whatever_can_be_read_says_exactly_its_words(words: list[str]) -> None:
     axes = [VARIANT_WORDS[word][0] for word in words]
     if len(set(axes)) < len(axes):
         with pytest.raises(ValueError, match="twice"):
+            parse_variant("+".join(words))
+        return
+    if "reversed" in words and "joint" not in words:
+        with pytest.raises(ValueError, match="only a joint call names several metrics"):
             parse_variant("+".join(words))
         return
     variant = parse_variant("+".join(words))
@@ -103,6 +139,26 @@ def test_an_unknown_word_is_named_and_the_known_ones_are_listed(text: str) -> No
         parse_variant(text)
 
 
+@pytest.mark.parametrize("text", ["fewshot", "fewshot:", "fewshot:0", "fewshot:9", "fewshot:100", "fewshot:-1", "fewshot:1.5", "fewshot:²"])
+def test_a_number_of_examples_that_cannot_be_is_said(text: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"'{text}' in variant 'joint\\+{text}' should be fewshot:1 to fewshot:8, the examples of each class"
+    ):
+        parse_variant(f"joint+{text}")
+
+
+@pytest.mark.parametrize("text", ["reversed", "single+reversed", "reversed+few-shot"])
+def test_an_order_of_metrics_belongs_to_joint_calls(text: str) -> None:
+    with pytest.raises(ValueError, match=r"only a joint call names several metrics, in an order; write 'joint\+reversed'"):
+        parse_variant(text)
+
+
+@pytest.mark.parametrize("text", ["few-shot+fewshot:1", "fewshot:2+fewshot:2", "english+own-language", "probabilities+probabilities"])
+def test_further_axes_are_named_once_too(text: str) -> None:
+    with pytest.raises(ValueError, match="twice"):
+        parse_variant(text)
+
+
 @pytest.mark.parametrize("text", ["joint+single", "joint+joint", "score-only+score-first"])
 def test_an_axis_named_twice_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"twice: '.*' and '.*'"):
@@ -112,6 +168,15 @@ def test_an_axis_named_twice_is_refused(text: str) -> None:
 def test_a_condition_in_words() -> None:
     assert str(Condition(parse_variant("joint"), 0.3)) == "joint T=0.3"
     assert str(Condition()) == "single T=0"
+    assert str(Condition(Variant(), 1, 0.95, "shuffle-words:0.1@whitespace")) == "single T=1 top_p=0.95 shuffle-words:0.1@whitespace"
+
+
+def test_a_call_passes_on_what_its_condition_says() -> None:
+    condition = Condition(parse_variant("score-only+probabilities"), 0.7, 0.5)
+    call = Call("c", Prompt("p", (), {}, 1), Ask(Item("i", "en", "t"), ("m",), condition))
+    assert (call.temperature, call.top_p, call.probabilities) == (0.7, 0.5, True)
+    plain = Call("c", call.prompt, Ask(call.ask.item, ("m",), Condition()))
+    assert (plain.temperature, plain.top_p, plain.probabilities) == (0.0, None, False)
 
 
 def test_failures_are_these_five() -> None:

@@ -13,9 +13,9 @@ import pytest
 
 from harness.content import Dataset, Library, load_bundled
 from harness.content.labels import Labels
-from harness.model import Condition, Item, JudgeIdentity, Variant, parse_variant
+from harness.model import Condition, Item, JudgeIdentity, Prompt, Realised, Variant, parse_variant
 from harness.plan import Plan, estimate, make_plan, prices, rough_tokens
-from harness.prompts import Frames
+from harness.prompts import Frames, question
 
 METRICS = ("linguistic_acceptability", "task_quality", "hallucination")
 MODEL = JudgeIdentity("openai", "one", {"endpoint": "host"})
@@ -32,10 +32,22 @@ def data(library: Library) -> Dataset:
 @pytest.fixture(scope="module")
 def plan(library: Library) -> Callable[..., Plan]:
     def make(data: Dataset, metrics: Sequence[str] = METRICS, variants: Sequence[str] = ("single",), **other: Any) -> Plan:
-        conditions = [Condition(parse_variant(text), t) for text in variants for t in other.get("temperatures", (0.0,))]
-        return make_plan(data, library, metrics, conditions, other.get("repeats", 1), other.get("seed", 0), Frames())
+        conditions = [
+            Condition(parse_variant(text), temperature, top_p, perturbation)
+            for text in variants
+            for temperature in other.get("temperatures", (0.0,))
+            for top_p in other.get("top_ps", (None,))
+            for perturbation in other.get("perturbations", ("",))
+        ]
+        training = other.get("training")
+        return make_plan(data, library, metrics, conditions, other.get("repeats", 1), other.get("seed", 0), Frames(), training)
 
     return make
+
+
+def prompts(plan: Plan) -> list[Prompt]:
+    """The prompts of all asks."""
+    return [plan.prompt(number) for number in range(len(plan.asks))]
 
 
 @pytest.fixture
@@ -82,9 +94,22 @@ def test_every_condition_and_repeat_is_asked(small: Callable[..., Dataset], plan
 
 def test_each_ask_has_the_prompt_about_its_own_item(data: Dataset, plan: Callable[..., Plan]) -> None:
     made = plan(data)
-    for ask, prompt in zip(made.asks, made.prompts, strict=True):
+    for ask, prompt in zip(made.asks, prompts(made), strict=True):
         assert ask.item.fields["output"] in prompt.messages[-1].content
         assert list(prompt.schema["properties"]) == ["justification", "score"]
+    assert [prompt.prompt_id for prompt in prompts(made)] == made.prompt_ids
+
+
+def test_a_call_holds_the_prompt_of_an_ask_that_it_answers(data: Dataset, plan: Callable[..., Plan]) -> None:
+    made = plan(data, perturbations=("", "truncate:0.5"))
+    by_call = dict(zip(made.call_ids(MODEL), prompts(made), strict=True))
+    assert {call_id: call.prompt for call_id, call in made.calls(MODEL).items()} == by_call
+
+
+def test_calls_that_are_answered_are_left_out(data: Dataset, plan: Callable[..., Plan]) -> None:
+    made = plan(data)
+    every = list(made.calls(MODEL))
+    assert list(made.calls(MODEL, set(every[1::2]))) == every[::2]
 
 
 # In which order
@@ -122,7 +147,7 @@ def test_a_group_stands_together_whatever_its_items_are_called(
 def test_the_metrics_of_an_item_share_everything_up_to_its_last_text(data: Dataset, plan: Callable[..., Plan]) -> None:
     made = plan(data)
     starts: dict[str, set[str]] = {}
-    for ask, prompt in zip(made.asks, made.prompts, strict=True):
+    for ask, prompt in zip(made.asks, prompts(made), strict=True):
         text = "".join(message.content for message in prompt.messages)
         before, output, _ = text.partition(ask.item.fields["output"])
         starts.setdefault(ask.item.item_id, set()).add(before + output)
@@ -137,7 +162,7 @@ def test_identical_prompts_share_a_call_and_both_asks_are_answered_by_it(small: 
     ids = made.call_ids(MODEL)
     assert len(ids) == 6 and len(set(ids)) == 3
     assert list(made.calls(MODEL)) == list(dict.fromkeys(ids))
-    assert [prompt.prompt_id for prompt in made.prompts[:3]] == [prompt.prompt_id for prompt in made.prompts[3:]]
+    assert made.prompt_ids[:3] == made.prompt_ids[3:]
 
 
 def test_a_baseline_sees_the_item_so_two_items_never_share_its_call(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
@@ -150,7 +175,7 @@ def test_repeats_are_calls_of_their_own_with_seeds_of_their_own(small: Callable[
     calls = made.calls(MODEL)
     assert [call.seed for call in calls.values()] == [10, 11, 12, 13, 14]
     assert [call.ask.repeat for call in calls.values()] == [0, 1, 2, 3, 4]
-    assert len({prompt.prompt_id for prompt in made.prompts}) == 1
+    assert len(set(made.prompt_ids)) == 1
 
 
 @pytest.mark.parametrize(
@@ -160,17 +185,32 @@ def test_repeats_are_calls_of_their_own_with_seeds_of_their_own(small: Callable[
         ({"temperatures": (0.7,)}, MODEL),
         ({"variants": ["detailed"]}, MODEL),
         ({"variants": ["score-only"]}, MODEL),
+        ({"variants": ["probabilities"]}, MODEL),
+        ({"top_ps": (0.9,)}, MODEL),
+        ({"perturbations": ("truncate:0.5",)}, MODEL),
         ({}, JudgeIdentity("openai", "two", {"endpoint": "host"})),
         ({}, JudgeIdentity("local", "one", {"endpoint": "host"})),
         ({}, JudgeIdentity("openai", "one", {"endpoint": "another"})),
         ({}, JudgeIdentity("openai", "one")),
     ],
-    ids=["seed", "temperature", "instructions", "answer", "model", "provider", "setting", "no setting"],
+    ids=[
+        "seed",
+        "temperature",
+        "instructions",
+        "answer",
+        "probabilities",
+        "top-p",
+        "perturbation",
+        "model",
+        "provider",
+        "setting",
+        "no setting",
+    ],
 )
 def test_whatever_could_change_an_answer_changes_the_call(
     small: Callable[..., Dataset], plan: Callable[..., Plan], other: dict[str, Any], judge: JudgeIdentity
 ) -> None:
-    data = small({"a": METRICS})
+    data = small({"a": METRICS}, output="A text that is long enough to be cut.")
     assert not set(plan(data, **other).call_ids(judge)) & set(plan(data).call_ids(MODEL))
 
 
@@ -181,23 +221,143 @@ def test_seed_and_repeat_are_not_mixed_up(small: Callable[..., Dataset], plan: C
     assert len(set(one + other)) == 4
 
 
-def test_the_room_for_the_answer_is_part_of_the_call(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
-    made = plan(small({"a": ["task_quality"]}))
-    roomier = msgspec.structs.replace(made, prompts=tuple(msgspec.structs.replace(p, max_tokens=p.max_tokens + 1) for p in made.prompts))
-    assert made.call_ids(MODEL) != roomier.call_ids(MODEL)
+def test_the_room_for_the_answer_is_part_of_the_call(
+    small: Callable[..., Dataset], plan: Callable[..., Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = small({"a": ["task_quality"]})
+    made = plan(data)
+    monkeypatch.setattr(question, "_JSON_TOKENS", 100)
+    roomier = plan(data)
+    assert made.prompt_ids == roomier.prompt_ids and made.call_ids(MODEL) != roomier.call_ids(MODEL)
 
 
-@pytest.mark.parametrize("other", [{"seed": 3}, {"temperatures": (1.0,)}, {"repeats": 1}], ids=str)
+@pytest.mark.parametrize("other", [{"seed": 3}, {"temperatures": (1.0,)}, {"repeats": 1}, {"top_ps": (0.5,)}], ids=str)
 def test_the_prompt_id_depends_on_neither_judge_nor_sampling(
     small: Callable[..., Dataset], plan: Callable[..., Plan], other: dict[str, Any]
 ) -> None:
     data = small({"a": METRICS})
-    assert [p.prompt_id for p in plan(data).prompts] == [p.prompt_id for p in plan(data, **other).prompts]
+    assert plan(data).prompt_ids == plan(data, **other).prompt_ids
+
+
+def test_asking_for_probabilities_changes_the_call_and_not_the_prompt(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    made = plan(small({"a": ["task_quality"]}), variants=["score-only", "score-only+probabilities"])
+    assert len(set(made.prompt_ids)) == 1 and len(made.calls(MODEL)) == 2
 
 
 def test_more_languages_leave_the_calls_of_those_before_alone(data: Dataset, plan: Callable[..., Plan]) -> None:
     part = data.only(item for item in data.items if item.language == "cs")
     assert set(plan(part).call_ids(MODEL)) < set(plan(data).call_ids(MODEL))
+
+
+# Perturbed texts
+
+LONG = "One two three four five six seven eight nine ten."
+FORMS = ("", "shuffle-words:0.5", "shuffle-words:0.5@whitespace", "truncate:0.5", "strip-diacritics")
+
+
+def test_a_perturbed_text_is_asked_about_beside_the_text_as_it_is(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    made = plan(small({"a": ["task_quality"]}, output=LONG), perturbations=("", "truncate:0.5"))
+    clean, cut = prompts(made)
+    assert [ask.condition.perturbation for ask in made.asks] == ["", "truncate:0.5"]
+    assert LONG in clean.messages[-1].content and LONG not in cut.messages[-1].content
+    assert "One two three" in cut.messages[-1].content and clean.prompt_id != cut.prompt_id
+    assert all(ask.item.fields["output"] == LONG for ask in made.asks)  # judgments are about the item
+
+
+def test_only_the_outputs_are_perturbed(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    made = plan(small({"a": ["task_quality"]}, prompt=LONG, output=LONG[::-1]), perturbations=("truncate:0.5",))
+    [prompt] = prompts(made)
+    assert LONG in prompt.messages[-1].content and LONG[::-1] not in prompt.messages[-1].content
+
+
+def test_what_cannot_be_changed_is_not_asked_and_is_said(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    made = plan(small({"a": METRICS}, output=LONG), perturbations=FORMS)
+    assert {ask.condition.perturbation for ask in made.asks} == set(FORMS) - {"strip-diacritics"}
+    assert len(made.asks) == len(METRICS) * (len(FORMS) - 1)
+    realised = {one.perturbation: one for one in made.realised}
+    assert set(realised) == set(FORMS) - {""} and len(made.realised) == len(realised)
+    assert realised["strip-diacritics"] == Realised("a", "strip-diacritics", False, {})
+    assert realised["truncate:0.5"].applied and realised["truncate:0.5"].realised
+
+
+def test_a_model_and_a_baseline_judge_the_same_perturbed_text(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    made = plan(small({"a": ["task_quality"]}, output=LONG), perturbations=("", "truncate:0.5"))
+    for identity in (MODEL, BASELINE):
+        clean, cut = made.calls(identity).values()
+        assert clean.ask.item.fields["output"] == LONG
+        assert cut.ask.item.fields["output"] in cut.prompt.messages[-1].content
+        assert len(cut.ask.item.fields["output"]) < len(LONG)
+
+
+def test_the_same_specification_is_the_same_plan_and_another_seed_shuffles_otherwise(
+    small: Callable[..., Dataset], plan: Callable[..., Plan]
+) -> None:
+    data = small({"a": METRICS, "b": METRICS}, output=LONG)
+    how = {"perturbations": FORMS, "temperatures": (0.0, 1.0), "top_ps": (None, 0.9), "repeats": 2}
+    one, same, other = (plan(data, variants=["single", "joint+reversed"], seed=seed, **how) for seed in (1, 1, 2))
+    assert one == same and one.call_ids(MODEL) == same.call_ids(MODEL) and one.realised == same.realised
+    assert one != other and set(one.prompt_ids) != set(other.prompt_ids)
+
+
+def test_items_of_other_languages_come_from_all_that_was_loaded(data: Dataset, library: Library, plan: Callable[..., Plan]) -> None:
+    czech = data.only(item for item in data.items if item.language == "cs")
+    alone, beside = (plan(czech, perturbations=("swap-language",), training=training) for training in (czech, data))
+    assert not alone.asks and not any(one.applied for one in alone.realised)
+    assert len(beside.asks) == len(plan(czech).asks) and all(one.applied for one in beside.realised)
+    japanese = [item.fields["output"] for item in data.items if item.language == "ja"]
+    assert all(any(text in prompt.messages[-1].content for text in japanese) for prompt in prompts(beside))
+
+
+# Variants
+
+
+def test_reversed_is_the_same_metrics_backwards(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    made = plan(small({"a": METRICS}), variants=["joint", "joint+reversed"])
+    assert [ask.metrics for ask in made.asks] == [METRICS, METRICS[::-1]]
+    forward, backward = prompts(made)
+    assert list(forward.schema["properties"]) == list(METRICS) and list(backward.schema["properties"]) == list(METRICS[::-1])
+
+
+def test_a_reason_is_asked_for_in_english_or_in_the_items_language(data: Dataset, plan: Callable[..., Plan]) -> None:
+    made = plan(data, variants=["single", "own-language"])
+    asked = {(ask.item.language, ask.condition.variant.language, made.asked_language(ask)) for ask in made.asks}
+    assert asked == {("cs", "english", "en"), ("ja", "english", "en"), ("cs", "own", "cs"), ("ja", "own", "ja")}
+
+
+@pytest.fixture
+def shots(library: Library, make_item: Callable[..., Item], make_data: Callable[..., Dataset]) -> tuple[Dataset, Dataset]:
+    """What is judged (item `t`), and everything that was loaded: with scored development items for two of three classes."""
+    scales = {name: library.rubric(name).scale for name in library.rubric_files}
+    dev = [make_item(f"d{number}", split="dev", output=f"Scored text {number}.") for number in range(6)]
+    items = [make_item("t", output="The text."), *dev]
+    scores = {(item.item_id, "task_quality"): [2 * (number % 2)] for number, item in enumerate(dev)} | {("t", "task_quality"): [1]}
+    everything = make_data(items, scores, scales)
+    return everything.only(items[:1]), everything
+
+
+def test_examples_stand_before_the_item_and_classes_without_one_are_said(shots: tuple[Dataset, Dataset], plan: Callable[..., Plan]) -> None:
+    data, training = shots
+    made = plan(data, ["task_quality"], ["few-shot"], training=training)
+    [prompt] = prompts(made)
+    told = prompt.messages[-1].content
+    assert [told.count(text) for text in ("Scored text", "The text.")] == [4, 1]
+    assert told.rindex("Scored text") < told.index("The text.")
+    assert made.absent == {("en", "open_prompt", "task_quality"): (1,)}
+
+
+def test_without_examples_nothing_is_absent(shots: tuple[Dataset, Dataset], plan: Callable[..., Plan]) -> None:
+    data, training = shots
+    assert plan(data, ["task_quality"], training=training).absent == {}
+
+
+def test_the_number_of_examples_and_their_seed_make_another_prompt(shots: tuple[Dataset, Dataset], plan: Callable[..., Plan]) -> None:
+    data, training = shots
+    made = [
+        plan(data, ["task_quality"], [variant], training=training, seed=seed).prompt_ids[0]
+        for variant, seed in (("single", 0), ("fewshot:1", 0), ("fewshot:2", 0), ("fewshot:2", 1))
+    ]
+    assert len(set(made)) == 4
+    assert plan(data, ["task_quality"], ["few-shot"], training=training).prompt_ids == [made[2]]
 
 
 # What it is about to cost
@@ -227,7 +387,7 @@ def test_what_runs_here_costs_nothing(provider: str) -> None:
 
 
 def test_tokens_are_a_quarter_of_ascii_and_one_for_any_other_character(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
-    few, many = (plan(small({"a": ["task_quality"]}, output=text)).prompts[0] for text in ("x" * 4, "雨" * 400 + "x" * 4))
+    few, many = (plan(small({"a": ["task_quality"]}, output=text)).prompt(0) for text in ("x" * 4, "雨" * 400 + "x" * 4))
     assert rough_tokens(many) - rough_tokens(few) == 400
 
 

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from harness.errors import StoreError
-from harness.model import Call, JudgeIdentity, Reply, Usage
+from harness.model import Call, JudgeIdentity, Reply, Token, Usage
 from harness.store import SCHEMA_VERSION, Store
 
 MakeCall = Callable[..., Call]
@@ -44,7 +44,10 @@ def test_attempts_are_numbered_within_their_call(tmp_path: Path) -> None:
 
 
 def test_a_reply_comes_back_as_it_was_given(tmp_path: Path) -> None:
-    reply = Reply("日本語 \x00 \ud7ff {{G|1|G}} <|im_end|>\n", "m", "text", "length", "no", "400: bad", Usage(1, 2, 3), 1.5)
+    tokens = (Token("日", {"日": -0.25, "\x00": -3.5}), Token("", {}))
+    reply = Reply(
+        "日本語 \x00 \ud7ff {{G|1|G}} <|im_end|>\n", "m", "text", "length", "no", "400: bad", Usage(1, 2, 3), 1.5, tokens, ("seed", "top_p")
+    )
     with Store.writing(tmp_path) as store:
         store.put_attempts([("a", reply, None)])
     with Store.reading(tmp_path) as store:
@@ -64,6 +67,25 @@ def test_only_the_calls_asked_for_are_answered_however_many(tmp_path: Path) -> N
         assert len(found) == 1500 and found["call 42"] == said("42")
         assert store.replies(["call 1", "call 1"]) == {"call 1": said("1")}
         assert store.replies([]) == {}
+
+
+def test_replies_of_a_store_from_before_tokens_were_kept_are_read(tmp_path: Path) -> None:
+    with Store.writing(tmp_path) as store:
+        store.put_attempts([("a", REPLY, None)])
+    with sqlite3.connect(tmp_path / "store.sqlite") as connection:
+        old = {name: value for name, value in msgspec.to_builtins(REPLY).items() if name not in ("tokens", "left_out")}
+        connection.execute("UPDATE attempts SET reply = ?", (json.dumps(old),))
+    connection.close()
+    with Store.reading(tmp_path) as store:
+        assert store.replies(["a"]) == {"a": REPLY}
+
+
+def test_calls_are_answered_that_have_a_reply(tmp_path: Path) -> None:
+    with Store.writing(tmp_path) as store:
+        store.put_attempts([("a", said("first"), None), ("a", None, "lost"), ("b", None, "lost"), ("c", REPLY, None)])
+        assert store.answered(["a", "b", "d", "a"]) == {"a"}
+        assert store.answered(f"{name}" for name in "abcd") == {"a", "c"} and store.answered([]) == set()
+        assert store.replies(["c"]) == {"c": REPLY}
 
 
 def test_what_was_committed_is_there_for_others_at_once(tmp_path: Path) -> None:

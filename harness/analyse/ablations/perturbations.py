@@ -105,7 +105,8 @@ def _pairs(answers: Answers, text: str, not_applied: set[str]) -> _Pairs:
     clean = every[~answers.changed & _in_conditions(answers, changed)]
     same = ("metric", *CONDITION, "repeat")
     of_clean, of_changed = answers.partners(clean, changed, same), answers.partners(changed, clean, same)
-    kept = stuck[clean] | (of_clean >= 0)
+    first = answers.partners(clean, clean[::-1], same[:-1]) == clean  # the first repeat of a question stands for it
+    kept = np.where(stuck[clean], first, of_clean >= 0)
     clean, of_clean, alone = clean[kept], of_clean[kept], changed[of_changed < 0]
     return _Pairs(
         row=np.concatenate([clean, alone]),

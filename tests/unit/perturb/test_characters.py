@@ -106,6 +106,11 @@ def test_a_typo_tears_no_grapheme(word: str, language: str) -> None:
         assert all(unit in "abcdefghijklmnopqrstuvwxyz" for unit in new)
 
 
+def test_letters_that_would_merge_are_not_swapped() -> None:
+    """क् before वा is one conjunct."""
+    assert "क्वा" not in _slips("वाक्", "hi")
+
+
 @pytest.mark.parametrize("text", ["12 + 13", "👍🏽 👨‍👩‍👧‍👦", "…"])
 def test_without_words_there_are_no_typos(perturb: Callable[..., Perturbed], text: str) -> None:
     assert perturb("typos:1", "en", text).applied is False

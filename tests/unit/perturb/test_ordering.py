@@ -115,6 +115,15 @@ def test_words_are_left_out_with_their_space(output: Callable[..., str], languag
     assert output("drop-words:0.4", language, text) == left
 
 
+def test_a_space_stays_for_the_word_that_comes_to_stand_behind_it(output: Callable[..., str]) -> None:
+    assert {output("drop-words:0.34", "ja", "東京 猫が", seed=seed) for seed in range(20)} == {"猫が", "東京 が", "東京 猫"}
+
+
+def test_parts_of_a_syllable_that_come_to_meet_are_composed(output: Callable[..., str]) -> None:
+    """Both are words of their own as long as another stands between them."""
+    assert "각" in {output("drop-words:0.34", "ja", "가あ\u11a8", seed=seed) for seed in range(20)}
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_one_word_is_left_at_the_highest_dose(output: Callable[..., str], seed: int) -> None:
     assert output("drop-words:1", "en", "one two three", seed=seed) in ("one", "two", "three")

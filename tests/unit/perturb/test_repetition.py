@@ -31,6 +31,6 @@ def test_one_sentence_at_the_least(perturb: Callable[..., Perturbed]) -> None:
     assert said.realised == {"repeated": 1 / 3, "sentences": 3.0}
 
 
-@pytest.mark.parametrize("text", ["", "12.", "👍🏽!", "…"])
+@pytest.mark.parametrize("text", ["", "12.", "👍🏽!", "…", "\u0301Begins with a mark"])
 def test_without_a_sentence_nothing_is_repeated(perturb: Callable[..., Perturbed], text: str) -> None:
     assert perturb("repeat-sentences:1", "en", text).applied is False

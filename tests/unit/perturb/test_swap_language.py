@@ -67,12 +67,13 @@ def test_the_same_system_and_construction_are_preferred(swap: Callable[..., Pert
     [
         (),
         (_item("b", "ja", "別の家。"),),
+        (_item("b", "ja", "別の家。", parallel_id="p"),),
         (_item("b", "ja-Latn", "betsu no ie"),),
         (_item("b", "cs", "Dům.", task="summarize"),),
         (_item("b", "cs", "  "),),
         (_item("b", "cs", "家がある。", parallel_id="p"),),
     ],
-    ids=["no pool", "same language", "other script", "other task", "empty", "same text"],
+    ids=["no pool", "same language", "parallel in the same language", "other script", "other task", "empty", "same text"],
 )
 def test_without_a_partner_the_text_is_left_alone(swap: Callable[..., Perturbed], pool: tuple[Item, ...]) -> None:
     item = _item("a", "ja", "家がある。", parallel_id="p")
@@ -84,6 +85,12 @@ def test_the_order_of_the_pool_does_not_matter_nor_its_type(swap: Callable[..., 
     pool = tuple(_item(f"b{number}", language, f"text {number}") for number, language in enumerate(["cs", "en", "de", "fr"] * 5))
     for seed in range(10):
         assert swap(item, pool, seed) == swap(item, pool[::-1], seed) == swap(item, list(pool), seed)
+
+
+def test_a_partner_that_says_the_same_is_none(swap: Callable[..., Perturbed]) -> None:
+    item = _item("a", "ja", "GPT-4")
+    pool = (_item("b", "cs", "GPT-4"), _item("c", "en", "GPT-5"))
+    assert {swap(item, pool, seed).item.fields["output"] for seed in range(10)} == {"GPT-5"}
 
 
 def test_a_list_may_change_between_two_calls(swap: Callable[..., Perturbed]) -> None:

@@ -90,9 +90,9 @@ def test_the_order_of_the_metrics_is_part_of_the_question(make_question: MakeQue
     assert one.key != other.key and list(one.schema["properties"]) == list(other.schema["properties"])[::-1]
 
 
-@pytest.mark.parametrize(("variant", "language"), [("single", "en"), ("joint+detailed", "en"), ("own-language", "ja")])
-def test_a_reason_is_asked_for_in_the_language_of_the_instructions(make_question: MakeQuestion, variant: str, language: str) -> None:
-    assert make_question(parse_variant(variant)).asked_language == language
+@pytest.mark.parametrize(("text", "language"), [("single", "en"), ("joint+detailed", "en"), ("own-language", "ja")])
+def test_a_reason_is_asked_for_in_the_language_of_the_instructions(make_question: MakeQuestion, text: str, language: str) -> None:
+    assert make_question(parse_variant(text)).asked_language == language
 
 
 @pytest.mark.parametrize(
