@@ -79,6 +79,7 @@ bench: setup
 	$(BIN)/python benchmarks/labels.py
 	$(BIN)/python benchmarks/perturb.py
 	$(BIN)/python benchmarks/plan.py
+	$(BIN)/python benchmarks/local.py
 
 clean:
 	rm -rf .venv .venv-* dist results .mypy_cache .ruff_cache .pytest_cache .hypothesis
