@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from harness.content.tags import suggest
@@ -55,6 +55,7 @@ def check_names() -> None:
     _plug_ins()
 
 
+@cache  # what is installed does not change while this runs, and a plan asks for every item
 def _plug_ins() -> dict[str, EntryPoint]:
     """Other packages' entry points by name; nothing is imported."""
     found: dict[str, EntryPoint] = {}
@@ -71,7 +72,7 @@ def _twice(name: str, one: str, other: str) -> UsageError:
     return UsageError(f"perturbation '{name}' is registered twice: by {one} and by {other}; uninstall one")
 
 
-@lru_cache(maxsize=64)
+@cache
 def _loaded(point: EntryPoint) -> Kind:
     try:
         kind = point.load()

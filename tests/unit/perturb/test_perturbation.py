@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -192,7 +192,7 @@ NOT_A_KIND = 3
 
 
 @pytest.fixture
-def plug_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
+def plug_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., None]]:
     """Adds entry points `name = value`, as a stranger's package would; `strangers_kinds` is there to be imported."""
     (tmp_path / "strangers_kinds.py").write_text(_THEIRS)
     monkeypatch.syspath_prepend(tmp_path)
@@ -200,8 +200,10 @@ def plug_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., No
     def add(*points: tuple[str, str]) -> None:
         known = [EntryPoint(name, value, registry.GROUP) for name, value in points]
         monkeypatch.setattr(registry, "entry_points", lambda group: known if group == registry.GROUP else [])
+        registry._plug_ins.cache_clear()
 
-    return add
+    yield add
+    registry._plug_ins.cache_clear()
 
 
 def test_a_strangers_kind_is_used_like_ours(plug_in: Callable[..., None], output: Callable[..., str]) -> None:
