@@ -45,6 +45,7 @@ class Signature(_Signature, frozen=True):
     repeats: int
     seed: int
     prompts: str  # hash of the code that words prompts
+    segmenter: str  # what a word is to perturbations; "none" where nothing is perturbed
     majority: str  # how annotators become one reference
     ci: str  # how intervals are made
     harness: str  # version of this program

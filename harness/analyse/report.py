@@ -20,6 +20,7 @@ from harness.judges.baseline import Learnt, majority
 from harness.model import JudgeIdentity, Judgment, Realised, Score
 from harness.protocol import RunProtocol
 from harness.signature import Signature
+from harness.text import segmenter_version
 
 SCHEMA_VERSION = 2
 BY_TASK = Options()
@@ -154,6 +155,7 @@ def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
         repeats=protocol.repeats,
         seed=protocol.seed,
         prompts=protocol.prompts,
+        segmenter=segmenter_version() if any(condition.perturbation for condition in protocol.conditions) else "none",
         majority=BY_TASK.majority,
         ci="wilson/cluster-bootstrap",
         harness=version("judge-harness"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
 import msgspec
 
 from harness.content.library import Library
@@ -55,7 +58,7 @@ def english(task: Task, rubrics: tuple[Rubric, ...], language: str) -> Wording:
 def own(library: Library, task: Task, rubrics: tuple[Rubric, ...], language: str) -> Wording:
     """The words of the language's instructions.toml.
 
-    Raises UsageError when the pack has none, ContentError when they lack the task or a rubric.
+    Raises UsageError when the pack has none, ContentError when they lack the task, a rubric, or a part of one.
     """
     if language not in library.instruction_files:
         here = ", ".join(library.instruction_files) or "none"
@@ -64,10 +67,19 @@ def own(library: Library, task: Task, rubrics: tuple[Rubric, ...], language: str
     path = library.instruction_files[language]
     if task.id not in found.tasks:
         raise ContentError(f"no [tasks.{task.id}] here, so that '{task.id}' cannot be put in this language", path)
+    _refuse_gaps(f"tasks.{task.id}.fields", found.tasks[task.id].fields, task.fields, path)
     for rubric in rubrics:
         if rubric.id not in found.rubrics:
             raise ContentError(f"no [rubrics.{rubric.id}] here, so that '{rubric.id}' cannot be put in this language", path)
+        criteria = [str(group.score) for group in rubric.detailed.criteria]
+        _refuse_gaps(f"rubrics.{rubric.id}.criteria", found.rubrics[rubric.id].criteria, criteria, path)
     return Wording(found.words, autonym(language), found.tasks[task.id], {rubric.id: found.rubrics[rubric.id] for rubric in rubrics})
+
+
+def _refuse_gaps(section: str, found: Collection[str], wanted: Iterable[str], path: Path) -> None:
+    missing = [name for name in wanted if name not in found]
+    if missing:
+        raise ContentError(f"[{section}] lacks {', '.join(missing)}; translate it, and see 'harness check'", path)
 
 
 def _task_words(task: Task) -> TaskWords:

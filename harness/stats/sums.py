@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,7 +53,8 @@ def of_sums(
         level, seed, resamples: of the bootstrap over groups.
 
     Returns:
-        `Estimated`; with fewer than 8 groups without interval and p, and where all groups say the same too.
+        `Estimated`; with fewer than 8 groups without interval and p. If all groups say the same there is no interval, and p is the sign
+        test's, 2^(1 - G).
 
     Raises:
         ShapeError: if features and groups are not of the same items.
@@ -89,13 +90,14 @@ def of_sums(
     left_out = value(total - sums)
     influence = (left_out - found)[~np.isnan(left_out)]
     freedom = degrees_of_freedom(influence, np.ones(len(influence))) if len(influence) else 3.0
-    return by_t(found, len(table), error, freedom, count, bounds, "cluster bootstrap (t)", level)
+    estimated = by_t(found, len(table), error, freedom, count, bounds, "cluster bootstrap (t)", level)
+    return replace(estimated, p=2.0 ** (1 - count)) if math.isnan(estimated.p) else estimated
 
 
 def by_t(
     value: float, n: int, error: float, freedom: float, groups: int, bounds: tuple[float, float], method: str, level: float = 0.95
 ) -> Estimated:
-    """Student's interval and p of a value with a standard error; neither interval where all groups say the same, and p 1 if that is 0.
+    """Student's interval and p of a value with a standard error. Where all groups say the same there is no interval; p is then 1 for 0.
 
     >>> found = by_t(0.5, 40, 0.1, 39.0, 40, (-1.0, 1.0), "jackknife")
     >>> round(found.interval.lo, 2), round(found.interval.hi, 2), found.p < 0.001

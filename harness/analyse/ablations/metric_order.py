@@ -37,7 +37,7 @@ def metric_order(answers: Answers, forward: Sequence[str]) -> dict[str, Any] | N
         drag += _drag(clean, straight, reverse, [metric for metric in forward if metric in clean.columns["metric"].values])
     with_q(rows, "moved", level_of)
     with_q(drag, "drag", level_of)
-    return section("Order of the metrics in a joint call", rows, hypothesis=HYPOTHESIS, drag=drag)
+    return section("Order of the metrics in a joint call", rows, hypothesis=HYPOTHESIS, **({"drag": drag} if drag else {}))
 
 
 def order_of_calls(judgments: Judgments) -> list[str]:

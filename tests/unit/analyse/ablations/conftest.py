@@ -1,0 +1,72 @@
+"""Runs by hand: items with labels, what judges said of them, and the row that a test is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from harness.analyse.ablations import ablations
+from harness.content import Dataset
+from harness.content.recorded import Judgments
+from harness.model import Failure, Item, Judgment, Realised, Scale, Score
+
+
+@pytest.fixture(scope="session")
+def said() -> Callable[..., Judgment]:
+    """One judge's answer about the metric `m` of an item, a score or a failure, unless told otherwise."""
+
+    def make(item_id: str, answer: Score | Failure, **other: Any) -> Judgment:
+        failed = isinstance(answer, Failure)
+        own = {
+            "item_id": item_id,
+            "language": "en",
+            "task": "open_prompt",
+            "metric": "m",
+            "judge": "j",
+            "variant": "single",
+            "temperature": 0.0,
+            "repeat": 0,
+            "score": None if failed else answer,
+            "failure": answer if failed else None,
+            "raw_choice": None,
+            "justification": None,
+            "call_id": "c",
+        }
+        return Judgment(**(own | other))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def find(make_item: Callable[..., Item], make_data: Callable[..., Dataset]) -> Callable[..., dict[str, Any]]:
+    """The ablations of judgments about items with `labels`; `places` has what is special about single items."""
+
+    def run(
+        judgments: Sequence[Judgment],
+        labels: Mapping[Any, Any] | None = None,
+        perturbed: Sequence[Realised] = (),
+        *,
+        scales: Mapping[str, Scale] | None = None,
+        places: Mapping[str, Mapping[str, Any]] | None = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        ids = dict.fromkeys([*(key[0] if isinstance(key, tuple) else key for key in labels or {}), *(j.item_id for j in judgments)])
+        items = [make_item(one, **dict((places or {}).get(one, {}))) for one in ids]
+        data = make_data(items, labels or {}, scales)
+        return ablations(data, Judgments.of(judgments), perturbed, **({"resamples": 200} | options))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def the_row() -> Callable[..., dict[str, Any]]:
+    """The one row that has these values; language `en`, every task and the metric `m` unless told otherwise."""
+
+    def pick(rows: Sequence[dict[str, Any]], **wanted: Any) -> dict[str, Any]:
+        wanted = {"language": "en", "task": "*", "metric": "m"} | wanted
+        [row] = [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+        return row
+
+    return pick

@@ -1,0 +1,117 @@
+"""Agreement by variant and by examples, and the score before or after its reason: small cases by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.model import Failure, Judgment
+
+Find = Callable[..., dict[str, Any]]
+Said = Callable[..., Judgment]
+TheRow = Callable[..., dict[str, Any]]
+
+LABELS = {"a": [2, 2, 2], "b": [2, 2, 1], "c": [0, 0, 1], "d": [0, 1, 2]}  # references 2 2 0 and none
+SINGLE = {"a": 2, "b": 1, "c": 0, "d": 1}
+JOINT = {"a": 2, "b": 2, "c": Failure.REFUSED, "d": 2}
+
+
+@pytest.fixture
+def both(said: Said) -> list[Judgment]:
+    return [said(name, answer, variant=variant) for variant, of in (("joint", JOINT), ("single", SINGLE)) for name, answer in of.items()]
+
+
+def test_agreement_by_hand(find: Find, the_row: TheRow, both: list[Judgment]) -> None:
+    rows = find(both, LABELS)["variants"]["rows"]
+    single, joint = the_row(rows, variant="single"), the_row(rows, variant="joint")
+    assert (single["n_ref"], single["n"], single["pa"], single["pa_failed_wrong"]) == (3, 3, 2 / 3, 2 / 3)
+    assert (joint["n_ref"], joint["n"], joint["pa"], joint["pa_failed_wrong"]) == (3, 2, 1.0, 2 / 3)
+    assert single["pa_pairwise"] == pytest.approx((1 + 1 / 3 + 2 / 3 + 1 / 3) / 4)
+    assert single["human_pa"] == pytest.approx((1 + 1 / 3 + 1 / 3 + 0) / 4)
+    assert joint["human_pa"] == pytest.approx((1 + 1 / 3 + 0) / 3)  # without c, which it did not score
+    assert single["pairwise_gap"] == pytest.approx(single["pa_pairwise"] - single["human_pa"])
+
+
+def test_the_difference_is_from_the_plainest_variant(find: Find, the_row: TheRow, both: list[Judgment]) -> None:
+    section = find(both, LABELS)["variants"]
+    single, joint = the_row(section["rows"], variant="single"), the_row(section["rows"], variant="joint")
+    assert (joint["versus"], joint["diff"], joint["diff_n"]) == ("single", 0.0, 3)  # a 0, b +1, c -1
+    assert (single["versus"], single["diff"]) == (None, None) and single["undefined"]["diff"] == "what the others are compared with"
+    assert "'single'" in section["hypothesis"] and "Benjamini-Yekutieli" in section["hypothesis"]
+
+
+def test_a_clear_difference_has_an_interval_p_and_q(find: Find, the_row: TheRow, said: Said) -> None:
+    """40 texts: always right against right on every other one."""
+    labels = {f"i{n}": 1 for n in range(40)}
+    judgments = [said(name, 1, variant="joint") for name in labels] + [said(name, n % 2) for n, name in enumerate(labels)]
+    joint = the_row(find(judgments, labels)["variants"]["rows"], variant="joint")
+    assert joint["diff"] == 0.5 and joint["diff_ci"][0] > 0.3 and joint["diff_p"] <= joint["diff_q"] < 0.001
+
+
+def test_every_level_is_there_and_metrics_pool_as_shares(find: Find, the_row: TheRow, said: Said, three: Any) -> None:
+    labels = {("a", "m"): [2, 2], ("a", "o"): [1, 1], ("b", "m"): [0, 0]}
+    places = {"b": {"language": "ja", "task": "summarize"}}
+    judgments = [said("a", 2), said("a", 0, metric="o"), said("b", 0)]
+    rows = find(judgments, labels, scales={"m": three, "o": three}, places=places)["variants"]["rows"]
+    assert the_row(rows, metric="*")["pa"] == 0.5
+    assert the_row(rows, language="*")["n"] == 2
+    assert the_row(rows, language="*", task="summarize", metric="*")["pa"] == 1.0
+    assert the_row(rows, task="open_prompt")["pa"] == 1.0
+
+
+def test_without_two_annotators_there_is_no_human_figure(find: Find, the_row: TheRow, said: Said) -> None:
+    row = the_row(find([said("a", 2)], {"a": 2})["variants"]["rows"])
+    assert row["human_pa"] is None and row["undefined"]["human_pa"] == "no item with two annotators and a readable score"
+
+
+def test_without_labels_there_is_no_agreement(find: Find, said: Said) -> None:
+    assert "variants" not in find([said("a", 2)])
+
+
+def test_one_variant_is_compared_with_nothing(find: Find, said: Said) -> None:
+    section = find([said("a", 2)], {"a": 2})["variants"]
+    assert "hypothesis" not in section and "diff" not in section["rows"][0]
+
+
+def test_changed_texts_do_not_meet_labels(find: Find, the_row: TheRow, said: Said) -> None:
+    judgments = [said("a", 2), said("a", 0, perturbation="shuffle-words:0.1")]
+    assert the_row(find(judgments, {"a": 2})["variants"]["rows"])["n_ref"] == 1
+
+
+def test_examples_are_compared_with_the_fewest(find: Find, the_row: TheRow, said: Said) -> None:
+    labels = {"a": 2, "b": 1}
+    few = [said(name, labels[name], variant="single+fewshot:2") for name in labels]
+    none = [said("a", 2), said("b", 0)]
+    hot = [said("a", 0, temperature=1.0)]  # without examples only: nothing to compare with there
+    rows = find([*few, *none, *hot], labels)["few_shot"]["rows"]
+    assert the_row(rows, shots=0)["pa"] == 0.5
+    assert (the_row(rows, shots=2)["pa"], the_row(rows, shots=2)["diff"], the_row(rows, shots=2)["versus"]) == (1.0, 0.5, "single")
+    assert {row["temperature"] for row in rows} == {0.0}
+
+
+def test_examples_with_another_difference_are_no_ladder(find: Find, said: Said) -> None:
+    judgments = [said("a", 2), said("a", 2, variant="joint+fewshot:2")]
+    assert "few_shot" not in find(judgments, {"a": 2})
+
+
+def test_the_position_of_the_score(find: Find, the_row: TheRow, said: Said) -> None:
+    """Two of three scores move, by +1 and +2: one toward the label, one away from it."""
+    before, after = {"a": 0, "b": 1, "c": 2}, {"a": 1, "b": 1, "c": Failure.REFUSED}
+    judgments = [said(name, score) for name, score in before.items()]
+    judgments += [said(name, score, variant="single+score-first") for name, score in after.items()]
+    row = the_row(find(judgments, {"a": 1, "b": 1, "c": 2})["score_position"]["rows"])
+    assert (row["variant"], row["versus"], row["n"], row["unreadable"]) == ("single+score-first", "single", 2, 1)
+    assert (row["moved"], row["changed"], row["diff"]) == (0.5, 0.5, 0.0)
+    assert row["undefined"]["moved_ci"] == "too few independent texts"
+
+
+def test_scores_move_toward_the_best(find: Find, the_row: TheRow, said: Said) -> None:
+    """On a scale where 0 is best, a lower number is a kinder score."""
+    scale = {"m": {"kind": "ordinal", "classes": (0, 1, 2), "best": 0}}
+    from harness.model import Scale
+
+    judgments = [said("a", 2), said("a", 0, variant="single+score-first")]
+    row = the_row(find(judgments, {"a": 1}, scales={"m": Scale(**scale["m"])})["score_position"]["rows"])
+    assert row["moved"] == 2.0
