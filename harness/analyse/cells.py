@@ -141,7 +141,7 @@ def with_q(cells: Sequence[Cell]) -> list[Cell]:
 
 def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, Votes]) -> Coded:
     """What `name` is for every unit."""
-    if name in ("metric", "judge", "variant", "temperature", "repeat"):
+    if name in ("metric", "judge", "variant", "temperature", "top_p", "repeat"):
         column: Coded = getattr(units.judgments, name)
         return column
     if name == "source":

@@ -145,7 +145,7 @@ def restrict(source: Recording, options: Options) -> tuple[Dataset, Judgments]:
     """The data and judgments that `where` and `judges` leave. Raises UsageError when nothing is left, with what there is."""
     data, judgments = source.data, source.judgments.clean
     wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
-    for name in ("metric", "judge", "variant", "temperature"):
+    for name in ("metric", "judge", "variant", "temperature", "top_p"):
         if name in wanted:
             column = getattr(judgments, name)
             judgments = judgments.take(matching(column, wanted.pop(name), name))

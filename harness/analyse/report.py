@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-# ABL from harness.analyse.ablations import ablations
+from harness.analyse.ablations import ablations
 from harness.analyse.cells import Cell
 from harness.analyse.compare import CI_METHOD, Recording, compare
 from harness.analyse.options import Options
@@ -206,7 +206,7 @@ def report(
         unreviewed_instructions=tuple(unreviewed_instructions),
         left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
         few_shot=_few_shot(protocol, training, absent or {}),
-        # ABL ablations=ablations(data, source.judgments, realised) if judgments else {},
+        ablations=ablations(data, source.judgments, realised, metrics=protocol.metrics) if judgments else {},
     )
 
 

@@ -135,11 +135,11 @@ def joined_units(parts: Sequence[Units]) -> Units:
 def with_unjudged(units: Units, data: Dataset, counted: Mapping[str, Votes]) -> Units:
     """Adds the labelled items that a judge has no row for, as failures: leaving out what is hard must not pay.
 
-    That is by judge, variant, temperature, metric, language and task of which the judge has any row.
+    That is by judge, variant, temperature, top-p, metric, language and task of which the judge has any row.
     """
     j = units.judgments
     place = Coded.of((item.language, item.task) for item in data.items).codes.astype(np.int64)
-    columns = [j.judge, j.variant, j.temperature, j.metric]
+    columns = [j.judge, j.variant, j.temperature, j.top_p, j.metric]
     key = np.zeros(len(units), np.int64)
     for column in columns:
         key = key * (len(column.values) + 1) + column.codes + 1
@@ -181,6 +181,6 @@ def item_key(data: Dataset, name: str) -> Coded:
     values = [item.fields.get(name) for item in data.items]
     if not any(isinstance(value, (str, int, float)) for value in values):
         fields = sorted({name for item in data.items[:1000] for name, value in item.fields.items() if isinstance(value, (str, int, float))})
-        here = [*OWN_KEYS, "metric", "judge", "variant", "temperature", "agreement", *fields]
+        here = [*OWN_KEYS, "metric", "judge", "variant", "temperature", "top_p", "agreement", *fields]
         raise UsageError(f"no item has '{name}'.{suggest(name, here)}\n         here: {', '.join(here)}")
     return Coded.of(value if isinstance(value, (str, int, float)) else None for value in values)

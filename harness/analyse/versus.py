@@ -63,7 +63,7 @@ def _partners(units: Units, column: Coded, wanted: int, name: str) -> Ints:
     A partner from the same source comes first; without one, any source's will do.
     """
     j = units.judgments
-    same = {"metric": j.metric, "repeat": j.repeat, "judge": j.judge, "variant": j.variant, "temperature": j.temperature}
+    same = {name: getattr(j, name) for name in ("metric", "repeat", "judge", "variant", "temperature", "top_p")}
     key = units.item
     for each, values in same.items():
         if each != name:

@@ -168,6 +168,7 @@ def _run(commands: Any) -> None:
 def _report(commands: Any) -> None:
     p = _command(commands, "report", "run:report", "rebuild a run's report from the store, asking nobody")
     p.add_argument("run", nargs="?", metavar="RUN", help="a run's name or its unique beginning (default: the latest run)")
+    p.add_argument("--figures", action="store_true", help="draw the report's figures into the run's folder (needs the extra 'figures')")
     _out(p)
     _json(p)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from harness.analyse import Report
 from harness.api import report as make_report
 from harness.errors import IncompleteRun, UsageError
 from harness.plan import estimate
@@ -64,12 +65,19 @@ def report(arguments: argparse.Namespace) -> int:
         known = list(store.runs())
     if not known:
         raise UsageError(f"no runs in {arguments.out} yet; make one with 'harness run'")
-    _show(reopen(arguments.run or known[-1], arguments.out), as_json=arguments.json)
+    result = reopen(arguments.run or known[-1], arguments.out)
+    found = _show(result, as_json=arguments.json)
+    if arguments.figures:
+        from harness.render.figures import draw_figures
+
+        for path in draw_figures(found.as_json(), result.folder / "figures"):
+            print(path, file=sys.stderr)
     return 0
 
 
-def _show(result: RunResult, *, as_json: bool) -> None:
-    """Write the run's derived files and print its report."""
+def _show(result: RunResult, *, as_json: bool) -> Report:
+    """Write the run's derived files, print its report and return it."""
+    from harness.render.ablations import print_ablations
     from harness.render.files import write_files
     from harness.render.terminal import print_report
 
@@ -79,7 +87,9 @@ def _show(result: RunResult, *, as_json: bool) -> None:
         sys.stdout.write(to_json(found.as_json()))
     else:
         print_report(found)
+        print_ablations(found.ablations)
         print(f"\nfiles: {result.folder}", file=sys.stderr)
+    return found
 
 
 def runs(arguments: argparse.Namespace) -> int:

@@ -148,9 +148,9 @@ def checked(rows: Columns, scales: Mapping[str, Scale], items: Mapping[str, Any]
             where = int(rows.lines[int(np.argmax(rows["metric"].codes == code))])
             known = ", ".join(scales)
             raise ContentError(f"metric '{metric}' has no scale; add [metrics.{metric}] to data.toml (known: {known})", path, where)
+    rows["perturbation"] = rows["perturbation"].without("")
     repeat = _repeats(rows, path, number_rows)
     score, failure = _scores(rows, scales)
-    rows["perturbation"] = rows["perturbation"].without("")
     same = {name: rows[name] for name in ("metric", "judge", "variant", "temperature", "top_p", "perturbation", "expected", "entropy")}
     return Judgments(item=rows["item_id"], repeat=repeat, score=score, failure=failure, **same)
 

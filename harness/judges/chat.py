@@ -163,8 +163,6 @@ class Chat:
             raise FatalReply(
                 f"{self._host} says that the quota is used up: {said}. Add credit or use another key, then run the same command again"
             )
-        if status in _TRANSIENT or status >= 500:
-            raise NoReply(f"{self._host} answered {status}: {said}", _retry_after(err.response.headers))
         if status in (400, 422, 501) and (refused := _refused_parameters(said, sent)):
             self._left_out |= dict.fromkeys(refused)
             return await self.ask(call)
@@ -172,6 +170,8 @@ class Chat:
             if self._form == form:  # another call in flight may have moved on already
                 self._form = FORMS[FORMS.index(form) + 1]
             return await self.ask(call)
+        if status in _TRANSIENT or status >= 500:
+            raise NoReply(f"{self._host} answered {status}: {said}", _retry_after(err.response.headers))
         if "content_filter" in said or "content management policy" in said:
             return Reply(text="", model="", form=form, refusal=said, error=f"{status}", seconds=seconds)
         if (self._answered and status not in _SAME_FOR_ALL) or any(words in said.lower() for words in _TOO_LONG):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +17,7 @@ from harness.text import plain
 Row = Mapping[str, Any]
 Column = tuple[str, Callable[[Row], str]]
 _KEYS = ("language", "task", "metric", "judge", "variant", "temperature", "top_p")
+_WIDTH = 160  # of what is not shown on a terminal
 _FEW = 24  # rows by language and metric that are shown below those by language
 _BELOW = 0.05  # q that counts as shown
 _NOTHING = ("", "–")
@@ -52,6 +53,14 @@ def render_ablations(sections: Mapping[str, Any]) -> RenderableType:
     return Group(*parts)
 
 
+def print_ablations(sections: Mapping[str, Any], console: Console | None = None) -> None:
+    """Print the sections of a run that was asked under several conditions; of one that was not, nothing."""
+    variants = {row["variant"] for row in sections.get("variants", {}).get("rows", ())}
+    if len(variants) > 1 or set(sections) - {"variants", "length"}:
+        console = console or Console()
+        (console if console.is_terminal else Console(width=_WIDTH)).print(render_ablations(sections))
+
+
 def _section(section: Mapping[str, Any], how: _Section) -> Iterator[RenderableType]:
     yield Text(f"\n{plain(section['title'])}", style="bold cyan")
     yield Text(f"{how.question} {how.finding(section)}".strip())
@@ -66,7 +75,7 @@ def _table(every: Sequence[Row], how: _Table) -> Iterator[RenderableType]:
     columns = [(name, show) for name, show in how.columns if any(show(row) not in _NOTHING for row in rows)]
     keys = [name for name in (*_KEYS, *how.keys) if len({str(row.get(name)) for row in rows}) > 1]
     shared = [
-        f"{name.replace('_', ' ')} {_key(rows[0][name])}" for name in (*_KEYS, *how.keys) if name not in keys and _says(rows[0].get(name))
+        f"{name.replace('_', ' ')} {_key(name, rows[0])}" for name in (*_KEYS, *how.keys) if name not in keys and _says(rows[0].get(name))
     ]
     if shared:
         yield Text(", ".join(shared), style="dim")
@@ -79,7 +88,7 @@ def _table(every: Sequence[Row], how: _Table) -> Iterator[RenderableType]:
     for name, _ in columns:
         table.add_column(name, justify="right" if name in _COUNTS else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_key(row.get(name))) for name in keys), *(Text(show(row)) for _, show in columns))
+        table.add_row(*(Text(_key(name, row)) for name in keys), *(Text(show(row)) for _, show in columns))
     yield table
 
 
@@ -87,6 +96,8 @@ def _shown(rows: Sequence[Row], how: _Table) -> list[Row]:
     """The coarsest level that there is, and the next one if that is small."""
     by_level = [[row for row in rows if _level(row) == set(level)] for level in how.levels]
     by_level = [of for of in by_level if of]
+    if len({row["metric"] for row in rows} - {"*"}) == 1:  # pooling one metric says the same twice
+        by_level = [of for of in by_level if any(row["metric"] != "*" for row in of)] or by_level
     shown: list[Row] = by_level[0] if by_level else list(rows)
     for finer in by_level[1:]:
         if len(finer) <= _FEW:
@@ -104,8 +115,10 @@ def _says(value: Any) -> bool:
     return value not in (None, "*", "")
 
 
-def _key(value: Any) -> str:
-    return plain("–" if value is None else f"{value:g}" if isinstance(value, float) else str(value).replace("_", " "))
+def _key(name: str, row: Row) -> str:
+    value = row.get(name)
+    text = "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return plain(text.replace("_", " ") if name in ("task", "metric") else text)
 
 
 def _count(name: str) -> Callable[[Row], str]:

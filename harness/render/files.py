@@ -13,7 +13,7 @@ from harness.analyse import Cell, Report
 from harness.model import Judgment
 from harness.tables import to_csv, to_json, write_atomic, write_parquet
 
-_KEY_TYPES = {"temperature": "double", "repeat": "int64"}
+_KEY_TYPES = {"temperature": "double", "top_p": "double", "repeat": "int64"}
 _COUNTS = {"n_ref": "int64", "n": "int64", "coverage": "double", "groups": "int64", "design_effect": "double", "few_rare_cases": "bool"}
 _VERSUS = ("pa", "diff", "lo", "hi", "p", "q")
 _NESTED = ("failures", "distribution_labels", "distribution_judge", "distribution_by_agreement", "undefined")

@@ -57,16 +57,18 @@ def _language(report: Report, language: str, by_task: bool, narrow: bool) -> lis
 
 
 def _belongs(cell: Cell, verdict: Verdict) -> bool:
-    return (cell["language"], cell["judge"], cell["variant"], cell["temperature"]) == (
+    return (cell["language"], cell["judge"], cell["variant"], cell["temperature"], cell.key.get("top_p")) == (
         verdict.language,
         verdict.judge,
         verdict.variant,
         verdict.temperature,
+        verdict.top_p,
     )
 
 
 def _verdict(verdict: Verdict, show_condition: bool) -> Text:
-    condition = f" ({verdict.variant}, temperature {verdict.temperature:g})" if show_condition else ""
+    top_p = "" if verdict.top_p is None else f", top-p {verdict.top_p:g}"
+    condition = f" ({verdict.variant}, temperature {verdict.temperature:g}{top_p})" if show_condition else ""
     right = f" Right on {percent(verdict.pa_failed_wrong)} of {verdict.n_ref} answers; the baseline on {percent(verdict.baseline)}."
     style = "green" if verdict.usable else "dim" if verdict.judge.startswith("baseline/") else "bold red"
     return Text.assemble((plain(verdict.sentence), style), right, (plain(condition), "dim"))

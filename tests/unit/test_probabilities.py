@@ -69,7 +69,7 @@ def test_tokens_of_one_class_are_added() -> None:
 
 
 @pytest.mark.parametrize(
-    "tokens", [(), ("",), ("2",), ('{"rating": ', USUAL, "}"), ('{"score"', ": "), ('{"score": ', ""), ("no",)], ids=str
+    "tokens", [(), ("",), ("2",), ('{"rating": ', USUAL, "}"), ('{"score"', ": "), ('{"score": ', ""), ("no",)], ids=range(7)
 )
 def test_an_answer_without_a_score_has_no_probabilities(tokens: tuple[Any, ...]) -> None:
     assert single(THREE, *tokens) is None

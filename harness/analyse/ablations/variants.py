@@ -78,7 +78,11 @@ def _against(clean: Answers, against: dict[str, str]) -> list[Row]:
     """Rows of all variants, each with its difference from the one that `against` says, where there are several."""
     rows = []
     every, of = np.arange(len(clean)), clean.columns["variant"]
-    asked = {name: every[of.codes == of.values.index(name)] for name in set(against.values())}
+    asked = {name: every[of.codes == of.values.index(name)] for name in against}
+    partner = np.full(len(clean), -1)
+    for name, other in against.items():
+        if name != other:
+            partner[asked[name]] = clean.partners(asked[name], asked[other], SAME)
     for level in LEVELS:
         for key, ours in clean.cells(level):
             row, other = new_row(key), against[key["variant"]]
@@ -86,7 +90,7 @@ def _against(clean: Answers, against: dict[str, str]) -> list[Row]:
             if len(against) > 1:
                 row["versus"] = None if other == key["variant"] else other
                 if row["versus"]:
-                    put_difference(row, "diff", versus(clean, ours, clean.partners(ours, asked[other], SAME)))
+                    put_difference(row, "diff", versus(clean, ours, partner[ours]))
                 else:
                     put_gap(row, "diff", ITSELF)
             rows.append(row)
@@ -134,9 +138,9 @@ def moved_rows(clean: Answers, ours: str, theirs: str) -> Iterator[tuple[Row, In
     """Rows of one variant, with how far its scores lie from another's, and the numbers of both's answers."""
     every, of = np.arange(len(clean)), clean.columns["variant"]
     mine, other = (every[of.codes == of.values.index(name)] for name in (ours, theirs))
+    partner = clean.partners(mine, other, SAME)
     for level in SCORE_LEVELS:
         for key, at in clean.take(mine).cells(level):
             row = new_row(key, versus=theirs)
-            partners = clean.partners(mine[at], other, SAME)
-            put_moved(row, clean, mine[at], partners)
-            yield row, mine[at], partners
+            put_moved(row, clean, mine[at], partner[at])
+            yield row, mine[at], partner[at]

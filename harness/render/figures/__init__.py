@@ -57,7 +57,7 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
             yield f"sensitivity-{_slug(metric)}", partial(sensitivity.draw, rows, signature)
     cells = [cell for cell in report_json.get("by_metric", ()) if cell.get("distribution_by_agreement")]
     for metric, rows in _by_metric(cells):
-        named = ("language", *(key for key in ("judge", "variant", "temperature") if len({row.get(key) for row in rows}) > 1))
+        named = ("language", *(key for key in ("judge", "variant", "temperature", "top_p") if len({row.get(key) for row in rows}) > 1))
         yield f"by_agreement-{_slug(metric)}", partial(by_agreement.distributions, rows, signature, named)
 
 

@@ -65,7 +65,7 @@ def draw(
             panel.set_xlabel(label)
         grid[0][0].set_ylabel("agreement (PA)")
         legend(figure, grid[0][0])
-        caption(figure, words)
+        caption(figure, words if len(cases) > 1 else f"{words} {context_name(cases[0], lines)}.")
         return finish(figure, signature, form=form)
 
 

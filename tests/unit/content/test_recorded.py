@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -102,6 +103,63 @@ def test_metrics_of_different_scales_keep_their_scores(path: Path) -> None:
         ("choice", None, Failure.OFF_SCALE),
         ("length", 1, None),
     ]
+
+
+# Perturbed texts
+
+PERTURBED = [
+    ROW | {"temperature": 0.0, "expected": 1.25, "entropy": 0.5},
+    ROW | {"temperature": 0.0, "perturbation": "truncate:0.5", "score": 0},
+    ROW | {"temperature": 0.0, "perturbation": "inject", "score": 2},
+    ROW | {"temperature": 0.0, "top_p": 0.9},
+    ROW | {"temperature": 0.0, "perturbation": "", "item_id": "b", "score": 2},
+]
+
+
+def test_a_perturbed_text_is_judged_beside_the_text_as_it_is(path: Path) -> None:
+    found = read(path, *PERTURBED)
+    assert columns(found, "item", "perturbation", "top_p", "score", "expected", "entropy") == [
+        ("a", None, None, 1, 1.25, 0.5),
+        ("a", "truncate:0.5", None, 0, None, None),
+        ("a", "inject", None, 2, None, None),
+        ("a", None, 0.9, 1, None, None),
+        ("b", None, None, 2, None, None),  # an empty name is none
+    ]
+
+
+def test_clean_judgments_are_those_of_texts_as_they_are(path: Path) -> None:
+    found = read(path, *PERTURBED)
+    assert columns(found.clean, "item", "top_p", "score") == [("a", None, 1), ("a", 0.9, 1), ("b", None, 2)]
+    unperturbed = read(path, ROW)
+    assert unperturbed.clean is unperturbed
+    assert found.sha256 != found.clean.sha256 == found.clean.clean.sha256
+
+
+def test_a_text_that_is_judged_twice_under_one_perturbation_is_refused(path: Path) -> None:
+    assert "judgments.jsonl:2: 'j' has already judged 'tone' of 'a' in line 1" in refused(path, PERTURBED[1], PERTURBED[1])
+    assert "judgments.jsonl:2: 'j' has already judged" in refused(path, PERTURBED[3], PERTURBED[3])
+    assert "judgments.jsonl:2: 'j' has already judged" in refused(path, ROW, ROW | {"perturbation": ""})
+
+
+def test_repeats_are_counted_within_a_perturbation(path: Path) -> None:
+    rows = [ROW, ROW | {"perturbation": "inject"}, ROW | {"score": 2}, ROW | {"perturbation": "inject"}, ROW | {"perturbation": "inject"}]
+    assert columns(read(path, *rows, number_rows=True), "perturbation", "repeat") == [
+        (None, 0),
+        ("inject", 0),
+        (None, 1),
+        ("inject", 1),
+        ("inject", 2),
+    ]
+
+
+def test_a_runs_judgments_say_what_was_done_to_the_text() -> None:
+    one = Judgment("a", "en", "t", "tone", "j", "single", 0.0, 0, 1, None, "1", "Fine.", "c")
+    other = msgspec.structs.replace(one, perturbation="inject", top_p=0.5, expected=1.5, entropy=0.25, asked_language="ja")
+    found = Judgments.of([one, other])
+    names = ("perturbation", "top_p", "expected", "entropy", "justification", "asked_language")
+    assert columns(found, *names) == [(None, None, None, None, "Fine.", "en"), ("inject", 0.5, 1.5, 0.25, "Fine.", "ja")]
+    assert columns(found.clean, *names) == columns(found, *names)[:1]
+    assert columns(joined([found.clean, found]), "perturbation") == [(None,), (None,), ("inject",)]
 
 
 # Repeats

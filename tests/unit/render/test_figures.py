@@ -13,7 +13,7 @@ import pytest
 
 from harness.analyse import Cell, Comparison
 from harness.errors import UsageError
-from harness.render.figures import draw_by_agreement
+from harness.render.figures import draw_by_agreement, draw_figures
 
 pytest.importorskip("matplotlib")
 
@@ -83,3 +83,142 @@ def test_without_matplotlib_it_says_what_to_install(drawn: Callable[..., bytes],
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UsageError, match=r"pip install 'judge-harness\[figures\]'"):
         drawn()
+
+
+KEY = {"task": "*", "metric": "*", "judge": "local/model", "variant": "single", "temperature": 0.0, "top_p": None, "undefined": {}}
+
+
+def row(**more: Any) -> dict[str, Any]:
+    """A row with a number for whatever a figure may show."""
+    shares = ("pa", "pa_pairwise", "human_pa", "same_score", "same_justification", "sensitivity", "rose", "fell", "reached_best")
+    numbers = {name: value for share in shares for name, value in ((share, 0.5), (f"{share}_ci", [0.25, 0.75]))}
+    return {
+        **KEY,
+        "language": "*",
+        **numbers,
+        "n": 9,
+        "not_applied": 0,
+        "repeats": 5,
+        "perturbation": "shuffle-words:0.1",
+        "shots": 0,
+        **more,
+    }
+
+
+def levels(**more: Any) -> list[dict[str, Any]]:
+    """By language, by task, by metric, and the metric in each language and task."""
+    at = [{"language": "ja"}, {"language": "cs"}, {"task": "summarize"}, {"metric": "quality"}]
+    at += [{"language": "ja", "metric": "quality"}, {"language": "cs", "metric": "quality"}, {"task": "summarize", "metric": "quality"}]
+    return [row(**place, **more) for place in at]
+
+
+def scored(**more: Any) -> list[dict[str, Any]]:
+    """What never pools metrics: scores."""
+    return [one for one in levels(**more) if one["metric"] != "*" and (one["language"] != "*" or one["task"] != "*")]
+
+
+def report(**sections: list[dict[str, Any]]) -> dict[str, Any]:
+    cell = {"language": "ja", "metric": "quality", "judge": "j", "distribution_by_agreement": BY_AGREEMENT}
+    return {
+        "signatures": {"j": "data:d"},
+        "by_metric": [cell],
+        "ablations": {name: {"title": name, "rows": rows} for name, rows in sections.items()},
+    }
+
+
+EVERYTHING = report(
+    variants=[*levels(), *levels(variant="joint")],
+    temperature=[*levels(), *levels(temperature=0.7)],
+    few_shot=[*levels(), *levels(variant="single+fewshot:2", shots=2)],
+    consistency=levels(),
+    perturbations=scored(),
+    injection=scored(perturbation="inject"),
+)
+FILES = {
+    *("agreement.svg", "temperature.svg", "few_shot.svg", "consistency.svg", "injection.svg"),
+    *("sensitivity-quality.svg", "by_agreement-quality.svg"),
+}
+
+
+def drawn_texts(folder: Path, name: str) -> list[str]:
+    return texts((folder / name).read_bytes())
+
+
+def test_every_section_has_its_figure(tmp_path: Path) -> None:
+    paths = draw_figures(EVERYTHING, tmp_path)
+    assert {path.name for path in paths} == {path.name for path in tmp_path.iterdir()} == FILES
+    for path in paths:
+        assert ElementTree.fromstring(path.read_bytes()).tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_a_report_draws_the_same_bytes_again(tmp_path: Path) -> None:
+    first, again = (draw_figures(EVERYTHING, tmp_path / name) for name in ("one", "two"))
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
+    assert not any(re.search(rb"20\d\d-\d\d-\d\d", path.read_bytes()) for path in first)
+
+
+def test_a_report_without_ablations_draws_nothing(tmp_path: Path) -> None:
+    assert draw_figures({"signatures": {}, "by_metric": [], "ablations": {}}, tmp_path) == []
+
+
+def test_languages_go_by_their_own_names(tmp_path: Path) -> None:
+    draw_figures(EVERYTHING, tmp_path)
+    for name in ("agreement.svg", "consistency.svg", "injection.svg", "sensitivity-quality.svg"):
+        assert {"日本語 (ja)", "čeština (cs)"} <= set(drawn_texts(tmp_path, name)), name
+
+
+def test_agreement_stands_beside_people_where_there_are_two(tmp_path: Path) -> None:
+    draw_figures(EVERYTHING, tmp_path)
+    found = drawn_texts(tmp_path, "agreement.svg")
+    assert {"by language", "by task", "by metric", "single", "joint", "people, on the same items"} <= set(found)
+    alone = [{**one, "human_pa": None, "human_pa_ci": None, "pa_pairwise": None, "pa_pairwise_ci": None} for one in levels()]
+    draw_figures(report(variants=alone), tmp_path)
+    found = drawn_texts(tmp_path, "agreement.svg")
+    assert "people, on the same items" not in found and any("no human figure" in text for text in found)
+
+
+def test_what_could_not_be_changed_is_said_in_the_figure(tmp_path: Path) -> None:
+    stuck = {"n": 0, "not_applied": 9, "sensitivity": None, "sensitivity_ci": None}
+    rows = [one | (stuck if one["language"] == "ja" else {}) for one in scored()]
+    draw_figures(report(perturbations=rows), tmp_path)
+    assert drawn_texts(tmp_path, "sensitivity-quality.svg").count("no text could be changed") == 1
+
+
+def test_without_any_sensitivity_there_is_no_figure(tmp_path: Path) -> None:
+    rows = [one | {"n": 0, "not_applied": 9, "sensitivity": None} for one in scored()]
+    assert not any("sensitivity" in path.name for path in draw_figures(report(perturbations=rows), tmp_path))
+
+
+def test_undefined_numbers_and_intervals_are_left_out(tmp_path: Path) -> None:
+    rows = [
+        one | ({"pa": None, "pa_ci": None} if one["language"] == "ja" else {"pa_ci": None})
+        for one in EVERYTHING["ablations"]["temperature"]["rows"]
+    ]
+    assert draw_figures(report(temperature=rows), tmp_path)[0].name == "temperature.svg"
+
+
+def test_baselines_are_drawn_only_where_there_is_nothing_else(tmp_path: Path) -> None:
+    draw_figures(report(consistency=[*levels(), *levels(judge="baseline/random")]), tmp_path)
+    assert not any("baseline/random" in text for text in drawn_texts(tmp_path, "consistency.svg"))
+    draw_figures(report(consistency=levels(judge="baseline/random")), tmp_path)
+    assert any("baseline/random" in text for text in drawn_texts(tmp_path, "consistency.svg"))
+
+
+@pytest.mark.parametrize("metric", ["../../quality", "a/b", "流暢さ", "x" * 300, "a\x1bb"], ids=ascii)
+def test_a_metrics_name_is_no_path(tmp_path: Path, metric: str) -> None:
+    rows = [one | {"metric": metric} for one in scored()]
+    paths = draw_figures(report(perturbations=rows) | {"by_metric": []}, tmp_path / "figures")
+    assert [path.parent for path in paths] == [tmp_path / "figures"] and len(paths[0].name) < 100
+    assert b"\x1b" not in paths[0].read_bytes()
+
+
+def test_two_metrics_never_share_a_file(tmp_path: Path) -> None:
+    rows = [one | {"metric": name} for one in scored() for name in ("a/b", "a b", "a_b")]
+    assert len({path.name for path in draw_figures(report(perturbations=rows) | {"by_metric": []}, tmp_path)}) == 3
+
+
+def test_figures_of_a_report_need_matplotlib(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(UsageError, match=r"pip install 'judge-harness\[figures\]'"):
+        draw_figures(EVERYTHING, tmp_path)
+    assert not list(tmp_path.iterdir())

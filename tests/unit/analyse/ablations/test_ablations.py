@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -171,3 +173,16 @@ def test_top_p_and_temperature_are_never_mixed(find: Find, said: Said) -> None:
     judgments = [said(name, 1, top_p=top_p) for name in IDS for top_p in (None, 0.9)]
     rows = find(judgments, LABELS, places=PLACES)["variants"]["rows"]
     assert {row["top_p"] for row in rows} == {None, 0.9} and all(row["n"] <= 24 for row in rows)
+
+
+def test_every_name_of_a_row_is_described(found: dict[str, Any]) -> None:
+    page = (
+        (Path(__file__).resolve().parents[4] / "docs" / "statistics.md").read_text("utf-8").split("\n## Ablations\n")[1].split("\n## ")[0]
+    )
+    described = set(re.findall(r"`(\w+)`", page))
+    parts = re.compile(r"_(ci|n|p|q)$")
+    for name, section in found.items():
+        assert name in described
+        for row in (row for key in ("rows", "trends", "drag") for row in section.get(key, ())):
+            names = {parts.sub("", each) if parts.sub("", each) in described else each for each in row}
+            assert {each for each in names if not each.startswith("realised_")} <= described

@@ -1,0 +1,299 @@
+"""One chat call: what is asked for, what is read from the answer, and which parameters an endpoint can do without."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
+
+import msgspec
+import openai
+import pytest
+
+from harness.errors import FatalReply
+from harness.judges.base import NoReply
+from harness.judges.chat import TOP_TOKENS, Chat
+from harness.model import Ask, Call, Condition, Item, Message, Prompt, Reply, Token, parse_variant
+
+SCHEMA = {"type": "object", "properties": {"justification": {"type": "string", "maxLength": 9}, "score": {"enum": [0, 1]}}}
+SAMPLING = ("temperature", "top_p", "seed", "logprobs", "top_logprobs")
+KEY = "sk-secret-4711"
+
+Body = dict[str, Any]
+
+
+class Answer(NamedTuple):
+    """What comes back: a status, and the bytes of a body."""
+
+    status: int
+    content: bytes
+
+
+class Endpoint:
+    """Stands where the openai client stands: answers as `script` says, and keeps what it was asked."""
+
+    def __init__(self, script: Callable[[Body], Answer]) -> None:
+        self._script = script
+        self.bodies: list[Body] = []
+        create = SimpleNamespace(create=self._create)
+        client = SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(with_raw_response=create)), close=self._close)
+        self.chat = Chat(cast(openai.AsyncOpenAI, client), "one", "the host", secrets=[KEY])
+
+    async def _create(self, **body: Any) -> Answer:
+        self.bodies.append(body)
+        await asyncio.sleep(0)  # so that calls are in flight together
+        answer = self._script(body)
+        if answer.status == 200:
+            return answer
+        error = json.loads(answer.content)["error"]
+        response = SimpleNamespace(status_code=answer.status, headers={}, request=None)
+        raise openai.APIStatusError(error["message"], response=cast(Any, response), body=error)
+
+    async def _close(self) -> None:
+        """Nothing to close."""
+
+    def ask(self, *calls: Call) -> list[Reply]:
+        """All at once."""
+
+        async def together() -> list[Reply]:
+            return list(await asyncio.gather(*map(self.chat.ask, calls)))
+
+        return asyncio.run(together())
+
+    def ask_in_turn(self, *calls: Call) -> list[Reply]:
+        return [self.ask(one)[0] for one in calls]
+
+
+def call(variant: str = "score-only", temperature: float = 0.0, top_p: float | None = None, seed: int | None = 3) -> Call:
+    prompt = Prompt("p", (Message("user", "How good?"),), SCHEMA, 10)
+    ask = Ask(Item("i", "en", "open_prompt"), ("m",), Condition(parse_variant(variant), temperature, top_p))
+    return Call("c", prompt, ask, seed)
+
+
+PROBABLE = call("score-only+probabilities")
+
+
+def said(text: str = '{"score": 1}', **choice: Any) -> Answer:
+    choices = [{"message": {"content": text}, "finish_reason": "stop", **choice}]
+    return Answer(200, json.dumps({"model": "one-2024", "choices": choices}).encode())
+
+
+def refusal(message: str, status: int = 400) -> Answer:
+    return Answer(status, json.dumps({"error": {"message": message}}).encode())
+
+
+def without(*names: str, status: int = 400) -> Callable[[Body], Answer]:
+    """Refuses a request that holds a parameter of these, naming the first."""
+
+    def answer(body: Body) -> Answer:
+        found = [name for name in names if name in body]
+        return refusal(f"Unsupported parameter: '{found[0]}' is not supported with this model.", status) if found else said()
+
+    return answer
+
+
+def sampling(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: body[name] for name in SAMPLING if name in body}
+
+
+# What is asked for
+
+
+def test_log_probabilities_are_asked_for_only_when_they_are_wanted() -> None:
+    endpoint = Endpoint(lambda body: said())
+    endpoint.ask_in_turn(call(), PROBABLE)
+    plain, probable = map(sampling, endpoint.bodies)
+    assert plain == {"temperature": 0.0, "seed": 3}
+    assert probable == plain | {"logprobs": True, "top_logprobs": TOP_TOKENS}
+
+
+def test_top_p_is_sent_only_when_it_is_said() -> None:
+    endpoint = Endpoint(lambda body: said())
+    endpoint.ask_in_turn(call(temperature=0.7, top_p=0.9), call(temperature=0.7), call(seed=None))
+    assert list(map(sampling, endpoint.bodies)) == [
+        {"temperature": 0.7, "seed": 3, "top_p": 0.9},
+        {"temperature": 0.7, "seed": 3},
+        {"temperature": 0.0},
+    ]
+
+
+# Tokens
+
+
+def content(*tokens: Any) -> dict[str, Any]:
+    return {"content": list(tokens)}
+
+
+def test_tokens_are_read_with_their_alternatives() -> None:
+    answered = content(
+        {"token": '{"score": ', "logprob": 0, "bytes": [1], "top_logprobs": []},
+        {"token": "1", "logprob": -0.5, "top_logprobs": [{"token": "1", "logprob": -0.5}, {"token": "0", "logprob": -1}]},
+        {"token": "}", "logprob": -0.25},
+    )
+    [reply] = Endpoint(lambda body: said(logprobs=answered)).ask(PROBABLE)
+    assert reply.tokens == (Token('{"score": ', {'{"score": ': 0.0}), Token("1", {"1": -0.5, "0": -1.0}), Token("}", {"}": -0.25}))
+    assert reply.left_out == ()
+
+
+def test_tokens_that_nobody_asked_for_are_not_kept() -> None:
+    [reply] = Endpoint(lambda body: said(logprobs=content({"token": "1", "logprob": -0.5}))).ask(call())
+    assert reply.tokens == ()
+
+
+BROKEN: dict[str, Any] = {
+    "null": None,
+    "number": 7,
+    "text": "none",
+    "list": [],
+    "empty": {},
+    "content is null": content() | {"content": None},
+    "content is text": {"content": "1"},
+    "tokens are text": content("1", "2"),
+    "a token is a number": content({"token": 1, "logprob": -1}),
+    "legacy": {"tokens": ["1"], "token_logprobs": [-0.5], "top_logprobs": [{"1": -0.5}]},
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_log_probabilities_that_cannot_be_read_are_none_and_the_score_stays(name: str) -> None:
+    [reply] = Endpoint(lambda body: said(logprobs=BROKEN[name])).ask(PROBABLE)
+    assert (reply.text, reply.tokens) == ('{"score": 1}', ())
+
+
+NO_LOGPROB: dict[str, str] = {
+    "null": "null",
+    "text": '"-0.5"',
+    "true": "true",
+    "nan": "NaN",
+    "minus infinity": "-Infinity",
+    "infinity": "Infinity",
+    "positive": "1000",
+    "an integer longer than any float": "9" * 400,
+    "a list": "[-1]",
+}
+
+
+@pytest.mark.parametrize("name", NO_LOGPROB)
+def test_an_alternative_without_a_probability_is_passed_over(name: str) -> None:
+    token = f'{{"token": "1", "top_logprobs": [{{"token": "1", "logprob": -0.5}}, {{"token": "0", "logprob": {NO_LOGPROB[name]}}}]}}'
+    body = '{"choices": [{"message": {"content": "1"}, "logprobs": {"content": [' + token + "]}}]}"
+    [reply] = Endpoint(lambda _: Answer(200, body.encode())).ask(PROBABLE)
+    assert reply.tokens == (Token("1", {"1": -0.5}),)
+
+
+@pytest.mark.parametrize("top", [5, "1", {"1": -0.5}, True, [], None], ids=str)
+def test_without_a_list_of_alternatives_a_token_has_its_own(top: Any) -> None:
+    [reply] = Endpoint(lambda body: said(logprobs=content({"token": "1", "logprob": -0.5, "top_logprobs": top}))).ask(PROBABLE)
+    assert reply.tokens == (Token("1", {"1": -0.5}),)
+
+
+def test_odd_alternatives_are_passed_over() -> None:
+    top = ["1", None, {}, {"token": None, "logprob": -1}, {"token": ["0"], "logprob": -1}, {"token": "0", "logprob": -2}]
+    [reply] = Endpoint(lambda body: said(logprobs=content({"token": "1", "top_logprobs": top}))).ask(PROBABLE)
+    assert reply.tokens == (Token("1", {"0": -2.0}),)
+
+
+def test_half_characters_in_tokens_can_be_kept() -> None:
+    token = '{"token": "\\ud83d", "logprob": -0.5}'
+    body = '{"choices": [{"message": {"content": "1"}, "logprobs": {"content": [' + token + "]}}]}"
+    [reply] = Endpoint(lambda _: Answer(200, body.encode())).ask(PROBABLE)
+    assert reply.tokens == (Token("\ufffd", {"\ufffd": -0.5}),)
+    assert msgspec.json.decode(msgspec.json.encode(reply), type=Reply) == reply
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [{"token": f"key {KEY}", "logprob": 0}],
+        [{"token": KEY[:6], "logprob": 0}, {"token": KEY[6:], "logprob": 0}],
+        [{"token": "1", "top_logprobs": [{"token": KEY, "logprob": -1}]}],
+    ],
+    ids=["in one", "over two", "in an alternative"],
+)
+def test_tokens_that_spell_the_key_are_not_kept(tokens: Sequence[dict[str, Any]]) -> None:
+    [reply] = Endpoint(lambda body: said(logprobs=content(*tokens))).ask(PROBABLE)
+    assert reply.tokens == () and KEY not in msgspec.json.encode(reply).decode()
+
+
+# Parameters that an endpoint does not take
+
+
+@pytest.mark.parametrize(
+    ("refused", "left_out"),
+    [
+        ("logprobs", ("logprobs", "top_logprobs")),
+        ("top_logprobs", ("logprobs", "top_logprobs")),
+        ("temperature", ("temperature",)),
+        ("top_p", ("top_p",)),
+        ("seed", ("seed",)),
+    ],
+)
+@pytest.mark.parametrize("status", [400, 422, 501])
+def test_a_refused_parameter_is_left_out_for_good_and_said(refused: str, left_out: tuple[str, ...], status: int) -> None:
+    endpoint = Endpoint(without(refused, status=status))
+    wanted = call("score-only+probabilities", temperature=0.5, top_p=0.9)
+    replies = endpoint.ask_in_turn(wanted, wanted, wanted)
+    asked = [set(sampling(body)) for body in endpoint.bodies]
+    assert asked == [set(SAMPLING)] + [set(SAMPLING) - set(left_out)] * 3  # once with, and never again
+    assert [reply.left_out for reply in replies] == [left_out] * 3
+    assert all(reply.text and reply.error is None for reply in replies)
+
+
+def test_an_endpoint_may_refuse_one_after_the_other() -> None:
+    endpoint = Endpoint(without(*SAMPLING))
+    [reply] = endpoint.ask(call("score-only+probabilities", top_p=0.9))
+    assert reply.left_out == tuple(sorted(SAMPLING)) and len(endpoint.bodies) == 5
+    assert sampling(endpoint.bodies[-1]) == {}
+
+
+def test_calls_in_flight_together_are_all_asked_again() -> None:
+    """The second refusal comes when the parameter is left out already; it is about a call that was sent before."""
+    endpoint = Endpoint(without("logprobs"))
+    replies = endpoint.ask(*[PROBABLE] * 4)
+    assert [reply.text for reply in replies] == ['{"score": 1}'] * 4
+    assert len(endpoint.bodies) == 8
+
+
+def test_only_what_a_call_wanted_was_left_out_of_it() -> None:
+    replies = Endpoint(without("logprobs", "top_p")).ask_in_turn(call("score-only+probabilities", top_p=0.5), call(), call(top_p=0.5))
+    assert [reply.left_out for reply in replies] == [("logprobs", "top_logprobs", "top_p"), (), ("top_p",)]
+
+
+def test_what_is_refused_although_it_was_not_sent_is_no_reason_to_ask_again() -> None:
+    endpoint = Endpoint(lambda body: refusal("logprobs are not available"))
+    with pytest.raises(FatalReply, match="refused a call with 400: logprobs are not available"):
+        endpoint.ask(call())
+    assert len(endpoint.bodies) == 1
+
+
+def test_a_parameter_that_is_refused_for_ever_ends() -> None:
+    endpoint = Endpoint(lambda body: refusal("temperature, top_p, seed and logprobs are wrong"))
+    with pytest.raises(FatalReply):
+        endpoint.ask(call("score-only+probabilities", top_p=0.5))
+    assert len(endpoint.bodies) == 5
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_trouble_that_passes_leaves_nothing_out(status: int) -> None:
+    endpoint = Endpoint(lambda body: refusal("logprobs and temperature are overloaded", status))
+    with pytest.raises(NoReply):
+        endpoint.ask(PROBABLE)
+    assert len(endpoint.bodies) == 1
+
+
+def test_a_form_and_a_parameter_may_both_be_refused() -> None:
+    def answer(body: Body) -> Answer:
+        if body.get("response_format", {}).get("type") == "json_schema":
+            return refusal("'response_format' of type 'json_schema' is not supported")
+        return without("seed")(body)
+
+    [reply] = Endpoint(answer).ask(call())
+    assert (reply.form, reply.left_out, reply.error) == ("json_object", ("seed",), None)
+
+
+def test_probabilities_of_a_certain_token_are_rounded_above_one_by_some() -> None:
+    [reply] = Endpoint(lambda body: said(logprobs=content({"token": "1", "logprob": 1e-7}))).ask(PROBABLE)
+    assert math.exp(reply.tokens[0].others["1"]) == pytest.approx(1)
