@@ -76,7 +76,7 @@ TOML_CASES: dict[str, tuple[str, str, str, str | None, str]] = {
     "nothing put in": (WORDS, "napsán: {language}.", "napsán.", "meant_for", "nothing in braces, but should hold {language}"),
     "put in twice": (WORDS, "uveďte {keys}", "uveďte {keys} {keys}", "reminder", "'reminder' holds {keys}, {keys}, but should hold {keys}"),
     "name translated": (WORDS, "{number}", "{číslo}", "example =", "'example' holds {číslo}, but should hold {number}"),
-    "nothing to put in": (WORDS, '"Otázka:"', '"Otázka {metric}:"', "question =", "should hold nothing in braces"),
+    "nothing to put in": (WORDS, 'examples = "N', 'examples = "{metric} N', "examples =", "but should hold nothing in braces"),
     "name in a task": (WORDS, "Autor měl stručně", "Autor {kdo} měl", "{kdo}", "{kdo} in [tasks.summarize], where nothing is put in"),
     "name in a criterion": (WORDS, "Jde o jiný", "V {language} jde o jiný", "{language} jde", "{language} in [rubrics.task_quality]"),
     "field not translated": (WORDS, 'passage = "V', 'psg = "V', "[tasks.summarize.f", "'passage' is missing from [tasks.summarize.fields]"),
