@@ -89,6 +89,16 @@ def test_only_texts_as_they_are_count_as_agreement(ask: Cli, run_folder: RunFold
 
 
 @pytest.mark.usefixtures("by_ending")
+def test_the_report_has_a_section_for_what_the_run_contains_and_no_other(ask: Cli) -> None:
+    assert "perturbations" not in json.loads(ask(*ONE, "--json").out)["ablations"]
+    found = json.loads(ask(*ONE, "--perturb", "truncate:0.5", "--json").out)["ablations"]["perturbations"]["rows"]
+    [row] = [row for row in found if (row["language"], row["task"]) == ("cs", "open_prompt")]
+    assert (row["metric"], row["perturbation"]) == ("task_quality", "truncate:0.5")
+    assert (row["n"], row["not_applied"], row["from"]) == (LABELLED, 0, "scores")
+    assert (row["fell"], row["stayed"], row["sensitivity"]) == (0.5, 0.5, 0.75)  # one text was given 0 as it was
+
+
+@pytest.mark.usefixtures("by_ending")
 def test_a_further_perturbation_asks_only_for_itself(ask: Cli, endpoint: Any) -> None:
     ask(*ONE)
     before = len(endpoint.requests)
