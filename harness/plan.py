@@ -109,13 +109,15 @@ def make_plan(
     seed: int,
     frames: Frames,
     training: Dataset | None = None,
+    pool: tuple[Item, ...] | None = None,
 ) -> Plan:
     """Asks for every item of `data`, each on those of `metrics` that it has a label for.
 
-    `training` holds the development items that examples are taken from, and the items of other languages that perturbations put in
-    their place. The order is language, task, group, item, condition, then metric: a local model reads what calls share only once.
+    `training` holds the development items that examples are taken from; `pool` the items that a perturbation may put in another's
+    place, by default those of `training`. The order is language, task, group, item, condition, then metric: a local model reads what
+    calls share only once.
     """
-    plan = Plan(seed, _Renderer(library, frames, data.scales, training or data, seed))
+    plan = Plan(seed, _Renderer(library, frames, data.scales, training or data, pool, seed))
     for item in sorted(data.items, key=lambda item: (item.language, item.task, item.group, item.item_id)):
         labelled = data.labelled_metrics.get(item.item_id, frozenset())
         wanted = tuple(metric for metric in metrics if metric in labelled)
@@ -168,8 +170,16 @@ class _Texts:
 class _Renderer:
     """Frames by what tells them apart, so that a question is hashed once and not once an ask."""
 
-    def __init__(self, library: Library, frames: Frames, scales: Mapping[str, Scale], training: Dataset, seed: int) -> None:
-        self.texts = _Texts(library, training.items, seed)
+    def __init__(
+        self,
+        library: Library,
+        frames: Frames,
+        scales: Mapping[str, Scale],
+        training: Dataset,
+        pool: tuple[Item, ...] | None,
+        seed: int,
+    ) -> None:
+        self.texts = _Texts(library, training.items if pool is None else pool, seed)
         self.absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}
         self._library = library
         self._task = cache(library.task)

@@ -17,7 +17,7 @@ import msgspec
 from harness.content import Board, Dataset, Library, load_bundled, load_folder
 from harness.content.tags import resolve, suggest
 from harness.errors import ContentError, UsageError
-from harness.model import Condition, JudgeIdentity, parse_variant
+from harness.model import Condition, Item, JudgeIdentity, parse_variant
 from harness.perturb import parse_perturbation
 from harness.plan import Plan, make_plan
 from harness.prompts import Frames
@@ -25,6 +25,7 @@ from harness.prompts.frames import program_hash
 from harness.store import Store
 
 DEFAULT_BOARD = "controls"
+SWAP_LANGUAGE = "swap-language"
 DEFAULT_JUDGE = "local/smollm2-135m"
 
 
@@ -69,6 +70,8 @@ class RunProtocol(msgspec.Struct, frozen=True):
     limit: int | None
     data_sha256: str
     prompts: str
+    instructions: dict[str, str] = {}  # version of the own-language instructions that are used, by language
+    examples: str = ""  # hash of the data that few-shot examples are taken from
     identities: tuple[JudgeIdentity, ...] = ()
 
     @property
@@ -91,7 +94,15 @@ class Prepared(msgspec.Struct, frozen=True):
     def plan(self, store: Store | None) -> Plan:
         frames = Frames(store, self.protocol.prompts)
         p = self.protocol
-        return make_plan(self.data, self.library, p.metrics, p.conditions, p.repeats, p.seed, frames, self.training)
+        return make_plan(
+            self.data, self.library, p.metrics, p.conditions, p.repeats, p.seed, frames, training=self.training, pool=self._pool()
+        )
+
+    def _pool(self) -> tuple[Item, ...]:
+        """Items that perturbations may put in place of others: those of all packs where texts of another language are wanted."""
+        if self.protocol.data or not any(condition.perturbation == SWAP_LANGUAGE for condition in self.protocol.conditions):
+            return self.training.items
+        return load_bundled(self.library, self.library.tags_with_items()).items
 
 
 def prepare(spec: RunSpec) -> Prepared:
@@ -160,7 +171,6 @@ def _finish(
         raise UsageError("nothing is left to judge: no item of these languages and tasks")
     variants = spec.variants or (board.variants if board else ("single",))
     temperatures = spec.temperatures or ((board.temperature,) if board else (0.0,))
-    _check_instructions(spec, library, variants, languages)
     protocol = RunProtocol(
         source=source,
         title=board.title if board else everything.id,
@@ -178,6 +188,8 @@ def _finish(
         limit=spec.limit,
         data_sha256=data.sha256,
         prompts=program_hash(),
+        instructions=_instructions(spec, library, variants, languages),
+        examples=everything.sha256[:12] if any(parse_variant(text).shots for text in variants) else "",
     )
     return Prepared(protocol, data, everything, library)
 
@@ -207,16 +219,17 @@ def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[f
     return tuple(found)
 
 
-def _check_instructions(spec: RunSpec, library: Library, variants: Sequence[str], languages: Sequence[str]) -> None:
-    """Instructions in the items' language must be there, and be read by a native reader or allowed."""
+def _instructions(spec: RunSpec, library: Library, variants: Sequence[str], languages: Sequence[str]) -> dict[str, str]:
+    """Versions of the instructions in the items' languages, which must be there, and read by a native reader or allowed."""
     if not any("own-language" in text.split("+") for text in variants):
-        return
+        return {}
     for tag in languages:
         unread = not library.instructions(tag).reviewed_by
         if unread and not spec.allow_unreviewed:
             raise UsageError(
                 f"no native reader has reviewed the instructions in '{tag}'; --allow-unreviewed uses them, and every table says so"
             )
+    return {tag: library.instructions(tag).version for tag in languages}
 
 
 def _choose(wanted: Sequence[str] | None, known: Sequence[str] | Mapping[str, str], what: str) -> tuple[str, ...]:

@@ -45,6 +45,8 @@ class Signature(_Signature, frozen=True):
     repeats: int
     seed: int
     prompts: str  # hash of the code that words prompts
+    instructions: tuple[str, ...]  # language@version of instructions in the items' languages
+    examples: str  # hash of the data that few-shot examples are taken from
     segmenter: str  # what a word is to perturbations; "none" where nothing is perturbed
     majority: str  # how annotators become one reference
     ci: str  # how intervals are made

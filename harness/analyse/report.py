@@ -155,6 +155,8 @@ def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
         repeats=protocol.repeats,
         seed=protocol.seed,
         prompts=protocol.prompts,
+        instructions=tuple(f"{tag}@{number}" for tag, number in protocol.instructions.items()),
+        examples=protocol.examples or "none",
         segmenter=segmenter_version() if any(condition.perturbation for condition in protocol.conditions) else "none",
         majority=BY_TASK.majority,
         ci="wilson/cluster-bootstrap",

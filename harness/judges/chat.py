@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 import msgspec
@@ -19,6 +19,7 @@ from harness.model import Call, Message, Reply, Token, Usage
 FORMS = ("json_schema", "json_schema-lenient", "json_object", "text")
 _FORM_WORDS = ("response_format", "json_schema", "json_object", "json mode", "schema", "grammar", "structured", "maxlength")
 TOP_TOKENS = 20  # the most that the interface gives
+FEW_TOKENS = 5  # what some endpoints hold it to
 # Words of a refusal -> parameters that are then left out for good: some models take none of them.
 _DISPENSABLE = {"logprob": ("logprobs", "top_logprobs"), "temperature": ("temperature",), "top_p": ("top_p",), "seed": ("seed",)}
 _TRANSIENT = frozenset({408, 409, 425, 429})
@@ -69,6 +70,7 @@ class Chat:
         self._clean = clean
         self._shape = shape
         self._form = FORMS[0]
+        self._top_tokens = TOP_TOKENS
         self._left_out: dict[str, None] = {}  # parameters that the endpoint has refused
         self._answered = False
 
@@ -98,7 +100,7 @@ class Chat:
         """What a call says about how the answer is drawn; all of it can be left out."""
         wanted: dict[str, Any] = {"temperature": call.temperature, "seed": call.seed, "top_p": call.top_p}
         if call.probabilities:
-            wanted |= {"logprobs": True, "top_logprobs": TOP_TOKENS}
+            wanted |= {"logprobs": True, "top_logprobs": self._top_tokens}
         return {name: value for name, value in wanted.items() if value is not None}
 
     def _request(self, call: Call, form: str) -> dict[str, Any]:
@@ -156,13 +158,16 @@ class Chat:
             raise NoReply(problem)
         raise FatalReply(f"{problem}; the base URL usually ends in /v1")
 
-    async def _refused(self, call: Call, form: str, sent: Collection[str], err: openai.APIStatusError, seconds: float) -> Reply:
+    async def _refused(self, call: Call, form: str, sent: Mapping[str, Any], err: openai.APIStatusError, seconds: float) -> Reply:
         said = self._safe(_said(err))
         status = err.status_code
         if status == 429 and "quota" in said.lower():
             raise FatalReply(
                 f"{self._host} says that the quota is used up: {said}. Add credit or use another key, then run the same command again"
             )
+        if status in (400, 422) and "top_logprobs" in said.lower() and sent.get("top_logprobs", 0) > FEW_TOKENS:
+            self._top_tokens = FEW_TOKENS
+            return await self.ask(call)
         if status in (400, 422, 501) and (refused := _refused_parameters(said, sent)):
             self._left_out |= dict.fromkeys(refused)
             return await self.ask(call)

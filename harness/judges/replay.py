@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from harness.judges.models import sha256_of
 from harness.model import Call, JudgeIdentity, Reply
 from harness.tables import read_rows
 
+_Key = tuple[str, float, int, float | None, bool]  # prompt, temperature, repeat, top-p, probabilities
+
 
 class ExportRow(msgspec.Struct, frozen=True):
     """One line of a store export: which call, and what came back."""
@@ -23,6 +26,13 @@ class ExportRow(msgspec.Struct, frozen=True):
     temperature: float
     repeat: int
     reply: Reply
+    condition: str = ""
+
+    @property
+    def key(self) -> _Key:
+        """What tells recorded replies to one prompt apart."""
+        top_p = re.search(r" top_p=(\S+)", self.condition)
+        return (self.prompt_id, self.temperature, self.repeat, float(top_p[1]) if top_p else None, "+probabilities" in self.condition)
 
 
 class ReplayJudge:
@@ -31,7 +41,7 @@ class ReplayJudge:
     concurrency = 64
     endpoint = None
 
-    def __init__(self, path: Path, judge: str, replies: dict[tuple[str, float, int], Reply]) -> None:
+    def __init__(self, path: Path, judge: str, replies: dict[_Key, Reply]) -> None:
         self._replies = replies
         self.identity = JudgeIdentity("replay", judge, {"export": sha256_of(path)})
 
@@ -39,7 +49,7 @@ class ReplayJudge:
         """Nothing to start."""
 
     async def answer(self, call: Call) -> Reply:
-        recorded = self._replies.get((call.prompt.prompt_id, call.temperature, call.ask.repeat))
+        recorded = self._replies.get((call.prompt.prompt_id, call.temperature, call.ask.repeat, call.top_p, call.probabilities))
         return recorded or Reply(text="", model="", error="not in the export")
 
     async def stop(self) -> None:
@@ -65,4 +75,4 @@ def open_judge(name: str, options: JudgeOptions) -> ReplayJudge:
     if (wanted and wanted not in judges) or (not wanted and len(judges) != 1):
         raise UsageError(f"{file} holds the judges {', '.join(judges) or '(none)'}; name one as 'replay/{file}#<judge>'")
     wanted = wanted or judges[0]
-    return ReplayJudge(path, wanted, {(r.prompt_id, r.temperature, r.repeat): r.reply for r in rows if r.judge == wanted})
+    return ReplayJudge(path, wanted, {row.key: row.reply for row in rows if row.judge == wanted})

@@ -225,7 +225,6 @@ def test_tokens_that_spell_the_key_are_not_kept(tokens: Sequence[dict[str, Any]]
     ("refused", "left_out"),
     [
         ("logprobs", ("logprobs", "top_logprobs")),
-        ("top_logprobs", ("logprobs", "top_logprobs")),
         ("temperature", ("temperature",)),
         ("top_p", ("top_p",)),
         ("seed", ("seed",)),
@@ -240,6 +239,16 @@ def test_a_refused_parameter_is_left_out_for_good_and_said(refused: str, left_ou
     assert asked == [set(SAMPLING)] + [set(SAMPLING) - set(left_out)] * 3  # once with, and never again
     assert [reply.left_out for reply in replies] == [left_out] * 3
     assert all(reply.text and reply.error is None for reply in replies)
+
+
+def test_an_endpoint_that_gives_few_alternatives_is_asked_for_few() -> None:
+    def few(body: dict[str, Any]) -> Any:
+        return without("top_logprobs")(body) if body.get("top_logprobs", 0) > 5 else said(logprobs=content({"token": "2", "logprob": -0.1}))
+
+    endpoint = Endpoint(few)
+    first, second = endpoint.ask_in_turn(PROBABLE, PROBABLE)
+    assert [body["top_logprobs"] for body in endpoint.bodies] == [20, 5, 5]
+    assert first.tokens and second.tokens and not first.left_out
 
 
 def test_an_endpoint_may_refuse_one_after_the_other() -> None:
