@@ -18,6 +18,7 @@ Row = Mapping[str, Any]
 Column = tuple[str, Callable[[Row], str]]
 _KEYS = ("language", "task", "metric", "judge", "variant", "temperature", "top_p")
 _WIDTH = 160  # of what is not shown on a terminal
+_OF_EVERY_RUN = {"variants", "length", "justification_language"}  # sections that need no further condition; --json has them
 _FEW = 24  # rows by language and metric that are shown below those by language
 _BELOW = 0.05  # q that counts as shown
 _NOTHING = ("", "–")
@@ -56,7 +57,7 @@ def render_ablations(sections: Mapping[str, Any]) -> RenderableType:
 def print_ablations(sections: Mapping[str, Any], console: Console | None = None) -> None:
     """Print the sections of a run that was asked under several conditions; of one that was not, nothing."""
     variants = {row["variant"] for row in sections.get("variants", {}).get("rows", ())}
-    if len(variants) > 1 or set(sections) - {"variants", "length"}:
+    if len(variants) > 1 or set(sections) - _OF_EVERY_RUN:
         console = console or Console()
         (console if console.is_terminal else Console(width=_WIDTH)).print(render_ablations(sections))
 
