@@ -67,7 +67,8 @@ def test_it_can_be_read_in_a_footnote() -> None:
     assert str(ONE) == (
         "judge:openai/llama3%3A8b%7Cinstruct%2C 50%25@endpoint=host.example|data:controls@1.0.0+0123456789ab"
         "|tasks:open_prompt@1.0.0,summarize@1.0.0|rubrics:task_quality@1.0.0|langs:cs,pt-BR"
-        "|conditions:single T=0,joint+detailed T=0.7|repeats:5|seed:0|prompts:abc|instructions:ja@1.0.0|examples:none|segmenter:icu 77.1|majority:drop"
+        "|conditions:single T=0,joint+detailed T=0.7|repeats:5|seed:0|prompts:abc"
+        "|instructions:ja@1.0.0|examples:none|segmenter:icu 77.1|majority:drop"
         "|ci:wilson/cluster-bootstrap|harness:0.1.0"
     )
 
