@@ -16,7 +16,7 @@ from harness.columns import Coded
 from harness.content.dataset import Dataset
 from harness.content.tags import suggest
 from harness.errors import UsageError
-from harness.stats import aggregate_counts, benjamini_yekutieli, hits, paired_difference, stuart_maxwell
+from harness.stats import MarginTest, aggregate_counts, benjamini_yekutieli, hits, mcnemar, paired_difference, stuart_maxwell
 from harness.stats.arrays import Floats, Ints
 
 HYPOTHESIS = (
@@ -27,10 +27,11 @@ PAIRED_BY = ("judge", "variant", "temperature", "source")
 
 
 def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapping[str, Votes], options: Options) -> list[Cell]:
-    """The cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins: {statistic, df, p, n}}`, null in the cells of that one.
+    """The cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins, mcnemar}`, null in the cells of that one.
 
     `diff` is this cell's `pa_failed_wrong` minus the other's on the items that both were asked; `margins` is the Stuart-Maxwell test that
-    both use the classes equally often. Raises UsageError for a key that cannot be paired by, and a name that is not there.
+    both use the classes equally often, `mcnemar` McNemar's (chi², texts as units) that both are right equally often. Raises UsageError
+    for a key that cannot be paired by, and a name that is not there.
     """
     assert options.versus
     name, wanted = options.versus
@@ -105,5 +106,9 @@ def _hits(units: Units, counted: Mapping[str, Votes], options: Options) -> tuple
 def _pair(hit: Floats, score: Ints, group: Ints, ours: Ints, theirs: Ints, k: int, options: Options) -> dict[str, Any]:
     found = paired_difference(hit[ours], hit[theirs], group[ours], hypothesis=HYPOTHESIS, seed=options.seed, resamples=options.resamples)
     margins = stuart_maxwell(score[ours], score[theirs], k, group[ours])
-    shown = {"statistic": number(margins.statistic), "df": margins.df, "p": number(margins.p), "n": margins.n, "reason": margins.reason}
-    return as_difference(found) | {"margins": shown}
+    equally_right = mcnemar(hit[ours], hit[theirs], group[ours], method="chi2")
+    return as_difference(found) | {"margins": _test(margins), "mcnemar": _test(equally_right)}
+
+
+def _test(found: MarginTest) -> dict[str, Any]:
+    return {"statistic": number(found.statistic), "df": found.df, "p": number(found.p), "n": found.n, "reason": found.reason}

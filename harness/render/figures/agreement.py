@@ -23,6 +23,7 @@ from harness.render.figures.style import (
     row_value,
     shares_along,
     shown_name,
+    upright,
 )
 
 _ASPECTS = ("language", "task", "metric")
@@ -55,7 +56,7 @@ def draw(section: Mapping[str, Any], signature: str, *, form: str = "svg") -> by
                 dots(panel, values[aspect], _series(here, aspect, {name: looks[name] for name in own[line]}, judge, paired), names=names)
                 shares_along(panel, label="agreement" if line == len(cases) - 1 else "")
                 panel.set_title(f"by {aspect}", fontsize=9)
-            panels[line][0].set_ylabel(context_name(case, _JUDGED))
+            panels[line][0].set_ylabel(upright(context_name(case, _JUDGED)))
         legend(figure, panels[0][0], least=1 if len(looks) == 1 else 2)
         caption(figure, _PAIR if paired else _ALONE)
         return finish(figure, signature, form=form)

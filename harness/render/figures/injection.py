@@ -21,6 +21,7 @@ from harness.render.figures.style import (
     row_value,
     shares_along,
     shown_name,
+    upright,
 )
 
 _SHARES = (("rose", "rose"), ("fell", "fell"), ("reached_best", "became the best, if it was not"))
@@ -47,7 +48,7 @@ def draw(section: Mapping[str, Any], signature: str, *, form: str = "svg") -> by
                 dots(panel, languages, series, names={tag: shown_name("language", tag) for tag in languages})
                 shares_along(panel, label="share of items" if line == len(cases) - 1 else "", narrow=True)
                 panel.set_title(shown_name("metric", metric), fontsize=9)
-            panels[line][0].set_ylabel(context_name(case))
+            panels[line][0].set_ylabel(upright(context_name(case)))
         legend(figure, panels[0][0])
         caption(figure, _WORDS)
         return finish(figure, signature, form=form)

@@ -21,6 +21,7 @@ from harness.render.figures.style import (
     of_level,
     row_value,
     shown_name,
+    upright,
 )
 
 _WORDS = (
@@ -53,7 +54,7 @@ def draw(rows: Sequence[Mapping[str, Any]], signature: str, *, form: str = "svg"
                 panel.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "¼", "½", "¾", "1"])
                 panel.set_xlabel("sensitivity" if line == len(cases) - 1 else "")
                 panel.set_title(f"{shown_name('metric', rows[0]['metric'])}, by {aspect}", fontsize=9)
-            panels[line][0].set_ylabel(context_name(case))
+            panels[line][0].set_ylabel(upright(context_name(case)))
         legend(figure, panels[0][0], columns=3, least=1)
         caption(figure, _WORDS)
         return finish(figure, signature, form=form)

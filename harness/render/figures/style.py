@@ -60,6 +60,9 @@ def drawing(salt: str) -> Iterator[Any]:
         yield Figure
 
 
+BESIDE = 24  # characters of a line beside a panel
+
+
 def finish(figure: Any, description: str, *, form: str = "svg") -> bytes:
     """The figure as a file's bytes, without a clock; `description` goes into its metadata."""
     out = io.BytesIO()
@@ -180,6 +183,11 @@ def context_name(context: Sequence[Any], names: Sequence[str] = CONTEXT) -> str:
         for name, value in _told(context, names)
     ]
     return plain(", ".join(parts))
+
+
+def upright(text: str) -> str:
+    """A name that stands beside a panel, in lines that are no longer than the panel is high."""
+    return "\n".join(textwrap.wrap(text, BESIDE))
 
 
 def _told(context: Sequence[Any], names: Sequence[str]) -> Iterator[tuple[str, Any]]:
