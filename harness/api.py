@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
+
+import msgspec
 
 from harness import analyse
 from harness.content import Dataset, Library, load_folder
@@ -14,6 +16,8 @@ from harness.plan import Estimate
 from harness.protocol import RunSpec
 from harness.runner import RunResult, Watcher, reopen
 from harness.runner import run as run_spec
+
+CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
 
 
 class Quiet:
@@ -56,18 +60,15 @@ def run(
 
 def report(result: RunResult) -> analyse.Report:
     """The numbers of a run: verdicts, cells that pool tasks, cells by task. Asks nobody; equal stores give equal reports."""
-    library, protocol = result.prepared.library, result.protocol
-    packs = library.pack_files
-    unreviewed = [tag for tag in protocol.languages if not protocol.data and tag in packs and not library.pack(tag).reviewed_by]
-    own_words = any(condition.variant.language == "own" for condition in protocol.conditions)
+    protocol = result.protocol
     return analyse.report(
         result.name,
         protocol,
         result.judgments,
         result.prepared.data,
         result.prepared.training,
-        unreviewed=unreviewed,
-        unreviewed_instructions=[tag for tag in protocol.languages if own_words and not library.instructions(tag).reviewed_by],
+        unreviewed=_unreviewed(result),
+        unreviewed_instructions=_unreviewed_instructions(result),
         missing=result.missing,
         answered_by=result.answered_by,
         left_out=result.left_out,
@@ -136,7 +137,8 @@ def _recording(source: Dataset | RunResult | Path | str, recipe: str | None, out
     if isinstance(source, Dataset):
         return _recorded(source, source.id)
     if isinstance(source, RunResult):
-        return analyse.recording(source.judgments, source.prepared.data, source.prepared.training, source.name)
+        found = analyse.recording(source.judgments, source.prepared.data, source.prepared.training, source.name)
+        return msgspec.structs.replace(found, notes=tuple(_notes(source)))
     path = Path(source)
     if path.is_dir() and not (path / "run.json").is_file():
         return _recorded(load(path, recipe=recipe), path.resolve().name)
@@ -147,10 +149,33 @@ def _recording(source: Dataset | RunResult | Path | str, recipe: str | None, out
     return _recording(reopen(str(source), out), None, out)
 
 
+def _notes(result: RunResult) -> Iterator[str]:
+    """What a reader of a run's numbers has to know."""
+    protocol = result.protocol
+    if protocol.constructed:
+        yield CONSTRUCTED
+    if unread := _unreviewed(result):
+        yield f"No native reader has reviewed the texts in {', '.join(unread)}."
+    if unread := _unreviewed_instructions(result):
+        yield f"No native reader has reviewed the own-language instructions in {', '.join(unread)}."
+
+
+def _unreviewed(result: RunResult) -> list[str]:
+    """Languages of bundled texts that no native reader has read."""
+    library, protocol = result.prepared.library, result.protocol
+    return [tag for tag in protocol.languages if not protocol.data and tag in library.pack_files and not library.pack(tag).reviewed_by]
+
+
+def _unreviewed_instructions(result: RunResult) -> list[str]:
+    """Languages whose own instructions were used though no native reader has read them."""
+    return [tag for tag in result.protocol.instructions if not result.prepared.library.instructions(tag).reviewed_by]
+
+
 def _recorded(data: Dataset, name: str) -> analyse.Recording:
     if data.judgments is None:
         raise UsageError(f"{name} has no judgments.jsonl to compare; 'harness run --data' asks a judge, 'harness labels check' needs none")
-    return analyse.Recording(name, data, data.judgments)
+    made = (CONSTRUCTED,) if data.about.source == "constructed" else ()
+    return analyse.Recording(name, data, data.judgments, notes=(*made, *data.about.notes))
 
 
 def check_labels(

@@ -41,6 +41,7 @@ class Recording(msgspec.Struct, frozen=True):
     judgments: Judgments
     complete: bool = True
     baseline: Mapping[tuple[str, str], Any] | None = None
+    notes: tuple[str, ...] = ()  # what a reader of its numbers has to know
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -50,10 +51,11 @@ class Comparison(msgspec.Struct, frozen=True):
     ci_method: str
     cells: tuple[Cell, ...]
     level: str = "item"
+    notes: tuple[str, ...] = ()  # what a reader of the numbers has to know
     schema_version: int = SCHEMA_VERSION
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: `{schema_version, signature, ci_method, level, cells}`."""
+        """One object for programs: `{schema_version, signature, ci_method, level, notes, cells}`."""
         return msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
 
     def frame(self) -> DataFrame:
@@ -75,7 +77,10 @@ def compare(sources: Sequence[Recording], options: Options) -> Comparison:
         by = (*by, "top_p")
     cells = [cell for same in _same_data(parts) for cell in _cells(same, msgspec.structs.replace(options, by=by))]
     cells.sort(key=lambda cell: sort_key(cell.key))
-    return Comparison(_signature(parts, options), CI_METHOD, tuple(with_q(cells) if options.level == "item" else cells), options.level)
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.whole.notes))
+    return Comparison(
+        _signature(parts, options), CI_METHOD, tuple(with_q(cells) if options.level == "item" else cells), options.level, notes
+    )
 
 
 class _Part(msgspec.Struct, frozen=True):

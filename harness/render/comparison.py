@@ -88,7 +88,7 @@ def render_comparison(found: Comparison, *, distributions: bool = False) -> Rend
         parts += [_heading(language), _table(cells, columns, found.cells)]
         if distributions:
             parts += [Text(""), *_by_agreement(cells, found.cells)]
-    parts.append(Text("\n" + "\n".join(_SYSTEM_NOTES if found.level == "system" else _NOTES), style="dim"))
+    parts.append(Text("\n" + "\n".join((*(_SYSTEM_NOTES if found.level == "system" else _NOTES), *map(plain, found.notes))), style="dim"))
     return Group(*parts)
 
 

@@ -36,7 +36,12 @@ def to_latex(found: Comparison) -> str:
     columns = _SYSTEMS if found.level == "system" else _ITEMS
     keys = [name for name in (found.cells[0].key if found.cells else {}) if name in ("language", "metric") or _varies(found.cells, name)]
     heads = [*map(escape, keys), *(head for head, _ in columns)]
-    lines = [f"% {plain(found.signature)}", rf"\begin{{tabular}}{{{'l' * len(keys)}{'r' * len(columns)}}}", r"\toprule"]
+    lines = [
+        *(f"% {plain(note)}" for note in found.notes),
+        f"% {plain(found.signature)}",
+        rf"\begin{{tabular}}{{{'l' * len(keys)}{'r' * len(columns)}}}",
+        r"\toprule",
+    ]
     lines += [" & ".join(heads) + r" \\", r"\midrule"]
     for cell in found.cells:
         lines.append(" & ".join([*(escape(cell.key[name]) for name in keys), *(show(cell) for _, show in columns)]) + r" \\")

@@ -114,6 +114,18 @@ def test_a_run_is_compared_by_its_name_and_by_its_folder(cli: Cli, tmp_path: Pat
     assert by_name.code == 0, by_name.err
     assert json.loads(by_name.out)["cells"] == json.loads(cli("compare", run, "--json").out)["cells"]
     assert json.loads(by_name.out)["cells"] == json.loads((run / "report.json").read_text("utf-8"))["cells"]
+    notes = json.loads(by_name.out)["notes"]
+    assert any("constructed" in note for note in notes) and any("No native reader has reviewed the texts in ja" in note for note in notes)
+    assert all(note in cli("compare", run).out for note in notes)
+
+
+def test_instructions_that_nobody_has_read_are_said_in_a_comparison_too(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    flags = ("--variant", "own-language", "--allow-unreviewed", "--limit", "1", "--judge", "baseline/majority")
+    assert cli("run", "--langs", "cs", *flags, "--out", out).code == 0
+    [run] = (out / "runs").iterdir()
+    for form in ((), ("--latex",), ("--json",)):
+        assert "No native reader has reviewed the own-language instructions in cs." in cli("compare", run, *form).out
 
 
 # Bad input: each is named with its place and what would be right
