@@ -27,17 +27,7 @@ test: setup lint
 
 # Every other Python that is here: its own environment, all but the slow tests.
 test-others: setup
-	@set -e; for python in $$(sh .ci/pythons others); do \
-	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
-	  echo "== Python $$version"; \
-	  if [ ! -f .venv-$$version/.ready ] || [ requirements.lock -nt .venv-$$version/.ready ]; then \
-	    $$python -m venv .venv-$$version; \
-	    .venv-$$version/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock; \
-	    .venv-$$version/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
-	    touch .venv-$$version/.ready; \
-	  fi; \
-	  .venv-$$version/bin/python -m pytest -q -rs -m "not slow"; \
-	done
+	@sh .ci/others
 
 lint: setup
 	$(BIN)/ruff check
