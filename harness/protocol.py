@@ -20,7 +20,7 @@ from harness.errors import ContentError, UsageError
 from harness.model import Condition, Item, JudgeIdentity, parse_variant
 from harness.perturb import parse_perturbation
 from harness.plan import Plan, make_plan
-from harness.prompts import Frames
+from harness.prompts import Frames, is_english
 from harness.prompts.frames import program_hash
 from harness.store import Store
 
@@ -223,6 +223,7 @@ def _instructions(spec: RunSpec, library: Library, variants: Sequence[str], lang
     """Versions of the instructions in the items' languages, which must be there, and read by a native reader or allowed."""
     if not any("own-language" in text.split("+") for text in variants):
         return {}
+    languages = [tag for tag in languages if not is_english(tag)]
     for tag in languages:
         unread = not library.instructions(tag).reviewed_by
         if unread and not spec.allow_unreviewed:

@@ -3,6 +3,6 @@
 from harness.prompts.frames import Frame, Frames
 from harness.prompts.question import Question, present_texts
 from harness.prompts.shots import Example, Shots
-from harness.prompts.wording import Wording, english, own
+from harness.prompts.wording import Wording, english, is_english, own
 
-__all__ = ["Example", "Frame", "Frames", "Question", "Shots", "Wording", "english", "own", "present_texts"]
+__all__ = ["Example", "Frame", "Frames", "Question", "Shots", "Wording", "english", "is_english", "own", "present_texts"]

@@ -55,11 +55,18 @@ def english(task: Task, rubrics: tuple[Rubric, ...], language: str) -> Wording:
     return Wording(ENGLISH, english_name(language), _task_words(task), {rubric.id: _rubric_words(rubric) for rubric in rubrics})
 
 
+def is_english(language: str) -> bool:
+    """Whether the instructions in a language are those of the content files."""
+    return language.partition("-")[0] == "en"
+
+
 def own(library: Library, task: Task, rubrics: tuple[Rubric, ...], language: str) -> Wording:
-    """The words of the language's instructions.toml.
+    """The words of the language's instructions.toml; English items are asked about in English anyway.
 
     Raises UsageError when the pack has none, ContentError when they lack the task, a rubric, or a part of one.
     """
+    if is_english(language):
+        return english(task, rubrics, language)
     if language not in library.instruction_files:
         here = ", ".join(library.instruction_files) or "none"
         raise UsageError(f"there are no instructions in '{language}' for the variant own-language.\n         here: {here}")

@@ -69,13 +69,19 @@ def test_a_perturbation_that_is_named_twice_is_made_once() -> None:
         (RunSpec(perturbations=("inject@icu",)), "uses no words, so it has no segmenter"),
         (RunSpec(top_ps=(0.5, 0.5)), "twice"),
         (RunSpec(variants=("own-language",)), "no native reader has reviewed the instructions in 'cs'; --allow-unreviewed uses them"),
-        (RunSpec(variants=("own-language",), languages=("en",), allow_unreviewed=True), "no instructions in 'en'"),
     ],
-    ids=["axis", "order", "kind", "dose", "without dose", "segmenter", "no segmenter", "top-p", "unreviewed", "no instructions"],
+    ids=["axis", "order", "kind", "dose", "without dose", "segmenter", "no segmenter", "top-p", "unreviewed"],
 )
 def test_a_condition_that_cannot_be_is_explained(spec: RunSpec, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         prepare(msgspec.structs.replace(spec, languages=spec.languages or ("cs",)))
+
+
+def test_english_items_are_asked_about_in_their_own_language_anyway() -> None:
+    prepared = prepare(RunSpec(variants=("own-language",), languages=("en",)))
+    assert prepared.protocol.instructions == {}
+    frames = [prepare(RunSpec(variants=(text,), languages=("en",), limit=1)).plan(None).prompt_ids for text in ("single", "own-language")]
+    assert frames[0] == frames[1]
 
 
 def test_unreviewed_instructions_may_be_allowed() -> None:
