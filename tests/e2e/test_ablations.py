@@ -288,8 +288,13 @@ def test_instructions_that_nobody_has_reviewed_are_refused(ask: Cli, endpoint: A
     assert endpoint.requests == []
 
 
-def test_instructions_that_are_not_there_are_named(ask: Cli, refused: Callable[..., None]) -> None:
-    refused(ask("--langs", "en", "--variant", "own-language", "--allow-unreviewed"), 2, "no instructions in 'en'", "here: cs, ja")
+def test_instructions_that_are_not_there_are_named(cli: Cli, tmp_path: Path) -> None:
+    item = {"item_id": "a", "language": "gl", "task": "open_prompt", "prompt": "Saúda.", "output": "Ola, bo día!"}
+    label = {"item_id": "a", "annotator_id": "x", "metric": "task_quality", "score": 2}
+    (tmp_path / "items.jsonl").write_text(json.dumps(item), "utf-8")
+    (tmp_path / "labels.jsonl").write_text(json.dumps(label), "utf-8")
+    done = cli("run", "--data", tmp_path, "--judge", "baseline/length", "--variant", "own-language", "--allow-unreviewed")
+    assert done.code == 2 and "no instructions in 'gl'" in done.err and "here: cs, ja" in done.err
 
 
 def test_unreviewed_instructions_run_when_they_are_allowed_and_are_marked(
