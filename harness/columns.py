@@ -21,6 +21,7 @@ Codes = NDArray[np.int32]
 Row = TypeVar("Row", bound=msgspec.Struct)
 
 NO_VALUE = -1
+_MOST_COMBINATIONS = 1 << 63  # that an int64 can number
 _BATCH = 1 << 14  # rows held as objects at a time
 
 
@@ -102,6 +103,47 @@ class Coder:
 
     def finish(self) -> tuple[tuple[Any, ...], Codes]:
         return tuple(self._codes), np.concatenate(self._parts) if self._parts else np.empty(0, np.int32)
+
+
+def joint(columns: Iterable[Coded], start: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers (rows,) of the distinct combinations of columns, from 0 and rising with their codes, the first column's before the others'.
+
+    No value is a value of its own, below all others. `start` are codes (rows,), not negative, that count before all columns.
+
+    >>> joint([Coded.of(["b", None, "b"]), Coded.of([1, 1, 2])], np.zeros(3, np.int64)).tolist()
+    [1, 0, 2]
+    """
+    key, size = start, int(start.max(initial=0)) + 1
+    for column in columns:
+        width = len(column.values) + 1
+        if size * width >= _MOST_COMBINATIONS:
+            key = np.unique(key, return_inverse=True)[1]
+            size = int(key.max(initial=0)) + 1
+        key, size = key * width + column.codes + 1, size * width
+    found: NDArray[np.int64] = np.unique(key, return_inverse=True)[1]
+    return found
+
+
+def last_with(key: NDArray[np.int64], among: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each row of `key` (numbers of `joint`), the last of the rows `among` that has the same; -1 without one.
+
+    >>> last_with(np.array([0, 1, 0, 2]), np.array([1, 2])).tolist()
+    [2, 1, 2, -1]
+    """
+    row = np.full(int(key.max(initial=-1)) + 1, -1, np.int64)
+    row[key[among]] = among
+    found: NDArray[np.int64] = row[key]
+    return found
+
+
+def rows_of(key: NDArray[Any], many: int) -> list[NDArray[np.int64]]:
+    """The rows, rising, of each of the numbers 0 to `many` - 1.
+
+    >>> [rows.tolist() for rows in rows_of(np.array([2, 0, 2]), 3)]
+    [[1], [], [0, 2]]
+    """
+    order = np.argsort(key, kind="stable")
+    return np.split(order, np.searchsorted(key[order], np.arange(1, many)))[:many]
 
 
 class Columns(dict[str, Coded]):

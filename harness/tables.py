@@ -8,9 +8,10 @@ import io
 import os
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar, cast
 
 import msgspec
 
@@ -72,17 +73,27 @@ def _what_is_wrong(line: bytes, err: Exception) -> str:
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     number = 0
+    with opened(path, lambda: number + 1) as file:
+        while line := file.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            if len(line) > MAX_LINE_BYTES:
+                raise ContentError(f"a line of more than {MAX_LINE_BYTES >> 20} MiB", path, number)
+            yield number, line
+
+
+@contextmanager
+def opened(path: Path, line: Callable[[], int | None] = lambda: None) -> Iterator[IO[bytes]]:
+    """A file's bytes to read, out of gzip if it is gzipped.
+
+    What cannot be read becomes a ContentError; one in the middle of a gzip file names the `line` that was being read, if it is known.
+    """
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
-            while line := file.readline(MAX_LINE_BYTES + 1):
-                number += 1
-                if len(line) > MAX_LINE_BYTES:
-                    raise ContentError(f"a line of more than {MAX_LINE_BYTES >> 20} MiB", path, number)
-                yield number, line
+        with cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else open(path, "rb") as file:
+            yield file
     except EOFError:
-        raise ContentError("the gzip file breaks off; fetch it again", path, number + 1) from None
+        raise ContentError("the gzip file breaks off; fetch it again", path, line()) from None
     except (gzip.BadGzipFile, zlib.error) as err:
-        raise ContentError(f"not a whole gzip file ({err}); fetch it again", path, number + 1) from None
+        raise ContentError(f"not a whole gzip file ({err}); fetch it again", path, line()) from None
     except OSError as err:
         raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from harness.analyse.options import ALWAYS, POOLED, Options
 from harness.analyse.units import Classes, Units, Votes, item_key
-from harness.columns import Coded
+from harness.columns import Coded, joint, rows_of
 from harness.content.dataset import Dataset
 from harness.errors import UsageError
 from harness.stats import (
@@ -226,9 +226,8 @@ class _Batch:
         ours, theirs = hits(score, reference, k, failed_wrong=True), hits(guessed, reference, k, failed_wrong=True)
         if self.options.majority == "strict":  # an item without a majority is one that nobody can meet
             ours, theirs = np.nan_to_num(ours), np.nan_to_num(theirs)
-        order = np.argsort(cell, kind="stable")
         found = []
-        for at in np.split(order, np.searchsorted(cell[order], np.arange(1, len(self.keys)))):
+        for at in rows_of(cell, len(self.keys)):
             one = paired_difference(ours[at], theirs[at], group[at], hypothesis=HYPOTHESIS, **self.drawing)
             right = theirs[at][~np.isnan(theirs[at])]
             found.append({"baseline": BASELINE, "pa": number(right.mean()) if len(right) else None, **as_difference(one)})
@@ -300,9 +299,7 @@ def named_shares(classes: Classes, shares: Floats) -> dict[str, float] | None:
 
 def factorise(columns: Mapping[str, Coded], rows: int) -> tuple[list[dict[str, Any]], Ints]:
     """The distinct keys, each with what every cell names, and the number of the key of every row."""
-    code = np.zeros(rows, np.int64)
-    for column in columns.values():
-        _, code = np.unique(code * (len(column.values) + 1) + column.codes + 1, return_inverse=True)
+    code = joint(columns.values(), np.zeros(rows, np.int64))
     _, first = np.unique(code, return_index=True)
     names = [*(name for name in ALWAYS if name not in columns), *columns]
     keys = []
@@ -338,8 +335,3 @@ def as_difference(found: Difference) -> dict[str, Any]:
         "reason": found.reason or found.interval.reason,
         "hypothesis": found.hypothesis,
     }
-
-
-def names_of(cells: Iterable[Cell]) -> list[str]:
-    """Names of the statistics of cells, in their order, each once."""
-    return list(dict.fromkeys(name for cell in cells for name in cell.values))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import combinations
 from typing import Any
@@ -15,7 +16,7 @@ from harness.analyse.compare import CI_METHOD, matching, of_metrics, only_where
 from harness.analyse.options import Annotators, Options
 from harness.analyse.texts import SAME_TO_IT, Misplaced, duplicates, misplaced
 from harness.analyse.units import Classes, Votes, item_key, votes
-from harness.columns import Coded
+from harness.columns import Coded, Codes, rows_of
 from harness.content.dataset import Dataset
 from harness.content.recorded import Judgments
 from harness.errors import UsageError
@@ -60,6 +61,23 @@ class LabelCheck(msgspec.Struct, frozen=True):
     schema_version: int = SCHEMA_VERSION
 
 
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """What the cells of all metrics share: `cell` and `group` of every item, `at`, the place among the items of every label."""
+
+    data: Dataset
+    keys: list[dict[str, Any]]
+    cell: Ints
+    group: Codes
+    at: Codes
+    drawing: Mapping[str, Any]
+
+    def rows_by_cell(self, metric: str) -> list[Ints]:
+        """The rows of one metric's labels, cell by cell."""
+        rows = np.flatnonzero(self.data.labels.metric.recoded({metric: 0}) == 0)
+        return [rows[here] for here in rows_of(self.cell[self.at[rows]], len(self.keys))]
+
+
 def check_labels(data: Dataset, options: Options, watch: Callable[[], object] = lambda: None) -> LabelCheck:
     """Describe and check the labels of a data set.
 
@@ -78,11 +96,17 @@ def check_labels(data: Dataset, options: Options, watch: Callable[[], object] = 
     whole, data = data, _restricted(data, options)
     counted = votes(data, Judgments.of(()), options.annotators)
     columns = {name: item_key(data, name) for name in options.by if name != "metric"}
-    keys, cell = factorise(columns, len(data.items))
+    frame = _Frame(
+        data,
+        *factorise(columns, len(data.items)),
+        group=item_key(data, "group").codes,
+        at=data.labels.item.recoded(data.positions),
+        drawing={"seed": options.seed, "resamples": options.resamples},
+    )
     found: list[dict[str, Any]] = []
     flagged: list[dict[str, Any]] = []
     for metric, of in counted.items():
-        for own in _metric_cells(data, metric, of, keys, cell, options):
+        for own in _metric_cells(frame, metric, of):
             found.append(own)
             flagged += own.pop("flagged")
     wrong, looked, unknown = misplaced(data.items, watch)
@@ -111,36 +135,37 @@ def _restricted(data: Dataset, options: Options) -> Dataset:
     return data
 
 
-def _metric_cells(data: Dataset, metric: str, of: Votes, keys: list[dict[str, Any]], cell: Ints, options: Options) -> list[dict[str, Any]]:
+def _metric_cells(frame: _Frame, metric: str, of: Votes) -> list[dict[str, Any]]:
     """One metric's cells, leaving out those without a label."""
-    drawing: dict[str, Any] = {"seed": options.seed, "resamples": options.resamples}
+    keys, cell, group = frame.keys, frame.cell, frame.group
     classes, raters = of.classes, of.counts.sum(axis=1)
     known = np.flatnonzero(raters > 0)
-    rows = tabulate(of.counts[known], cell=cell[known], cells=len(keys), group=item_key(data, "group").codes[known])
+    rows = tabulate(of.counts[known], cell=cell[known], cells=len(keys), group=group[known])
     statistics = human_statistics(len(classes.scores), classes.kind, classes.values)
-    values, found = estimate(statistics, rows), intervals(statistics, rows, **drawing)
+    values, found = estimate(statistics, rows), intervals(statistics, rows, **frame.drawing)
     shares, rare = distribution_of_labels(rows), rarest_expected(rows)
     absent = {name: why for name, why in undefined_by_scale(classes.kind).items() if name.startswith("human_") or name.endswith("_labels")}
     without = aggregate_counts(of.counts, "drop") == NO_MAJORITY
+    items = np.bincount(cell, minlength=len(keys)).tolist()
     out = []
-    for c, key in enumerate(keys):
-        here = np.flatnonzero((cell == c) & (raters > 0))
+    for c, (key, rows_here, labelled) in enumerate(zip(keys, frame.rows_by_cell(metric), rows_of(cell[known], len(keys)), strict=True)):
+        here = known[labelled]
         if not len(here):
             continue
-        pairs, people, why_not = _people(data, metric, classes, here, drawing)
+        pairs, people, why_not = _people(frame, rows_here, here, classes)
         undefined = absent | reasons(values, found, c) | ({"pairs": why_not, "annotators": why_not} if why_not else {})
         place = {name: key[name] for name in key if name not in ("judge", "variant")} | {"metric": metric}
         out.append(
             place
             | {
-                "items": int((cell == c).sum()),
+                "items": items[c],
                 "labelled": len(here),
-                "coverage": len(here) / int((cell == c).sum()),
+                "coverage": len(here) / items[c],
                 "labels": int(raters[here].sum()),
                 "raters": {str(n): int(times) for n, times in zip(*np.unique(raters[here], return_counts=True), strict=True)},
                 "annotators": people,
                 "no_majority": int(without[here].sum()),
-                "groups": len(np.unique(item_key(data, "group").codes[here])),
+                "groups": len(np.unique(group[here])),
                 "few_rare_cases": bool(classes.kind != "interval" and rare[c] < RARE),
                 "distribution_labels": named_shares(classes, shares[c]),
                 **dict.fromkeys(absent),
@@ -155,28 +180,27 @@ def _metric_cells(data: Dataset, metric: str, of: Votes, keys: list[dict[str, An
 
 
 def _people(
-    data: Dataset, metric: str, classes: Classes, items: Ints, drawing: Mapping[str, Any]
+    frame: _Frame, rows: Ints, items: Ints, classes: Classes
 ) -> tuple[list[dict[str, Any]] | None, list[dict[str, Any]] | None, str | None]:
-    """Pairs of annotators, annotators, and why there are none: only of persons can anything be said across items."""
-    kind = data.about.annotators
+    """Pairs of annotators, annotators, and why there are none: only of persons can anything be said across items.
+
+    `rows` are labels of one metric; those of other items than `items` are passed over.
+    """
+    kind = frame.data.about.annotators
     if kind != "persistent":
         return None, None, f"annotators are {kind}: nobody can be followed from item to item"
-    labels = data.labels
-    rows = np.flatnonzero(labels.metric.recoded({metric: 0}) == 0)
-    place = np.full(len(data.items), -1, np.int64)
+    place = np.full(len(frame.cell), -1, np.int64)
     place[items] = np.arange(len(items))
-    number_of = {item.item_id: i for i, item in enumerate(data.items)}
-    at = place[labels.item.take(rows).recoded(number_of)]
+    at = place[frame.at[rows]]
     rows, at = rows[at >= 0], at[at >= 0]
-    names = labels.annotator.take(rows)
+    names, scores = (column.take(rows) for column in (frame.data.labels.annotator, frame.data.labels.score))
     present = sorted(names.used)
-    who = names.recoded({name: i for i, name in enumerate(present)})
     table = np.full((len(items), len(present)), -1, np.int64)
-    table[at, who] = labels.score.take(rows).recoded(classes.index())
-    return _pairs(data, table, items, present, classes, drawing), _annotators(table, present, classes), None
+    table[at, names.recoded({name: i for i, name in enumerate(present)})] = scores.recoded(classes.index())
+    return _pairs(table, frame.group[items], present, classes, frame.drawing), _annotators(table, present, classes), None
 
 
-def _pairs(data: Dataset, table: Ints, items: Ints, names: list[str], classes: Classes, drawing: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _pairs(table: Ints, group: Codes, names: list[str], classes: Classes, drawing: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Agreement of every two annotators who share items, those who share most first."""
     both = (table >= 0).astype(np.int64)
     common = both.T @ both
@@ -187,9 +211,8 @@ def _pairs(data: Dataset, table: Ints, items: Ints, names: list[str], classes: C
     first = np.concatenate([table[rows, a] for rows, (a, _) in zip(here, wanted, strict=True)])
     second = np.concatenate([table[rows, b] for rows, (_, b) in zip(here, wanted, strict=True)])
     cell = np.repeat(np.arange(len(wanted)), [len(rows) for rows in here])
-    group = item_key(data, "group").codes[items[np.concatenate(here)]]
     k = len(classes.scores)
-    rows = tabulate(np.eye(k, dtype=np.int64)[first], second, cell=cell, cells=len(wanted), group=group)
+    rows = tabulate(np.eye(k, dtype=np.int64)[first], second, cell=cell, cells=len(wanted), group=group[np.concatenate(here)])
     statistics = [s for s in cell_statistics(k, classes.kind, classes.values) if s.name in OF_PAIRS]
     values, found = estimate(statistics, rows), intervals(statistics, rows, **drawing)
     return [

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analyse.options import Annotators
-from harness.columns import NO_VALUE, Coded
+from harness.columns import NO_VALUE, Coded, joint, rows_of
 from harness.content.dataset import Dataset
 from harness.content.recorded import Judgments, joined
 from harness.content.tags import suggest
@@ -49,7 +49,6 @@ class Votes:
 
     classes: Classes
     counts: Ints
-    labels: int  # before any item was left out for the number of its annotators
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +96,7 @@ def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, 
     Raises UsageError when there are labels and no item has that number of annotators.
     """
     labels = data.labels
-    number = {item.item_id: i for i, item in enumerate(data.items)}
-    item = labels.item.recoded(number).astype(np.int64)
+    item = labels.item.recoded(data.positions).astype(np.int64)
     found = {}
     for code, metric in enumerate(labels.metric.values):
         here = np.flatnonzero(labels.metric.codes == code)
@@ -113,7 +111,7 @@ def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, 
         counts = count_long(item[here], given.recoded(classes.index()), len(data.items), len(classes.scores))
         raters = counts.sum(axis=1)
         kept = raters == needed.least if needed.exactly else raters >= needed.least
-        found[metric] = Votes(classes, np.where(kept[:, None], counts, 0), len(here))
+        found[metric] = Votes(classes, np.where(kept[:, None], counts, 0))
     if found and not any(of.counts.any() for of in found.values()):
         wanted = f"exactly {needed.least}" if needed.exactly else f"{needed.least} or more"
         raise UsageError(f"no item has {wanted} annotators on a metric; the most that one has is {labels.most_raters}")
@@ -122,8 +120,7 @@ def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, 
 
 def units_of(data: Dataset, judgments: Judgments, source: str = "") -> Units:
     """The judgments as they are."""
-    number = {item.item_id: i for i, item in enumerate(data.items)}
-    return Units(judgments.item.recoded(number).astype(np.int64), judgments, Coded((source,), np.zeros(len(judgments), np.int32)))
+    return Units(judgments.item.recoded(data.positions).astype(np.int64), judgments, Coded((source,), np.zeros(len(judgments), np.int32)))
 
 
 def joined_units(parts: Sequence[Units]) -> Units:
@@ -138,21 +135,16 @@ def with_unjudged(units: Units, data: Dataset, counted: Mapping[str, Votes]) -> 
     That is by judge, variant, temperature, top-p, metric, language and task of which the judge has any row.
     """
     j = units.judgments
-    place = Coded.of((item.language, item.task) for item in data.items).codes.astype(np.int64)
-    columns = [j.judge, j.variant, j.temperature, j.top_p, j.metric]
-    key = np.zeros(len(units), np.int64)
-    for column in columns:
-        key = key * (len(column.values) + 1) + column.codes + 1
-    asked, which = np.unique(key * (int(place.max(initial=0)) + 1) + place[units.item], return_inverse=True)
-    first = np.zeros(len(asked), np.int64)
-    first[which[::-1]] = np.arange(len(units))[::-1]
+    place = Coded.of((item.language, item.task) for item in data.items)
+    which = joint([j.judge, j.variant, j.temperature, j.top_p, j.metric, place.take(units.item)], np.zeros(len(units), np.int64))
     labelled = {metric: votes.counts.sum(axis=1) > 0 for metric, votes in counted.items()}
     like, items = [], []
-    for kind, row in enumerate(first.tolist()):
+    for asked in rows_of(which, int(which.max(initial=-1)) + 1):
+        row = int(asked[0])
         metric = j.metric.values[j.metric.codes[row]]
         if metric in labelled:
-            wanted = labelled[metric] & (place == place[units.item[row]])
-            wanted[units.item[which == kind]] = False
+            wanted = labelled[metric] & (place.codes == place.codes[units.item[row]])
+            wanted[units.item[asked]] = False
             absent = np.flatnonzero(wanted)
             items.append(absent)
             like.append(np.full(len(absent), row))

@@ -12,7 +12,7 @@ import numpy as np
 from harness.analyse.cells import Cell, as_difference, factorise, key_column, number
 from harness.analyse.options import Options
 from harness.analyse.units import Units, Votes, as_text, item_key
-from harness.columns import Coded
+from harness.columns import Coded, joint, last_with, rows_of
 from harness.content.dataset import Dataset
 from harness.content.tags import suggest
 from harness.errors import UsageError
@@ -46,8 +46,7 @@ def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapp
     hit, score = _hits(units, counted, options)
     group = item_key(data, "group").codes[units.item].astype(np.int64)
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for cell, key in enumerate(keys):
-        rows = np.flatnonzero(which == cell)
+    for key, rows in zip(keys, rows_of(which, len(keys)), strict=True):
         scales = [counted[metric].classes.scores for metric in units.judgments.metric.take(rows).used if metric in counted]
         if as_text(key[name]) != wanted and scales:  # a cell's metrics are on one scale
             rows = rows[partner[rows] >= 0]
@@ -65,29 +64,14 @@ def _partners(units: Units, column: Coded, wanted: int, name: str) -> Ints:
     """
     j = units.judgments
     same = {name: getattr(j, name) for name in ("metric", "repeat", "judge", "variant", "temperature", "top_p")}
-    key = units.item
-    for each, values in same.items():
-        if each != name:
-            key = _joint(key, values)
-    anywhere = _last(key, column, wanted)
-    if name == "source":
-        return anywhere
-    here = _last(_joint(key, units.source), column, wanted)
-    return np.where(here >= 0, here, anywhere)
-
-
-def _joint(key: Ints, column: Coded) -> Ints:
-    """Numbers of the distinct pairs of a key and a column's value."""
-    joint: Ints = np.unique(key * (len(column.values) + 1) + column.codes + 1, return_inverse=True)[1]
-    return joint
-
-
-def _last(key: Ints, column: Coded, wanted: int) -> Ints:
-    """For each row of another value, the last row of the wanted one that has its key; -1 without one."""
-    partner = np.full(int(key.max(initial=-1)) + 1, -1, np.int64)
-    theirs = np.flatnonzero(column.codes == wanted)
-    partner[key[theirs]] = theirs
-    return np.where(column.codes == wanted, -1, partner[key])
+    theirs = column.codes == wanted
+    rows = np.flatnonzero(theirs)
+    key = joint((values for each, values in same.items() if each != name), units.item)
+    partner = last_with(key, rows)
+    if name != "source":
+        here = last_with(joint([units.source], key), rows)
+        partner = np.where(here >= 0, here, partner)
+    return np.where(theirs, -1, partner)
 
 
 def _hits(units: Units, counted: Mapping[str, Votes], options: Options) -> tuple[Floats, Ints]:

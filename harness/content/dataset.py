@@ -54,6 +54,11 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         return {item.item_id: item for item in self.items}
 
     @cached_property
+    def positions(self) -> dict[str, int]:
+        """`{item_id: place among the items}`."""
+        return {item.item_id: at for at, item in enumerate(self.items)}
+
+    @cached_property
     def labelled_metrics(self) -> dict[str, frozenset[str]]:
         """`{item_id: metrics that have a label}`."""
         found: dict[str, set[str]] = {}

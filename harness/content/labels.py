@@ -85,7 +85,7 @@ def checked_labels(
     the second of one annotator for one item and metric.
     """
     refuse_unknown_items(rows, items, path, "label")
-    _refuse_unknown_metrics(rows, scales, path)
+    refuse_unknown_metrics(rows, scales, path)
     _refuse_off_scale(rows, scales, path)
     _refuse_repeats(rows, path)
     own = rows["source"]
@@ -101,7 +101,7 @@ def refuse_unknown_items(rows: Columns, items: Mapping[str, Any], path: Path, wh
             raise ContentError(f"a {what} of item '{item_id}', which is not among the items", path, first_line(rows, column.codes == code))
 
 
-def _refuse_unknown_metrics(rows: Columns, scales: Mapping[str, Scale], path: Path) -> None:
+def refuse_unknown_metrics(rows: Columns, scales: Mapping[str, Scale], path: Path) -> None:
     column = rows["metric"]
     for code, metric in enumerate(column.values):
         if metric not in scales:

@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.columns import NO_VALUE, Coded, Columns, read_columns
-from harness.content.labels import pairs_of, refuse_unknown_items
+from harness.columns import NO_VALUE, Coded, Columns, joint, read_columns
+from harness.content.labels import pairs_of, refuse_unknown_items, refuse_unknown_metrics
 from harness.errors import ContentError
 from harness.model import Failure, Judgment, Scale, Score
 
@@ -143,11 +143,7 @@ def checked(rows: Columns, scales: Mapping[str, Scale], items: Mapping[str, Any]
     one item, metric, variant, temperature and repeat.
     """
     refuse_unknown_items(rows, items, path, "judgment")
-    for code, metric in enumerate(rows["metric"].values):
-        if metric not in scales:
-            where = int(rows.lines[int(np.argmax(rows["metric"].codes == code))])
-            known = ", ".join(scales)
-            raise ContentError(f"metric '{metric}' has no scale; add [metrics.{metric}] to data.toml (known: {known})", path, where)
+    refuse_unknown_metrics(rows, scales, path)
     rows["perturbation"] = rows["perturbation"].without("")
     repeat = _repeats(rows, path, number_rows)
     score, failure = _scores(rows, scales)
@@ -160,11 +156,7 @@ def _repeats(rows: Columns, path: Path, number_rows: bool) -> Coded:
     stated = rows["repeat"]
     given = np.array([*(int(value) for value in stated.values), 0])[stated.codes]
     names = ("item_id", "metric", "judge", "variant", "temperature", "top_p", "perturbation")
-    key = np.zeros(len(given), np.int64)
-    for name in names:
-        key = np.unique(key * (len(rows[name].values) + 1) + rows[name].codes + 1, return_inverse=True)[1]
-    if not number_rows:
-        key = np.unique(key * (int(given.max(initial=0)) + 1) + given, return_inverse=True)[1]
+    key = joint((rows[name] for name in names), np.zeros_like(given) if number_rows else given)
     order = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.diff(key[order], prepend=-1))
     nth = np.empty(len(key), np.int64)

@@ -190,10 +190,10 @@ class Chat:
         return () if any(secret in said for secret in self._secrets) else tokens
 
     def _safe(self, text: str) -> str:
-        """Text that may be kept: without secrets, and without halves of characters, which no file could hold."""
+        """Text that may be kept: without secrets, and whole."""
         for secret in self._secrets:
             text = text.replace(secret, "[key]")
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return _whole(text)
 
 
 def _refused_parameters(said: str, sent: Collection[str]) -> tuple[str, ...]:
@@ -222,7 +222,7 @@ def _is_logprob(value: Any) -> TypeGuard[float]:
 
 
 def _whole(text: str) -> str:
-    """Tokens may be halves of characters, which no file could hold."""
+    """Text without halves of characters, as tokens may be, which no file could hold."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

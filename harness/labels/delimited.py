@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ from pathlib import Path
 from harness.errors import ContentError, UsageError
 from harness.labels import table as limits
 from harness.labels.table import Record, Table, is_blank
+from harness.tables import opened
 
 _DELIMITERS = ",;\t|"
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -41,15 +40,8 @@ def read_delimited(path: Path, encoding: str | None = None, delimiter: str | Non
 def unpacked(path: Path) -> bytes:
     """A file's bytes, out of gzip if it is gzipped. Raises ContentError for what is larger than the limit or breaks off."""
     limit = limits.MAX_BYTES
-    try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
-            data: bytes = file.read(limit + 1)
-    except EOFError:
-        raise ContentError("the gzip file breaks off; fetch it again", path) from None
-    except (gzip.BadGzipFile, zlib.error) as err:
-        raise ContentError(f"not a whole gzip file ({err}); fetch it again", path) from None
-    except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+    with opened(path) as file:
+        data = file.read(limit + 1)
     if len(data) > limit:
         raise ContentError(f"larger than {limit >> 20} MiB{' unpacked' if path.suffix == '.gz' else ''}; import it in parts", path)
     return data

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from harness.errors import ContentError
 from harness.labels import table as limits
 from harness.labels.delimited import refuse_repeated, unpacked
 from harness.labels.table import Record, Table, columns_of, flat, is_blank
-from harness.tables import read_rows
+from harness.tables import opened, read_rows
 
 
 def read_jsonl(path: Path) -> Table:
@@ -27,21 +25,10 @@ def read_jsonl(path: Path) -> Table:
 
 def refuse_large(path: Path) -> None:
     """Raise ContentError for a file that is, or unpacks to, more than the limit; nothing is kept in memory."""
-    size = 0
-    try:
-        if path.suffix != ".gz":
-            size = path.stat().st_size
-        else:
-            with gzip.open(path, "rb") as file:
-                while size <= limits.MAX_BYTES and (part := file.read(1 << 20)):
-                    size += len(part)
-    except EOFError:
-        raise ContentError("the gzip file breaks off; fetch it again", path) from None
-    except (gzip.BadGzipFile, zlib.error) as err:
-        raise ContentError(f"not a whole gzip file ({err}); fetch it again", path) from None
-    except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
-    if size > limits.MAX_BYTES:
+    with opened(path) as file:
+        file.seek(limits.MAX_BYTES)
+        more = file.read(1)
+    if more:
         raise ContentError(f"larger than {limits.MAX_BYTES >> 20} MiB unpacked; import it in parts", path)
 
 

@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from harness.render.comparison import coefficient
+from harness.render.comparison import coefficient, probability
 from harness.render.terminal import difference, percent
 from harness.text import plain
 
@@ -140,11 +140,7 @@ def _number(name: str) -> Callable[[Row], str]:
 
 
 def _corrected(name: str) -> Callable[[Row], str]:
-    def show(row: Row) -> str:
-        q = row.get(f"{name}_q")
-        return "–" if q is None else "<.001" if q < 0.0005 else "1" if q >= 0.995 else f"{q:.3f}"[1:] if q < 0.0995 else f"{q:.2f}"[1:]
-
-    return show
+    return lambda row: probability(row.get(f"{name}_q"))
 
 
 def _realised(row: Row) -> str:

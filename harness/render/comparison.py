@@ -28,8 +28,15 @@ def coefficient(value: float | None, interval: tuple[float, float] | None = None
     return f"{text} [{_short(interval[0])} {_short(interval[1])}]" if interval else text
 
 
+def probability(value: float | None) -> str:
+    """A p or q as ink: `.034`, `.21`, `<.001`; a dash for what is undefined."""
+    if value is None:
+        return "–"
+    return "<.001" if value < 0.0005 else f"{value:.3f}"[1:] if value < 0.0995 else _short(value) if value < 0.995 else "1"
+
+
 def _short(value: float) -> str:
-    text = f"{value:.2f}"
+    text = f"{round(value, 2) + 0.0:.2f}"  # no -0
     return text.replace("0.", ".", 1) if abs(value) < 1 and text not in ("1.00", "-1.00") else text
 
 
@@ -38,7 +45,7 @@ _ITEMS: tuple[Column, ...] = (
     ("read", lambda c: str(c.n)),
     ("PA [95 %]", lambda c: percent(c["pa"], c["pa_ci"]) + (" ‡" if c.few_rare_cases and c.n_ref else "")),
     ("− baseline", lambda c: difference(c.vs_baseline["diff"], c.vs_baseline["ci"])),
-    ("q", lambda c: _p(c.vs_baseline["q"])),
+    ("q", lambda c: probability(c.vs_baseline["q"])),
     ("judge–person", lambda c: percent(c["pa_pairwise"])),
     ("person–person", lambda c: percent(c["human_pa"])),
     ("gap [95 %]", lambda c: difference(c["pairwise_gap"], c["pairwise_gap_ci"])),
@@ -50,7 +57,7 @@ _ITEMS: tuple[Column, ...] = (
 )
 _VERSUS: tuple[Column, ...] = (
     ("− other [95 %]", lambda c: difference(c.versus["diff"], c.versus["ci"]) if c.versus else ""),
-    ("q of it", lambda c: _p(c.versus["q"]) if c.versus else ""),
+    ("q of it", lambda c: probability(c.versus["q"]) if c.versus else ""),
 )
 _SYSTEMS: tuple[Column, ...] = (
     ("systems", lambda c: str(c.n)),
@@ -119,12 +126,6 @@ def _telling(keys: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _key(value: Any) -> str:
     return plain(f"{value:g}" if isinstance(value, float) else "–" if value is None else str(value))
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return "<.001" if value < 0.0005 else f"{value:.3f}"[1:] if value < 0.0995 else _short(value) if value < 0.995 else "1"
 
 
 def _by_agreement(cells: Sequence[Cell], every: Sequence[Cell]) -> Iterable[RenderableType]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.arrays import MISSING, Floats, Ints, ShapeError, as_codes, as_index
 from harness.stats.groups import error_of_mean, group_sums, resampled_means
@@ -64,14 +65,10 @@ def paired_difference(
     >>> found.diff, found.n, found.p < 0.001, found.interval.lo > 0
     (0.5, 40, True, True)
     """
-    a, b, codes = np.asarray(first, np.float64), np.asarray(second, np.float64), np.asarray(groups)
-    if a.ndim != 1 or not a.shape == b.shape == codes.shape:
-        raise ShapeError(f"first {a.shape}, second {b.shape} and groups {codes.shape} must be of the same items")
-    both = ~(np.isnan(a) | np.isnan(b))
-    d = a[both] - b[both]
+    d, codes = common_differences(first, second, groups)
     if not len(d):
         return Difference(math.nan, 0, no_interval(0), math.nan, hypothesis, "no overlap")
-    sums = group_sums(d, codes[both])
+    sums = group_sums(d, codes)
     drawn = cache(lambda: resampled_means(sums, seed, resamples))
     interval = mean_of_sums(sums, float(np.var(d)), bounds, drawn, level=level)
     if sums.groups < MIN_GROUPS:
@@ -84,6 +81,21 @@ def paired_difference(
     else:
         p = 1.0 if sums.mean == 0 else 2.0 ** (1 - sums.groups)
     return Difference(sums.mean, len(d), interval, p, hypothesis, None)
+
+
+def common_differences(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -> tuple[Floats, NDArray[Any]]:
+    """First minus second, and the group, of the items that have both: two arrays (common items,).
+
+    Raises ShapeError if the three (items,) arrays are not of one length.
+
+    >>> [found.tolist() for found in common_differences([3, float("nan"), 1], [1, 2, 1], [7, 8, 9])]
+    [[2.0, 0.0], [7, 9]]
+    """
+    a, b, codes = np.asarray(first, np.float64), np.asarray(second, np.float64), np.asarray(groups)
+    if a.ndim != 1 or not a.shape == b.shape == codes.shape:
+        raise ShapeError(f"first {a.shape}, second {b.shape} and groups {codes.shape} must be of the same items")
+    both = ~(np.isnan(a) | np.isnan(b))
+    return a[both] - b[both], codes[both]
 
 
 def hits(judge: ArrayLike, reference: ArrayLike, k: int, *, failed_wrong: bool = False) -> Floats:

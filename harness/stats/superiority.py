@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.arrays import ShapeError
 from harness.stats.intervals import Interval, no_interval, proportion_interval
+from harness.stats.paired import common_differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,9 @@ def superiority(
     >>> round(found.value, 4), found.n, found.interval.reason
     (0.6667, 3, 'too few independent texts')
     """
-    a, b, codes = np.asarray(first, np.float64), np.asarray(second, np.float64), np.asarray(groups)
-    if a.ndim != 1 or not a.shape == b.shape == codes.shape:
-        raise ShapeError(f"first {a.shape}, second {b.shape} and groups {codes.shape} must be of the same items")
-    both = ~(np.isnan(a) | np.isnan(b))
-    above = a[both] - b[both]
+    above, codes = common_differences(first, second, groups)
     if not len(above):
         return Superiority(math.nan, 0, no_interval(0), "no overlap")
     credit = np.where(np.abs(above) <= tolerance, 0.5, above > 0)
-    interval = proportion_interval(credit, codes[both], level=level, seed=seed, resamples=resamples)
+    interval = proportion_interval(credit, codes, level=level, seed=seed, resamples=resamples)
     return Superiority(float(credit.mean()), len(credit), interval, None)

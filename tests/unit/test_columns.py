@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.columns import NO_VALUE, Coded, Coder, checked_columns, read_columns
+from harness.columns import NO_VALUE, Coded, Coder, checked_columns, joint, last_with, read_columns, rows_of
 from harness.errors import ContentError
 from harness.tables import write_parquet
 
@@ -75,6 +75,29 @@ def test_some_rows_keep_all_values_and_know_which_are_used() -> None:
         assert part.values == column.values and part.used == ["a", "b"]
     assert list(column.take(np.array([2, 0, 1]))) == ["b", "a", None]
     assert Coded.of([None]).used == [] and list(Coded.of([])) == []
+
+
+@given(st.lists(st.tuples(VALUES, VALUES, st.integers(0, 2)), max_size=20))
+def test_combinations_are_numbered_in_the_order_of_their_codes(rows: list[tuple[Any, Any, int]]) -> None:
+    columns = [Coded.of([row[place] for row in rows]) for place in (0, 1)]
+    start = np.array([row[2] for row in rows], np.int64)
+    combinations = list(zip(start.tolist(), *(column.codes.tolist() for column in columns), strict=True))
+    order = {combination: number for number, combination in enumerate(sorted(set(combinations)))}
+    assert joint(columns, start).tolist() == [order[combination] for combination in combinations]
+
+
+def test_combinations_of_more_columns_than_an_integer_holds() -> None:
+    wide = [Coded.of(range(number, number + 40)) for number in range(20)]  # 41 ** 20 > 2 ** 63
+    assert joint(wide, np.zeros(40, np.int64)).tolist() == list(range(40))
+
+
+@given(st.lists(st.integers(0, 4), max_size=20), st.data())
+def test_rows_of_a_number_and_the_last_with_it(numbers: list[int], data: st.DataObject) -> None:
+    key = np.array(numbers, np.int64)
+    assert [rows.tolist() for rows in rows_of(key, 5)] == [[row for row, of in enumerate(numbers) if of == number] for number in range(5)]
+    among = [row for row in range(len(numbers)) if data.draw(st.booleans())]
+    expected = [max((row for row in among if numbers[row] == number), default=-1) for number in numbers]
+    assert last_with(key, np.array(among, np.int64)).tolist() == expected
 
 
 # Reading

@@ -22,7 +22,7 @@ from harness.content.dataset import Dataset
 from harness.content.recorded import Judgments
 from harness.model import Realised
 
-__all__ = ["Realised", "ablations"]
+__all__ = ["ablations"]
 
 
 def ablations(

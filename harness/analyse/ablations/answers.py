@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from harness.analyse.options import POOLED, Options, annotators_needed
 from harness.analyse.units import Classes, Votes, classes_of, item_key, votes
-from harness.columns import NO_VALUE, Coded
+from harness.columns import NO_VALUE, Coded, joint, last_with, rows_of
 from harness.content.dataset import Dataset
 from harness.content.recorded import Judgments
 from harness.model import Scale, Variant, parse_variant
@@ -86,14 +86,8 @@ class Answers:
 
     def joint(self, names: Iterable[str], *, items: bool = False) -> Ints:
         """Numbers of the distinct combinations of columns, rising with their values; with `items`, of the item too, which counts last."""
-        code = np.zeros(len(self), np.int64)
-        for name in names:
-            column = self.columns[name]
-            code = code * (len(column.values) + 1) + column.codes + 1
-            code = np.unique(code, return_inverse=True)[1].astype(np.int64)
-        if items:
-            code = np.unique(code * (len(self.data.items) + 1) + self.item, return_inverse=True)[1].astype(np.int64)
-        return code
+        item = [Coded(self.data.items, self.item.astype(np.int32))] if items else []
+        return joint([*(self.columns[name] for name in names), *item], np.zeros(len(self), np.int64))
 
     def value(self, name: str, row: int) -> Any:
         column = self.columns[name]
@@ -106,23 +100,18 @@ class Answers:
         """
         names = (*level, *condition)
         code = self.joint(names)
-        order = np.argsort(code, kind="stable")
-        for rows in np.split(order, np.flatnonzero(np.diff(code[order])) + 1) if len(code) else ():
+        for rows in rows_of(code, int(code.max(initial=-1)) + 1):
             own = {name: self.value(name, int(rows[0])) for name in names}
             yield {name: own.get(name, POOLED) for name in dict.fromkeys((*KEYS, *names))}, rows
 
     def partners(self, of: Ints, among: Ints, same: Sequence[str]) -> Ints:
         """For each row of `of`, the row of `among` about the same item with the same values of the columns `same`; -1 without one."""
-        code = self.joint(same, items=True)
-        partner = np.full(int(code.max(initial=-1)) + 1, -1, np.int64)
-        partner[code[among]] = among
-        return partner[code[of]]
+        return last_with(self.joint(same, items=True), among)[of]
 
 
 def tabulate_answers(data: Dataset, judgments: Judgments, *, seed: int, resamples: int) -> Answers:
     """Judgments of the items of `data`, with what their labels make of them. Raises UsageError as `units.votes` does."""
-    number = {item.item_id: at for at, item in enumerate(data.items)}
-    item = judgments.item.recoded(number).astype(np.int64)
+    item = judgments.item.recoded(data.positions).astype(np.int64)
     judgments, item = judgments.take(item >= 0), item[item >= 0]
     columns = {name: _ranked(item_key(data, name)).take(item) for name in ("language", "task")}
     own = (*KEYS[2:], "repeat", "perturbation", "failure", "justification", "asked_language")
