@@ -11,6 +11,7 @@ from typing import Any
 _PUBLIC = {
     "RunSpec": "harness.protocol",
     "RunResult": "harness.runner",
+    "Settings": "harness.engines",
     "run": "harness.api",
     "report": "harness.api",
     "Library": "harness.content",

@@ -10,11 +10,11 @@ import msgspec
 
 from harness import analyse
 from harness.content import Dataset, Library, load_folder
+from harness.engines import Settings
 from harness.errors import UsageError
 from harness.model import JudgeIdentity
-from harness.plan import Estimate
 from harness.protocol import RunSpec
-from harness.runner import RunResult, Watcher, reopen
+from harness.runner import Estimate, RunResult, Watcher, reopen
 from harness.runner import run as run_spec
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
@@ -33,15 +33,20 @@ class Quiet:
     def planned(self, identity: JudgeIdentity, wanted: Estimate, stored: int) -> None:
         """Shows nothing."""
 
-    def progress(self, identity: JudgeIdentity) -> Callable[[Any], None]:
-        return lambda state: None
+    def progress(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, Any], None]:
+        return lambda identity, state: None
 
-    def finished(self, identity: JudgeIdentity) -> None:
+    def finished(self) -> None:
         """Shows nothing."""
 
 
 def run(
-    spec: RunSpec, out: Path | str = "results", *, watcher: Watcher | None = None, concurrency: int | None = None, may_send: bool = False
+    spec: RunSpec,
+    out: Path | str = "results",
+    *,
+    watcher: Watcher | None = None,
+    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    may_send: bool = False,
 ) -> RunResult:
     """Ask what is not yet answered and read the run from the store: what `harness run` does.
 
@@ -49,13 +54,13 @@ def run(
         spec: what to judge, by whom, how.
         out: the results folder; the same spec in the same folder is the same run.
         watcher: told about plan and progress; by default nobody.
-        concurrency: calls in flight; by default what each judge likes.
+        settings: calls in flight, limits, budgets: how fast and how far it is asked, not what.
         may_send: whether texts of a data folder may go to an endpoint that is not on this machine.
 
     Raises:
         UsageError, ContentError, JudgeError, StoreError; IncompleteRun (with `result`) when calls are left without an answer.
     """
-    return run_spec(spec, Path(out), watcher or Quiet(may_send=may_send), concurrency)
+    return run_spec(spec, Path(out), watcher or Quiet(may_send=may_send), settings)
 
 
 def report(result: RunResult) -> analyse.Report:
@@ -69,9 +74,9 @@ def report(result: RunResult) -> analyse.Report:
         result.prepared.training,
         unreviewed=_unreviewed(result),
         unreviewed_instructions=_unreviewed_instructions(result),
-        missing=result.missing,
-        answered_by=result.answered_by,
-        left_out=result.left_out,
+        missing=result.answers.missing,
+        answered_by=result.answers.answered_by,
+        left_out=result.answers.left_out,
         realised=result.realised,
         absent=result.absent,
     )

@@ -184,7 +184,7 @@ def _hashable(value: Any) -> Any:
 def _from_parquet(path: Path, row: type[Row], what: str) -> Columns:
     table = parquet_table(path)
     names = [name for name in row.__struct_fields__ if name in table.column_names]
-    return checked_columns({name: _arrow_column(table.column(name)) for name in names}, len(table), row, what, path)
+    return checked_columns({name: from_arrow(table.column(name)) for name in names}, len(table), row, what, path)
 
 
 def checked_columns(given: Mapping[str, Coded], rows: int, row: type[Row], what: str, path: Path) -> Columns:
@@ -211,7 +211,8 @@ def checked_columns(given: Mapping[str, Coded], rows: int, row: type[Row], what:
     return Columns(columns, np.arange(1, rows + 1))
 
 
-def _arrow_column(column: Any) -> Coded:
+def from_arrow(column: Any) -> Coded:
+    """A column of an Arrow table; NaN is a gap."""
     import pyarrow as pa
 
     if pa.types.is_nested(column.type):

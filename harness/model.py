@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import re
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -93,10 +94,15 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     probabilities: bool = False
 
     def __str__(self) -> str:
-        words = [word for word, (axis, value) in VARIANT_WORDS.items() if getattr(self, axis) == value != _default(axis)]
-        shots = [f"{FEW_SHOT}:{self.shots}"] if self.shots else []
-        detailed = ["detailed"] if self.instructions == "detailed" else []
-        return "+".join([self.call, *detailed, *shots, *(word for word in words if word not in ("joint", "detailed"))])
+        return _variant_text(self)
+
+
+@cache
+def _variant_text(variant: Variant) -> str:
+    words = [word for word, (axis, value) in VARIANT_WORDS.items() if getattr(variant, axis) == value != _default(axis)]
+    shots = [f"{FEW_SHOT}:{variant.shots}"] if variant.shots else []
+    detailed = ["detailed"] if variant.instructions == "detailed" else []
+    return "+".join([variant.call, *detailed, *shots, *(word for word in words if word not in ("joint", "detailed"))])
 
 
 FEW_SHOT = "fewshot"
@@ -234,11 +240,12 @@ class Call(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Tokens that the provider counted; 0 where it does not say."""
+    """Tokens that the provider counted; 0 where it does not say. Cached ones are part of the prompt's, reasoning of the completion's."""
 
     prompt_tokens: int = 0
     cached_tokens: int = 0
     completion_tokens: int = 0
+    reasoning_tokens: int = 0
 
 
 class Token(msgspec.Struct, frozen=True, array_like=True):
@@ -265,6 +272,7 @@ class Reply(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     tokens: tuple[Token, ...] = ()  # of the answer, where their probabilities were asked for and given
     left_out: tuple[str, ...] = ()  # parameters that the endpoint does not take, so that it was asked without them
+    reasoning_room: int = 0  # tokens that it was given beyond the answer's own, as the model thinks before it answers
 
 
 class Failure(enum.StrEnum):
@@ -299,6 +307,7 @@ class Judgment(msgspec.Struct, frozen=True):
     expected: float | None = None  # mean of the classes' numbers under `probs`
     entropy: float | None = None  # of `probs`, in bits
     asked_language: str = "en"  # of the justification, as the prompt asked
+    told_language: str | None = None  # of the justification, as it looks; `und`: too short to tell; None without one
 
 
 class JudgeIdentity(msgspec.Struct, frozen=True):

@@ -3,47 +3,59 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.content import Dataset, Library, Task
-from harness.model import Ask, Call, Condition, Item, JudgeIdentity, Prompt, Realised, Scale, Score
+from harness.model import Ask, Call, Condition, Item, JudgeIdentity, Prompt, Realised, Scale, Score, Usage
 from harness.perturb import apply, parse_perturbation
 from harness.prompts import Example, Frame, Frames, Question, Shots, english, own, present_texts
 
 _CHARACTERS_PER_TOKEN = 4.0  # an estimate for pricing only: ASCII text; every other character counts as one token
 _ANSWER_TOKENS = 60
+_ID_BYTES = 32
+
+CallIds = NDArray[np.uint8]  # (asks, 32)
 
 
 class Plan:
     """Everything that is wanted of every judge. Asks stand in the order in which they are asked: what shares a prefix is together.
 
-    Prompts are not kept but filled again when they are sent: a million of them would not fit into memory. `prompt_ids` (one an ask)
-    are. `realised` says what perturbations achieved, also where a text could not be changed, so that nothing was asked; `absent` which
-    classes have no example, by (language, task, metric).
+    Asks and prompts are not kept but made again each time that they are gone through: a million of them would not fit into memory.
+    Kept are the ids of the prompts and a few numbers an ask. `realised` says what perturbations achieved, also where a text could not
+    be changed, so that nothing was asked; `absent` which classes have no example, by (language, task, metric).
     """
 
-    def __init__(self, seed: int, renderer: _Renderer) -> None:
+    def __init__(self, seed: int, asks: Callable[[], Iterator[Ask]], renderer: _Renderer) -> None:
         self.seed = seed
-        self.asks: list[Ask] = []
-        self.prompt_ids: list[str] = []
+        self._all = asks
         self._renderer = renderer
-        self._frames: list[Frame] = []
+        self._prompt_ids = bytearray()
+        self._calls: dict[str, Calls] = {}
+        self._tokens = {what: array("L") for what in ("prompt", "answer", "room")}
+        for ask in asks():
+            item = renderer.texts.of(ask)
+            if item is not None:
+                self._add(ask, renderer.frame(ask).fill(item))
 
-    def add(self, ask: Ask) -> None:
-        """Wants one more answer, unless its perturbation cannot change the text."""
-        item = self._renderer.texts.of(ask)
-        if item is not None:
-            frame = self._renderer.frame(ask)
-            self.asks.append(ask)
-            self._frames.append(frame)
-            self.prompt_ids.append(frame.prompt_id(item))
+    def _add(self, ask: Ask, prompt: Prompt) -> None:
+        self._prompt_ids += bytes.fromhex(prompt.prompt_id)
+        self._tokens["prompt"].append(rough_tokens(prompt))
+        self._tokens["answer"].append(rough_answer(ask, prompt))
+        self._tokens["room"].append(prompt.max_tokens)
+
+    def __len__(self) -> int:
+        return len(self._tokens["room"])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Plan) and (self.seed, self.asks, self.prompt_ids) == (other.seed, other.asks, other.prompt_ids)
+        if not isinstance(other, Plan):
+            return NotImplemented
+        return (self.seed, self._prompt_ids) == (other.seed, other._prompt_ids) and list(self.asks()) == list(other.asks())
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -55,49 +67,108 @@ class Plan:
     def absent(self) -> dict[tuple[str, str, str], tuple[Score, ...]]:
         return {key: scores for key, scores in self._renderer.absent.items() if scores}
 
-    def prompt(self, number: int) -> Prompt:
-        """The prompt of one ask."""
-        return self._frames[number].fill(self._as_judged(number).item)
+    def asks(self) -> Iterator[Ask]:
+        """Every ask whose text is as its condition wants it: what cannot be changed is not asked."""
+        return (ask for ask in self._all() if self._renderer.texts.can_be(ask))
 
-    def _as_judged(self, number: int) -> Ask:
-        """One ask about the text that its condition wants, which baselines look at."""
-        ask = self.asks[number]
-        item = self._renderer.texts.of(ask)
-        assert item is not None  # what cannot be changed is not among the asks
-        return ask if item is ask.item else msgspec.structs.replace(ask, item=item)
+    @property
+    def prompt_ids(self) -> list[str]:
+        """One an ask."""
+        return list(hexadecimal(np.frombuffer(self._prompt_ids, np.uint8).reshape(-1, _ID_BYTES)))
 
     def asked_language(self, ask: Ask) -> str:
         """The language in which its justification is asked for."""
         return ask.item.language if ask.condition.variant.language == "own" else "en"
 
-    def calls(self, identity: JudgeIdentity, answered: Container[str] = ()) -> dict[str, Call]:
-        """`{call_id: call}` for one judge, in order, without those that are answered. Asks with the same prompt, sampling and repeat
-        share one call."""
-        found: dict[str, Call] = {}
-        for number, call_id in enumerate(self.call_ids(identity)):
-            if call_id not in found and call_id not in answered:
-                ask = self._as_judged(number)
-                found[call_id] = Call(call_id, self._frames[number].fill(ask.item), ask, self.seed + ask.repeat)
-        return found
+    def call(self, ask: Ask, call_id: str) -> Call:
+        """The call for one ask; it is about the text that the condition wants, which baselines look at."""
+        item = self._renderer.texts.of(ask)
+        assert item is not None  # what cannot be changed is not among the asks
+        seen = ask if item is ask.item else msgspec.structs.replace(ask, item=item)
+        return Call(call_id, self._renderer.frame(ask).fill(item), seen, self.seed + ask.repeat)
 
-    def call_ids(self, identity: JudgeIdentity) -> list[str]:
+    def calls(self, identity: JudgeIdentity) -> Calls:
+        """The calls that answer all asks, for one judge, in order. Asks with the same prompt, sampling and repeat share one call."""
+        if identity.name not in self._calls:
+            ids = self.call_ids(identity)
+            self._calls[identity.name] = Calls(self, ids, _first_of_its_kind(ids))
+        return self._calls[identity.name]
+
+    def call_ids(self, identity: JudgeIdentity) -> CallIds:
         """The call that answers each ask: the hash of everything that could change the answer, the repeat included.
 
         Baselines look at the item itself, so for them equal prompts of two items are two calls.
         """
         judge = msgspec.json.encode(identity, order="sorted")
         sees_items = identity.provider == "baseline"
-        ids = []
-        for ask, prompt_id, frame in zip(self.asks, self.prompt_ids, self._frames, strict=True):
+        ids, prompts = bytearray(), memoryview(self._prompt_ids)
+        for number, (ask, room) in enumerate(zip(self.asks(), self._tokens["room"], strict=True)):
             condition = ask.condition
-            sampling = f"{condition.temperature!r}|{frame.max_tokens}|{self.seed + ask.repeat}|{ask.repeat}"
+            sampling = f"{condition.temperature!r}|{room}|{self.seed + ask.repeat}|{ask.repeat}"
             if condition.top_p is not None:
                 sampling += f"|top_p={condition.top_p!r}"
             if condition.variant.probabilities:
                 sampling += "|probabilities"
+            prompt_id = prompts[number * _ID_BYTES : (number + 1) * _ID_BYTES].hex()
             parts = [prompt_id.encode(), judge, sampling.encode(), *([ask.item.item_id.encode()] if sees_items else [])]
-            ids.append(hashlib.sha256(b"\x1f".join(parts)).hexdigest())
-        return ids
+            ids += hashlib.sha256(b"\x1f".join(parts)).digest()
+        return np.frombuffer(bytes(ids), np.uint8).reshape(-1, _ID_BYTES)
+
+    def estimate(self, wanted: NDArray[np.bool_]) -> Usage:
+        """Tokens of the asks that are `wanted` (a mask), roughly: no tokenizer is asked."""
+        prompt, answer = (int(np.asarray(self._tokens[what])[wanted].sum()) for what in ("prompt", "answer"))
+        return Usage(prompt_tokens=prompt, completion_tokens=answer)
+
+
+class Calls:
+    """Some calls of a plan for one judge: `wanted` says of each ask whether its call is among them. They are made as they are asked for."""
+
+    def __init__(self, plan: Plan, ids: CallIds, wanted: NDArray[np.bool_]) -> None:
+        self._plan = plan
+        self.wanted = wanted
+        self._ids = ids
+
+    def __len__(self) -> int:
+        return int(self.wanted.sum())
+
+    def __iter__(self) -> Iterator[Call]:
+        ids = self.ids()
+        return (self._plan.call(ask, next(ids)) for ask, wanted in zip(self._plan.asks(), self.wanted, strict=True) if wanted)
+
+    def ids(self) -> Iterator[str]:
+        """Their call ids, in order."""
+        return hexadecimal(self._ids[self.wanted])
+
+    def every_id(self) -> Iterator[str]:
+        """The call id of every ask of the plan, in order."""
+        return hexadecimal(self._ids)
+
+    def without(self, answered: Sequence[bool] | NDArray[np.bool_]) -> Calls:
+        """Those that are not `answered`, which says it of each in order."""
+        left = self.wanted.copy()
+        left[np.flatnonzero(left)[np.asarray(answered, bool)]] = False
+        return Calls(self._plan, self._ids, left)
+
+    @property
+    def tokens(self) -> Usage:
+        """What they take, roughly."""
+        return self._plan.estimate(self.wanted)
+
+
+def hexadecimal(ids: CallIds) -> Iterator[str]:
+    """Ids as text, in order."""
+    whole = memoryview(ids.tobytes())
+    return (whole[start : start + _ID_BYTES].hex() for start in range(0, len(whole), _ID_BYTES))
+
+
+def _first_of_its_kind(ids: CallIds) -> NDArray[np.bool_]:
+    """Which asks are the first with their call id."""
+    words = np.ascontiguousarray(ids).view(np.uint64)
+    first = np.zeros(len(words), bool)
+    if len(words):
+        order = np.lexsort(words.T)  # stable: of equal ids the first ask comes first
+        first[order] = np.append(True, (words[order][1:] != words[order][:-1]).any(axis=1))
+    return first
 
 
 def make_plan(
@@ -117,13 +188,14 @@ def make_plan(
     place, by default those of `training`. The order is language, task, group, item, condition, then metric: a local model reads what
     calls share only once.
     """
-    plan = Plan(seed, _Renderer(library, frames, data.scales, training or data, pool, seed))
-    for item in sorted(data.items, key=lambda item: (item.language, item.task, item.group, item.item_id)):
-        labelled = data.labelled_metrics.get(item.item_id, frozenset())
-        wanted = tuple(metric for metric in metrics if metric in labelled)
-        for ask in _asks(item, wanted, conditions, repeats):
-            plan.add(ask)
-    return plan
+    items = sorted(data.items, key=lambda item: (item.language, item.task, item.group, item.item_id))
+
+    def asks() -> Iterator[Ask]:
+        for item in items:
+            labelled = data.labelled_metrics.get(item.item_id, frozenset())
+            yield from _asks(item, tuple(metric for metric in metrics if metric in labelled), conditions, repeats)
+
+    return Plan(seed, asks, _Renderer(library, frames, data.scales, training or data, pool, seed))
 
 
 def _asks(item: Item, metrics: tuple[str, ...], conditions: Sequence[Condition], repeats: int) -> Iterator[Ask]:
@@ -159,6 +231,11 @@ class _Texts:
         if text not in self._known:
             self._known[text] = self._perturbed(ask.item, text)
         return self._known[text]
+
+    def can_be(self, ask: Ask) -> bool:
+        """Whether there is a text to ask about, as `of` has found it once."""
+        text = ask.condition.perturbation
+        return not text or self.realised[ask.item.item_id, text].applied
 
     def _perturbed(self, item: Item, text: str) -> Item | None:
         [perturbation] = parse_perturbation(text)
@@ -213,43 +290,18 @@ class _Renderer:
         return tuple(found)
 
 
-class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """US dollars for a million tokens, as published on a date."""
-
-    input: float
-    output: float
-    as_of: str
-
-
-class Estimate(msgspec.Struct, frozen=True):
-    """What a set of calls is about to take. `cost` is in US dollars; None where no price is known."""
-
-    calls: int
-    prompt_tokens: int
-    answer_tokens: int
-    cost: float | None
-    price: Price | None
-
-
-def estimate(calls: Sequence[Call], identity: JudgeIdentity) -> Estimate:
-    """Calls, tokens (roughly: no tokenizer is asked) and money."""
-    prompt_tokens = sum(rough_tokens(call.prompt) for call in calls)
-    answer_tokens = sum(min(_ANSWER_TOKENS * len(call.ask.metrics), call.prompt.max_tokens) for call in calls)
-    price = prices().get(identity.model) if identity.provider == "openai" and "endpoint" not in identity.settings else None
-    if identity.provider in ("baseline", "replay", "local"):
-        price = Price(0, 0, "always")
-    cost = (prompt_tokens * price.input + answer_tokens * price.output) / 1e6 if price else None
-    return Estimate(len(calls), prompt_tokens, answer_tokens, cost, price)
+def rough_answer(ask: Ask, prompt: Prompt) -> int:
+    """About how many tokens an answer has."""
+    return min(_ANSWER_TOKENS * len(ask.metrics), prompt.max_tokens)
 
 
 def rough_tokens(prompt: Prompt) -> int:
     """About how many tokens a prompt has: four ASCII characters a token, and one token for every other character."""
     text = "".join(message.content for message in prompt.messages)
-    ascii_characters = sum(character.isascii() for character in text)
+    ascii_characters = len(text.encode("ascii", "ignore"))
     return round(ascii_characters / _CHARACTERS_PER_TOKEN) + len(text) - ascii_characters
 
 
-@cache
-def prices() -> dict[str, Price]:
-    """Known prices by dated model name."""
-    return msgspec.toml.decode(Path(__file__).with_name("prices.toml").read_bytes(), type=dict[str, Price])
+def rough_usage(call: Call) -> Usage:
+    """About what a call takes."""
+    return Usage(prompt_tokens=rough_tokens(call.prompt), completion_tokens=rough_answer(call.ask, call.prompt))

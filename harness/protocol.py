@@ -47,6 +47,7 @@ class RunSpec(msgspec.Struct, frozen=True):
     segmenters: tuple[str, ...] = ("icu",)  # what a word is to perturbations
     allow_unreviewed: bool = False  # instructions in the items' language that no native reader has read
     repeats: int | None = None
+    reask: bool = False  # ask refused calls again
     seed: int = 0
     limit: int | None = None
 
@@ -72,6 +73,7 @@ class RunProtocol(msgspec.Struct, frozen=True):
     prompts: str
     instructions: dict[str, str] = {}  # version of the own-language instructions that are used, by language
     examples: str = ""  # hash of the data that few-shot examples are taken from
+    reask: bool = False  # refused calls are asked again
     identities: tuple[JudgeIdentity, ...] = ()
 
     @property
@@ -185,6 +187,7 @@ def _finish(
         conditions=_conditions(spec, variants, temperatures),
         repeats=spec.repeats or (board.repeats if board else 1),
         seed=spec.seed,
+        reask=spec.reask,
         limit=spec.limit,
         data_sha256=data.sha256,
         prompts=program_hash(),

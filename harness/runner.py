@@ -1,4 +1,4 @@
-"""plan × judge → store: what a run has no answer to is asked for, and its judgments are read from the store.
+"""plan × judges → store: what a run has no answer to is asked for, and its judgments are read from the store.
 
 The same specification is the same run: repeating it resumes or re-reads, and pays for nothing twice.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -16,17 +15,31 @@ from typing import Any, Protocol
 
 import msgspec
 
-from harness import judgments as judging
+from harness.answers import Answers, Spent, collect
+from harness.content.recorded import Judgments
 from harness.content.tags import suggest
+from harness.engines import Outcome, Settings, Work, ask_all
 from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge
-from harness.model import Call, JudgeIdentity, Judgment, Realised, Score
-from harness.plan import Estimate, Plan, estimate
+from harness.judgments import failures, read_judgments
+from harness.model import Call, Failure, JudgeIdentity, Realised, Reply, Score, Usage
+from harness.plan import Calls, Plan, rough_usage
+from harness.prices import Price, price_of
 from harness.protocol import Prepared, RunProtocol, RunSpec, prepare
 from harness.store import Store
 from harness.tables import to_json, write_atomic
 
-_PACKAGES = ("judge-harness", "guidance", "openai", "xllamacpp", "icu4py")
+_PACKAGES = ("judge-harness", "guidance", "openai", "aiohttp", "xllamacpp", "icu4py")
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """What a set of calls is about to take, roughly. `cost` is in US dollars; None where no price is known."""
+
+    calls: int
+    prompt_tokens: int
+    answer_tokens: int
+    cost: float | None
+    price: Price | None
 
 
 class Watcher(Protocol):
@@ -37,9 +50,9 @@ class Watcher(Protocol):
 
     def planned(self, identity: JudgeIdentity, wanted: Estimate, stored: int) -> None: ...
 
-    def progress(self, identity: JudgeIdentity) -> Callable[[Any], None]: ...
+    def progress(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, Any], None]: ...
 
-    def finished(self, identity: JudgeIdentity) -> None: ...
+    def finished(self) -> None: ...
 
 
 class RunResult(msgspec.Struct, frozen=True):
@@ -49,20 +62,19 @@ class RunResult(msgspec.Struct, frozen=True):
     folder: Path
     protocol: RunProtocol
     prepared: Prepared
-    judgments: tuple[Judgment, ...]
-    missing: dict[str, int]  # judge -> calls without an answer
-    answered_by: dict[str, dict[str, int]]  # judge -> model name as the provider gave it -> calls
-    forms: dict[str, dict[str, int]]  # judge -> how the answer's shape was asked for -> calls
+    judgments: Judgments
+    answers: Answers
     realised: tuple[Realised, ...] = ()  # what perturbations achieved
-    left_out: dict[str, dict[str, int]] = {}  # judge -> parameter that it does not take -> calls asked without it
     absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}  # classes without an example, by (language, task, metric)
 
 
-def open_judges(spec: RunSpec, prepared: Prepared, environment: Mapping[str, str] | None = None) -> list[Judge]:
+def open_judges(
+    spec: RunSpec, prepared: Prepared, environment: Mapping[str, str] | None = None, timeout: float | None = None
+) -> list[Judge]:
     """The judges of a specification, opened but not started."""
     if not spec.judges or len(set(spec.judges)) != len(spec.judges):
         raise UsageError(f"name each judge once; got: {', '.join(spec.judges) or 'none'}")
-    options = JudgeOptions(spec.base_url, dict(os.environ if environment is None else environment), prepared.training, spec.seed)
+    options = JudgeOptions(spec.base_url, dict(os.environ if environment is None else environment), prepared.training, spec.seed, timeout)
     judges = [open_judge(name, options) for name in spec.judges]
     names = [judge.identity.name for judge in judges]
     for name in names:
@@ -73,14 +85,16 @@ def open_judges(spec: RunSpec, prepared: Prepared, environment: Mapping[str, str
     return judges
 
 
-def run(spec: RunSpec, out: Path, watcher: Watcher, concurrency: int | None = None) -> RunResult:
+def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunResult:
     """Ask what is not yet answered, and read the whole run from the store.
 
     Raises what `prepare` raises, JudgeError and StoreError, and IncompleteRun when calls are left without an answer: the same
     command goes on from there.
     """
     prepared = prepare(spec)
-    judges = open_judges(spec, prepared)
+    judges = open_judges(spec, prepared, timeout=settings.timeout)
+    prices = {judge.identity.name: price_of(judge.identity, settings.prices) for judge in judges}
+    _check_prices(prices, settings)
     protocol = msgspec.structs.replace(prepared.protocol, identities=tuple(judge.identity for judge in judges))
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
     for host in {judge.endpoint for judge in judges if judge.endpoint and prepared.data.private}:
@@ -89,101 +103,134 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, concurrency: int | None = No
         store.put_run(protocol.name, msgspec.json.encode(protocol))
         plan = prepared.plan(store)
         started = time.time()
-        progress = _ask_each(judges, plan, prepared, store, watcher, concurrency)
+        sessions = _ask(judges, plan, prepared, store, watcher, settings, prices)
         result = read_run(prepared, store, out, plan)
-        _record(result, started, progress)
-    _raise_if_incomplete(result, progress)
+        _record(result, started, sessions, prices)
+    _raise_if_incomplete(result, sessions)
     return result
 
 
-def _raise_if_incomplete(result: RunResult, progress: Sequence[Mapping[str, Any]]) -> None:
-    left = ", ".join(f"{count} of {judge}" for judge, count in result.missing.items() if count)
+def _check_prices(prices: Mapping[str, Price | None], settings: Settings) -> None:
+    unknown = [judge for judge, price in prices.items() if price is None]
+    if settings.limits.cost is not None and unknown:
+        raise UsageError(f"--max-cost needs a price, and none is known for {', '.join(unknown)}: give one with --prices FILE")
+
+
+class _Asked(msgspec.Struct):
+    """How one judge was asked, for run.json."""
+
+    judge: JudgeIdentity
+    stored: int
+    asked: int = 0
+    lost: int = 0
+    retries: int = 0
+    reasked: int = 0
+    most_in_flight: int = 0
+    seconds: float = 0.0
+    interrupted: bool = False
+    stopped: str = ""
+    last_loss: str | None = None
+
+
+def _raise_if_incomplete(result: RunResult, sessions: Sequence[_Asked]) -> None:
+    left = ", ".join(f"{count} of {judge}" for judge, count in result.answers.missing.items() if count)
     again = "Run the same command again: what was answered is kept"
-    if any(outcome["interrupted"] for outcome in progress):
+    if any(asked.interrupted for asked in sessions):
         raise IncompleteRun(f"interrupted; calls without an answer: {left or 'none'}. {again}", result, interrupted=True)
     if left:
-        reason = next((outcome["last_loss"] for outcome in progress if outcome["last_loss"]), "no reason was given")
+        reason = next((why for asked in sessions for why in (asked.stopped, asked.last_loss) if why), "no reason was given")
         raise IncompleteRun(f"calls without an answer: {left} ({reason}). {again}", result)
 
 
-def _ask_each(
-    judges: Sequence[Judge], plan: Plan, prepared: Prepared, store: Store, watcher: Watcher, concurrency: int | None
-) -> list[dict[str, Any]]:
-    """Ask one judge after the other; Ctrl-C ends them all."""
-    outcomes: list[dict[str, Any]] = []
+def _ask(
+    judges: Sequence[Judge],
+    plan: Plan,
+    prepared: Prepared,
+    store: Store,
+    watcher: Watcher,
+    settings: Settings,
+    prices: Mapping[str, Price | None],
+) -> list[_Asked]:
+    """Ask every judge what it has not answered yet."""
+    works, records = [], []
     for judge in judges:
-        outcomes.append(_ask(judge, plan, prepared, store, watcher, concurrency))
-        if outcomes[-1]["interrupted"]:
-            break
-    return outcomes
+        every = plan.calls(judge.identity)
+        missing = every.without(_done(every, store, prepared, plan))
+        price = prices[judge.identity.name]
+        watcher.planned(judge.identity, estimate(missing, price), len(every) - len(missing))
+        records.append(_Asked(judge.identity, len(every) - len(missing)))
+        if len(missing):
+            works.append(_work(judge, missing, prepared, settings, price))
+    if works:
+        _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records})
+    return records
 
 
-def _ask(judge: Judge, plan: Plan, prepared: Prepared, store: Store, watcher: Watcher, concurrency: int | None) -> dict[str, Any]:
-    from harness.engines.local import ask_all
+def _done(calls: Calls, store: Store, prepared: Prepared, plan: Plan) -> list[bool]:
+    """Which calls need no asking: those with a reply; with `reask`, one that does not refuse."""
+    if not prepared.protocol.reask:
+        return [number is not None for number in store.last_attempts(calls.ids())]
+    return [
+        reply is not None and not _is_refused(call, reply, prepared) for call, reply in zip(calls, store.replies(calls.ids()), strict=True)
+    ]
 
-    known = store.answered(plan.call_ids(judge.identity))
-    missing = list(plan.calls(judge.identity, known).values())
-    watcher.planned(judge.identity, estimate(missing, judge.identity), len(known))
-    record: dict[str, Any] = {
-        "judge": judge.identity,
-        "stored": len(known),
-        "asked": 0,
-        "retries": 0,
-        "interrupted": False,
-        "last_loss": None,
-    }
-    if not missing:
-        return record
-    store.put_calls(missing, judge.identity)
+
+def _is_refused(call: Call, reply: Reply, prepared: Prepared) -> bool:
+    return Failure.REFUSED in failures(call.ask, reply, prepared.data.scales)
+
+
+def _work(judge: Judge, calls: Calls, prepared: Prepared, settings: Settings, price: Price | None) -> Work:
     scales = prepared.data.scales
+    reask = prepared.protocol.reask
+    weighed = settings.limits.cost is not None or bool(settings.tpm)  # or nobody looks at the estimate
+    return Work(
+        judge,
+        calls,
+        unreadable=lambda call, reply: len(failures(call.ask, reply, scales)),
+        ask_again=(lambda call, reply: _is_refused(call, reply, prepared)) if reask else lambda call, reply: False,
+        tokens=rough_usage if weighed else lambda call: Usage(),
+        cost=price.of if price else lambda usage: 0.0,
+    )
+
+
+def _ask_all(works: Sequence[Work], store: Store, watcher: Watcher, settings: Settings, records: Mapping[str, _Asked]) -> None:
     start = time.perf_counter()
+    show = watcher.progress([work.judge.identity for work in works])
     try:
-        outcome = ask_all(
-            judge,
-            missing,
-            store,
-            concurrency=concurrency,
-            on_progress=watcher.progress(judge.identity),
-            readable=lambda call, reply: judging.is_readable(call.ask, reply, scales),
-        )
+        outcomes = ask_all(works, store, settings, lambda work, progress: show(work.judge.identity, progress))
     finally:
-        watcher.finished(judge.identity)
+        watcher.finished()
+    for work, outcome in zip(works, outcomes, strict=True):
+        _note(records[work.judge.identity.name], outcome, time.perf_counter() - start)
+
+
+def _note(record: _Asked, outcome: Outcome, seconds: float) -> None:
     done = outcome.progress
-    return record | {
-        "asked": done.done,
-        "retries": done.retries,
-        "seconds": round(time.perf_counter() - start, 3),
-        "interrupted": outcome.interrupted,
-        "last_loss": outcome.last_loss,
-    }
+    record.asked, record.lost, record.retries, record.reasked = done.done, done.lost, done.retries, done.reasked
+    record.most_in_flight = done.most_in_flight
+    record.seconds = round(seconds, 3)
+    record.interrupted, record.stopped, record.last_loss = outcome.interrupted, outcome.stopped, outcome.last_loss
+
+
+def estimate(calls: Calls, price: Price | None) -> Estimate:
+    """Calls, tokens (roughly: no tokenizer is asked) and money."""
+    usage = calls.tokens
+    return Estimate(len(calls), usage.prompt_tokens, usage.completion_tokens, price.of(usage) if price else None, price)
 
 
 def read_run(prepared: Prepared, store: Store, out: Path, plan: Plan | None = None) -> RunResult:
-    """A run's judgments, derived from the store; asks nobody."""
-    protocol = prepared.protocol
+    """A run's judgments, derived from the store; asks nobody. Those of a run that has not changed are read from its folder."""
     plan = plan or prepared.plan(store)
-    found: list[Judgment] = []
-    missing, answered_by, forms, left_out = {}, {}, {}, {}
-    for identity in protocol.identities:
-        ids = set(plan.call_ids(identity))
-        replies = store.replies(ids)
-        missing[identity.name] = len(ids) - len(replies)
-        answered_by[identity.name] = dict(sorted(Counter(reply.model for reply in replies.values()).items()))
-        forms[identity.name] = dict(sorted(Counter(reply.form for reply in replies.values()).items()))
-        left_out[identity.name] = dict(sorted(Counter(name for reply in replies.values() for name in reply.left_out).items()))
-        found += judging.derive(plan, identity, replies, prepared.data.scales)
-    folder = out / "runs" / protocol.name
+    folder = out / "runs" / prepared.protocol.name
+    answers = collect(prepared, plan, store, folder / "judgments.parquet")
     return RunResult(
-        name=protocol.name,
+        name=prepared.protocol.name,
         folder=folder,
-        protocol=protocol,
+        protocol=prepared.protocol,
         prepared=prepared,
-        judgments=tuple(found),
-        missing=missing,
-        answered_by=answered_by,
-        forms=forms,
+        judgments=read_judgments(folder / "judgments.parquet", prepared.data.scales),
+        answers=answers,
         realised=plan.realised,
-        left_out=left_out,
         absent=plan.absent,
     )
 
@@ -218,27 +265,37 @@ def reopen(name: str, out: Path) -> RunResult:
         return read_run(msgspec.structs.replace(prepared, protocol=protocol), store, out)
 
 
-def _record(result: RunResult, started: float, progress: Sequence[Mapping[str, Any]]) -> None:
-    """Write run.json: what was asked, of whom, when, at what speed. Never a key, never a port.
+def _record(result: RunResult, started: float, sessions: Sequence[_Asked], prices: Mapping[str, Price | None]) -> None:
+    """Write run.json: what was asked, of whom, when, at what speed and price. Never a key, never a port.
 
     Every time that calls were asked is one of its `sessions`; a run that is only re-read adds none.
     """
     path = result.folder / "run.json"
-    sessions = _sessions(path)
-    if not sessions or any(outcome["asked"] for outcome in progress):
-        sessions = [*sessions, {"started": started, "ended": time.time(), "judges": progress}]
+    earlier = _sessions(path)
+    if not earlier or any(asked.asked or asked.lost for asked in sessions):
+        earlier = [*earlier, {"started": started, "ended": time.time(), "judges": sessions}]
     record = {
-        "schema_version": 1,
+        "schema_version": 2,
         "run": result.name,
         "protocol": result.protocol,
-        "missing": result.missing,
-        "answered_by": result.answered_by,
-        "forms": result.forms,
-        "sessions": sessions,
+        "missing": result.answers.missing,
+        "answered_by": result.answers.answered_by,
+        "forms": result.answers.forms,
+        "spent": {
+            judge: {language: _priced(spent, prices.get(judge)) for language, spent in by.items()}
+            for judge, by in result.answers.spent.items()
+        },
+        "prices": prices,
+        "sessions": earlier,
         "python": platform.python_version(),
         "packages": {name: version(name) for name in _PACKAGES},
     }
     write_atomic(path, to_json(record))
+
+
+def _priced(spent: Spent, price: Price | None) -> dict[str, Any]:
+    """What one judge took in one language, with US dollars at this price; None where no price is known."""
+    return msgspec.structs.asdict(spent) | {"cost": round(price.of(spent.usage), 6) if price else None}
 
 
 def _sessions(path: Path) -> list[Any]:
@@ -248,7 +305,7 @@ def _sessions(path: Path) -> list[Any]:
         return []  # not there, or not ours: it is derived, and made anew
 
 
-def calls_of(prepared: Prepared, judges: Sequence[Judge]) -> dict[str, dict[str, Call]]:
-    """`{judge name: {call_id: call}}` without a store: for a dry run."""
+def calls_of(prepared: Prepared, judges: Sequence[Judge]) -> dict[str, Calls]:
+    """`{judge name: calls}` without a store: for a dry run."""
     plan = prepared.plan(None)
     return {judge.identity.name: plan.calls(judge.identity) for judge in judges}

@@ -103,13 +103,13 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     yield from enumerate(({k: v for k, v in row.items() if v is not None} for row in rows), start=1)
 
 
-def parquet_table(path: Path) -> Any:
-    """A Parquet file as a pyarrow Table. Raises ContentError when it cannot be read."""
+def parquet_table(path: Path, columns: list[str] | None = None) -> Any:
+    """A Parquet file, or some of its columns, as a pyarrow Table. Raises ContentError when it cannot be read."""
     import pyarrow as pa  # late: 0.2 s
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(path)
+        return pq.read_table(path, columns=columns)
     except (pa.ArrowException, OSError) as err:
         raise ContentError(f"not a readable Parquet file ({err})", path) from None
 

@@ -17,7 +17,7 @@ from harness.content import Dataset
 from harness.content.recorded import Judgments
 from harness.content.tags import english_name
 from harness.judges.baseline import Learnt, majority
-from harness.model import JudgeIdentity, Judgment, Realised, Score
+from harness.model import JudgeIdentity, Realised, Score
 from harness.protocol import RunProtocol
 from harness.signature import Signature
 from harness.text import segmenter_version
@@ -79,14 +79,14 @@ class Report(msgspec.Struct, frozen=True):
         return {judge: names for judge, names in named.items() if judge.startswith("openai/") and names}
 
 
-def recording(judgments: Sequence[Judgment], data: Dataset, training: Dataset, name: str = "run") -> Recording:
+def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str = "run") -> Recording:
     """A run's judgments beside the labels of what was asked, and what the majority baseline has learnt from `training`."""
     learnt = Learnt(training)
     guesses: dict[tuple[str, str], Score | None] = {}
-    for item_id, metric in dict.fromkeys((j.item_id, j.metric) for j in judgments):
+    for item_id, metric in judgments.asked:
         if learnt.development(data.by_id[item_id], metric):
             guesses[item_id, metric] = majority(data.by_id[item_id], metric, data.scales[metric], learnt, "")
-    return Recording(name, data, Judgments.of(judgments), complete=False, baseline=guesses)
+    return Recording(name, data, judgments, complete=False, baseline=guesses)
 
 
 def verdicts(by_metric: Sequence[Cell], constructed: bool) -> tuple[Verdict, ...]:
@@ -173,7 +173,7 @@ def _short(setting: object) -> str:
 def report(
     name: str,
     protocol: RunProtocol,
-    judgments: Sequence[Judgment],
+    judgments: Judgments,
     data: Dataset,
     training: Dataset,
     *,
@@ -191,7 +191,7 @@ def report(
     does not take; `realised` what perturbations achieved; `absent` which classes have no example.
     """
     source = recording(judgments, data, training, name)
-    by_metric = compare([source], BY_METRIC).cells if judgments else ()
+    by_metric = compare([source], BY_METRIC).cells if len(judgments) else ()
     return Report(
         schema_version=SCHEMA_VERSION,
         run=name,
@@ -202,13 +202,13 @@ def report(
         ci_method=CI_METHOD,
         verdicts=verdicts(by_metric, protocol.constructed),
         by_metric=by_metric,
-        cells=compare([source], BY_TASK).cells if judgments else (),
+        cells=compare([source], BY_TASK).cells if len(judgments) else (),
         missing=dict(missing or {}),
         answered_by=dict(answered_by or {}),
         unreviewed_instructions=tuple(unreviewed_instructions),
         left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
         few_shot=_few_shot(protocol, training, absent or {}),
-        ablations=ablations(data, source.judgments, realised, metrics=protocol.metrics) if judgments else {},
+        ablations=ablations(data, source.judgments, realised, metrics=protocol.metrics) if len(judgments) else {},
     )
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
 from typing import Any
 
 import msgspec
 
 from harness.model import Item
+from harness.parse.language import MIN_LETTERS, identify, known_languages
 
 _OUTPUTS = ("output", "output_a", "output_b")
-MIN_LETTERS = 20  # of a shorter text nobody can tell the language
 _CLEAR = 0.9
 SAME_TO_IT = "the identifier knows languages, not their varieties: pt-BR and pt-PT are one to it"
 
@@ -67,21 +66,3 @@ def misplaced(items: Iterable[Item], watch: Callable[[], object] = lambda: None)
                 found.append(Misplaced(item.item_id, name, item.language, language, round(probability, 4)))
         watch()
     return found, looked, unknown
-
-
-@cache
-def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # late: its model takes half a second
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-
-
-def known_languages() -> frozenset[str]:
-    """The languages that the identifier can tell, by their base tags."""
-    return frozenset(map(str, _identifier().labels))
-
-
-def identify(text: str) -> tuple[str, float]:
-    """The base tag of the language that a text looks like, and how sure that is (0 to 1)."""
-    language, probability = _identifier().classify(text)
-    return str(language), float(probability)

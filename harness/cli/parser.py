@@ -86,6 +86,26 @@ def _shares(text: str) -> tuple[float, ...]:
     return values
 
 
+def _above_zero(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise argparse.ArgumentTypeError(f"a number above 0 is needed; got '{text}'")
+    return value
+
+
+def _for_judge(of: Callable[[str], Any]) -> Callable[[str], tuple[str, Any]]:
+    """`N` for every judge, `JUDGE=N` for one."""
+
+    def read(text: str) -> tuple[str, Any]:
+        judge, _, value = text.rpartition("=")
+        return judge, of(value)
+
+    return read
+
+
 def _positive(text: str) -> int:
     return _whole(text, 1)
 
@@ -158,7 +178,23 @@ def _run(commands: Any) -> None:
     how.add_argument("--allow-unreviewed", action="store_true", help="use instructions that no native reader has read")
     how.add_argument("--repeats", type=_positive, metavar="N", help="ask everything N times")
     how.add_argument("--seed", type=_seed, default=0, metavar="N", help="seed of everything random (default: 0)")
-    how.add_argument("--concurrency", type=_positive, metavar="N", help="calls in flight")
+    how.add_argument("--reask", choices=("refused",), help="ask calls that were refused again, up to three times")
+    speed = p.add_argument_group("how fast, and how far (moves no number)")
+    speed.add_argument(
+        "--concurrency",
+        type=_for_judge(_positive),
+        action="append",
+        metavar="[JUDGE=]N",
+        help="calls in flight (default: as many as the endpoint bears, which is found out); repeatable for several judges",
+    )
+    speed.add_argument("--rpm", type=_for_judge(_above_zero), action="append", metavar="[JUDGE=]N", help="requests a minute, at most")
+    speed.add_argument("--tpm", type=_for_judge(_above_zero), action="append", metavar="[JUDGE=]N", help="tokens a minute, at most")
+    speed.add_argument("--attempts", type=_positive, metavar="N", help="tries of one call before it is given up (default: 8)")
+    speed.add_argument("--timeout", type=_above_zero, metavar="SECONDS", help="for one try (default: 120)")
+    speed.add_argument("--max-cost", type=_above_zero, metavar="DOLLARS", help="stop before more than that is spent")
+    speed.add_argument("--max-calls", type=_positive, metavar="N", help="stop after so many calls")
+    speed.add_argument("--max-minutes", type=_above_zero, metavar="N", help="stop after so many minutes")
+    speed.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML), which go before the known ones")
     _out(p)
     p.add_argument("--dry-run", action="store_true", help="show calls, tokens, cost and one prompt of each kind; ask nobody")
     p.add_argument("--yes", action="store_true", help="send the texts of --data to the endpoint without asking")

@@ -10,10 +10,11 @@ import msgspec
 
 from harness.analyse import Report
 from harness.api import report as make_report
+from harness.engines import Limits, Settings
 from harness.errors import IncompleteRun, UsageError
-from harness.plan import estimate
+from harness.prices import price_of
 from harness.protocol import DEFAULT_JUDGE, RunSpec, prepare
-from harness.runner import RunResult, calls_of, open_judges, reopen
+from harness.runner import RunResult, calls_of, estimate, open_judges, reopen
 from harness.runner import run as run_spec
 from harness.store import Store
 from harness.tables import to_json
@@ -21,13 +22,13 @@ from harness.text import plain
 
 
 def run(arguments: argparse.Namespace) -> int:
-    spec = _spec(arguments)
+    spec, settings = _spec(arguments), _settings(arguments)
     if arguments.dry_run:
-        return _dry_run(spec, as_json=arguments.json)
+        return _dry_run(spec, settings, as_json=arguments.json)
     from harness.render.progress import TerminalWatcher
 
     try:
-        result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), arguments.concurrency)
+        result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
     except IncompleteRun as err:
         if err.result is not None:  # what was answered is shown before the error says what is missing
             _show(err.result, as_json=arguments.json)
@@ -55,8 +56,21 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
         segmenters=arguments.segmenter,
         allow_unreviewed=arguments.allow_unreviewed,
         repeats=arguments.repeats,
+        reask=arguments.reask == "refused",
         seed=arguments.seed,
         limit=arguments.limit,
+    )
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    return Settings(
+        concurrency=dict(arguments.concurrency or ()),
+        rpm=dict(arguments.rpm or ()),
+        tpm=dict(arguments.tpm or ()),
+        attempts=arguments.attempts,
+        timeout=arguments.timeout,
+        limits=Limits(arguments.max_cost, arguments.max_calls, arguments.max_minutes),
+        prices=arguments.prices,
     )
 
 
@@ -82,7 +96,7 @@ def _show(result: RunResult, *, as_json: bool) -> Report:
     from harness.render.terminal import print_report
 
     found = make_report(result)
-    write_files(result.folder, found, result.judgments)
+    write_files(result.folder, found)
     if as_json:
         sys.stdout.write(to_json(found.as_json()))
     else:
@@ -103,15 +117,15 @@ def runs(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _dry_run(spec: RunSpec, *, as_json: bool) -> int:
+def _dry_run(spec: RunSpec, settings: Settings, *, as_json: bool) -> int:
     prepared = prepare(spec)
     judges = open_judges(spec, prepared)
     rows = []
     prompts: dict[str, Sequence[object]] = {}
     for judge, calls in zip(judges, calls_of(prepared, judges).values(), strict=True):
-        wanted = estimate(list(calls.values()), judge.identity)
+        wanted = estimate(calls, price_of(judge.identity, settings.prices))
         rows.append({"judge": judge.identity.name, **msgspec.structs.asdict(wanted)})
-        for call in calls.values():
+        for call in calls:
             ask = call.ask
             prompts.setdefault(f"{ask.item.language} {ask.item.task} {'+'.join(ask.metrics)} {ask.condition.variant}", call.prompt.messages)
     if as_json:

@@ -43,12 +43,12 @@ class Judgments:
 
     Columns (rows,): `item`, `metric`, `judge`, `variant`, `temperature` and `top_p` (no value where they are not known), `perturbation`
     (no value for the text as it is), `repeat`, `score` (no value where there is none), `failure` (why there is none), `expected` and
-    `entropy` (from token probabilities), `justification` and `asked_language` (of runs only). A score that is not on its scale has
-    become the failure `off_scale`.
+    `entropy` (from token probabilities), `justification`, `asked_language` and `told_language` (of runs only). A score that is not on
+    its scale has become the failure `off_scale`.
     """
 
     COLUMNS = ("item", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "repeat", "score", "failure")
-    OPTIONAL = ("expected", "entropy", "justification", "asked_language")
+    OPTIONAL = ("expected", "entropy", "justification", "asked_language", "told_language")
 
     item: Coded
     metric: Coded
@@ -64,6 +64,7 @@ class Judgments:
     entropy: Coded
     justification: Coded
     asked_language: Coded
+    told_language: Coded
 
     def __init__(self, **columns: Coded) -> None:
         rows = len(columns["item"])
@@ -87,6 +88,12 @@ class Judgments:
     def take(self, rows: NDArray[Any]) -> Judgments:
         """Some of the judgments (a mask or row numbers)."""
         return Judgments(**{name: column.take(rows) for name, column in self.columns.items()})
+
+    @property
+    def asked(self) -> list[tuple[str, str]]:
+        """The different (item, metric) that were judged."""
+        pairs, _ = pairs_of(self.item, self.metric)
+        return [(item, str(metric)) for item, metric in pairs]
 
     @property
     def clean(self) -> Judgments:

@@ -1,164 +1,193 @@
-"""The local engine: asyncio workers ask one judge's calls, and every reply is in the store before its slot is freed."""
+"""The local engine: asyncio on this machine. Every reply is in the store before its slot is freed."""
 
 from __future__ import annotations
 
 import asyncio
-import random
 import signal
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-import msgspec
-
+from harness.engines.budget import Budget
+from harness.engines.ledger import Ledger
+from harness.engines.pace import Pace, Slot
+from harness.engines.retry import MAX_ATTEMPTS, Breaker, Tries, backoff
+from harness.engines.work import Outcome, Progress, Settings, Work, for_judge
 from harness.errors import HarnessError, JudgeError
-from harness.judges.base import Judge, NoReply
+from harness.judges.base import NoReply
 from harness.model import Call, Reply
 from harness.store import Store
 
-MAX_ATTEMPTS = 5
-MAX_WAIT_SECONDS = 60.0
-_FIRST_WAIT_SECONDS = 0.5
+MAX_REASKS = 3
+_WAITING_PER_SLOT = 2  # calls under way, those that wait to be asked again included
+
+Watch = Callable[[Work, Progress], None]
 
 
-class Progress(msgspec.Struct):
-    """Counts of a judge's calls while they are asked. `lost` are calls given up after their last attempt."""
+def ask_all(works: Sequence[Work], store: Store, settings: Settings, watch: Watch = lambda work, progress: None) -> list[Outcome]:
+    """Ask the calls of all judges at once, which share nothing but the budget, and keep what comes back.
 
-    total: int
-    done: int = 0
-    unreadable: int = 0
-    lost: int = 0
-    retries: int = 0
-    waiting_for: str = ""
-
-
-class Outcome(msgspec.Struct, frozen=True):
-    """How asking ended: whether it was interrupted, and why the last given-up call had no reply."""
-
-    progress: Progress
-    interrupted: bool
-    last_loss: str | None
-
-
-def ask_all(
-    judge: Judge,
-    calls: Sequence[Call],
-    store: Store,
-    *,
-    concurrency: int | None = None,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
-    readable: Callable[[Call, Reply], bool] = lambda call, reply: True,
-) -> Outcome:
-    """Ask `calls` and keep what comes back.
-
-    Ctrl-C ends it cleanly: replies that were received are kept. Raises JudgeError when the judge cannot be used at all, StoreError when
-    the store cannot be written.
+    Ctrl-C ends it cleanly: replies that were received are kept. Raises JudgeError when a judge cannot be used at all, StoreError when
+    the store cannot be written; the other judges' calls are ended then, too.
     """
-    return asyncio.run(_Session(judge, calls, store, on_progress, readable).run(concurrency or judge.concurrency))
+    budget = Budget(settings.limits)
+    return asyncio.run(_together([_Session(work, store, settings, budget, watch) for work in works]))
+
+
+async def _together(sessions: Sequence[_Session]) -> list[Outcome]:
+    loop = asyncio.get_running_loop()
+    main = asyncio.ensure_future(_each(sessions))
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # no handlers on Windows or outside the main thread
+        loop.add_signal_handler(signal.SIGINT, main.cancel)
+        loop.add_signal_handler(signal.SIGTERM, main.cancel)
+    try:
+        await main
+        interrupted = False
+    except asyncio.CancelledError:
+        interrupted = True
+    return [session.outcome(interrupted=interrupted) for session in sessions]
+
+
+async def _each(sessions: Sequence[_Session]) -> None:
+    """Raises the first of our errors; what else went wrong is ended by it."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for session in sessions:
+                group.create_task(session.run())
+    except BaseExceptionGroup as errors:  # not `except*`, which wraps what it raises in a group again in early releases of 3.11
+        first: BaseException | None = errors.subgroup(HarnessError)
+        if first is None:
+            raise
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        raise first from None
 
 
 class _Session:
-    def __init__(
-        self,
-        judge: Judge,
-        calls: Sequence[Call],
-        store: Store,
-        on_progress: Callable[[Progress], None],
-        readable: Callable[[Call, Reply], bool],
-    ) -> None:
-        self._judge = judge
-        self._calls = iter(calls)
-        self._store = store
-        self._on_progress = on_progress
-        self._readable = readable
-        self._wanted = calls
-        self._progress = Progress(total=len(calls))
-        self._pending: list[tuple[str, Reply | None, str | None]] = []
-        self._flushed: asyncio.Future[None] | None = None
+    """One judge's calls on their way."""
+
+    def __init__(self, work: Work, store: Store, settings: Settings, budget: Budget, watch: Watch) -> None:
+        self._work = work
+        self._judge = work.judge
+        name = self._judge.identity.name
+        self._ledger = Ledger(store, self._judge.identity)
+        self._pace = Pace(
+            for_judge(settings.concurrency, name) or self._judge.concurrency, for_judge(settings.rpm, name), for_judge(settings.tpm, name)
+        )
+        self._attempts = settings.attempts or MAX_ATTEMPTS
+        self._budget = budget
+        self._breaker = Breaker()
+        self._watch = watch
+        self._progress = Progress(total=len(work.calls))
         self._last_loss: str | None = None
+        self._under_way = 0
+        self._room: asyncio.Event = asyncio.Event()
 
-    async def run(self, concurrency: int) -> Outcome:
-        loop = asyncio.get_running_loop()
-        main = asyncio.ensure_future(self._work(concurrency))
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # no handlers on Windows or outside the main thread
-            loop.add_signal_handler(signal.SIGINT, main.cancel)
-            loop.add_signal_handler(signal.SIGTERM, main.cancel)
-        try:
-            await main
-            interrupted = False
-        except asyncio.CancelledError:
-            interrupted = True
-        finally:
-            self._flush()
-        return Outcome(self._progress, interrupted, self._last_loss)
+    def outcome(self, *, interrupted: bool) -> Outcome:
+        return Outcome(self._progress, interrupted, self._last_loss, self._budget.exhausted)
 
-    async def _work(self, concurrency: int) -> None:
-        await self._judge.start(self._wanted)
+    async def run(self) -> None:
+        if not self._progress.total:
+            return
+        await self._judge.start(self._work.calls)
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(min(concurrency, len(self._wanted))):
-                    group.create_task(self._worker())
-        except BaseExceptionGroup as errors:  # not `except*`, which wraps what it raises in a group again in early releases of 3.11
-            ours = errors.subgroup(HarnessError)
-            if ours is None:
-                raise
-            raise ours.exceptions[0] from None
+                await self._dispatch(group)
         finally:
+            self._ledger.commit()
             await self._judge.stop()
 
-    async def _worker(self) -> None:
-        for call in self._calls:
-            reply = await self._ask(call)
-            if reply is None:
-                self._progress.lost += 1
-            else:
-                self._progress.done += 1
-                self._progress.unreadable += not self._readable(call, reply)
-            self._on_progress(self._progress)
+    async def _dispatch(self, group: asyncio.TaskGroup) -> None:
+        """Start a call whenever there is room for one more."""
+        for call in self._work.calls:
+            estimated = self._work.tokens(call)
+            cost = self._work.cost(estimated)
+            while self._under_way >= _WAITING_PER_SLOT * self._pace.limit.limit:
+                self._room.clear()
+                await self._room.wait()
+            if not self._budget.take(cost):
+                break
+            self._under_way += 1
+            group.create_task(self._call(call, estimated.prompt_tokens + estimated.completion_tokens, cost))
 
-    async def _ask(self, call: Call) -> Reply | None:
-        """Ask until something comes back, at most MAX_ATTEMPTS times; waits double, with full jitter, unless the endpoint names one."""
-        for attempt in range(MAX_ATTEMPTS):
+    async def _call(self, call: Call, tokens: int, reserved: float) -> None:
+        """One call from its first attempt to its answer, or to being given up."""
+        reply = None
+        try:
+            reply = await self._answer(call, tokens)
+        finally:
+            self._under_way -= 1
+            self._room.set()
+            self._budget.settle(reserved, self._work.cost(reply.usage) if reply else 0.0)
+        if reply is None:
+            self._progress.lost += 1
+        else:
+            self._progress.done += 1
+            self._progress.unreadable += self._work.unreadable(call, reply) > 0
+        self._watch(self._work, self._progress)
+
+    async def _answer(self, call: Call, tokens: int) -> Reply | None:
+        """The reply that counts: the last, where refused calls are asked again."""
+        reply = await self._attempt(call, tokens)
+        for _ in range(MAX_REASKS):
+            if reply is None or not self._work.ask_again(call, reply) or self._budget.late:
+                break
+            self._progress.reasked += 1
+            reply = await self._attempt(call, tokens) or reply
+        return reply
+
+    async def _attempt(self, call: Call, tokens: int) -> Reply | None:
+        """Ask until something comes back; None when the call is given up. Any other error ends the session, so its slot is not given on."""
+        tries = Tries(self._attempts)
+        while True:
+            slot = await self._pace.slot(tokens)
+            self._progress.most_in_flight = max(self._progress.most_in_flight, self._pace.in_flight)
+            began = time.perf_counter()
             try:
                 reply = await self._judge.answer(call)
+                await self._ledger.keep(call, reply)
             except NoReply as err:
-                await self._keep(call.call_id, None, str(err))
-                self._last_loss = str(err)
-                if attempt + 1 == MAX_ATTEMPTS:
-                    break
-                self._progress.retries += 1
-                self._progress.waiting_for = str(err)
-                self._on_progress(self._progress)
-                backoff = random.uniform(0.5, 1) * _FIRST_WAIT_SECONDS * 2**attempt
-                await asyncio.sleep(min(err.retry_after if err.retry_after is not None else backoff, MAX_WAIT_SECONDS))
+                await self._ledger.keep(call, None, str(err))
+                if err.busy:
+                    self._pace.limit.too_much(slot.era)
+                if err.retry_after is not None:
+                    self._pace.pause(min(err.retry_after, 3600.0))
+                self._pace.leave(slot)
+                if not await self._wait_after(err, tries):
+                    return None
             else:
-                self._progress.waiting_for = ""
-                await self._keep(call.call_id, reply, None)
+                self._heard(slot, reply, time.perf_counter() - began)
                 return reply
-        if not self._progress.done:
+
+    def _heard(self, slot: Slot, reply: Reply, seconds: float) -> None:
+        if self._breaker.is_open:
+            self._pace.probe(False)
+        self._breaker.answered()
+        self._progress.waiting_for = ""
+        used = reply.usage.prompt_tokens + reply.usage.completion_tokens
+        self._pace.leave(slot, seconds=seconds, used=used or None, allowance=getattr(self._judge, "allowance", None))
+
+    async def _wait_after(self, err: NoReply, tries: Tries) -> bool:
+        """After an attempt that brought nothing: wait, and say whether to ask again."""
+        self._last_loss = self._progress.waiting_for = str(err)
+        self._breaker.lost(down=err.down)
+        down = self._breaker.is_open and bool(self._progress.done)
+        tries.failed(waited_for=down)
+        if self._budget.late or self._breaker.given_up or not tries.left(first=not self._progress.done):
+            self._give_up(tries)
+            return False
+        self._progress.retries += 1
+        self._watch(self._work, self._progress)
+        if down:
+            self._pace.probe(True)
+            self._pace.pause(self._breaker.next_probe())
+        elif err.retry_after is None:
+            await asyncio.sleep(backoff(tries.count))
+        return True
+
+    def _give_up(self, tries: Tries) -> None:
+        """Raises JudgeError where nothing was ever answered: then it is not about this call."""
+        if not self._progress.done and not self._budget.exhausted:
             raise JudgeError(
-                f"{self._judge.identity.name}: {self._last_loss} ({MAX_ATTEMPTS} times). Is the endpoint up, and is the base URL right?"
+                f"{self._judge.identity.name}: {self._last_loss} ({tries.count} times). Is the endpoint up, and is the base URL right?"
             )
-        return None
-
-    async def _keep(self, call_id: str, reply: Reply | None, lost: str | None) -> None:
-        """Hand an attempt to the store and wait until it is committed; what arrives in one pass of the loop shares a commit."""
-        self._pending.append((call_id, reply, lost))
-        if self._flushed is None:
-            loop = asyncio.get_running_loop()
-            self._flushed = loop.create_future()
-            loop.call_soon(self._flush)
-        await asyncio.shield(self._flushed)
-
-    def _flush(self) -> None:
-        waiting, self._flushed = self._flushed, None
-        pending, self._pending = self._pending, []
-        try:
-            if pending:
-                self._store.put_attempts(pending)
-        except Exception as err:  # whatever it is, those who wait for the commit must hear of it
-            if waiting is None or waiting.done():
-                raise
-            waiting.set_exception(err)
-        else:
-            if waiting is not None and not waiting.done():
-                waiting.set_result(None)

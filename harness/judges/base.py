@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
 
+from harness.judges.allowance import Allowance
 from harness.model import Call, JudgeIdentity, Reply
 
 if TYPE_CHECKING:
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
 class NoReply(Exception):
     """Nothing came back that could be an answer (connection lost, rate limit, server error): asking again may help.
 
-    `retry_after` is the wait in seconds that the endpoint asked for, if it did.
+    `retry_after` is the wait in seconds that the endpoint asked for, if it did; `busy` says that it is asked more than it can take
+    (429, 503), `down` that it may not be there at all (no connection, no answer in time, a server error).
     """
 
-    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+    def __init__(self, reason: str, retry_after: float | None = None, *, busy: bool = False, down: bool = False) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+        self.busy = busy
+        self.down = down
 
 
 class JudgeOptions(msgspec.Struct, frozen=True):
@@ -31,6 +35,7 @@ class JudgeOptions(msgspec.Struct, frozen=True):
     environment: Mapping[str, str] = {}
     training: Dataset | None = None
     seed: int = 0
+    timeout: float | None = None  # seconds for one attempt; None: what the judge thinks right
 
 
 @runtime_checkable
@@ -45,11 +50,15 @@ class Judge(Protocol):
         """The host that texts are sent to; None when they stay on this machine."""
 
     @property
-    def concurrency(self) -> int:
-        """How many calls this judge likes to have in flight."""
+    def concurrency(self) -> int | None:
+        """How many calls this judge likes to have in flight; None: as many as its endpoint bears, which is found out."""
 
-    async def start(self, calls: Sequence[Call]) -> None:
-        """Get ready for these calls. Raises JudgeError with what to do when that cannot be."""
+    @property
+    def allowance(self) -> Allowance | None:
+        """What the endpoint last said that it still takes; None where it says nothing."""
+
+    async def start(self, calls: Iterable[Call]) -> None:
+        """Get ready for these calls, which may be gone through more than once. Raises JudgeError with what to do when that cannot be."""
 
     async def answer(self, call: Call) -> Reply:
         """One attempt. Raises NoReply when asking again may help, FatalReply when every call would end the same way."""

@@ -10,11 +10,10 @@
 
 from __future__ import annotations
 
-import bisect
 import hashlib
 import statistics
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 import msgspec
@@ -26,6 +25,21 @@ from harness.judges.base import JudgeOptions, answer_object
 from harness.model import Call, Item, JudgeIdentity, Reply, Scale, Score
 
 
+class _Seen:
+    """Values counted in all and by group, so that one group's can be left out without counting the others again."""
+
+    def __init__(self) -> None:
+        self._all: Counter[Score] = Counter()
+        self._by_group: dict[str, Counter[Score]] = {}
+
+    def add(self, group: str, value: Score) -> None:
+        self._all[value] += 1
+        self._by_group.setdefault(group, Counter())[value] += 1
+
+    def without(self, group: str) -> Counter[Score]:
+        return self._all - self._by_group[group] if group in self._by_group else self._all
+
+
 class Learnt:
     """What baselines may know: development items and their labels, or leave-one-group-out where there are none."""
 
@@ -33,36 +47,39 @@ class Learnt:
         self.data = data
 
     @cached_property
-    def _labels(self) -> dict[tuple[str, str, str], list[tuple[Item, Score]]]:
-        found: dict[tuple[str, str, str], list[tuple[Item, Score]]] = {}
+    def _scores(self) -> dict[tuple[str, ...], _Seen]:
+        """By (language, task, metric, split), and without a split for all."""
+        found: dict[tuple[str, ...], _Seen] = defaultdict(_Seen)
         for label in self.data.labels:
             item = self.data.by_id[label.item_id]
-            found.setdefault((item.language, item.task, label.metric), []).append((item, label.score))
+            for key in ((item.language, item.task, label.metric, item.split), (item.language, item.task, label.metric)):
+                found[key].add(item.group, label.score)
         return found
 
     @cached_property
-    def _items(self) -> dict[tuple[str, str], list[Item]]:
-        found: dict[tuple[str, str], list[Item]] = {}
+    def _lengths(self) -> dict[tuple[str, ...], _Seen]:
+        """By (language, task, split), and without a split for all."""
+        found: dict[tuple[str, ...], _Seen] = defaultdict(_Seen)
         for item in self.data.items:
-            found.setdefault((item.language, item.task), []).append(item)
+            for key in ((item.language, item.task, item.split), (item.language, item.task)):
+                found[key].add(item.group, text_length(item))
         return found
 
-    def scores(self, item: Item, metric: str) -> list[Score]:
-        """Scores that say something about `metric` without saying anything about `item` or its group."""
-        return self.development(item, metric) or [score for _, score in self._others(item, metric)]
+    def scores(self, item: Item, metric: str) -> Counter[Score]:
+        """Scores, counted, that say something about `metric` without saying anything about `item` or its group."""
+        return self.development(item, metric) or self._of(self._scores, item, metric)
 
-    def development(self, item: Item, metric: str) -> list[Score]:
+    def development(self, item: Item, metric: str) -> Counter[Score]:
         """Scores of development items only; empty where there are none."""
-        return [score for other, score in self._others(item, metric) if other.split == "dev"]
+        return self._of(self._scores, item, metric, "dev")
 
-    def _others(self, item: Item, metric: str) -> list[tuple[Item, Score]]:
-        return [(other, score) for other, score in self._labels.get((item.language, item.task, metric), []) if other.group != item.group]
+    def lengths(self, item: Item) -> Counter[Score]:
+        """Lengths, counted, of the texts that `item`'s may be compared with."""
+        return self._of(self._lengths, item, "dev") or self._of(self._lengths, item)
 
-    def lengths(self, item: Item) -> list[int]:
-        """Lengths of the texts that `item`'s may be compared with, ascending."""
-        others = [other for other in self._items.get((item.language, item.task), []) if other.group != item.group]
-        development = [other for other in others if other.split == "dev"]
-        return sorted(text_length(other) for other in development or others)
+    def _of(self, known: Mapping[tuple[str, ...], _Seen], item: Item, *more: str) -> Counter[Score]:
+        seen = known.get((item.language, item.task, *more))
+        return seen.without(item.group) if seen else Counter()
 
 
 def text_length(item: Item) -> int:
@@ -85,10 +102,9 @@ def majority(item: Item, metric: str, scale: Scale, learnt: Learnt, draw: str) -
     if not scores:
         return None
     if scale.kind == "interval":
-        return statistics.median(float(score) for score in scores)
-    counts = Counter(scores)
-    most = max(counts.values())
-    tied = [c for c in scale.classes if counts[c] == most]
+        return statistics.median(float(score) for score in scores.elements())
+    most = max(scores.values())
+    tied = [c for c in scale.classes if scores[c] == most]
     return scale.best if scale.best in tied else tied[0]
 
 
@@ -102,8 +118,8 @@ def length(item: Item, metric: str, scale: Scale, learnt: Learnt, draw: str) -> 
     if not lengths:
         return None
     own = text_length(item)
-    below = (bisect.bisect_left(lengths, own) + bisect.bisect_right(lengths, own)) / 2
-    return _place(min(below / len(lengths), 1 - 1e-9), scale)
+    below = sum(count for other, count in lengths.items() if int(other) < own) + lengths[own] / 2
+    return _place(min(below / lengths.total(), 1 - 1e-9), scale)
 
 
 def _place(fraction: float, scale: Scale) -> Score:
@@ -127,6 +143,7 @@ class BaselineJudge:
 
     concurrency = 64
     endpoint = None
+    allowance = None
 
     def __init__(self, name: str, training: Dataset, seed: int) -> None:
         self._name, self._seed = name, seed
@@ -134,7 +151,7 @@ class BaselineJudge:
         settings: dict[str, str | int] = {"learnt_from": training.sha256[:16]} if name in ("majority", "length") else {}
         self.identity = JudgeIdentity("baseline", name, settings | ({"seed": seed} if name == "random" else {}))
 
-    async def start(self, calls: Sequence[Call]) -> None:
+    async def start(self, calls: Iterable[Call]) -> None:
         """Nothing to start."""
 
     async def answer(self, call: Call) -> Reply:

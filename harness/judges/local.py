@@ -6,7 +6,7 @@ import math
 import os
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,27 +31,27 @@ class LocalJudge:
 
     concurrency = 1
     endpoint = None
+    allowance = None
 
     def __init__(self, model: ModelFile) -> None:
         self._file = model
         self.identity = JudgeIdentity("local", model.name, {"sha256": model.sha256, "reasons": "ascii"})
         self._server: Any = None
 
-    async def start(self, calls: Sequence[Call]) -> None:
-        import openai
-
-        from harness.judges.chat import Chat, http_client
+    async def start(self, calls: Iterable[Call]) -> None:
+        from harness.judges.chat import Chat
+        from harness.judges.wire import Wire
 
         key = secrets.token_hex(16)  # the server starts open to every process of the machine otherwise
         self._server = _serve(self._file.path, self._file.name, max(map(context_needed, calls)), key)
-        client = openai.AsyncOpenAI(
-            base_url=f"{self._server.listening_address}/v1",
-            api_key=key,
-            max_retries=0,
+        wire = Wire(
+            f"{self._server.listening_address}/v1/chat/completions",
+            {"Authorization": f"Bearer {key}"},
+            "the local model",
             timeout=TIMEOUT_SECONDS,
-            http_client=http_client(on_this_machine=True),
+            on_this_machine=True,
         )
-        self._chat = Chat(client, self._file.name, "the local model", secrets=[key], clean=neutralise, shape=_shape)
+        self._chat = Chat(wire, self._file.name, "the local model", secrets=[key], clean=neutralise, shape=_shape)
 
     async def answer(self, call: Call) -> Reply:
         return await self._chat.ask(call)

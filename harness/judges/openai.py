@@ -1,4 +1,4 @@
-"""`openai/<model>`: any OpenAI-compatible endpoint, Azure too, through the openai client.
+"""`openai/<model>`: any OpenAI-compatible endpoint, Azure too, asked in the form of the openai client.
 
 The key comes from the environment: OPENAI_API_KEY, or for Azure AZURE_OPENAI_API_KEY with AZURE_OPENAI_ENDPOINT and
 OPENAI_API_VERSION, as the client itself reads them. It is never written anywhere.
@@ -6,53 +6,75 @@ OPENAI_API_VERSION, as the client itself reads them. It is never written anywher
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from urllib.parse import quote, urlsplit
+
+import msgspec
 
 from harness.errors import JudgeError, UsageError
+from harness.judges.allowance import Allowance
 from harness.judges.base import JudgeOptions
 from harness.model import Call, JudgeIdentity, Reply
 
 DEFAULT_URL = "https://api.openai.com/v1"
 TIMEOUT_SECONDS = 120.0
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+# Variables that the openai client reads -> headers that it then sends.
+_ACCOUNT = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
+
+
+class Endpoint(msgspec.Struct, frozen=True):
+    """Where calls go and what goes with them. Azure names the deployment in the path and its version in the query."""
+
+    url: str
+    key: str | None
+    azure_version: str | None = None
+    account: Mapping[str, str] = {}
+
+    def completions(self, model: str) -> str:
+        """The address of chat completions."""
+        base = self.url.rstrip("/")
+        if self.azure_version is None:
+            return f"{base}/chat/completions"
+        return f"{base}/openai/deployments/{quote(model, safe='')}/chat/completions?api-version={quote(self.azure_version, safe='')}"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        agent = {"User-Agent": f"judge-harness/{version('judge-harness')}"}
+        if self.azure_version is not None:
+            return agent | {"api-key": self.key or "none"}
+        return agent | {"Authorization": f"Bearer {self.key or 'none'}", **self.account}
 
 
 class OpenAIJudge:
     """A model behind an HTTP endpoint. Its identity is host and model: never the port, the path or the key."""
 
-    concurrency = 16
+    concurrency = None
 
-    def __init__(self, model: str, url: str, key: str | None, azure_version: str | None = None) -> None:
-        self._host = _host(url)
-        self._url, self._key, self._azure_version = url, key, azure_version
+    def __init__(self, model: str, endpoint: Endpoint, timeout: float | None = None) -> None:
+        self._host = _host(endpoint.url)
+        self._endpoint = endpoint
         self._model = model
-        self.identity = JudgeIdentity("openai", model, {"endpoint": self._host} if url != DEFAULT_URL else {})
+        self._timeout = timeout or TIMEOUT_SECONDS
+        self.identity = JudgeIdentity("openai", model, {"endpoint": self._host} if endpoint.url != DEFAULT_URL else {})
         self.endpoint = None if self._host in _LOOPBACK else self._host
 
-    async def start(self, calls: Sequence[Call]) -> None:
-        import openai  # late: 0.4 s
+    async def start(self, calls: Iterable[Call]) -> None:
+        from harness.judges.chat import Chat
+        from harness.judges.wire import Wire  # late: aiohttp takes 0.2 s
 
-        from harness.judges.chat import Chat, http_client
-
-        if not self._key and self.endpoint is not None:
-            name = "AZURE_OPENAI_API_KEY" if self._azure_version else "OPENAI_API_KEY"
+        there = self._endpoint
+        if not there.key and self.endpoint is not None:
+            name = "AZURE_OPENAI_API_KEY" if there.azure_version else "OPENAI_API_KEY"
             raise JudgeError(f"no API key for {self._host}: set the environment variable {name}")
-        key = self._key or "none"  # the client wants one even where the endpoint does not
-        carrier = http_client(on_this_machine=self.endpoint is None)
-        client: openai.AsyncOpenAI
-        if self._azure_version:
-            client = openai.AsyncAzureOpenAI(
-                azure_endpoint=self._url,
-                api_version=self._azure_version,
-                api_key=key,
-                max_retries=0,
-                timeout=TIMEOUT_SECONDS,
-                http_client=carrier,
-            )
-        else:
-            client = openai.AsyncOpenAI(base_url=self._url, api_key=key, max_retries=0, timeout=TIMEOUT_SECONDS, http_client=carrier)
-        self._chat = Chat(client, self._model, self._host, secrets=[key] if self._key else [])
+        url, here = there.completions(self._model), self.endpoint is None
+        wire = Wire(url, there.headers, self._host, timeout=self._timeout, on_this_machine=here)
+        self._chat = Chat(wire, self._model, self._host, secrets=[there.key] if there.key else [])
+
+    @property
+    def allowance(self) -> Allowance | None:
+        return self._chat.allowance
 
     async def answer(self, call: Call) -> Reply:
         return await self._chat.ask(call)
@@ -84,12 +106,18 @@ def _key(environment: Mapping[str, str], name: str) -> str | None:
 
 def open_judge(model: str, options: JudgeOptions) -> OpenAIJudge:
     """The judge `openai/<model>`; `--base-url` goes before OPENAI_BASE_URL, and Azure's variables are used where only they are set."""
+    return OpenAIJudge(model, endpoint_of(options), options.timeout)
+
+
+def endpoint_of(options: JudgeOptions) -> Endpoint:
+    """The endpoint that options and environment name. Raises UsageError and JudgeError for what cannot be one."""
     env = options.environment
     url = options.base_url if options.base_url is not None else env.get("OPENAI_BASE_URL") or None
     azure = env.get("AZURE_OPENAI_ENDPOINT")
     if azure and url is None:
-        version = env.get("OPENAI_API_VERSION")
-        if not version:
+        azure_version = env.get("OPENAI_API_VERSION")
+        if not azure_version:
             raise JudgeError("AZURE_OPENAI_ENDPOINT is set, but OPENAI_API_VERSION is not: set it to the version your deployment has")
-        return OpenAIJudge(model, azure, _key(env, "AZURE_OPENAI_API_KEY"), version)
-    return OpenAIJudge(model, DEFAULT_URL if url is None else url, _key(env, "OPENAI_API_KEY"))
+        return Endpoint(azure, _key(env, "AZURE_OPENAI_API_KEY"), azure_version)
+    account = {header: env[name].strip() for name, header in _ACCOUNT.items() if env.get(name, "").strip()}
+    return Endpoint(DEFAULT_URL if url is None else url, _key(env, "OPENAI_API_KEY"), None, account)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -40,12 +40,13 @@ class ReplayJudge:
 
     concurrency = 64
     endpoint = None
+    allowance = None
 
     def __init__(self, path: Path, judge: str, replies: dict[_Key, Reply]) -> None:
         self._replies = replies
         self.identity = JudgeIdentity("replay", judge, {"export": sha256_of(path)})
 
-    async def start(self, calls: Sequence[Call]) -> None:
+    async def start(self, calls: Iterable[Call]) -> None:
         """Nothing to start."""
 
     async def answer(self, call: Call) -> Reply:

@@ -13,6 +13,11 @@ from harness.parse.json_form import Found, Number, Pairs, find_objects, json_tex
 from harness.parse.prose import announced, is_refusal, read_announced
 from harness.parse.values import LONGEST_CHOICE, Reading, agree, clean, failed, numbers_in, read_bare, read_choice
 
+# A reply that is nothing but the object asked for, with a plain number: what most are. It says the same as by the long way.
+_PLAIN = re.compile(
+    r'\s*\{\s*(?:"justification":\s*(?P<before>"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*")\s*,\s*)?"score":\s*(?P<score>0|[1-9]\d?)'
+    r'(?:\s*,\s*"justification":\s*(?P<after>"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*"))?\s*\}\s*'
+)
 LONGEST = 2**18  # characters; no judge is given room for that many, so what is longer is not read at all
 _OWN_KEYS = ("score", "justification")
 
@@ -60,6 +65,8 @@ def read_reply(
     """
     if not joint and len(scales) != 1:
         raise ValueError(f"a single call asks for exactly one metric, this one for {len(scales)}: {', '.join(scales)}")
+    if not joint and (plain := _plain(text, scales)):
+        return plain
     found = find_objects(text) if len(text) <= LONGEST else Found((), "", malformed=True)
     cut = finish_reason == "length"
     members = list(_members(found, scales, joint=joint))
@@ -74,6 +81,16 @@ def read_reply(
     if all(reading.score is None for reading in readings.values()) and (refusal or finish_reason == "content_filter" or is_refusal(text)):
         return {metric: msgspec.structs.replace(r, failure=Failure.REFUSED) for metric, r in readings.items()}
     return readings
+
+
+def _plain(text: str, scales: Mapping[str, Scale]) -> dict[str, Reading] | None:
+    """The reading of a reply that is exactly the object asked for; None for any other."""
+    found = _PLAIN.fullmatch(text) if len(text) <= LONGEST else None
+    [(metric, scale)] = scales.items()
+    if found is None or int(found["score"]) not in scale.classes or (found["before"] and found["after"]):
+        return None
+    said = found["before"] or found["after"]
+    return {metric: Reading(int(found["score"]), None, found["score"], clean(msgspec.json.decode(said)) if said else None)}
 
 
 def _members(found: Found, metrics: Collection[str], *, joint: bool) -> Iterator[tuple[str, object]]:

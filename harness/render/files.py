@@ -8,9 +8,7 @@ from typing import Any
 
 import msgspec
 
-from harness import judgments as judging
 from harness.analyse import Cell, Report
-from harness.model import Judgment
 from harness.tables import to_csv, to_json, write_atomic, write_parquet
 
 _KEY_TYPES = {"temperature": "double", "top_p": "double", "repeat": "int64"}
@@ -45,10 +43,9 @@ def _difference(prefix: str, found: Mapping[str, Any]) -> dict[str, Any]:
     return {f"{prefix}_{name}": value for name, value in {**found, "lo": lo, "hi": hi}.items() if name in _VERSUS}
 
 
-def write_files(folder: Path, report: Report, judgments: Sequence[Judgment]) -> None:
+def write_files(folder: Path, report: Report) -> None:
     """Write all of a run's derived files, each whole or not at all. Raises StoreError when the folder cannot be written."""
     rows, columns = table_of((*report.by_metric, *report.cells))
     write_atomic(folder / "report.json", to_json(report.as_json()))
     write_atomic(folder / "report.csv", to_csv(rows, list(columns)))
     write_parquet(folder / "report.parquet", rows, columns)
-    write_parquet(folder / "judgments.parquet", judging.rows(judgments), judging.PARQUET_COLUMNS)

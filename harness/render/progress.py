@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,10 +14,11 @@ from rich.text import Text
 
 from harness.errors import UsageError
 from harness.model import JudgeIdentity
-from harness.plan import Estimate
+from harness.runner import Estimate
 from harness.text import plain
 
 _QUIET_SECONDS = 15.0  # between lines where stderr is no terminal
+_EYE_SECONDS = 0.1
 
 
 class _Rate(ProgressColumn):
@@ -74,10 +75,10 @@ class TerminalWatcher:
         rest = f", {stored} answered already" if stored else ""
         self._console.print(f"{plain(identity.name)}: {wanted.calls} calls to ask{rest} ({cost})", highlight=False, markup=False)
 
-    def progress(self, identity: JudgeIdentity) -> Callable[[Any], None]:
-        return self._live(identity) if self._console.is_terminal else self._lines()
+    def progress(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, Any], None]:
+        return self._live(identities) if self._console.is_terminal else self._lines()
 
-    def _live(self, identity: JudgeIdentity) -> Callable[[Any], None]:
+    def _live(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, Any], None]:
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -88,31 +89,38 @@ class TerminalWatcher:
             console=self._console,
         )
         self._bar.start()
-        task = self._bar.add_task(plain(identity.name), total=None, notes="loading")
         bar = self._bar
+        tasks = {identity.name: bar.add_task(plain(identity.name), total=None, notes="loading") for identity in identities}
+        shown = dict.fromkeys(tasks, 0.0)
 
-        def show(state: Any) -> None:
-            bar.update(task, total=state.total, completed=state.done + state.lost, notes=_notes(state))
+        def show(identity: JudgeIdentity, state: Any) -> None:
+            now, left = time.monotonic(), state.total - state.done - state.lost
+            if left and now - shown[identity.name] < _EYE_SECONDS:  # thousands of answers a second need no thousand pictures
+                return
+            shown[identity.name] = now
+            bar.update(tasks[identity.name], total=state.total, completed=state.total - left, notes=_notes(state))
 
         return show
 
-    def _lines(self) -> Callable[[Any], None]:
-        start = last = time.monotonic()
+    def _lines(self) -> Callable[[JudgeIdentity, Any], None]:
+        start = time.monotonic()
+        last: dict[str, float] = {}
 
-        def show(state: Any) -> None:
-            nonlocal last
+        def show(identity: JudgeIdentity, state: Any) -> None:
             now = time.monotonic()
-            if now - last >= _QUIET_SECONDS:
-                last = now
+            if now - last.get(identity.name, start) >= _QUIET_SECONDS:
+                last[identity.name] = now
                 rate = state.done / (now - start)
                 left = (state.total - state.done) / rate if rate else 0
                 self._console.print(
-                    f"  {state.done}/{state.total}  {rate:.1f}/s  {_notes(state)}  {left:.0f} s left", highlight=False, markup=False
+                    f"  {plain(identity.name)}: {state.done}/{state.total}  {rate:.1f}/s  {_notes(state)}  {left:.0f} s left",
+                    highlight=False,
+                    markup=False,
                 )
 
         return show
 
-    def finished(self, identity: JudgeIdentity) -> None:
+    def finished(self) -> None:
         if self._bar:
             self._bar.stop()
             self._bar = None

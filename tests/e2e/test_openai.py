@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,7 @@ def test_usage_is_kept_as_counted(ask: Cli, endpoint: Any, replies: Callable[[Pa
     }
     endpoint.script = lambda request: type(endpoint.resetting())(body=body)
     ask()
-    assert {tuple(reply["usage"].values()) for reply in replies(out)} == {(31, 16, 7)}
+    assert {tuple(reply["usage"].values()) for reply in replies(out)} == {(31, 16, 7, 0)}
 
 
 FAILURES: dict[str, tuple[Callable[[Any], Any], str]] = {
@@ -271,12 +272,12 @@ def test_what_may_pass_is_asked_again_and_both_attempts_are_kept(
 ) -> None:
     endpoint.script = endpoint.first(PASSING[name](endpoint))
     assert ask("--concurrency", "1").code == 0
-    first, second = endpoint.requests[:2]
-    assert first.key == second.key
+    assert max(Counter(request.key for request in endpoint.requests).values()) == 2
     attempts = rows(out, "SELECT call_id, attempt, lost, reply FROM attempts ORDER BY received, attempt")
     assert len(attempts) == len(endpoint.requests)
     assert attempts[0]["lost"] and attempts[0]["reply"] is None
-    assert attempts[1]["call_id"] == attempts[0]["call_id"] and attempts[1]["attempt"] == 2 and attempts[1]["reply"]
+    [again] = [attempt for attempt in attempts if attempt["attempt"] == 2]
+    assert again["call_id"] == attempts[0]["call_id"] and again["reply"]
 
 
 def test_retry_after_is_waited_for(ask: Cli, endpoint: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
@@ -13,8 +12,8 @@ import pytest
 
 from harness.content import Dataset, Library, load_bundled
 from harness.content.labels import Labels
-from harness.model import Condition, Item, JudgeIdentity, Prompt, Realised, Variant, parse_variant
-from harness.plan import Plan, estimate, make_plan, prices, rough_tokens
+from harness.model import Ask, Call, Condition, Item, JudgeIdentity, Prompt, Realised, Usage, Variant, parse_variant
+from harness.plan import Plan, make_plan, rough_tokens, rough_usage
 from harness.prompts import Frames, question
 
 METRICS = ("linguistic_acceptability", "task_quality", "hallucination")
@@ -45,9 +44,22 @@ def plan(library: Library) -> Callable[..., Plan]:
     return make
 
 
+def asks(plan: Plan) -> list[Ask]:
+    return list(plan.asks())
+
+
 def prompts(plan: Plan) -> list[Prompt]:
     """The prompts of all asks."""
-    return [plan.prompt(number) for number in range(len(plan.asks))]
+    return [plan.call(ask, "").prompt for ask in plan.asks()]
+
+
+def ids(plan: Plan, identity: JudgeIdentity = MODEL) -> list[str]:
+    """The call id of every ask."""
+    return list(plan.calls(identity).every_id())
+
+
+def calls(plan: Plan, identity: JudgeIdentity = MODEL) -> dict[str, Call]:
+    return {call.call_id: call for call in plan.calls(identity)}
 
 
 @pytest.fixture
@@ -66,7 +78,7 @@ def small(library: Library, make_item: Callable[..., Item], make_data: Callable[
 
 
 def test_only_labelled_metrics_are_asked(data: Dataset, plan: Callable[..., Plan]) -> None:
-    asked = {(ask.item.item_id, metric) for ask in plan(data).asks for metric in ask.metrics}
+    asked = {(ask.item.item_id, metric) for ask in asks(plan(data)) for metric in ask.metrics}
     assert asked == {(label.item_id, label.metric) for label in data.labels if label.metric in METRICS}
 
 
@@ -74,17 +86,17 @@ def test_a_joint_call_asks_for_the_labelled_metrics_of_the_item_in_the_order_giv
     small: Callable[..., Dataset], plan: Callable[..., Plan]
 ) -> None:
     data = small({"a": ["hallucination", "task_quality"], "b": ["linguistic_acceptability"], "c": []})
-    asks = plan(data, variants=["joint"]).asks
-    assert [(ask.item.item_id, ask.metrics) for ask in asks] == [
+    found = asks(plan(data, variants=["joint"]))
+    assert [(ask.item.item_id, ask.metrics) for ask in found] == [
         ("a", ("task_quality", "hallucination")),
         ("b", ("linguistic_acceptability",)),
     ]
 
 
 def test_every_condition_and_repeat_is_asked(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
-    asks = plan(small({"a": METRICS}), variants=["single", "joint+detailed"], temperatures=(0.0, 0.7), repeats=5).asks
-    assert len(asks) == len(set(map(str, asks))) == 2 * 5 * (len(METRICS) + 1)
-    assert {(str(ask.condition), ask.repeat) for ask in asks} == {
+    found = asks(plan(small({"a": METRICS}), variants=["single", "joint+detailed"], temperatures=(0.0, 0.7), repeats=5))
+    assert len(found) == len(set(map(str, found))) == 2 * 5 * (len(METRICS) + 1)
+    assert {(str(ask.condition), ask.repeat) for ask in found} == {
         (f"{variant} T={temperature}", repeat)
         for variant in ("single", "joint+detailed")
         for temperature in ("0", "0.7")
@@ -94,7 +106,7 @@ def test_every_condition_and_repeat_is_asked(small: Callable[..., Dataset], plan
 
 def test_each_ask_has_the_prompt_about_its_own_item(data: Dataset, plan: Callable[..., Plan]) -> None:
     made = plan(data)
-    for ask, prompt in zip(made.asks, prompts(made), strict=True):
+    for ask, prompt in zip(asks(made), prompts(made), strict=True):
         assert ask.item.fields["output"] in prompt.messages[-1].content
         assert list(prompt.schema["properties"]) == ["justification", "score"]
     assert [prompt.prompt_id for prompt in prompts(made)] == made.prompt_ids
@@ -102,14 +114,15 @@ def test_each_ask_has_the_prompt_about_its_own_item(data: Dataset, plan: Callabl
 
 def test_a_call_holds_the_prompt_of_an_ask_that_it_answers(data: Dataset, plan: Callable[..., Plan]) -> None:
     made = plan(data, perturbations=("", "truncate:0.5"))
-    by_call = dict(zip(made.call_ids(MODEL), prompts(made), strict=True))
-    assert {call_id: call.prompt for call_id, call in made.calls(MODEL).items()} == by_call
+    by_call = dict(zip(ids(made), prompts(made), strict=True))
+    assert {call_id: call.prompt for call_id, call in calls(made).items()} == by_call
 
 
 def test_calls_that_are_answered_are_left_out(data: Dataset, plan: Callable[..., Plan]) -> None:
     made = plan(data)
-    every = list(made.calls(MODEL))
-    assert list(made.calls(MODEL, set(every[1::2]))) == every[::2]
+    every = list(calls(made))
+    answered = [call_id in every[1::2] for call_id in every]
+    assert list(made.calls(MODEL).without(answered).ids()) == every[::2]
 
 
 # In which order
@@ -121,7 +134,7 @@ def test_the_plan_does_not_depend_on_the_order_of_the_files(data: Dataset, plan:
     random.Random(8).shuffle(labels)
     shuffled = msgspec.structs.replace(data, items=tuple(items), labels=Labels.of(labels))
     one, other = plan(data), plan(shuffled)
-    assert one == other and one.call_ids(MODEL) == other.call_ids(MODEL)
+    assert one == other and ids(one) == ids(other)
 
 
 @pytest.mark.parametrize(
@@ -130,8 +143,8 @@ def test_the_plan_does_not_depend_on_the_order_of_the_files(data: Dataset, plan:
     ids=["language", "task", "group", "item"],
 )
 def test_what_shares_a_prefix_is_asked_together(data: Dataset, plan: Callable[..., Plan], shared: Callable[[Item], object]) -> None:
-    asks = plan(data, variants=["single", "detailed"], repeats=2).asks
-    runs = [key for key, _ in groupby(shared(ask.item) for ask in asks)]
+    found = asks(plan(data, variants=["single", "detailed"], repeats=2))
+    runs = [key for key, _ in groupby(shared(ask.item) for ask in found)]
     assert len(runs) == len(set(runs)) > 1
 
 
@@ -141,17 +154,17 @@ def test_a_group_stands_together_whatever_its_items_are_called(
     items = [make_item(name, group=group) for name, group in (("a", "y"), ("b", "x"), ("c", "y"), ("d", "x"))]
     scales = {"task_quality": library.rubric("task_quality").scale}
     data = make_data(items, {(item.item_id, "task_quality"): [1] for item in items}, scales)
-    assert [ask.item.item_id for ask in plan(data).asks] == ["b", "d", "a", "c"]
+    assert [ask.item.item_id for ask in asks(plan(data))] == ["b", "d", "a", "c"]
 
 
 def test_the_metrics_of_an_item_share_everything_up_to_its_last_text(data: Dataset, plan: Callable[..., Plan]) -> None:
     made = plan(data)
     starts: dict[str, set[str]] = {}
-    for ask, prompt in zip(made.asks, prompts(made), strict=True):
+    for ask, prompt in zip(asks(made), prompts(made), strict=True):
         text = "".join(message.content for message in prompt.messages)
         before, output, _ = text.partition(ask.item.fields["output"])
         starts.setdefault(ask.item.item_id, set()).add(before + output)
-    assert len(starts) < len(made.asks) and all(len(found) == 1 for found in starts.values())
+    assert len(starts) < len(asks(made)) and all(len(found) == 1 for found in starts.values())
 
 
 # Which call
@@ -159,22 +172,22 @@ def test_the_metrics_of_an_item_share_everything_up_to_its_last_text(data: Datas
 
 def test_identical_prompts_share_a_call_and_both_asks_are_answered_by_it(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
     made = plan(small({"a": METRICS, "b": METRICS}))
-    ids = made.call_ids(MODEL)
-    assert len(ids) == 6 and len(set(ids)) == 3
-    assert list(made.calls(MODEL)) == list(dict.fromkeys(ids))
+    every = ids(made)
+    assert len(every) == 6 and len(set(every)) == 3
+    assert list(calls(made)) == list(dict.fromkeys(every))
     assert made.prompt_ids[:3] == made.prompt_ids[3:]
 
 
 def test_a_baseline_sees_the_item_so_two_items_never_share_its_call(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
-    calls = plan(small({"a": METRICS, "b": METRICS})).calls(BASELINE)
-    assert sorted((call.ask.item.item_id, call.ask.metrics[0]) for call in calls.values()) == sorted((i, m) for i in "ab" for m in METRICS)
+    found = calls(plan(small({"a": METRICS, "b": METRICS})), BASELINE)
+    assert sorted((call.ask.item.item_id, call.ask.metrics[0]) for call in found.values()) == sorted((i, m) for i in "ab" for m in METRICS)
 
 
 def test_repeats_are_calls_of_their_own_with_seeds_of_their_own(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
     made = plan(small({"a": ["task_quality"]}), repeats=5, seed=10)
-    calls = made.calls(MODEL)
-    assert [call.seed for call in calls.values()] == [10, 11, 12, 13, 14]
-    assert [call.ask.repeat for call in calls.values()] == [0, 1, 2, 3, 4]
+    found = calls(made)
+    assert [call.seed for call in found.values()] == [10, 11, 12, 13, 14]
+    assert [call.ask.repeat for call in found.values()] == [0, 1, 2, 3, 4]
     assert len(set(made.prompt_ids)) == 1
 
 
@@ -211,13 +224,13 @@ def test_whatever_could_change_an_answer_changes_the_call(
     small: Callable[..., Dataset], plan: Callable[..., Plan], other: dict[str, Any], judge: JudgeIdentity
 ) -> None:
     data = small({"a": METRICS}, output="A text that is long enough to be cut.")
-    assert not set(plan(data, **other).call_ids(judge)) & set(plan(data).call_ids(MODEL))
+    assert not set(ids(plan(data, **other), judge)) & set(ids(plan(data)))
 
 
 def test_seed_and_repeat_are_not_mixed_up(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
     """Repeat 1 of seed 0 sends the same seed as repeat 0 of seed 1, and is another call all the same."""
     data = small({"a": ["task_quality"]})
-    one, other = plan(data, repeats=2, seed=0).call_ids(MODEL), plan(data, repeats=2, seed=1).call_ids(MODEL)
+    one, other = (ids(plan(data, repeats=2, seed=seed)) for seed in (0, 1))
     assert len(set(one + other)) == 4
 
 
@@ -228,7 +241,7 @@ def test_the_room_for_the_answer_is_part_of_the_call(
     made = plan(data)
     monkeypatch.setattr(question, "_JSON_TOKENS", 100)
     roomier = plan(data)
-    assert made.prompt_ids == roomier.prompt_ids and made.call_ids(MODEL) != roomier.call_ids(MODEL)
+    assert made.prompt_ids == roomier.prompt_ids and ids(made) != ids(roomier)
 
 
 @pytest.mark.parametrize("other", [{"seed": 3}, {"temperatures": (1.0,)}, {"repeats": 1}, {"top_ps": (0.5,)}], ids=str)
@@ -246,7 +259,7 @@ def test_asking_for_probabilities_changes_the_call_and_not_the_prompt(small: Cal
 
 def test_more_languages_leave_the_calls_of_those_before_alone(data: Dataset, plan: Callable[..., Plan]) -> None:
     part = data.only(item for item in data.items if item.language == "cs")
-    assert set(plan(part).call_ids(MODEL)) < set(plan(data).call_ids(MODEL))
+    assert set(ids(plan(part))) < set(ids(plan(data)))
 
 
 # Perturbed texts
@@ -258,10 +271,10 @@ FORMS = ("", "shuffle-words:0.5", "shuffle-words:0.5@whitespace", "truncate:0.5"
 def test_a_perturbed_text_is_asked_about_beside_the_text_as_it_is(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
     made = plan(small({"a": ["task_quality"]}, output=LONG), perturbations=("", "truncate:0.5"))
     clean, cut = prompts(made)
-    assert [ask.condition.perturbation for ask in made.asks] == ["", "truncate:0.5"]
+    assert [ask.condition.perturbation for ask in asks(made)] == ["", "truncate:0.5"]
     assert LONG in clean.messages[-1].content and LONG not in cut.messages[-1].content
     assert "One two three" in cut.messages[-1].content and clean.prompt_id != cut.prompt_id
-    assert all(ask.item.fields["output"] == LONG for ask in made.asks)  # judgments are about the item
+    assert all(ask.item.fields["output"] == LONG for ask in asks(made))  # judgments are about the item
 
 
 def test_only_the_outputs_are_perturbed(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
@@ -272,8 +285,8 @@ def test_only_the_outputs_are_perturbed(small: Callable[..., Dataset], plan: Cal
 
 def test_what_cannot_be_changed_is_not_asked_and_is_said(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
     made = plan(small({"a": METRICS}, output=LONG), perturbations=FORMS)
-    assert {ask.condition.perturbation for ask in made.asks} == set(FORMS) - {"strip-diacritics"}
-    assert len(made.asks) == len(METRICS) * (len(FORMS) - 1)
+    assert {ask.condition.perturbation for ask in asks(made)} == set(FORMS) - {"strip-diacritics"}
+    assert len(asks(made)) == len(METRICS) * (len(FORMS) - 1)
     realised = {one.perturbation: one for one in made.realised}
     assert set(realised) == set(FORMS) - {""} and len(made.realised) == len(realised)
     assert realised["strip-diacritics"] == Realised("a", "strip-diacritics", False, {})
@@ -283,7 +296,7 @@ def test_what_cannot_be_changed_is_not_asked_and_is_said(small: Callable[..., Da
 def test_a_model_and_a_baseline_judge_the_same_perturbed_text(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
     made = plan(small({"a": ["task_quality"]}, output=LONG), perturbations=("", "truncate:0.5"))
     for identity in (MODEL, BASELINE):
-        clean, cut = made.calls(identity).values()
+        clean, cut = calls(made, identity).values()
         assert clean.ask.item.fields["output"] == LONG
         assert cut.ask.item.fields["output"] in cut.prompt.messages[-1].content
         assert len(cut.ask.item.fields["output"]) < len(LONG)
@@ -295,15 +308,15 @@ def test_the_same_specification_is_the_same_plan_and_another_seed_shuffles_other
     data = small({"a": METRICS, "b": METRICS}, output=LONG)
     how = {"perturbations": FORMS, "temperatures": (0.0, 1.0), "top_ps": (None, 0.9), "repeats": 2}
     one, same, other = (plan(data, variants=["single", "joint+reversed"], seed=seed, **how) for seed in (1, 1, 2))
-    assert one == same and one.call_ids(MODEL) == same.call_ids(MODEL) and one.realised == same.realised
+    assert one == same and ids(one) == ids(same) and one.realised == same.realised
     assert one != other and set(one.prompt_ids) != set(other.prompt_ids)
 
 
 def test_items_of_other_languages_come_from_all_that_was_loaded(data: Dataset, library: Library, plan: Callable[..., Plan]) -> None:
     czech = data.only(item for item in data.items if item.language == "cs")
     alone, beside = (plan(czech, perturbations=("swap-language",), training=training) for training in (czech, data))
-    assert not alone.asks and not any(one.applied for one in alone.realised)
-    assert len(beside.asks) == len(plan(czech).asks) and all(one.applied for one in beside.realised)
+    assert not asks(alone) and not any(one.applied for one in alone.realised)
+    assert len(asks(beside)) == len(asks(plan(czech))) and all(one.applied for one in beside.realised)
     japanese = [item.fields["output"] for item in data.items if item.language == "ja"]
     assert all(any(text in prompt.messages[-1].content for text in japanese) for prompt in prompts(beside))
 
@@ -313,14 +326,14 @@ def test_items_of_other_languages_come_from_all_that_was_loaded(data: Dataset, l
 
 def test_reversed_is_the_same_metrics_backwards(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
     made = plan(small({"a": METRICS}), variants=["joint", "joint+reversed"])
-    assert [ask.metrics for ask in made.asks] == [METRICS, METRICS[::-1]]
+    assert [ask.metrics for ask in asks(made)] == [METRICS, METRICS[::-1]]
     forward, backward = prompts(made)
     assert list(forward.schema["properties"]) == list(METRICS) and list(backward.schema["properties"]) == list(METRICS[::-1])
 
 
 def test_a_reason_is_asked_for_in_english_or_in_the_items_language(data: Dataset, plan: Callable[..., Plan]) -> None:
     made = plan(data, variants=["single", "own-language"])
-    asked = {(ask.item.language, ask.condition.variant.language, made.asked_language(ask)) for ask in made.asks}
+    asked = {(ask.item.language, ask.condition.variant.language, made.asked_language(ask)) for ask in asks(made)}
     assert asked == {("cs", "english", "en"), ("ja", "english", "en"), ("cs", "own", "cs"), ("ja", "own", "ja")}
 
 
@@ -360,41 +373,20 @@ def test_the_number_of_examples_and_their_seed_make_another_prompt(shots: tuple[
     assert plan(data, ["task_quality"], ["few-shot"], training=training).prompt_ids == [made[2]]
 
 
-# What it is about to cost
+# What it is about to take
 
 
-def test_a_known_model_at_its_own_endpoint_is_priced(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
-    name, price = next(iter(prices().items()))
-    identity = JudgeIdentity("openai", name)
-    found = estimate(list(plan(small({"a": METRICS})).calls(identity).values()), identity)
-    assert found.calls == 3 and found.price == price
-    assert found.cost == pytest.approx((found.prompt_tokens * price.input + found.answer_tokens * price.output) / 1e6)
-
-
-@pytest.mark.parametrize(
-    "identity",
-    [JudgeIdentity("openai", "unheard-of"), JudgeIdentity("openai", "gpt-4o-2024-08-06", {"endpoint": "host"})],
-    ids=["model", "endpoint"],
-)
-def test_where_no_price_is_known_none_is_named(small: Callable[..., Dataset], plan: Callable[..., Plan], identity: JudgeIdentity) -> None:
-    found = estimate(list(plan(small({"a": METRICS})).calls(identity).values()), identity)
-    assert found.cost is None and found.price is None and found.prompt_tokens > 0
-
-
-@pytest.mark.parametrize("provider", ["baseline", "replay", "local"])
-def test_what_runs_here_costs_nothing(provider: str) -> None:
-    assert estimate([], JudgeIdentity(provider, "x")).cost == 0
+def test_what_calls_take_is_the_sum_of_what_each_takes(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
+    made = plan(small({"a": METRICS, "b": ["task_quality"]}, output="Ein Satz, 一句话。"), variants=["single", "joint"])
+    every = made.calls(MODEL)
+    each = [rough_usage(call) for call in every]
+    assert every.tokens == Usage(sum(u.prompt_tokens for u in each), 0, sum(u.completion_tokens for u in each))
+    assert every.without([True] * len(every)).tokens == Usage()
 
 
 def test_tokens_are_a_quarter_of_ascii_and_one_for_any_other_character(small: Callable[..., Dataset], plan: Callable[..., Plan]) -> None:
-    few, many = (plan(small({"a": ["task_quality"]}, output=text)).prompt(0) for text in ("x" * 4, "雨" * 400 + "x" * 4))
+    few, many = (prompts(plan(small({"a": ["task_quality"]}, output=text)))[0] for text in ("x" * 4, "雨" * 400 + "x" * 4))
     assert rough_tokens(many) - rough_tokens(few) == 400
-
-
-def test_every_price_says_when_it_was_published() -> None:
-    assert prices()
-    for price in prices().values():
-        assert re.fullmatch(r"20\d\d-\d\d", price.as_of) and 0 < price.input <= price.output
 
 
 def test_the_default_variant_is_single() -> None:

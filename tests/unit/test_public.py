@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import harness
-from harness import analyse, api, content, errors, frames, runner
+from harness import analyse, api, content, engines, errors, frames, runner
 
 PUBLIC = {
     "Dataset": content.Dataset,
@@ -16,6 +16,7 @@ PUBLIC = {
     "Library": content.Library,
     "RunResult": runner.RunResult,
     "RunSpec": runner.RunSpec,
+    "Settings": engines.Settings,
     "check_labels": api.check_labels,
     "compare": api.compare,
     "frame_of": frames.frame_of,
@@ -28,6 +29,7 @@ HEAVY = [
     "pandas",
     "guidance",
     "openai",
+    "aiohttp",
     "numpy",
     "scipy",
     "statsmodels",

@@ -38,11 +38,11 @@ class Answers:
     """Judgments in a fixed order; all arrays are (rows,).
 
     `columns` are coded by rank: language, task, metric, judge, variant, temperature, top_p, repeat, perturbation (no value: the text as
-    it is), failure, justification, asked_language. `code` is the class of the score (-1: unreadable), `points` the score and `expected`
-    the mean of its token probabilities, both turned so that more is better (NaN without one, or where the scale has no best end).
-    `best` is 1 where the score is the best one. `credits` are what the row adds to pa, pa_failed_wrong, pa_pairwise and human_pa (NaN
-    where it does not count, and for changed texts, of which the labels say nothing). `reference` is the class of the annotators'
-    aggregate, `label` their mean in points.
+    it is), failure, justification, asked_language, told_language. `code` is the class of the score (-1: unreadable), `points` the score
+    and `expected` the mean of its token probabilities, both turned so that more is better (NaN without one, or where the scale has no
+    best end). `best` is 1 where the score is the best one. `credits` are what the row adds to pa, pa_failed_wrong, pa_pairwise and
+    human_pa (NaN where it does not count, and for changed texts, of which the labels say nothing). `reference` is the class of the
+    annotators' aggregate, `label` their mean in points.
     """
 
     data: Dataset
@@ -114,7 +114,7 @@ def tabulate_answers(data: Dataset, judgments: Judgments, *, seed: int, resample
     item = judgments.item.recoded(data.positions).astype(np.int64)
     judgments, item = judgments.take(item >= 0), item[item >= 0]
     columns = {name: _ranked(item_key(data, name)).take(item) for name in ("language", "task")}
-    own = (*KEYS[2:], "repeat", "perturbation", "failure", "justification", "asked_language")
+    own = (*KEYS[2:], "repeat", "perturbation", "failure", "justification", "asked_language", "told_language")
     columns |= {name: _ranked(getattr(judgments, name), name) for name in own}
     last_to_first = ("perturbation", "repeat", *reversed(KEYS[2:]))
     ranks: list[Ints] = [*(columns[name].codes.astype(np.int64) for name in last_to_first), item]

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from harness import analyse
 from harness.analyse import Cell, Options, Report, Verdict, compare, recording
 from harness.analyse.report import verdicts
 from harness.content import Dataset
+from harness.content.recorded import Judgments
 from harness.model import Condition, Failure, Item, JudgeIdentity, Judgment, Scale, Score
 from harness.protocol import RunProtocol
 from harness.signature import Signature
@@ -37,11 +39,12 @@ def letters(count: int) -> list[str]:
 def world(make_item: MakeItem, make_data: MakeData, judged: Judged) -> World:
     """A data set with labels `{item: score}`, and a judge's answers to it; items of one letter share a group."""
 
-    def make(labels: Mapping[str, Score], answers: Answers, *, dev: Sequence[Score] = (1,), **item: Any) -> tuple[Dataset, list[Judgment]]:
+    def make(labels: Mapping[str, Score], answers: Answers, *, dev: Sequence[Score] = (1,), **item: Any) -> tuple[Dataset, Judgments]:
         items = [make_item(name, group=name[0] if len(name) > 1 else name, **item) for name in labels]
         learnt = [make_item(f"dev {number}", split="dev", **item) for number in range(len(dev))]
         data = make_data([*items, *learnt], dict(labels) | {i.item_id: score for i, score in zip(learnt, dev, strict=True)})
-        return data, [judged(name, answer, judge=JUDGE, language=items[0].language) for name, answer in answers.items()]
+        judgments = [judged(name, answer, judge=JUDGE, language=items[0].language) for name, answer in answers.items()]
+        return data, Judgments.of(judgments)
 
     return make
 
@@ -169,8 +172,9 @@ PROTOCOL = RunProtocol(
 )
 
 
-def made(data: Dataset, judgments: Sequence[Judgment]) -> Report:
-    return analyse.report("run", PROTOCOL, judgments, data, data, unreviewed=["en"], missing={"openai/one": 0})
+def made(data: Dataset, judgments: Judgments | Sequence[Judgment]) -> Report:
+    columns = judgments if isinstance(judgments, Judgments) else Judgments.of(judgments)
+    return analyse.report("run", PROTOCOL, columns, data, data, unreviewed=["en"], missing={"openai/one": 0})
 
 
 def no_float_is_undefined(value: Any) -> bool:
@@ -206,7 +210,7 @@ def test_nan_is_never_in_a_report(world: World, labels: Mapping[str, Score], ans
 def test_equal_judgments_make_equal_reports(world: World) -> None:
     labels = {f"{letter}{n}": n for letter in letters(9) for n in (0, 1, 2)}
     data, judgments = world(labels, {name: int(name[1]) % 2 for name in labels})
-    assert to_json(made(data, judgments).as_json()) == to_json(made(data, judgments[::-1]).as_json())
+    assert to_json(made(data, judgments).as_json()) == to_json(made(data, judgments.take(np.arange(len(judgments))[::-1])).as_json())
 
 
 def test_cells_are_by_task_and_pooled_over_tasks(make_item: MakeItem, make_data: MakeData, judged: Judged) -> None:

@@ -94,7 +94,7 @@ def test_majority_prefers_development_items(make_item: MakeItem, make_data: Make
 def test_majority_learns_from_the_same_language_task_and_metric_only(make_item: MakeItem, make_data: MakeData) -> None:
     items = [make_item("here"), make_item("cs", language="cs"), make_item("sum", task="summarize"), make_item("other")]
     data = make_data(items, {"here": 1, "cs": 0, "sum": 0, ("other", "n"): 0}, {"m": THREE, "n": THREE})
-    assert Learnt(data).scores(make_item("own"), "m") == [1]
+    assert Learnt(data).scores(make_item("own"), "m") == {1: 1}
 
 
 @given(
@@ -169,7 +169,7 @@ def test_length_does_not_look_at_the_items_own_group(make_item: MakeItem, make_d
     item = make_item("own", group="g", output="xx")
     siblings = [make_item(f"s{i}", group="g", output="x") for i in range(5)]
     assert length(item, "m", THREE, Learnt(make_data([item, *siblings], {})), "") is None
-    assert Learnt(make_data([item, *siblings, make_item("o", output="xxx")], {})).lengths(item) == [3]
+    assert Learnt(make_data([item, *siblings, make_item("o", output="xxx")], {})).lengths(item) == {3: 1}
 
 
 # The judge

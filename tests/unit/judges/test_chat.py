@@ -6,16 +6,15 @@ import asyncio
 import json
 import math
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import msgspec
-import openai
 import pytest
 
 from harness.errors import FatalReply
 from harness.judges.base import NoReply
 from harness.judges.chat import TOP_TOKENS, Chat
+from harness.judges.wire import Response
 from harness.model import Ask, Call, Condition, Item, Message, Prompt, Reply, Token, parse_variant
 
 SCHEMA = {"type": "object", "properties": {"justification": {"type": "string", "maxLength": 9}, "score": {"enum": [0, 1]}}}
@@ -25,34 +24,21 @@ KEY = "sk-secret-4711"
 Body = dict[str, Any]
 
 
-class Answer(NamedTuple):
-    """What comes back: a status, and the bytes of a body."""
-
-    status: int
-    content: bytes
-
-
 class Endpoint:
-    """Stands where the openai client stands: answers as `script` says, and keeps what it was asked."""
+    """Stands where the wire stands: answers as `script` says, and keeps what it was asked."""
 
-    def __init__(self, script: Callable[[Body], Answer]) -> None:
+    def __init__(self, script: Callable[[Body], Response]) -> None:
         self._script = script
         self.bodies: list[Body] = []
-        create = SimpleNamespace(create=self._create)
-        client = SimpleNamespace(chat=SimpleNamespace(completions=SimpleNamespace(with_raw_response=create)), close=self._close)
-        self.chat = Chat(cast(openai.AsyncOpenAI, client), "one", "the host", secrets=[KEY])
+        self.chat = Chat(self, "one", "the host", secrets=[KEY])
 
-    async def _create(self, **body: Any) -> Answer:
-        self.bodies.append(body)
+    async def post(self, body: bytes) -> Response:
+        asked = json.loads(body)
+        self.bodies.append(asked)
         await asyncio.sleep(0)  # so that calls are in flight together
-        answer = self._script(body)
-        if answer.status == 200:
-            return answer
-        error = json.loads(answer.content)["error"]
-        response = SimpleNamespace(status_code=answer.status, headers={}, request=None)
-        raise openai.APIStatusError(error["message"], response=cast(Any, response), body=error)
+        return self._script(asked)
 
-    async def _close(self) -> None:
+    async def close(self) -> None:
         """Nothing to close."""
 
     def ask(self, *calls: Call) -> list[Reply]:
@@ -76,19 +62,19 @@ def call(variant: str = "score-only", temperature: float = 0.0, top_p: float | N
 PROBABLE = call("score-only+probabilities")
 
 
-def said(text: str = '{"score": 1}', **choice: Any) -> Answer:
+def said(text: str = '{"score": 1}', **choice: Any) -> Response:
     choices = [{"message": {"content": text}, "finish_reason": "stop", **choice}]
-    return Answer(200, json.dumps({"model": "one-2024", "choices": choices}).encode())
+    return Response(200, {}, json.dumps({"model": "one-2024", "choices": choices}).encode())
 
 
-def refusal(message: str, status: int = 400) -> Answer:
-    return Answer(status, json.dumps({"error": {"message": message}}).encode())
+def refusal(message: str, status: int = 400) -> Response:
+    return Response(status, {}, json.dumps({"error": {"message": message}}).encode())
 
 
-def without(*names: str, status: int = 400) -> Callable[[Body], Answer]:
+def without(*names: str, status: int = 400) -> Callable[[Body], Response]:
     """Refuses a request that holds a parameter of these, naming the first."""
 
-    def answer(body: Body) -> Answer:
+    def answer(body: Body) -> Response:
         found = [name for name in names if name in body]
         return refusal(f"Unsupported parameter: '{found[0]}' is not supported with this model.", status) if found else said()
 
@@ -180,7 +166,7 @@ NO_LOGPROB: dict[str, str] = {
 def test_an_alternative_without_a_probability_is_passed_over(name: str) -> None:
     token = f'{{"token": "1", "top_logprobs": [{{"token": "1", "logprob": -0.5}}, {{"token": "0", "logprob": {NO_LOGPROB[name]}}}]}}'
     body = '{"choices": [{"message": {"content": "1"}, "logprobs": {"content": [' + token + "]}}]}"
-    [reply] = Endpoint(lambda _: Answer(200, body.encode())).ask(PROBABLE)
+    [reply] = Endpoint(lambda _: Response(200, {}, body.encode())).ask(PROBABLE)
     assert reply.tokens == (Token("1", {"1": -0.5}),)
 
 
@@ -199,7 +185,7 @@ def test_odd_alternatives_are_passed_over() -> None:
 def test_half_characters_in_tokens_can_be_kept() -> None:
     token = '{"token": "\\ud83d", "logprob": -0.5}'
     body = '{"choices": [{"message": {"content": "1"}, "logprobs": {"content": [' + token + "]}}]}"
-    [reply] = Endpoint(lambda _: Answer(200, body.encode())).ask(PROBABLE)
+    [reply] = Endpoint(lambda _: Response(200, {}, body.encode())).ask(PROBABLE)
     assert reply.tokens == (Token("\ufffd", {"\ufffd": -0.5}),)
     assert msgspec.json.decode(msgspec.json.encode(reply), type=Reply) == reply
 
@@ -294,7 +280,7 @@ def test_trouble_that_passes_leaves_nothing_out(status: int) -> None:
 
 
 def test_a_form_and_a_parameter_may_both_be_refused() -> None:
-    def answer(body: Body) -> Answer:
+    def answer(body: Body) -> Response:
         if body.get("response_format", {}).get("type") == "json_schema":
             return refusal("'response_format' of type 'json_schema' is not supported")
         return without("seed")(body)

@@ -12,24 +12,19 @@ import pytest
 
 from harness.analyse import Cell, Report
 from harness.errors import StoreError
-from harness.model import Failure, Judgment
 from harness.render.files import table_of, write_files
 from harness.tables import read_rows
 
 MakeCell = Callable[..., Cell]
 MakeReport = Callable[..., Report]
 
-NAMES = ["judgments.parquet", "report.csv", "report.json", "report.parquet"]
-JUDGMENTS = [
-    Judgment("a", "cs", "summarize", "m", "openai/one", "single", 0.0, 0, 2, None, "2", "Dobré.", "c1"),
-    Judgment("b", "cs", "summarize", "m", "openai/one", "single", 0.0, 0, None, Failure.NOT_JSON, None, None, "c2"),
-]
+NAMES = ["report.csv", "report.json", "report.parquet"]
 
 
 def test_the_same_report_is_the_same_bytes(make_report: MakeReport, tmp_path: Path) -> None:
     for name in ("one", "two"):
-        write_files(tmp_path / name, make_report(), JUDGMENTS)
-    write_files(tmp_path / "one", make_report(), JUDGMENTS)  # and over itself
+        write_files(tmp_path / name, make_report())
+    write_files(tmp_path / "one", make_report())  # and over itself
     assert sorted(path.name for path in (tmp_path / "one").iterdir()) == NAMES
     for name in NAMES:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
@@ -68,7 +63,7 @@ def test_a_paired_difference_is_in_the_table_too(make_cell: MakeCell) -> None:
 
 def test_numbers_are_unrounded_and_what_is_undefined_is_null_or_empty(make_report: MakeReport, tmp_path: Path) -> None:
     report = make_report()
-    write_files(tmp_path, report, JUDGMENTS)
+    write_files(tmp_path, report)
     whole, undefined = json.loads((tmp_path / "report.json").read_text("utf-8"))["cells"]
     assert (whole["coverage"], whole["pa"]) == (13 / 18, 0.4567)
     assert (undefined["pa"], undefined["pa_ci"]) == (None, None) and undefined["undefined"]["pa"] == "no answer could be read"
@@ -78,7 +73,7 @@ def test_numbers_are_unrounded_and_what_is_undefined_is_null_or_empty(make_repor
 
 
 def test_csv_and_parquet_hold_the_pooled_cells_and_then_the_others(make_cell: MakeCell, make_report: MakeReport, tmp_path: Path) -> None:
-    write_files(tmp_path, make_report(make_cell(), by_metric=(make_cell(task="*", undefined=True),)), JUDGMENTS)
+    write_files(tmp_path, make_report(make_cell(), by_metric=(make_cell(task="*", undefined=True),)))
     in_parquet = [row for _, row in read_rows(tmp_path / "report.parquet")]
     in_csv = list(csv.DictReader(io.StringIO((tmp_path / "report.csv").read_text("utf-8"), newline="")))
     assert [row["task"] for row in in_parquet] == [row["task"] for row in in_csv] == ["*", "summarize"]
@@ -86,23 +81,9 @@ def test_csv_and_parquet_hold_the_pooled_cells_and_then_the_others(make_cell: Ma
         assert {name: str(one.get(name, "")) for name in other} == other
 
 
-def test_judgments_go_into_parquet(make_report: MakeReport, tmp_path: Path) -> None:
-    write_files(tmp_path, make_report(), JUDGMENTS)
-    rows = [row for _, row in read_rows(tmp_path / "judgments.parquet")]
-    assert [(row["item_id"], row.get("score"), row.get("failure"), row.get("justification")) for row in rows] == [
-        ("a", "2", None, "Dobré."),
-        ("b", None, "not_json", None),
-    ]
-
-
-def test_no_judgments_are_a_table_without_rows(make_report: MakeReport, tmp_path: Path) -> None:
-    write_files(tmp_path, make_report(), [])
-    assert list(read_rows(tmp_path / "judgments.parquet")) == []
-
-
 @pytest.mark.parametrize("name", ["=HYPERLINK(1)", "+1", "-1", "@x"])
 def test_names_that_would_be_formulas_are_guarded_in_csv(make_cell: MakeCell, make_report: MakeReport, tmp_path: Path, name: str) -> None:
-    write_files(tmp_path, make_report(make_cell(metric=name, task=name)), [])
+    write_files(tmp_path, make_report(make_cell(metric=name, task=name)))
     [row] = csv.DictReader(io.StringIO((tmp_path / "report.csv").read_text("utf-8"), newline=""))
     assert row["metric"] == row["task"] == f"'{name}"
 
@@ -110,4 +91,4 @@ def test_names_that_would_be_formulas_are_guarded_in_csv(make_cell: MakeCell, ma
 def test_a_folder_that_cannot_be_written_is_said(make_report: MakeReport, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="cannot be written"):
-        write_files(tmp_path / "file" / "run", make_report(), [])
+        write_files(tmp_path / "file" / "run", make_report())

@@ -11,6 +11,7 @@ from harness.analyse.ablations import ablations
 from harness.content import Dataset
 from harness.content.recorded import Judgments
 from harness.model import Failure, Item, Judgment, Realised, Scale, Score
+from harness.parse.language import language_of
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +35,8 @@ def said() -> Callable[..., Judgment]:
             "justification": None,
             "call_id": "c",
         }
-        return Judgment(**(own | other))
+        words = other.get("justification")
+        return Judgment(**(own | {"told_language": language_of(words) if words else None} | other))
 
     return make
 

@@ -1,22 +1,16 @@
-"""Judgments: what replies say, one row a metric and item, in the plan's order; what was not answered is not among them."""
+"""Judgments: what one reply says, one a metric, in the item's own frame."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
-from harness import judgments
-from harness.content.recorded import Judgments, checked
-from harness.content.recorded import read_rows as recorded_rows
-from harness.judgments import derive, is_readable, read
+from harness.judgments import derive, failures, read
 from harness.model import Ask, Condition, Failure, Item, JudgeIdentity, Judgment, Reply, Scale, Token, Variant
-from harness.plan import Plan
-from harness.tables import read_rows, write_parquet
 
 JUDGE = JudgeIdentity("openai", "one")
 SCALES = {
@@ -31,23 +25,9 @@ def ask(item: Item, *metrics: str, joint: bool = False, repeat: int = 0, **condi
     return Ask(item, metrics or ("m",), Condition(variant, **{"temperature": 0.3} | condition), repeat)
 
 
-class Asked:
-    """A plan of asks whose calls are known by the name of their prompt."""
-
-    def __init__(self, asks: Sequence[tuple[Ask, str]]) -> None:
-        self.asks = [one for one, _ in asks]
-        self._prompts = [prompt for _, prompt in asks]
-
-    def call_ids(self, identity: JudgeIdentity) -> list[str]:
-        assert identity == JUDGE
-        return self._prompts
-
-    asked_language = Plan.asked_language
-
-
 def derived(asks: Sequence[tuple[Ask, str]], replies: Mapping[str, Reply]) -> list[Judgment]:
-    """Judgments of asks `(ask, prompt)`, where replies are given by prompt."""
-    return list(derive(Asked(asks), JUDGE, replies, SCALES))  # type: ignore[arg-type]
+    """Judgments of asks `(ask, call id)`, where replies are given by call id."""
+    return [found for one, call_id in asks for found in derive(one, replies[call_id], call_id, JUDGE, SCALES)]
 
 
 @pytest.fixture
@@ -57,7 +37,8 @@ def item(make_item: Callable[..., Item]) -> Item:
 
 def test_a_reply_becomes_a_judgment_in_the_items_own_frame(item: Item) -> None:
     [found] = derived([(ask(item, repeat=3), "p")], {"p": Reply('{"justification": "良い。", "score": 2}', "one-2024")})
-    assert found == Judgment("a", "ja", "summarize", "m", "openai/one", "single", 0.3, 3, 2, None, "2", "良い。", "p")
+    expected = Judgment("a", "ja", "summarize", "m", "openai/one", "single", 0.3, 3, 2, None, "2", "良い。", "p", told_language="und")
+    assert found == expected
 
 
 def test_a_judgment_says_under_which_condition_it_was_made(item: Item) -> None:
@@ -65,8 +46,7 @@ def test_a_judgment_says_under_which_condition_it_was_made(item: Item) -> None:
     asks = [(ask(item, variant=own, top_p=0.9, perturbation="truncate:0.5", temperature=1.0), "p"), (ask(item), "p")]
     changed, plain = derived(asks, {"p": Reply('{"score": 2}', "")})
     assert (changed.variant, changed.temperature, changed.top_p) == ("single+score-first+own-language", 1.0, 0.9)
-    assert (changed.perturbation, changed.asked_language) == ("truncate:0.5", "ja")
-    assert (plain.top_p, plain.perturbation, plain.asked_language) == (None, "", "en")
+    assert (changed.perturbation, plain.top_p, plain.perturbation) == ("truncate:0.5", None, "")
     assert (plain.probs, plain.expected, plain.entropy) == (None, None, None)
 
 
@@ -101,17 +81,6 @@ def test_a_joint_reply_becomes_a_judgment_for_each_metric(item: Item) -> None:
     assert len({j.call_id for j in found}) == 1
 
 
-def test_judgments_stand_in_the_order_of_the_plan_and_what_was_not_answered_is_not_there(make_item: Callable[..., Item]) -> None:
-    asks = [(ask(make_item(name)), name) for name in "cab"]
-    assert [j.item_id for j in derived(asks, {name: Reply('{"score": 1}', "") for name in "bc"})] == ["c", "b"]
-
-
-def test_a_shared_call_answers_every_ask_that_shares_it(make_item: Callable[..., Item]) -> None:
-    found = derived([(ask(make_item("a")), "same"), (ask(make_item("b")), "same")], {"same": Reply('{"score": 1}', "")})
-    assert [(j.item_id, j.score) for j in found] == [("a", 1), ("b", 1)]
-    assert found[0].call_id == found[1].call_id
-
-
 @pytest.mark.parametrize(
     ("reply", "failure"),
     [
@@ -130,7 +99,7 @@ def test_a_shared_call_answers_every_ask_that_shares_it(make_item: Callable[...,
 def test_an_answer_without_a_score_is_a_failure_with_a_name(item: Item, reply: Reply, failure: Failure) -> None:
     [found] = derived([(ask(item), "p")], {"p": reply})
     assert (found.score, found.failure) == (None, failure)
-    assert not is_readable(ask(item), reply, SCALES)
+    assert failures(ask(item), reply, SCALES) == [failure]
 
 
 def test_a_cut_reply_that_holds_a_score_is_no_failure(item: Item) -> None:
@@ -140,33 +109,25 @@ def test_a_cut_reply_that_holds_a_score_is_no_failure(item: Item) -> None:
 
 def test_a_reply_is_readable_when_every_metric_has_a_score(item: Item) -> None:
     both = ask(item, "m", "n", joint=True)
-    assert is_readable(both, Reply('{"m": 1, "n": "yes"}', ""), SCALES)
-    assert not is_readable(both, Reply('{"m": 1}', ""), SCALES)
+    assert failures(both, Reply('{"m": 1, "n": "yes"}', ""), SCALES) == []
+    assert failures(both, Reply('{"m": 1}', ""), SCALES) == [Failure.MISSING]
 
 
 def test_only_the_metrics_of_the_ask_are_read(item: Item) -> None:
     assert set(read(ask(item, "n"), Reply('{"m": 1, "n": "yes", "x": 3}', ""), SCALES)) == {"n"}
 
 
-def test_rows_are_text_where_scores_may_be_words_and_go_through_parquet(item: Item, tmp_path: Path) -> None:
-    asks = [(ask(item, metric), metric) for metric in SCALES]
-    found = derived(asks, {"m": Reply('{"score": 2}', ""), "n": Reply('{"score": "yes"}', ""), "x": Reply("no idea", "")})
-    rows = judgments.rows(found)
-    assert [(row["score"], row["failure"]) for row in rows] == [("2", None), ("yes", None), (None, "not_json")]
-    assert all(list(row) == list(judgments.PARQUET_COLUMNS) for row in rows)
-    write_parquet(tmp_path / "j.parquet", rows, judgments.PARQUET_COLUMNS)
-    back = [{name: row.get(name) for name in judgments.PARQUET_COLUMNS} for _, row in read_rows(tmp_path / "j.parquet")]
-    assert back == rows
-
-
-def test_a_runs_table_can_be_read_as_recorded_judgments(item: Item, tmp_path: Path) -> None:
-    probable = Reply('{"score": 2}', "", tokens=one_token("2", **{"2": 0.5, "1": 0.5}))
-    asks = [(ask(item), "p"), (ask(item, perturbation="truncate:0.5", top_p=0.5), "q"), (ask(item, temperature=1.0), "r")]
-    found = derived(asks, {"p": probable, "q": Reply('{"score": 0}', ""), "r": Reply("", "", refusal="no")})
-    path = tmp_path / "judgments.parquet"
-    write_parquet(path, judgments.rows(found), judgments.PARQUET_COLUMNS)
-    read_back, direct = checked(recorded_rows(path), SCALES, {"a": item}, path), Judgments.of(found)
-    for name in (*Judgments.COLUMNS, "expected", "entropy"):
-        assert list(getattr(read_back, name)) == list(getattr(direct, name)), name
-    assert list(read_back.perturbation) == [None, "truncate:0.5", None] and list(read_back.clean.score) == [2, None]
-    assert msgspec.json.decode(judgments.rows(found)[0]["probs"]) == pytest.approx({"0": 0, "1": 0.5, "2": 0.5})
+@pytest.mark.parametrize(
+    ("justification", "told"),
+    [
+        ("The text reads well from the first sentence to the last.", "en"),
+        ("Der Text ist flüssig geschrieben und leicht zu verstehen.", "de"),
+        ("Good.", "und"),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_judgment_says_in_which_language_its_reason_is(item: Item, justification: str | None, told: str | None) -> None:
+    said = {"score": 1} if justification is None else {"justification": justification, "score": 1}
+    [found] = derived([(ask(item), "p")], {"p": Reply(json.dumps(said), "")})
+    assert found.told_language == told and found.asked_language == "en"

@@ -1,0 +1,81 @@
+"""What an engine is given and gives back: the calls of one judge, how to ask them, and how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from harness.engines.budget import Limits
+from harness.judges import Judge
+from harness.model import Call, Reply, Usage
+
+Number = TypeVar("Number", int, float)
+
+
+class Calls(Protocol):
+    """Calls in the order in which they are asked; made anew each time that they are gone through, never all held."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Call]: ...
+
+
+class Work(msgspec.Struct, frozen=True):
+    """The calls that one judge has to answer.
+
+    `unreadable` counts the metrics of a reply that hold no score, `refused` says whether a reply should be asked again (at most
+    `reasks` times), `tokens` estimates what a call takes (prompt, answer) and `cost` prices what was counted in US dollars.
+    """
+
+    judge: Judge
+    calls: Calls
+    unreadable: Callable[[Call, Reply], int] = lambda call, reply: 0
+    ask_again: Callable[[Call, Reply], bool] = lambda call, reply: False
+    tokens: Callable[[Call], Usage] = lambda call: Usage()
+    cost: Callable[[Usage], float] = lambda usage: 0.0
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """How judges are asked: nothing here moves a number. None: found out, or no limit.
+
+    `rpm` and `tpm` (requests and tokens a minute) and `concurrency` (calls in flight) are by judge, the empty name standing for every
+    other one; `attempts` are tries of one call, `timeout` seconds for each; `prices` is a user's own table.
+    """
+
+    concurrency: dict[str, int] = {}
+    rpm: dict[str, float] = {}
+    tpm: dict[str, float] = {}
+    attempts: int | None = None
+    timeout: float | None = None
+    limits: Limits = Limits()
+    prices: Path | None = None
+
+
+def for_judge(values: dict[str, Number], judge: str) -> Number | None:
+    """What holds for one judge."""
+    return values.get(judge, values.get(""))
+
+
+class Progress(msgspec.Struct):
+    """Counts of a judge's calls while they are asked. `lost` are calls given up after their last attempt."""
+
+    total: int
+    done: int = 0
+    unreadable: int = 0
+    lost: int = 0
+    retries: int = 0
+    reasked: int = 0
+    most_in_flight: int = 0
+    waiting_for: str = ""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How asking one judge ended: whether it was interrupted, and why the last given-up call had no reply."""
+
+    progress: Progress
+    interrupted: bool = False
+    last_loss: str | None = None
+    stopped: str = ""  # which budget ended it

@@ -1,0 +1,153 @@
+"""`judgments.parquet`: a run's judgments on disk, written as they are read from replies and read back as columns.
+
+A million judgments are never held as objects.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+
+from harness.columns import NO_VALUE, Coded, from_arrow
+from harness.content.labels import pairs_of
+from harness.content.recorded import Judgments
+from harness.errors import ContentError, StoreError
+from harness.model import Judgment, Scale, Score
+from harness.tables import parquet_table
+
+COLUMNS = {
+    "item_id": "string",
+    "language": "string",
+    "task": "string",
+    "metric": "string",
+    "judge": "string",
+    "variant": "string",
+    "temperature": "double",
+    "repeat": "int64",
+    "score": "string",
+    "failure": "string",
+    "raw_choice": "string",
+    "justification": "string",
+    "call_id": "string",
+    "top_p": "double",
+    "perturbation": "string",
+    "probs": "string",
+    "expected": "double",
+    "entropy": "double",
+    "asked_language": "string",
+    "told_language": "string",
+}
+_AT_A_TIME = 1 << 15  # rows held as objects
+
+
+class JudgmentWriter:
+    """Writes a file of judgments, whole or not at all: it is there once the `with` ends without an error."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._path = path
+        self._unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+        self._schema = pa.schema([pa.field(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()])
+        self._rows: list[Judgment] = []
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._writer = pq.ParquetWriter(self._unfinished, self._schema, compression="zstd", compression_level=1)
+        except OSError as err:
+            raise _unwritable(path, err) from None
+
+    def add(self, judgment: Judgment) -> None:
+        self._rows.append(judgment)
+        if len(self._rows) >= _AT_A_TIME:
+            self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        rows, self._rows = self._rows, []
+        columns = [pa.array([_cell(row, name) for row in rows], type=field.type) for name, field in zip(COLUMNS, self._schema, strict=True)]
+        self._writer.write_batch(pa.record_batch(columns, schema=self._schema))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                self._flush()
+            self._writer.close()
+            if kind is None:
+                os.replace(self._unfinished, self._path)
+        except OSError as err:
+            raise _unwritable(self._path, err) from None
+        finally:
+            self._unfinished.unlink(missing_ok=True)
+
+
+def _cell(judgment: Judgment, name: str) -> Any:
+    value = getattr(judgment, name)
+    if name == "score":
+        return None if value is None else str(value)  # metrics may have classes that are words
+    if name == "failure":
+        return value and value.value
+    if name == "probs":
+        return msgspec.json.encode(value).decode() if value else None
+    return (value or None) if name == "perturbation" else value
+
+
+def _unwritable(path: Path, err: OSError) -> StoreError:
+    return StoreError(f"{path} cannot be written ({err.strerror or err}); make room or choose a folder that can be written with --out")
+
+
+def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
+    """The judgments as columns; of justifications only which are the same. Raises ContentError when the file cannot be read."""
+    names = {"item": "item_id", **{name: name for name in (*Judgments.COLUMNS[1:], *Judgments.OPTIONAL)}}
+    columns = {name: from_arrow(parquet_table(path, [column]).column(0)) for name, column in names.items() if name != "justification"}
+    columns["score"] = _typed(columns["metric"], columns["score"], scales, path)
+    return Judgments(**columns, justification=_same(path))
+
+
+def _typed(metrics: Coded, scores: Coded, scales: Mapping[str, Scale], path: Path) -> Coded:
+    """Scores as they are on their scales: the text `2` is the class 2."""
+    pairs, which = pairs_of(metrics, scores)
+    values: dict[Score, int] = {}
+    try:
+        codes = [values.setdefault(_point(str(text), scales[metric]), len(values)) for metric, text in pairs]
+    except (msgspec.MsgspecError, KeyError):
+        raise ContentError("a score in it is on no scale of this run; delete the file, it is made again", path) from None
+    return Coded(tuple(values), np.array([*codes, NO_VALUE], np.int32)[which])
+
+
+def _point(text: str, scale: Scale) -> Score:
+    """The point of the scale that is written like that."""
+    if scale.classes:
+        return {str(score): score for score in scale.classes}[text]
+    number: int | float = msgspec.json.decode(text, type=int | float)
+    return number
+
+
+def _same(path: Path) -> Coded:
+    """A column of hashes of the justifications, as the texts of a million would fill the memory."""
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    hashes, there = [], []
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(_AT_A_TIME, columns=["justification"]):
+            column = batch.column(0)
+            there.append(column.is_valid().to_numpy(zero_copy_only=False))
+            hashes.append(pd.util.hash_array(column.fill_null("").to_numpy(zero_copy_only=False)))
+    if not hashes:
+        return Coded.empty(0)
+    valid = np.concatenate(there)
+    values, codes = np.unique(np.concatenate(hashes)[valid], return_inverse=True)
+    found = np.full(len(valid), NO_VALUE, np.int32)
+    found[valid] = codes
+    return Coded(tuple(values.tolist()), found)

@@ -1,0 +1,48 @@
+"""In which language is a text? Asked of judges' justifications, and of items' own texts."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+MIN_LETTERS = 20  # of a shorter text nobody can tell the language
+UNDETERMINED = "und"
+_LONGEST = 2000  # characters that are looked at: a longer text is not surer
+_JSON = re.compile(r"```\w*|\{[^{}]*\}|\[[^\[\]]*\]|\"\w+\"\s*:\s*")
+_QUOTED = re.compile(
+    r"“[^”]*”|„[^“”]*[“”]|«[^»]*»|»[^«]*«|「[^」]*」|『[^』]*』|《[^》]*》|\"[^\"]*\"|‘[^’]*’(?!\w)|(?<!\w)'[^\n]+?'(?!\w)"
+)
+
+
+def language_of(text: str) -> str:
+    """The base tag of a justification's own language, without JSON and quotations; `und` if too little is left to tell."""
+    own = without_quotations(text[:_LONGEST])
+    return identify(own)[0] if sum(map(str.isalpha, own)) >= MIN_LETTERS else UNDETERMINED
+
+
+def without_quotations(text: str) -> str:
+    """The text without fragments of JSON and without what stands between quotation marks, which may be in any language.
+
+    >>> without_quotations('The text says 「流暢です」, which isn\\'t "natural". {"score": 2}').split()
+    ['The', 'text', 'says', ',', 'which', "isn't", '.']
+    """
+    return _QUOTED.sub(" ", _JSON.sub(" ", text))
+
+
+@cache
+def _identifier() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # late: its model takes half a second
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def known_languages() -> frozenset[str]:
+    """The languages that the identifier can tell, by their base tags."""
+    return frozenset(map(str, _identifier().labels))
+
+
+def identify(text: str) -> tuple[str, float]:
+    """The base tag of the language that a text looks like, and how sure that is (0 to 1)."""
+    language, probability = _identifier().classify(text)
+    return str(language), float(probability)
