@@ -14,7 +14,6 @@ from harness.stats.statistic import ratio
 from harness.stats.sums import Estimated, by_t
 
 CONSTANT = "constant scores"
-_BLOCK = 1 << 22  # pairs held at a time
 
 
 def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike, *, level: float = 0.95) -> Estimated:
@@ -92,13 +91,21 @@ def _without(every: Floats, inside: Floats, group: Ints, groups: int) -> Floats:
 
 def _pairs(a: Floats, b: Floats, group: Ints) -> tuple[Floats, Floats]:
     """For each item, sums over all items, and over those of its group, of: signs' product, untied in a, untied in b; (3, items) each."""
-    every, inside = np.zeros((3, len(a))), np.zeros((3, len(a)))
-    step = max(1, _BLOCK // len(a))
-    for at in range(0, len(a), step):
-        rows = slice(at, at + step)
-        up, along = np.sign(a[rows, None] - a), np.sign(b[rows, None] - b)
-        together = group[rows, None] == group
-        for kind, table in enumerate((up * along, np.abs(up), np.abs(along))):
-            every[kind, rows] = table.sum(axis=1)
-            inside[kind, rows] = (table * together).sum(axis=1)
-    return every, inside
+    ranks, classes = (np.unique(values, return_inverse=True)[1] for values in (a, b))
+    if ranks.max() < classes.max():  # the loop is over the fewer values
+        return tuple(sums[[0, 2, 1]] for sums in _pairs(b, a, group))  # type: ignore[return-value]
+    return _counted(ranks, classes, np.zeros_like(group)), _counted(ranks, classes, group)
+
+
+def _counted(rank: Ints, kind: Ints, group: Ints) -> Floats:
+    """The sums of `_pairs` over the items of one's group, by counting in sorted order: items × log(items) for each value of `kind`."""
+    width = int(rank.max()) + 1
+    key, start = group * width + rank, group * width
+    sums = np.zeros((3, len(rank)))
+    for value in range(int(kind.max()) + 1):
+        of_kind = np.sort(key[kind == value])
+        first, last = np.searchsorted(of_kind, start), np.searchsorted(of_kind, start + width)
+        below, above = np.searchsorted(of_kind, key) - first, last - np.searchsorted(of_kind, key, "right")
+        sign = np.sign(kind - value)
+        sums += np.stack([sign * (below - above), below + above, np.abs(sign) * (last - first)])
+    return sums

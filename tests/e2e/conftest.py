@@ -1,9 +1,14 @@
-"""A real OpenAI-compatible endpoint on the loopback interface, scripted by each test, and small runs that ask it."""
+"""Two OpenAI-compatible endpoints on the loopback interface, and small runs that ask them.
+
+`endpoint` lives in the test and is scripted by it; `hostile` is a process of its own (hostile.py), quick and full of faults.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
+import os
 import socket
 import sqlite3
 import struct
@@ -16,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -203,29 +208,28 @@ def ask(cli: Callable[..., Any], endpoint: Endpoint, out: Path) -> Callable[...,
 @pytest.fixture
 def rows() -> Callable[..., list[dict[str, Any]]]:
     """Rows of a query on a results folder's store, read past the program."""
-
-    def read(folder: Path, query: str) -> list[dict[str, Any]]:
-        connection = sqlite3.connect(f"file:{folder / 'store.sqlite'}?mode=ro", uri=True)
-        connection.row_factory = sqlite3.Row
-        try:
-            return [dict(row) for row in connection.execute(query)]
-        finally:
-            connection.close()
-
-    return read
+    return _rows
 
 
 @pytest.fixture
-def replies(rows: Callable[..., list[dict[str, Any]]]) -> Callable[[Path], list[dict[str, Any]]]:
+def replies() -> Callable[[Path], list[dict[str, Any]]]:
     """Every reply of a results folder's store, oldest first."""
+    return lambda folder: [reply for _, reply in _replies(folder)]
 
-    def read(folder: Path) -> list[dict[str, Any]]:
-        return [
-            json.loads(row["reply"])
-            for row in rows(folder, "SELECT reply FROM attempts WHERE reply IS NOT NULL ORDER BY received, call_id")
-        ]
 
-    return read
+def _rows(folder: Path, query: str) -> list[dict[str, Any]]:
+    connection = sqlite3.connect(f"file:{folder / 'store.sqlite'}?mode=ro", uri=True)
+    connection.row_factory = sqlite3.Row
+    try:
+        return [dict(row) for row in connection.execute(query)]
+    finally:
+        connection.close()
+
+
+def _replies(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    """(call id, reply), oldest first."""
+    found = _rows(folder, "SELECT call_id, reply FROM attempts WHERE reply IS NOT NULL ORDER BY received, call_id")
+    return [(row["call_id"], json.loads(row["reply"])) for row in found]
 
 
 @pytest.fixture
@@ -293,3 +297,133 @@ def data_folder(tmp_path: Path) -> Callable[..., Path]:
         return folder
 
     return make
+
+
+# ---- the hostile endpoint
+
+
+class Hostile:
+    """A process of hostile.py. `Hostile(faults=0.2, kinds="500,503")` takes its flags as settings."""
+
+    def __init__(self, **settings: Any) -> None:
+        flags = [word for name, value in settings.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+        program = [sys.executable, str(Path(__file__).with_name("hostile.py")), *flags]
+        self._process = subprocess.Popen(program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout
+        self.pid = self._process.pid
+        self.port = int(self._process.stdout.readline())
+        self.url = f"http://127.0.0.1:{self.port}/v1"
+
+    def stats(self) -> Any:
+        return self._ask("GET", "/stats")
+
+    def control(self, **settings: Any) -> Any:
+        """Change settings, or `down=1.5`, or `reset=True`; returns the settings in force."""
+        return self._ask("POST", "/control", json.dumps(settings))
+
+    def wait_for(self, count: int, seconds: float = 60) -> None:
+        """Return once `count` calls have come in since the last reset."""
+        self._ask("GET", f"/wait/{count}", seconds=seconds)
+
+    def _ask(self, method: str, path: str, body: str | None = None, seconds: float = 60) -> Any:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+        try:
+            connection.request(method, path, body)
+            response = connection.getresponse()
+            found = json.loads(response.read())
+        finally:
+            connection.close()
+        assert response.status == 200, found
+        return found
+
+    def wait(self, seconds: float) -> int:
+        """How it ended, by itself."""
+        return self._process.wait(seconds)
+
+    def close(self) -> None:
+        self._process.terminate()  # by its process id, unless it has ended already
+        self._process.communicate()
+
+
+@pytest.fixture
+def hostile() -> Iterator[Callable[..., Hostile]]:
+    """Start hostile endpoints; they end with the test."""
+    started: list[Hostile] = []
+
+    def begin(**settings: Any) -> Hostile:
+        started.append(Hostile(**settings))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.close()
+
+
+METRICS = ("linguistic_acceptability", "output_content_quality", "task_quality", "problematic_content", "hallucination")
+DERIVED = ("report.json", "report.csv", "report.parquet", "judgments.parquet")
+
+
+class Calm(NamedTuple):
+    """A run of some calls that nothing disturbed: whatever disturbs another run of the same data, its files should be these."""
+
+    command: tuple[str, ...]  # without --base-url and --out
+    texts: dict[str, str]  # call id -> the answer's text
+    files: dict[str, bytes]
+
+
+@pytest.fixture(scope="session")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Calm]:
+    """The undisturbed run of so many calls, a multiple of five: English items, five metrics each. Made once for all tests."""
+    made: dict[int, Calm] = {}
+
+    def run(calls: int) -> Calm:
+        if calls not in made:
+            made[calls] = _run_calmly(
+                _english_data(tmp_path_factory.mktemp("data"), calls // len(METRICS)), tmp_path_factory.mktemp("calm")
+            )
+        return made[calls]
+
+    return run
+
+
+@pytest.fixture
+def texts() -> Callable[[Path], dict[str, str]]:
+    """`{call id: text}` of a results folder's replies; fails where a call has two."""
+    return _texts
+
+
+def _run_calmly(data: Path, out: Path) -> Calm:
+    command = ("run", "--data", str(data), "--judge", "openai/m")
+    friendly = Hostile()
+    try:
+        program = [sys.executable, "-m", "harness", *command, "--base-url", friendly.url, "--out", str(out)]
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "AZURE_OPENAI_"))}
+        subprocess.run(program, check=True, capture_output=True, stdin=subprocess.DEVNULL, env=env)
+    finally:
+        friendly.close()
+    [folder] = (out / "runs").iterdir()
+    return Calm(command, _texts(out), {name: (folder / name).read_bytes() for name in DERIVED})
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    """The text of every call's reply; no call may have two."""
+    found = _replies(folder)
+    texts = {call_id: reply["text"] for call_id, reply in found}
+    assert len(texts) == len(found)
+    return texts
+
+
+def _english_data(folder: Path, items: int) -> Path:
+    """A data folder of English open prompts, each labelled once on every metric."""
+    rows = [
+        {"item_id": f"i{n}", "language": "en", "task": "open_prompt", "prompt": "Describe a forest.", "output": f"Forest {n} is quiet."}
+        for n in range(items)
+    ]
+    labels = [
+        {"item_id": row["item_id"], "annotator_id": "a", "metric": metric, "score": (n + m) % 2}
+        for n, row in enumerate(rows)
+        for m, metric in enumerate(METRICS)
+    ]
+    for file, found in (("items.jsonl", rows), ("labels.jsonl", labels)):
+        (folder / file).write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+    return folder
