@@ -221,6 +221,12 @@ def from_arrow(column: Any) -> Coded:
     if isinstance(coded, pa.ChunkedArray):  # of an empty or very large column
         coded = coded.combine_chunks() if coded.num_chunks == 1 else pa.chunked_array(coded.chunks).unify_dictionaries().combine_chunks()
     values = [None if value != value else value for value in coded.dictionary.to_pylist()]  # pandas writes a gap as NaN
-    codes = coded.indices.fill_null(NO_VALUE).to_numpy(zero_copy_only=False).astype(np.int32)
+    codes = arrow_codes(coded.indices)
     kept = {value: code for code, value in enumerate(value for value in values if value is not None)}
     return Coded(tuple(kept), np.array([*(kept.get(value, NO_VALUE) for value in values), NO_VALUE], np.int32)[codes])
+
+
+def arrow_codes(indices: Any) -> Codes:
+    """The codes of an Arrow dictionary array; its own way of filling gaps would import pandas."""
+    codes = indices.to_numpy(zero_copy_only=False)  # floats with NaN where there are gaps
+    return (np.where(np.isnan(codes), NO_VALUE, codes) if indices.null_count else codes).astype(np.int32)

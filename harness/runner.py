@@ -29,7 +29,7 @@ from harness.protocol import Prepared, RunProtocol, RunSpec, prepare
 from harness.store import Store
 from harness.tables import to_json, write_atomic
 
-_PACKAGES = ("judge-harness", "guidance", "openai", "aiohttp", "xllamacpp", "icu4py")
+_PACKAGES = ("judge-harness", "guidance", "openai", "httptools", "xllamacpp", "icu4py")
 
 
 class Estimate(msgspec.Struct, frozen=True):

@@ -109,7 +109,8 @@ def parquet_table(path: Path, columns: list[str] | None = None) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(path, columns=columns)
+        with pq.ParquetFile(path) as file:  # read_table would import all of Arrow's data sets
+            return file.read(columns)
     except (pa.ArrowException, OSError) as err:
         raise ContentError(f"not a readable Parquet file ({err})", path) from None
 

@@ -15,28 +15,33 @@ class Ledger:
         self._store = store
         self._identity = identity
         self._pending: list[Attempt] = []
-        self._committed: asyncio.Future[None] | None = None
+        self._waiting: list[asyncio.Future[None]] = []
 
     async def keep(self, call: Call, reply: Reply | None, lost: str | None = None) -> None:
         """Return once the attempt is committed. Raises StoreError when it cannot be."""
-        self._pending.append(Attempt(call, reply, lost))
-        if self._committed is None:
-            loop = asyncio.get_running_loop()
-            self._committed = loop.create_future()
+        loop = asyncio.get_running_loop()
+        if not self._pending:
             loop.call_soon(self.commit)
-        await asyncio.shield(self._committed)
+        self._pending.append(Attempt(call, reply, lost))
+        self._waiting.append(committed := loop.create_future())
+        await committed
 
     def commit(self) -> None:
         """Commit what is pending now, and tell those who wait for it."""
-        waiting, self._committed = self._committed, None
         pending, self._pending = self._pending, []
+        waiting, self._waiting = self._waiting, []
+        if not pending:
+            return
+        error = None
         try:
-            if pending:
-                self._store.put_attempts(pending, self._identity)
+            self._store.put_attempts(pending, self._identity)
         except Exception as err:  # whatever it is, those who wait for the commit must hear of it
-            if waiting is None or waiting.done():
-                raise
-            waiting.set_exception(err)
-        else:
-            if waiting is not None and not waiting.done():
-                waiting.set_result(None)
+            error = err
+        left = [future for future in waiting if not future.done()]
+        if error is not None and not left:
+            raise error
+        for future in left:
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(None)

@@ -112,6 +112,8 @@ class Pace:
 
     async def slot(self, tokens: int = 0) -> Slot:
         """Wait for a slot for a call of about that many tokens."""
+        if not self._line and self._next <= asyncio.get_running_loop().time() and self._free():
+            return self._give(tokens)
         future: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
         self._line.append((tokens, future))
         self._serve()
@@ -152,19 +154,25 @@ class Pace:
     def _serve(self) -> None:
         """Give slots to the first in line while there are any."""
         loop = asyncio.get_running_loop()
-        while self._line and self._in_flight < (1 if self._probing else self.limit.limit):
+        while self._line and self._free():
             tokens, future = self._line[0]
             if future.done():  # cancelled while it waited
                 self._line.popleft()
                 continue
-            now = loop.time()
-            if self._next > now:
+            if self._next > loop.time():
                 self._wake_at(self._next)
                 return
             self._line.popleft()
-            self._in_flight += 1
-            self._next = max(self._next, now) + self._interval(tokens) if self._rpm or self._tpm else self._next
-            future.set_result(Slot(self.limit.era, tokens, self._in_flight >= self.limit.limit))
+            future.set_result(self._give(tokens))
+
+    def _free(self) -> bool:
+        return self._in_flight < (1 if self._probing else self.limit.limit)
+
+    def _give(self, tokens: int) -> Slot:
+        self._in_flight += 1
+        if self._rpm or self._tpm:
+            self._next = max(self._next, asyncio.get_running_loop().time()) + self._interval(tokens)
+        return Slot(self.limit.era, tokens, self._in_flight >= self.limit.limit)
 
     def _interval(self, tokens: int) -> float:
         """Seconds to the next attempt."""

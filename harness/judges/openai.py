@@ -62,7 +62,7 @@ class OpenAIJudge:
 
     async def start(self, calls: Iterable[Call]) -> None:
         from harness.judges.chat import Chat
-        from harness.judges.wire import Wire  # late: aiohttp takes 0.2 s
+        from harness.judges.wire import Wire
 
         there = self._endpoint
         if not there.key and self.endpoint is not None:

@@ -5,6 +5,7 @@ A million judgments are never held as objects.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, Self
 import msgspec
 import numpy as np
 
-from harness.columns import NO_VALUE, Coded, from_arrow
+from harness.columns import NO_VALUE, Coded, arrow_codes, from_arrow
 from harness.content.labels import pairs_of
 from harness.content.recorded import Judgments
 from harness.errors import ContentError, StoreError
@@ -135,19 +136,19 @@ def _point(text: str, scale: Scale) -> Score:
 
 def _same(path: Path) -> Coded:
     """A column of hashes of the justifications, as the texts of a million would fill the memory."""
-    import pandas as pd
     import pyarrow.parquet as pq
 
-    hashes, there = [], []
+    hashes = [np.empty(0, np.uint64)]
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(_AT_A_TIME, columns=["justification"]):
-            column = batch.column(0)
-            there.append(column.is_valid().to_numpy(zero_copy_only=False))
-            hashes.append(pd.util.hash_array(column.fill_null("").to_numpy(zero_copy_only=False)))
-    if not hashes:
-        return Coded.empty(0)
-    valid = np.concatenate(there)
-    values, codes = np.unique(np.concatenate(hashes)[valid], return_inverse=True)
-    found = np.full(len(valid), NO_VALUE, np.int32)
-    found[valid] = codes
-    return Coded(tuple(values.tolist()), found)
+            coded = batch.column(0).dictionary_encode()
+            known = np.array([*map(_hash, coded.dictionary.to_pylist()), 0], np.uint64)
+            hashes.append(known[arrow_codes(coded.indices)])  # no text has the code -1, the last
+    values, codes = np.unique(np.concatenate(hashes), return_inverse=True)
+    none = int(len(values) > 0 and values[0] == 0)
+    return Coded(tuple(values[none:].tolist()), codes.astype(np.int32) - none)
+
+
+def _hash(text: str) -> int:
+    """Never 0, which stands for no text."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) or 1

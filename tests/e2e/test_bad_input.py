@@ -38,10 +38,9 @@ LANGUAGES = {
     "klingon": ("'klingon'", "cannot be a language tag", "pt-BR"),
     "ja,ja": ("'ja' is named twice",),
     "ja,jpn": ("'ja' is named twice",),
-    "": ("an empty language tag", "cs, en, ja"),
+    "": ("an empty language tag", "cs, de, en"),
     "ja,": ("an empty language tag",),
     "ja cs": ("cannot be a language tag",),
-    "de": ("no items yet", "cs, en, ja"),
 }
 
 
@@ -49,6 +48,12 @@ LANGUAGES = {
 def test_a_language_that_is_none_is_explained(cli: Cli, langs: str, refused: Refused, out: Path) -> None:
     refused(cli("run", "--langs", langs, "--judge", "baseline/random", "--out", out), USAGE, *LANGUAGES[langs])
     assert not out.exists()
+
+
+def test_a_pack_without_items_is_explained(cli: Cli, tmp_path: Path, refused: Refused, out: Path) -> None:
+    assert cli("new", "language", "ko", "--into", tmp_path / "own").code == 0
+    found = cli("run", "--langs", "ko", "--content", tmp_path / "own", "--judge", "baseline/random", "--out", out)
+    refused(found, USAGE, "'ko' has no items yet", "with items: cs, de, en")
 
 
 NAMES: dict[str, tuple[tuple[str, ...], int, tuple[str, ...]]] = {

@@ -29,7 +29,6 @@ HEAVY = [
     "pandas",
     "guidance",
     "openai",
-    "aiohttp",
     "numpy",
     "scipy",
     "statsmodels",

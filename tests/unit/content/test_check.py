@@ -98,7 +98,7 @@ TOML_CASES: dict[str, tuple[str, str, str, str | None, str]] = {
     "item of dev": (BOARD, '"cs-op-2-fluent"', '"cs-op-d1-fluent"', "cs-op-d1-fluent", "is a dev item"),
     "item of another language": (BOARD, '"cs-op-2-fluent"', '"en-op-2-repetitive"', "en-op-2-rep", "of language 'en', but is listed"),
     "item of another task": (BOARD, 'summarize = "1.0.0"\n', "", "cs-su-1-repetitive", "of task 'summarize', which is not on this board"),
-    "language without items": (BOARD, "\nja = [", "\nde = [", "[items]", "no items of 'ja' are listed"),
+    "language without items": (BOARD, "\nja = [", "\nko = [", "[items]", "no items of 'ja' are listed"),
     "items without language": (BOARD, 'ja = "1.0.0"\n', "", "ja = [", "items of 'ja' are listed, which is not among the board's languages"),
 }  # fmt: skip
 
@@ -289,7 +289,7 @@ def test_rows(root: Path, library_of: MakeLibrary, file: str, change: Callable[[
 def test_metric_that_is_none_of_the_task(root: Path, library_of: MakeLibrary, edit: Edit) -> None:
     edit(root / "tasks/summarize/task.toml", '  "hallucination",\n', "")
     problems = complaints(library_of(root))
-    assert [problem.path.parent.parent.name for problem in problems] == ["cs", "en", "ja"]
+    assert [problem.path.parent.parent.name for problem in problems] == ["cs", "de", "en", "es", "fr", "it", "ja", "pt-BR", "zh"]
     assert_found(problems, root / LABELS, line_with(root / LABELS, '"hallucination"'), "metric 'hallucination' is none of task 'summarize'")
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from harness.content import Library
 from harness.content.library import bundled_root
+from harness.content.scaffold import new_language
 from harness.errors import ContentError, UsageError
 
 KINDS: dict[str, Callable[[Library], object]] = {
@@ -46,9 +47,14 @@ def test_bundled_content_is_found(library: Library) -> None:
 
 
 def test_packs_without_items_are_told_from_those_with(library: Library) -> None:
-    assert library.tags_with_items() == ["cs", "en", "ja"]
+    assert library.tags_with_items() == ["cs", "de", "en", "es", "fr", "it", "ja", "pt-BR", "zh"]
     assert sorted(library.item_files("ja")) == ["continue_writing", "open_prompt", "summarize"]
-    assert library.item_files("de") == {}
+
+
+def test_a_pack_may_have_no_items(tmp_path: Path) -> None:
+    new_language("ko", tmp_path)
+    library = Library(tmp_path)
+    assert library.item_files("ko") == {} and "ko" not in library.tags_with_items()
 
 
 def test_a_further_folder_adds_to_the_bundled_content(extra: Path) -> None:
