@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.content import Dataset, Library, Task
-from harness.model import Ask, Call, Condition, Item, JudgeIdentity, Prompt, Realised, Scale, Score, Usage
+from harness.model import Ask, Call, Condition, Item, JudgeIdentity, Prompt, Realised, Scale, Score, Usage, Variant
 from harness.perturb import apply, parse_perturbation
 from harness.prompts import Example, Frame, Frames, Question, Shots, english, own, present_texts
 
@@ -71,21 +71,20 @@ class Plan:
         """Every ask whose text is as its condition wants it: what cannot be changed is not asked."""
         return (ask for ask in self._all() if self._renderer.texts.can_be(ask))
 
-    @property
-    def prompt_ids(self) -> list[str]:
-        """One an ask."""
-        return list(hexadecimal(np.frombuffer(self._prompt_ids, np.uint8).reshape(-1, _ID_BYTES)))
+    def every_prompt_id(self) -> Iterator[str]:
+        """The prompt id of every ask, in order."""
+        return hexadecimal(np.frombuffer(self._prompt_ids, np.uint8).reshape(-1, _ID_BYTES))
 
     def asked_language(self, ask: Ask) -> str:
         """The language in which its justification is asked for."""
         return ask.item.language if ask.condition.variant.language == "own" else "en"
 
-    def call(self, ask: Ask, call_id: str) -> Call:
-        """The call for one ask; it is about the text that the condition wants, which baselines look at."""
+    def call(self, ask: Ask, call_id: str, prompt_id: str | None = None) -> Call:
+        """The call for one ask, about the text that its condition wants, which baselines look at; `prompt_id`: if it is known."""
         item = self._renderer.texts.of(ask)
         assert item is not None  # what cannot be changed is not among the asks
         seen = ask if item is ask.item else msgspec.structs.replace(ask, item=item)
-        return Call(call_id, self._renderer.frame(ask).fill(item), seen, self.seed + ask.repeat)
+        return Call(call_id, self._renderer.frame(ask).fill(item, prompt_id), seen, self.seed + ask.repeat)
 
     def calls(self, identity: JudgeIdentity) -> Calls:
         """The calls that answer all asks, for one judge, in order. Asks with the same prompt, sampling and repeat share one call."""
@@ -132,8 +131,8 @@ class Calls:
         return int(self.wanted.sum())
 
     def __iter__(self) -> Iterator[Call]:
-        ids = self.ids()
-        return (self._plan.call(ask, next(ids)) for ask, wanted in zip(self._plan.asks(), self.wanted, strict=True) if wanted)
+        every = zip(self._plan.asks(), self.every_id(), self._plan.every_prompt_id(), self.wanted, strict=True)
+        return (self._plan.call(ask, call_id, prompt_id) for ask, call_id, prompt_id, wanted in every if wanted)
 
     def ids(self) -> Iterator[str]:
         """Their call ids, in order."""
@@ -265,8 +264,18 @@ class _Renderer:
         self._scales = scales
         self._shots = Shots(training, seed)
         self._known: dict[tuple[object, ...], Frame] = {}
+        self._item: Item | None = None
+        self._of_item: dict[tuple[tuple[str, ...], Variant], Frame] = {}
 
     def frame(self, ask: Ask) -> Frame:
+        if ask.item is not self._item:  # its other asks follow
+            self._item, self._of_item = ask.item, {}
+        key = (ask.metrics, ask.condition.variant)
+        if key not in self._of_item:
+            self._of_item[key] = self._frame(ask)
+        return self._of_item[key]
+
+    def _frame(self, ask: Ask) -> Frame:
         item, variant = ask.item, ask.condition.variant
         task = self._task(item.task)
         present = present_texts(item, task)

@@ -23,6 +23,7 @@ from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge
 from harness.judgments import failures, read_judgments
 from harness.model import Call, Failure, JudgeIdentity, Realised, Reply, Score, Usage
+from harness.parse import language
 from harness.plan import Calls, Plan, rough_usage
 from harness.prices import Price, price_of
 from harness.protocol import Prepared, RunProtocol, RunSpec, prepare
@@ -196,6 +197,7 @@ def _work(judge: Judge, calls: Calls, prepared: Prepared, settings: Settings, pr
 def _ask_all(works: Sequence[Work], store: Store, watcher: Watcher, settings: Settings, records: Mapping[str, _Asked]) -> None:
     start = time.perf_counter()
     show = watcher.progress([work.judge.identity for work in works])
+    language.load()  # while the judges think
     try:
         outcomes = ask_all(works, store, settings, lambda work, progress: show(work.judge.identity, progress))
     finally:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from threading import Lock, Thread
 from typing import Any
 
 MIN_LETTERS = 20  # of a shorter text nobody can tell the language
 UNDETERMINED = "und"
+_loading = Lock()  # or two threads would load it
 _LONGEST = 2000  # characters that are looked at: a longer text is not surer
 _JSON = re.compile(r"```\w*|\{[^{}]*\}|\[[^\[\]]*\]|\"\w+\"\s*:\s*")
 _QUOTED = re.compile(
@@ -30,9 +32,19 @@ def without_quotations(text: str) -> str:
     return _QUOTED.sub(" ", _JSON.sub(" ", text))
 
 
-@cache
+def load() -> None:
+    """Load the identifier's model in a thread of its own, as it takes half a second."""
+    Thread(target=_identifier, daemon=True).start()
+
+
 def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # late: its model takes half a second
+    with _loading:
+        return _model()
+
+
+@cache
+def _model() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 

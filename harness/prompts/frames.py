@@ -43,10 +43,10 @@ class Frame(msgspec.Struct, frozen=True):
     schema: dict[str, Any]
     max_tokens: int
 
-    def fill(self, item: Item) -> Prompt:
-        """The prompt for one item. Its id is the hash of messages and schema: independent of the judge."""
+    def fill(self, item: Item, prompt_id: str | None = None) -> Prompt:
+        """The prompt for one item. Its id is the hash of messages and schema, independent of the judge; it may be known already."""
         messages = self._messages(item)
-        return Prompt(_prompt_id(messages, self.schema), messages, self.schema, self.max_tokens)
+        return Prompt(prompt_id or _prompt_id(messages, self.schema), messages, self.schema, self.max_tokens)
 
     def prompt_id(self, item: Item) -> str:
         """The id of the prompt for one item."""

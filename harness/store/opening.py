@@ -70,6 +70,7 @@ def connect_to_write(path: Path) -> sqlite3.Connection:
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA wal_autocheckpoint = 16000")  # pages: copying them back costs more than the commits themselves
     except BaseException:
         db.close()
         raise

@@ -80,7 +80,10 @@ def test_a_condition_that_cannot_be_is_explained(spec: RunSpec, words: str) -> N
 def test_english_items_are_asked_about_in_their_own_language_anyway() -> None:
     prepared = prepare(RunSpec(variants=("own-language",), languages=("en",)))
     assert prepared.protocol.instructions == {}
-    frames = [prepare(RunSpec(variants=(text,), languages=("en",), limit=1)).plan(None).prompt_ids for text in ("single", "own-language")]
+    frames = [
+        list(prepare(RunSpec(variants=(text,), languages=("en",), limit=1)).plan(None).every_prompt_id())
+        for text in ("single", "own-language")
+    ]
     assert frames[0] == frames[1]
 
 
