@@ -121,7 +121,8 @@ def _ask_each(
 def _ask(judge: Judge, plan: Plan, prepared: Prepared, store: Store, watcher: Watcher, concurrency: int | None) -> dict[str, Any]:
     from harness.engines.local import ask_all
 
-    known = store.answered(plan.call_ids(judge.identity))
+    ids = list(dict.fromkeys(plan.call_ids(judge.identity)))
+    known = {call_id for call_id, attempt in zip(ids, store.last_attempts(ids), strict=True) if attempt is not None}
     missing = list(plan.calls(judge.identity, known).values())
     watcher.planned(judge.identity, estimate(missing, judge.identity), len(known))
     record: dict[str, Any] = {
@@ -134,7 +135,6 @@ def _ask(judge: Judge, plan: Plan, prepared: Prepared, store: Store, watcher: Wa
     }
     if not missing:
         return record
-    store.put_calls(missing, judge.identity)
     scales = prepared.data.scales
     start = time.perf_counter()
     try:
@@ -165,8 +165,8 @@ def read_run(prepared: Prepared, store: Store, out: Path, plan: Plan | None = No
     found: list[Judgment] = []
     missing, answered_by, forms, left_out = {}, {}, {}, {}
     for identity in protocol.identities:
-        ids = set(plan.call_ids(identity))
-        replies = store.replies(ids)
+        ids = list(dict.fromkeys(plan.call_ids(identity)))
+        replies = {call_id: reply for call_id, reply in zip(ids, store.replies(ids), strict=True) if reply is not None}
         missing[identity.name] = len(ids) - len(replies)
         answered_by[identity.name] = dict(sorted(Counter(reply.model for reply in replies.values()).items()))
         forms[identity.name] = dict(sorted(Counter(reply.form for reply in replies.values()).items()))

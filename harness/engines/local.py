@@ -13,7 +13,7 @@ import msgspec
 from harness.errors import HarnessError, JudgeError
 from harness.judges.base import Judge, NoReply
 from harness.model import Call, Reply
-from harness.store import Store
+from harness.store import Attempt, Store
 
 MAX_ATTEMPTS = 5
 MAX_WAIT_SECONDS = 60.0
@@ -72,7 +72,7 @@ class _Session:
         self._readable = readable
         self._wanted = calls
         self._progress = Progress(total=len(calls))
-        self._pending: list[tuple[str, Reply | None, str | None]] = []
+        self._pending: list[Attempt] = []
         self._flushed: asyncio.Future[None] | None = None
         self._last_loss: str | None = None
 
@@ -121,7 +121,7 @@ class _Session:
             try:
                 reply = await self._judge.answer(call)
             except NoReply as err:
-                await self._keep(call.call_id, None, str(err))
+                await self._keep(call, None, str(err))
                 self._last_loss = str(err)
                 if attempt + 1 == MAX_ATTEMPTS:
                     break
@@ -132,7 +132,7 @@ class _Session:
                 await asyncio.sleep(min(err.retry_after if err.retry_after is not None else backoff, MAX_WAIT_SECONDS))
             else:
                 self._progress.waiting_for = ""
-                await self._keep(call.call_id, reply, None)
+                await self._keep(call, reply, None)
                 return reply
         if not self._progress.done:
             raise JudgeError(
@@ -140,9 +140,9 @@ class _Session:
             )
         return None
 
-    async def _keep(self, call_id: str, reply: Reply | None, lost: str | None) -> None:
+    async def _keep(self, call: Call, reply: Reply | None, lost: str | None) -> None:
         """Hand an attempt to the store and wait until it is committed; what arrives in one pass of the loop shares a commit."""
-        self._pending.append((call_id, reply, lost))
+        self._pending.append(Attempt(call, reply, lost))
         if self._flushed is None:
             loop = asyncio.get_running_loop()
             self._flushed = loop.create_future()
@@ -154,7 +154,7 @@ class _Session:
         pending, self._pending = self._pending, []
         try:
             if pending:
-                self._store.put_attempts(pending)
+                self._store.put_attempts(pending, self._judge.identity)
         except Exception as err:  # whatever it is, those who wait for the commit must hear of it
             if waiting is None or waiting.done():
                 raise

@@ -14,7 +14,7 @@ from harness.errors import ContentError, UsageError
 from harness.judges.base import Judge, JudgeOptions
 from harness.judges.replay import ReplayJudge, open_judge
 from harness.model import Call, JudgeIdentity, Reply, Usage
-from harness.store import Store
+from harness.store import Attempt, Store
 from harness.tables import to_jsonl
 
 MakeCall = Callable[..., Call]
@@ -52,8 +52,7 @@ def test_the_recorded_reply_comes_back_whole(tmp_path: Path, make_call: MakeCall
     """Through a real store: what was received, exported and replayed is the same reply."""
     reply = Reply('{"score": 2}', "one-2024", "json_schema", "stop", None, None, Usage(7, 3, 5), 0.25)
     with Store.writing(tmp_path / "results") as store:
-        store.put_calls([make_call("c", prompt_id="p")], JudgeIdentity("openai", "one"))
-        store.put_attempts([("c", reply, None)])
+        store.put_attempts([Attempt(make_call("c", prompt_id="p"), reply, None)], JudgeIdentity("openai", "one"))
         (tmp_path / "export.jsonl").write_bytes(to_jsonl(store.export()))
     judge = opened(tmp_path / "export.jsonl")
     assert isinstance(judge, Judge) and judge.endpoint is None

@@ -202,6 +202,5 @@ with Store.reading(Path(sys.argv[1])) as store:
 def test_frames_recalled_from_a_store_need_no_guidance(make_question: MakeQuestion, tmp_path: Path) -> None:
     with Store.writing(tmp_path) as store:
         Frames(store).of(make_question(task="open_prompt"))
-        store.put_attempts([])  # commits
     done = subprocess.run([sys.executable, "-c", _RECALL, tmp_path], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("2 False\n", "")

@@ -1,0 +1,86 @@
+"""Writing attempts down: the hot path, so a call and its prompt are worked on once and not with every attempt."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+import zlib
+from collections.abc import Sequence
+
+import msgspec
+
+from harness.model import Call, JudgeIdentity, Prompt, Reply
+from harness.store.opening import transaction
+
+_REMEMBERED = 1 << 14
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """One try at a call: its reply, or the reason why there is none; exactly one of the two is set."""
+
+    call: Call
+    reply: Reply | None
+    lost: str | None
+
+
+class _Recent:
+    """The ids that were written last, at most `_REMEMBERED` of them."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+
+    def __contains__(self, one: str) -> bool:
+        return one in self._ids
+
+    def add(self, ids: Sequence[str]) -> None:
+        self._ids.update(dict.fromkeys(ids))
+        while len(self._ids) > _REMEMBERED:
+            del self._ids[next(iter(self._ids))]
+
+
+class AttemptWriter:
+    """Writes attempts with the calls and prompts that they belong to."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._calls = _Recent()
+        self._prompts = _Recent()
+
+    def write(self, attempts: Sequence[Attempt], identity: JudgeIdentity) -> None:
+        """Commit attempts, numbered within their calls in the order given, and what is not yet known of their calls and prompts."""
+        calls = {attempt.call.call_id: attempt.call for attempt in attempts if attempt.call.call_id not in self._calls}
+        prompts = {call.prompt.prompt_id: call.prompt for call in calls.values() if call.prompt.prompt_id not in self._prompts}
+        described = msgspec.json.encode(identity, order="sorted").decode()
+        now = time.time()
+        with transaction(self._db):
+            self._db.executemany("INSERT OR IGNORE INTO prompts VALUES (?, ?)", [(name, _body(prompt)) for name, prompt in prompts.items()])
+            self._db.executemany(
+                "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [_row(call, identity.name, described) for call in calls.values()],
+            )
+            self._db.executemany(
+                "INSERT INTO attempts SELECT ?1, 1 + COALESCE((SELECT MAX(attempt) FROM attempts WHERE call_id = ?1), 0), ?2, ?3, ?4",
+                [(a.call.call_id, now, a.lost, msgspec.json.encode(a.reply).decode() if a.reply is not None else None) for a in attempts],
+            )
+        self._calls.add(list(calls))
+        self._prompts.add(list(prompts))
+
+
+def _body(prompt: Prompt) -> bytes:
+    return zlib.compress(msgspec.json.encode({"messages": prompt.messages, "schema": prompt.schema}), 1)
+
+
+def _row(call: Call, judge: str, identity: str) -> tuple[object, ...]:
+    ask = call.ask
+    return (
+        call.call_id,
+        call.prompt.prompt_id,
+        judge,
+        identity,
+        ask.item.item_id,
+        ",".join(ask.metrics),
+        str(ask.condition),
+        call.temperature,
+        ask.repeat,
+        call.seed,
+    )
