@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import re
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -120,6 +121,7 @@ VARIANT_WORDS: dict[str, tuple[str, Any]] = {
 }
 
 
+@cache  # fields are resolved from text each time, which is slow
 def _default(axis: str) -> Any:
     return next(field.default for field in msgspec.structs.fields(Variant) if field.name == axis)
 

@@ -46,11 +46,11 @@ class Frame(msgspec.Struct, frozen=True):
     def fill(self, item: Item) -> Prompt:
         """The prompt for one item. Its id is the hash of messages and schema: independent of the judge."""
         messages = self._messages(item)
-        return Prompt(_prompt_id(messages, self.schema), messages, self.schema, self.max_tokens)
+        return Prompt(prompt_hash(messages, self.schema), messages, self.schema, self.max_tokens)
 
     def prompt_id(self, item: Item) -> str:
         """The id of the prompt for one item."""
-        return _prompt_id(self._messages(item), self.schema)
+        return prompt_hash(self._messages(item), self.schema)
 
     def _messages(self, item: Item) -> tuple[Message, ...]:
         return tuple(
@@ -59,7 +59,8 @@ class Frame(msgspec.Struct, frozen=True):
         )
 
 
-def _prompt_id(messages: tuple[Message, ...], schema: dict[str, Any]) -> str:
+def prompt_hash(messages: tuple[Message, ...], schema: dict[str, Any]) -> str:
+    """The id of the prompt with these messages and this schema of the answer."""
     return hashlib.sha256(msgspec.json.encode((messages, schema))).hexdigest()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -24,18 +24,19 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 class _Recent:
-    """The ids that were written last, at most `_REMEMBERED` of them."""
+    """The ids that were written last: at least `_REMEMBERED` of them, at most twice as many."""
 
     def __init__(self) -> None:
-        self._ids: dict[str, None] = {}
+        self._new: set[str] = set()
+        self._old: set[str] = set()
 
     def __contains__(self, one: str) -> bool:
-        return one in self._ids
+        return one in self._new or one in self._old
 
-    def add(self, ids: Sequence[str]) -> None:
-        self._ids.update(dict.fromkeys(ids))
-        while len(self._ids) > _REMEMBERED:
-            del self._ids[next(iter(self._ids))]
+    def add(self, ids: Iterable[str]) -> None:
+        self._new.update(ids)
+        if len(self._new) >= _REMEMBERED:
+            self._new, self._old = set(), self._new
 
 
 class AttemptWriter:
@@ -62,8 +63,8 @@ class AttemptWriter:
                 "INSERT INTO attempts SELECT ?1, 1 + COALESCE((SELECT MAX(attempt) FROM attempts WHERE call_id = ?1), 0), ?2, ?3, ?4",
                 [(a.call.call_id, now, a.lost, msgspec.json.encode(a.reply).decode() if a.reply is not None else None) for a in attempts],
             )
-        self._calls.add(list(calls))
-        self._prompts.add(list(prompts))
+        self._calls.add(calls)
+        self._prompts.add(prompts)
 
 
 def _body(prompt: Prompt) -> bytes:
