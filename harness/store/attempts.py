@@ -23,10 +23,11 @@ class Attempt(msgspec.Struct, frozen=True):
     lost: str | None
 
 
-class _Recent:
-    """The ids that were written last: at least `_REMEMBERED` of them, at most twice as many."""
+class Recent:
+    """The ids that were added last: at least `count` of them, and less than twice as many and one addition."""
 
-    def __init__(self) -> None:
+    def __init__(self, count: int) -> None:
+        self._count = count
         self._new: set[str] = set()
         self._old: set[str] = set()
 
@@ -35,7 +36,7 @@ class _Recent:
 
     def add(self, ids: Iterable[str]) -> None:
         self._new.update(ids)
-        if len(self._new) >= _REMEMBERED:
+        if len(self._new) >= self._count:
             self._new, self._old = set(), self._new
 
 
@@ -44,8 +45,8 @@ class AttemptWriter:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._calls = _Recent()
-        self._prompts = _Recent()
+        self._calls = Recent(_REMEMBERED)
+        self._prompts = Recent(_REMEMBERED)
 
     def write(self, attempts: Sequence[Attempt], identity: JudgeIdentity) -> None:
         """Commit attempts, numbered within their calls in the order given, and what is not yet known of their calls and prompts."""

@@ -49,7 +49,7 @@ def collect(folder: Path, *, dry_run: bool = False) -> Removed:
             with transaction(store.db):
                 rows = {table: found.rowcount for table, found in _garbage(store.db, "DELETE").items()}
                 _number_anew(store.db)
-            _shrink(store.db)
+            _shrink(store.db, anew=any(rows.values()))
     return Removed(**rows, bytes_before=before, bytes_after=_bytes(folder / FILE))
 
 
@@ -83,9 +83,10 @@ def _number_anew(db: sqlite3.Connection) -> None:
         )
 
 
-def _shrink(db: sqlite3.Connection) -> None:
+def _shrink(db: sqlite3.Connection, *, anew: bool) -> None:
+    """Write the file anew where rows were removed, or where an earlier removal could not do so for want of room."""
     [[free_pages]] = db.execute("PRAGMA freelist_count")
-    if free_pages:
+    if anew or free_pages:
         db.execute("VACUUM")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 

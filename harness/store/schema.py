@@ -62,7 +62,6 @@ def bring_up_to_date(db: sqlite3.Connection, where: object) -> None:
 
 def look_up_to_date(db: sqlite3.Connection, where: object) -> None:
     """Show a store as one of the present version without changing it. Raises as `bring_up_to_date`."""
-    db.execute("PRAGMA temp_store = MEMORY")
     _run(db, _VIEWS.get(_version(db, where), ()))
 
 
