@@ -17,7 +17,9 @@ from itertools import islice
 from pathlib import Path
 
 from harness.model import Ask, Call, Condition, Item, JudgeIdentity, Message, Prompt, Reply, Usage, Variant
+from harness.prompts.frames import prompt_hash
 from harness.store import Attempt, Store
+from harness.store.check import check
 
 SIZES = (100_000, 1_000_000)
 TOGETHER = 16
@@ -40,9 +42,13 @@ def call(number: int) -> Call:
     chance = random.Random(prompt)
     words = [chance.choice(SENTENCES).replace("e", chance.choice("aeiou")) for _ in range(14)]
     item = Item(f"i{prompt // 5}", "en", "summarize", fields={"output": ""})
-    prompt_id, call_id = (hashlib.sha256(f"{kind} {of}".encode()).hexdigest() for kind, of in (("prompt", prompt), ("call", number)))
     messages = (Message("system", "You judge texts written in English." * 6), Message("user", f"{prompt} {''.join(words)}"))
-    return Call(call_id, Prompt(prompt_id, messages, SCHEMA, 100), Ask(item, ("task_quality",), Condition(Variant()), repeat), repeat)
+    asked = Prompt(prompt_hash(messages, SCHEMA), messages, SCHEMA, 100)
+    return Call(call_id(number), asked, Ask(item, ("task_quality",), Condition(Variant()), repeat), repeat)
+
+
+def call_id(number: int) -> str:
+    return hashlib.sha256(f"call {number}".encode()).hexdigest()
 
 
 def reply(number: int) -> Reply:
@@ -51,7 +57,7 @@ def reply(number: int) -> Reply:
 
 
 def call_ids(size: int) -> Iterator[str]:
-    return (hashlib.sha256(f"call {number}".encode()).hexdigest() for number in range(size))
+    return map(call_id, range(size))
 
 
 def peak_megabytes() -> float:
@@ -88,6 +94,7 @@ def measure(size: int, folder: Path) -> None:
         _line("ids looked up", seconds(lambda: deque(store.last_attempts(call_ids(size)), maxlen=0)) - hashing, size)
         _line("replies read", seconds(lambda: deque(store.replies(call_ids(size)), maxlen=0)) - hashing, size)
         print(f"  {'memory that looking up and reading took':<42}{peak_megabytes() - before:9.1f} MB")
+    _line("checked", seconds(lambda: check(folder)), size)
     print(f"  {'opened in':<42}{opening * 1e3:9.1f} ms")
     print(f"  {'bytes an attempt on disk':<42}{(folder / 'store.sqlite').stat().st_size / size:9.0f}", flush=True)
 
