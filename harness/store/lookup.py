@@ -36,4 +36,5 @@ def _each(fetch: Fetch, wanted: str, call_ids: Iterable[str]) -> Iterator[tuple[
     """`(call id, what is wanted)`; a chunk of ids goes to SQLite as one JSON list, whose order the rows keep."""
     left = iter(call_ids)
     while chunk := list(islice(left, _CHUNK)):
-        yield from fetch(f"SELECT value, ({wanted}) FROM json_each(?) ORDER BY key", msgspec.json.encode(chunk).decode())
+        rows = fetch(f"SELECT ({wanted}) FROM json_each(?) ORDER BY key", msgspec.json.encode(chunk).decode())
+        yield from zip(chunk, (found for (found,) in rows), strict=True)

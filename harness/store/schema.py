@@ -68,7 +68,7 @@ def look_up_to_date(db: sqlite3.Connection, where: object) -> None:
 def _version(db: sqlite3.Connection, where: object) -> int:
     found = db.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone() if "meta" in _tables(db) else None
     if not found or not str(found[0]).isdecimal():
-        raise StoreError(f"{where}: the file store.sqlite is not a store of this program; move it away")
+        raise StoreError(f"{where}: what store.sqlite holds is something else; it is no store of this program; move it away")
     if not 1 <= int(found[0]) <= SCHEMA_VERSION:
         raise StoreError(
             f"{where}: a store of version {found[0]}, and this program reads versions up to {SCHEMA_VERSION}: "

@@ -169,6 +169,6 @@ def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path,
         db.executescript("CREATE TABLE letters (text); CREATE TABLE meta (key, value); INSERT INTO meta VALUES ('schema_version', '1');")
         db.execute(statement)
     before = path.read_bytes()
-    with pytest.raises(StoreError, match="is not a store of this program; move it away"):
+    with pytest.raises(StoreError, match="it is no store of this program; move it away"):
         opening(tmp_path)
     assert path.read_bytes() == before
