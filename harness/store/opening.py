@@ -15,7 +15,6 @@ from filelock import FileLock, Timeout
 from harness.errors import StoreError
 
 FILE = "store.sqlite"
-_CACHE_KB = 16_000  # the upper levels of a million calls' index
 _DAMAGED = "the file is damaged; move it away, or restore it from a copy"
 
 
@@ -89,9 +88,12 @@ def set_up_to_write(db: sqlite3.Connection) -> None:
 def connect_to_look(path: Path) -> sqlite3.Connection:
     """Open read-only. Where nothing can be written, SQLite has to be told that nobody else writes either."""
     settled = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
-    db = sqlite3.connect(f"{path.resolve().as_uri()}?{'immutable=1' if settled else 'mode=ro'}", uri=True, isolation_level=None)
-    db.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
-    return db
+    return sqlite3.connect(f"{path.resolve().as_uri()}?{'immutable=1' if settled else 'mode=ro'}", uri=True, isolation_level=None)
+
+
+def set_up_to_look(db: sqlite3.Connection) -> None:
+    """Keep the upper levels of a million calls' index in memory."""
+    db.execute("PRAGMA cache_size = -16000")  # kilobytes
 
 
 def write_holder(db: sqlite3.Connection) -> None:

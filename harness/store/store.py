@@ -55,6 +55,7 @@ class Store:
             db = opening.connect_to_look(path)
             held.callback(db.close)
             schema.look_up_to_date(db, folder)
+            opening.set_up_to_look(db)
             return cls(folder, db, held.pop_all())
 
     def close(self) -> None:
