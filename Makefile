@@ -69,6 +69,7 @@ bench: setup
 	$(BIN)/python benchmarks/labels.py
 	$(BIN)/python benchmarks/perturb.py
 	$(BIN)/python benchmarks/plan.py
+	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/local.py
 
 clean:

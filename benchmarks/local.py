@@ -32,7 +32,8 @@ def seconds(data: Path, metrics: tuple[str, ...]) -> float:
     with tempfile.TemporaryDirectory() as out:
         result = harness.run(harness.RunSpec(data=data, metrics=metrics, variants=("single+score-only",)), out)
         with Store.reading(Path(out)) as store:
-            return sum(reply.seconds for reply in store.replies({judgment.call_id for judgment in result.judgments}).values())
+            replies = store.replies({judgment.call_id for judgment in result.judgments})
+            return sum(reply.seconds for reply in replies if reply is not None)
 
 
 def main() -> None:

@@ -126,6 +126,7 @@ VARIANT_WORDS: dict[str, tuple[str, Any]] = {
 }
 
 
+@cache  # fields are resolved from text each time, which is slow
 def _default(axis: str) -> Any:
     return next(field.default for field in msgspec.structs.fields(Variant) if field.name == axis)
 

@@ -115,18 +115,18 @@ def parquet_table(path: Path, columns: list[str] | None = None) -> Any:
         raise ContentError(f"not a readable Parquet file ({err})", path) from None
 
 
-def write_atomic(path: Path, data: bytes | str) -> None:
-    """Write a whole file or nothing: to a temporary name beside it, flushed, then renamed.
+def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
+    """Write a whole file or nothing: to a temporary name beside it, flushed, then renamed. What comes in pieces is written as it comes.
 
     Raises StoreError when the folder is read-only or the disk is full; nothing is left behind.
     """
-    payload = data.encode("utf-8") if isinstance(data, str) else data
+    pieces = [data.encode("utf-8")] if isinstance(data, str) else [data] if isinstance(data, bytes) else data
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as file:
-            file.write(payload)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
@@ -147,8 +147,13 @@ def to_json(data: Any) -> str:
 
 def to_jsonl(rows: Iterable[Any]) -> bytes:
     """One JSON object a line, keys in the order given."""
+    return b"".join(jsonl_lines(rows))
+
+
+def jsonl_lines(rows: Iterable[Any]) -> Iterator[bytes]:
+    """The lines of `to_jsonl`, one at a time."""
     encode = msgspec.json.Encoder().encode
-    return b"".join(encode(row) + b"\n" for row in rows)
+    return (encode(row) + b"\n" for row in rows)
 
 
 def to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:

@@ -11,11 +11,11 @@ from typing import Any
 
 _EXIT_CODES = """exit codes:
   0    done
-  1    'harness check' found something wrong; 'harness labels import' refused some rows
+  1    'harness check' or 'harness store check' found something wrong; 'harness labels import' refused some rows
   2    a flag, a name or a combination that cannot be
   3    a content or data file is wrong (the message gives file:line)
   4    a judge cannot be reached, used or trusted
-  5    the results folder is in use, full, read-only or damaged
+  5    the results folder is in use, full, read-only, damaged or of a newer version
   6    the run ended, but some calls have no answer; the same command goes on
   130  interrupted (Ctrl-C); the same command goes on
 """
@@ -380,11 +380,24 @@ def _models(commands: Any) -> None:
 
 
 def _store(commands: Any) -> None:
-    p = _command(commands, "store", "system:store", "export the replies of a results folder, for replay/<file>")
-    p.add_argument("action", choices=("export",))
+    text = "look after the replies of a results folder"
+    parser = commands.add_parser("store", help=text, description=text[0].upper() + text[1:] + ".")
+    sub = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    p = _command(sub, "check", "store:check", "check that the store is whole: its file, and every row against what it belongs to")
+    _out(p)
+    _json(p)
+    p = _command(sub, "export", "store:export", "export the replies of a results folder, for replay/<file>")
     p.add_argument("--to", type=Path, required=True, metavar="FILE", help="the file to write (.jsonl)")
     p.add_argument("--judge", metavar="NAME", help="only this judge's replies")
     _out(p)
+    p = _command(sub, "gc", "store:gc", "remove what is of no use any more, never a reply, and give the room back to the disk")
+    p.add_argument("--dry-run", action="store_true", help="say what would be removed, and remove nothing")
+    _out(p)
+    _json(p)
+    p = _command(sub, "merge", "store:merge", "make the results of several machines one")
+    p.add_argument("sources", nargs="+", type=Path, metavar="DIR", help="a results folder to read")
+    p.add_argument("--out", type=Path, required=True, metavar="DIR", help="the results folder that gains what they hold; made if absent")
+    _json(p)
 
 
 def _doctor(commands: Any) -> None:

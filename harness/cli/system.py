@@ -1,4 +1,4 @@
-"""`harness models`, `store`, `doctor`."""
+"""`harness models`, `doctor`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.errors import UsageError
 from harness.judges import models as local_models
-from harness.tables import to_json, to_jsonl, write_atomic
+from harness.tables import to_json
 
 _PACKAGES = ("guidance", "openai", "datasets", "pandas", "statsmodels", "langcodes", "rich", "xllamacpp", "icu4py", "msgspec", "pyarrow")
 _KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION", "HF_TOKEN")
@@ -47,18 +47,6 @@ def _pull(name: str | None, *, as_json: bool) -> int:
     with Console(stderr=True).status(f"fetching {name}"):
         model = local_models.find(name)
     sys.stdout.write(to_json({"name": model.name, "path": str(model.path), "sha256": model.sha256}) if as_json else f"{model.path}\n")
-    return 0
-
-
-def store(arguments: argparse.Namespace) -> int:
-    from harness.store import Store
-
-    with Store.reading(arguments.out) as opened:
-        rows = list(opened.export(arguments.judge))
-    if not rows:
-        raise UsageError(f"no replies of '{arguments.judge}' in {arguments.out}" if arguments.judge else f"no replies in {arguments.out}")
-    write_atomic(arguments.to, to_jsonl(rows))
-    print(f"{len(rows)} replies written to {arguments.to}", file=sys.stderr)
     return 0
 
 

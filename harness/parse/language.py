@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import tempfile
+from contextlib import suppress
 from functools import cache
 from threading import Lock, Thread
 from typing import Any
+
+from harness.errors import StoreError
 
 MIN_LETTERS = 20  # of a shorter text nobody can tell the language
 UNDETERMINED = "und"
@@ -33,8 +37,13 @@ def without_quotations(text: str) -> str:
 
 
 def load() -> None:
-    """Load the identifier's model in a thread of its own, as it takes half a second."""
-    Thread(target=_identifier, daemon=True).start()
+    """Load the identifier's model in a thread of its own, as it takes half a second; what goes wrong is heard by who needs it."""
+
+    def quietly() -> None:
+        with suppress(StoreError):
+            _identifier()
+
+    Thread(target=quietly, daemon=True).start()
 
 
 def _identifier() -> Any:
@@ -46,7 +55,12 @@ def _identifier() -> Any:
 def _model() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    try:
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except OSError as err:  # it is unpacked into a temporary file
+        raise StoreError(
+            f"the model that tells languages cannot be unpacked in {tempfile.gettempdir()} ({err.strerror or err}); make room there"
+        ) from None
 
 
 def known_languages() -> frozenset[str]:

@@ -46,11 +46,7 @@ class Frame(msgspec.Struct, frozen=True):
     def fill(self, item: Item, prompt_id: str | None = None) -> Prompt:
         """The prompt for one item. Its id is the hash of messages and schema, independent of the judge; it may be known already."""
         messages = self._messages(item)
-        return Prompt(prompt_id or _prompt_id(messages, self.schema), messages, self.schema, self.max_tokens)
-
-    def prompt_id(self, item: Item) -> str:
-        """The id of the prompt for one item."""
-        return _prompt_id(self._messages(item), self.schema)
+        return Prompt(prompt_id or prompt_hash(messages, self.schema), messages, self.schema, self.max_tokens)
 
     def _messages(self, item: Item) -> tuple[Message, ...]:
         return tuple(
@@ -59,7 +55,8 @@ class Frame(msgspec.Struct, frozen=True):
         )
 
 
-def _prompt_id(messages: tuple[Message, ...], schema: dict[str, Any]) -> str:
+def prompt_hash(messages: tuple[Message, ...], schema: dict[str, Any]) -> str:
+    """The id of the prompt with these messages and this schema of the answer."""
     return hashlib.sha256(msgspec.json.encode((messages, schema))).hexdigest()
 
 

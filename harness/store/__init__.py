@@ -5,7 +5,8 @@ flight. Everything else in a results folder is derived from here and may be dele
 """
 
 from harness.store.attempts import Attempt
+from harness.store.batches import Batch
 from harness.store.schema import SCHEMA_VERSION
 from harness.store.store import Store
 
-__all__ = ["SCHEMA_VERSION", "Attempt", "Store"]
+__all__ = ["SCHEMA_VERSION", "Attempt", "Batch", "Store"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -23,19 +23,21 @@ class Attempt(msgspec.Struct, frozen=True):
     lost: str | None
 
 
-class _Recent:
-    """The ids that were written last, at most `_REMEMBERED` of them."""
+class Recent:
+    """The ids that were added last: at least `count` of them, and less than twice as many and one addition."""
 
-    def __init__(self) -> None:
-        self._ids: dict[str, None] = {}
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._new: set[str] = set()
+        self._old: set[str] = set()
 
     def __contains__(self, one: str) -> bool:
-        return one in self._ids
+        return one in self._new or one in self._old
 
-    def add(self, ids: Sequence[str]) -> None:
-        self._ids.update(dict.fromkeys(ids))
-        while len(self._ids) > _REMEMBERED:
-            del self._ids[next(iter(self._ids))]
+    def add(self, ids: Iterable[str]) -> None:
+        self._new.update(ids)
+        if len(self._new) >= self._count:
+            self._new, self._old = set(), self._new
 
 
 class AttemptWriter:
@@ -43,8 +45,8 @@ class AttemptWriter:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._calls = _Recent()
-        self._prompts = _Recent()
+        self._calls = Recent(_REMEMBERED)
+        self._prompts = Recent(_REMEMBERED)
 
     def write(self, attempts: Sequence[Attempt], identity: JudgeIdentity) -> None:
         """Commit attempts, numbered within their calls in the order given, and what is not yet known of their calls and prompts."""
@@ -62,8 +64,8 @@ class AttemptWriter:
                 "INSERT INTO attempts SELECT ?1, 1 + COALESCE((SELECT MAX(attempt) FROM attempts WHERE call_id = ?1), 0), ?2, ?3, ?4",
                 [(a.call.call_id, now, a.lost, msgspec.json.encode(a.reply).decode() if a.reply is not None else None) for a in attempts],
             )
-        self._calls.add(list(calls))
-        self._prompts.add(list(prompts))
+        self._calls.add(calls)
+        self._prompts.add(prompts)
 
 
 def _body(prompt: Prompt) -> bytes:

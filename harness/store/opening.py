@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 from harness.errors import StoreError
 
 FILE = "store.sqlite"
+_DAMAGED = "the file is damaged; move it away, or restore it from a copy"
 
 
 @contextmanager
@@ -31,7 +32,9 @@ def explained(path: Path) -> Iterator[None]:
             "unable to open": "choose a folder that can be written with --out",
             "not a database": "it is no store of this program; move it away",
             "no such table": "it is no store of this program; move it away",
-            "malformed": "the file is damaged; move it away, or restore it from a copy",
+            "malformed": _DAMAGED,
+            "Could not decode": _DAMAGED,
+            "locked": "another program uses the file; close it there, or wait",
         }
         what = next((advice[words] for words in advice if words in said), "is the disk healthy?")
         raise StoreError(f"{path}: {said}; {what}") from None
@@ -52,6 +55,14 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def find(folder: Path) -> Path:
+    """The file of a results folder. Raises StoreError where there is none."""
+    path = folder / FILE
+    if not path.is_file():
+        raise StoreError(f"no results in {folder}: there is no {FILE}; name the folder of an earlier run with --out")
+    return path
+
+
 def hold(folder: Path) -> FileLock:
     """Take the folder for this process, until it ends. Raises StoreError with who has it."""
     lock = FileLock(folder / ".lock")
@@ -65,22 +76,25 @@ def hold(folder: Path) -> FileLock:
 
 
 def connect_to_write(path: Path) -> sqlite3.Connection:
-    """Open or make the file. Commits survive the death of the process; those of the last moment may not survive a loss of power."""
-    db = sqlite3.connect(path, timeout=10, isolation_level=None)
-    try:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA wal_autocheckpoint = 16000")  # pages: copying them back costs more than the commits themselves
-    except BaseException:
-        db.close()
-        raise
-    return db
+    return sqlite3.connect(path, timeout=10, isolation_level=None)
+
+
+def set_up_to_write(db: sqlite3.Connection) -> None:
+    """From here on a commit survives the death of the process at once, and a loss of power from the next checkpoint on."""
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute("PRAGMA wal_autocheckpoint = 4000")  # pages; copying them back more often costs as much as the commits themselves
 
 
 def connect_to_look(path: Path) -> sqlite3.Connection:
     """Open read-only. Where nothing can be written, SQLite has to be told that nobody else writes either."""
     settled = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
     return sqlite3.connect(f"{path.resolve().as_uri()}?{'immutable=1' if settled else 'mode=ro'}", uri=True, isolation_level=None)
+
+
+def set_up_to_look(db: sqlite3.Connection) -> None:
+    """Keep the upper levels of a million calls' index in memory."""
+    db.execute("PRAGMA cache_size = -16000")  # kilobytes
 
 
 def write_holder(db: sqlite3.Connection) -> None:

@@ -5,68 +5,61 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import msgspec
-from filelock import FileLock
-
 from harness.errors import StoreError
 from harness.model import JudgeIdentity, Reply
-from harness.store import lookup, schema
+from harness.store import batches, lookup, opening, schema
 from harness.store.attempts import Attempt, AttemptWriter
-from harness.store.opening import FILE, connect_to_look, connect_to_write, explained, hold, write_holder
+from harness.store.batches import Batch
+from harness.store.export import rows
+from harness.store.opening import explained
 
 
 class Store:
-    """One results folder. Open it with `Store.writing(folder)` to run, or `Store.reading(folder)` to look."""
+    """One results folder. Open it with `Store.writing(folder)` to run, or `Store.reading(folder)` to look.
 
-    def __init__(self, folder: Path, db: sqlite3.Connection, lock: FileLock | None) -> None:
+    `db` is its connection, for the modules beside this one.
+    """
+
+    def __init__(self, folder: Path, db: sqlite3.Connection, held: ExitStack) -> None:
         self.folder = folder
-        self._db = db
-        self._lock = lock
+        self.db = db
+        self._held = held
         self._attempts = AttemptWriter(db)
 
     @classmethod
     def writing(cls, folder: Path) -> Store:
-        """Open for a run, creating it if need be. Raises StoreError when another run holds the folder, or it cannot be written."""
-        path = folder / FILE
-        with explained(path):
+        """Open for a run: make it if need be, or bring one of an earlier version up to date.
+
+        Raises StoreError when another process holds the folder, it cannot be written, or the store is of a newer version.
+        """
+        path = folder / opening.FILE
+        with explained(path), ExitStack() as held:
             folder.mkdir(parents=True, exist_ok=True)
-            lock = hold(folder)
-            try:
-                db = connect_to_write(path)
-                try:
-                    schema.create(db)
-                    schema.check_version(db, folder)
-                    write_holder(db)
-                except BaseException:
-                    db.close()
-                    raise
-            except BaseException:
-                lock.release()
-                raise
-            return cls(folder, db, lock)
+            held.callback(opening.hold(folder).release)
+            db = opening.connect_to_write(path)
+            held.callback(db.close)
+            schema.bring_up_to_date(db, folder)
+            opening.set_up_to_write(db)
+            opening.write_holder(db)
+            return cls(folder, db, held.pop_all())
 
     @classmethod
     def reading(cls, folder: Path) -> Store:
-        """Open to look only. Raises StoreError when there is nothing."""
-        path = folder / FILE
-        if not path.is_file():
-            raise StoreError(f"no results in {folder}: there is no store.sqlite; name the folder of an earlier run with --out")
-        with explained(path):
-            db = connect_to_look(path)
-            try:
-                schema.check_version(db, folder)
-            except BaseException:
-                db.close()
-                raise
-            return cls(folder, db, None)
+        """Open to look only; nothing is changed, whatever its version. Raises StoreError when there is nothing, or something newer."""
+        path = opening.find(folder)
+        with explained(path), ExitStack() as held:
+            db = opening.connect_to_look(path)
+            held.callback(db.close)
+            schema.look_up_to_date(db, folder)
+            opening.set_up_to_look(db)
+            return cls(folder, db, held.pop_all())
 
     def close(self) -> None:
-        self._db.close()
-        if self._lock:
-            self._lock.release()
+        self._held.close()
 
     def __enter__(self) -> Store:
         return self
@@ -75,22 +68,21 @@ class Store:
         self.close()
 
     def get_frame(self, key: str) -> bytes | None:
-        with explained(self.folder):
-            row = self._db.execute("SELECT frame FROM frames WHERE key = ?", (key,)).fetchone()
-        return bytes(row[0]) if row else None
+        found = self._fetch("SELECT frame FROM frames WHERE key = ?", key)
+        return bytes(found[0][0]) if found else None
 
     def put_frame(self, key: str, frame: bytes) -> None:
         with explained(self.folder):
-            self._db.execute("INSERT OR REPLACE INTO frames VALUES (?, ?)", (key, frame))
+            self.db.execute("INSERT OR REPLACE INTO frames VALUES (?, ?)", (key, frame))
 
     def put_run(self, name: str, spec: bytes) -> None:
+        """Note a run, once; its place among the runs is the order of noting, whatever the clock says."""
         with explained(self.folder):
-            self._db.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?)", (name, spec.decode(), time.time()))
+            self.db.execute("INSERT OR IGNORE INTO runs (name, spec, created) VALUES (?, ?, ?)", (name, spec.decode(), time.time()))
 
     def runs(self) -> dict[str, str]:
         """`{run name: specification as JSON}`, oldest first."""
-        with explained(self.folder):
-            return dict(self._db.execute("SELECT name, spec FROM runs ORDER BY created, name"))
+        return dict(self._fetch("SELECT name, spec FROM runs ORDER BY number"))
 
     def put_attempts(self, attempts: Sequence[Attempt], identity: JudgeIdentity) -> None:
         """Commit attempts, numbered within their calls in the order given, with their calls and prompts: all of it or nothing."""
@@ -102,23 +94,30 @@ class Store:
         return lookup.last_attempts(self._fetch, call_ids)
 
     def replies(self, call_ids: Iterable[str]) -> Iterator[Reply | None]:
-        """For each id, in order, its last reply; None where it has none. Streams."""
+        """For each id, in order, its last reply; None where it has none. Streams. Raises StoreError for one that is damaged."""
         return lookup.replies(self._fetch, call_ids)
 
-    def _fetch(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    def put_batch(self, batch_id: str, run: str, judge: str, calls: Sequence[str]) -> None:
+        """Note a batch of calls that the provider has taken, in the state `submitted`; one that is noted already stays as it is."""
         with explained(self.folder):
-            return self._db.execute(query, parameters).fetchall()
+            batches.put(self.db, batch_id, run, judge, calls)
+
+    def batches(self, run: str, judge: str) -> list[Batch]:
+        """The batches of a run and judge, in the order in which they were noted."""
+        with explained(self.folder):
+            return batches.find(self.db, run, judge)
+
+    def settle_batch(self, batch_id: str, state: str) -> None:
+        """Give a batch its new state, e.g. `fetched` or `expired`. Raises StoreError when there is no such batch."""
+        with explained(self.folder):
+            if not batches.settle(self.db, batch_id, state):
+                raise StoreError(f"{self.folder}: no batch '{batch_id}' to settle; it was handed in from another results folder")
 
     def export(self, judge: str | None = None) -> Iterator[dict[str, Any]]:
-        """Every call with its last reply, as rows that the judge `replay/<file>` reads; in order of call id."""
-        query = (
-            "SELECT call_id, prompt_id, judge, item_id, metrics, condition, temperature, repeat, reply "
-            "FROM calls JOIN attempts a USING (call_id) WHERE reply IS NOT NULL "
-            "AND attempt = (SELECT MAX(attempt) FROM attempts b WHERE b.call_id = a.call_id AND reply IS NOT NULL) "
-            "AND (:judge IS NULL OR judge = :judge) ORDER BY call_id"
-        )
+        """Every call with its last reply, as rows that the judge `replay/<file>` reads; in order of call id. Streams."""
         with explained(self.folder):
-            cursor = self._db.execute(query, {"judge": judge})
-            names = [column[0] for column in cursor.description]
-            for row in cursor:
-                yield dict(zip(names, row, strict=True)) | {"reply": msgspec.Raw(row[-1].encode())}
+            yield from rows(self.db, judge)
+
+    def _fetch(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        with explained(self.folder):
+            return self.db.execute(query, parameters).fetchall()

@@ -9,6 +9,7 @@ import io
 import json
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -191,9 +192,11 @@ def test_a_table_that_is_there_twice_is_refused_with_both_names(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("data", "found"), [("žluťoučký 日本\n", "žluťoučký 日本\n".encode()), (b"\x00\xff\r\n", b"\x00\xff\r\n")], ids=["text", "bytes"]
+    ("data", "found"),
+    [("žluťoučký 日本\n", "žluťoučký 日本\n".encode()), (b"\x00\xff\r\n", b"\x00\xff\r\n"), (iter([b"one\n", b"two\n"]), b"one\ntwo\n")],
+    ids=["text", "bytes", "pieces"],
 )
-def test_a_whole_file_is_written_and_replaces_the_old_one(tmp_path: Path, data: bytes | str, found: bytes) -> None:
+def test_a_whole_file_is_written_and_replaces_the_old_one(tmp_path: Path, data: bytes | str | Iterator[bytes], found: bytes) -> None:
     path = tmp_path / "new" / "folder" / "file"
     for content in ("old", data):
         write_atomic(path, content)
@@ -219,6 +222,19 @@ def test_a_failure_at_any_step_leaves_the_old_file_and_nothing_else(
     monkeypatch.setattr(os, step, fail)
     with pytest.raises(raised):
         write_atomic(path, "new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_pieces_that_break_off_leave_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = table(tmp_path, b"old")
+
+    def pieces() -> Iterator[bytes]:
+        yield b"x" * 1_000_000
+        raise StoreError("damaged")
+
+    with pytest.raises(StoreError, match=r"^damaged$"):
+        write_atomic(path, pieces())
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -25,16 +25,17 @@ def below(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]
 COMMANDS = below(build_parser())
 LEAVES = {
     f"{name} {sub}".strip(): parser for name, one in COMMANDS.items() for sub, parser in (below(one) or {"": one}).items()
-}  # what can be run: `labels` alone cannot
+}  # what can be run: `labels` or `store` alone cannot
 NEEDED = {
     "list": ["languages"],
     "new": ["task", "x"],
     "models": ["list"],
-    "store": ["export", "--to", "f"],
     "compare": ["folder"],
     "labels import": ["file", "--to", "folder"],
     "labels export": ["folder", "--to", "file"],
     "labels check": ["folder"],
+    "store export": ["--to", "f"],
+    "store merge": ["folder", "--out", "folder"],
 }
 
 
@@ -59,6 +60,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [*("run", "report", "runs", "compare", "labels", "list", "check", "new", "models", "store", "doctor")]
     assert [name for name in LEAVES if name.startswith("labels")] == ["labels import", "labels export", "labels check"]
+    assert [name for name in LEAVES if name.startswith("store")] == ["store check", "store export", "store gc", "store merge"]
 
 
 @pytest.mark.parametrize("name", LEAVES)
@@ -115,7 +117,10 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
         (("run", "--lang-uages", "ja"), "unrecognized arguments: --lang-uages"),
         (("list", "everything"), "invalid choice: 'everything'"),
         (("list",), "the following arguments are required: kind"),
+        (("store",), "the following arguments are required: COMMAND"),
         (("store", "export"), "the following arguments are required: --to"),
+        (("store", "merge"), "the following arguments are required: DIR, --out"),
+        (("store", "merge", "folder"), "the following arguments are required: --out"),
         (("run", "--langs"), "expected one argument"),
         (("compare",), "the following arguments are required: DIR_OR_RUN"),
         (("compare", "x", "--json", "--csv"), "argument --csv: not allowed with argument --json"),
