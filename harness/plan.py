@@ -37,7 +37,7 @@ class Plan:
         self._renderer = renderer
         self._prompt_ids = bytearray()
         self._calls: dict[str, Calls] = {}
-        self._tokens = {what: array("L") for what in ("prompt", "answer", "room")}
+        self._tokens = {what: array("I") for what in ("prompt", "answer", "room")}
         for ask in asks():
             item = renderer.texts.of(ask)
             if item is not None:
@@ -111,7 +111,7 @@ class Plan:
             prompt_id = prompts[number * _ID_BYTES : (number + 1) * _ID_BYTES].hex()
             parts = [prompt_id.encode(), judge, sampling.encode(), *([ask.item.item_id.encode()] if sees_items else [])]
             ids += hashlib.sha256(b"\x1f".join(parts)).digest()
-        return np.frombuffer(bytes(ids), np.uint8).reshape(-1, _ID_BYTES)
+        return np.frombuffer(ids, np.uint8).reshape(-1, _ID_BYTES)
 
     def estimate(self, wanted: NDArray[np.bool_]) -> Usage:
         """Tokens of the asks that are `wanted` (a mask), roughly: no tokenizer is asked."""

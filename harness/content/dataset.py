@@ -61,10 +61,14 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def labelled_metrics(self) -> dict[str, frozenset[str]]:
         """`{item_id: metrics that have a label}`."""
-        found: dict[str, set[str]] = {}
+        found: dict[str, frozenset[str]] = {}
+        same: dict[frozenset[str], frozenset[str]] = {}  # a million items have few different sets
         for item, metric in zip(self.labels.item, self.labels.metric, strict=True):
-            found.setdefault(item, set()).add(metric)
-        return {item: frozenset(metrics) for item, metrics in found.items()}
+            known = found.get(item, frozenset())
+            if metric not in known:
+                more = known | {metric}
+                found[item] = same.setdefault(more, more)
+        return found
 
     def only(self, items: Iterable[Item]) -> Dataset:
         """The same data, restricted to some of its items and their labels and judgments."""
