@@ -70,6 +70,8 @@ bench: setup
 	$(BIN)/python benchmarks/perturb.py
 	$(BIN)/python benchmarks/plan.py
 	$(BIN)/python benchmarks/store.py
+	$(BIN)/python benchmarks/wire.py
+	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/local.py
 
 clean:

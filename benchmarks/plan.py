@@ -61,15 +61,15 @@ def main() -> None:
     begin = time.process_time()
     plan = make_plan(data, library, METRICS, conditions(), 1, 0, Frames())
     planned = time.process_time() - begin
-    ids = plan.call_ids(JudgeIdentity("openai", "any"))
+    calls = plan.calls(JudgeIdentity("openai", "any"))
     took = time.process_time() - begin
     task, rubric = library.task("summarize"), library.rubric(METRICS[0])
     question = Question(english(task, (rubric,), "ja"), {METRICS[0]: rubric.scale}, parse_variant("single"), "ja", ("passage", "output"))
     begin = time.process_time()
     for _ in range(RENDERS):
         render(question)
-    rendering = (time.process_time() - begin) / RENDERS * len(plan.asks)
-    print(f"planning {len(plan.asks):,} asks, {len(set(ids)):,} calls")
+    rendering = (time.process_time() - begin) / RENDERS * len(plan)
+    print(f"planning {len(plan):,} asks, {len(calls):,} calls")
     print(f"  {'prompts made and hashed':<42}{planned:9.1f} s CPU")
     print(f"  {'with call ids of one judge':<42}{took:9.1f} s CPU    1.0 ×   limit 90 s")
     print(f"  {'guidance rendering each (extrapolated)':<42}{rendering:9.1f} s CPU{rendering / took:8.1f} ×")

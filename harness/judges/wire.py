@@ -1,7 +1,7 @@
 """What carries calls to an endpoint: one POST of JSON over kept-alive HTTP/1.1 connections.
 
-The openai client costs over a millisecond of CPU a call, aiohttp a fifth of one (docs/performance.md), so what the client would send
-(same path, same headers, same JSON; tests hold them equal) goes over asyncio's own transports, and llhttp reads what comes back.
+The openai client's own layers cost over a millisecond of CPU a call (docs/performance.md), so what the client would send (same path,
+same headers, same JSON; tests hold them equal) goes over asyncio's own transports, and llhttp reads what comes back.
 """
 
 from __future__ import annotations

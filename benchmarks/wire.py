@@ -1,0 +1,68 @@
+"""What carrying a call costs: the openai client beside the engine's own wire. `make bench`.
+
+The same 2,000 chat calls of 3 KB, 64 in flight, to the tests' loopback endpoint of its own process that answers after 50 ms; neither
+stores nor reads anything. Prints the CPU of a call and the time as a ratio to the ideal (calls / 64 × 50 ms); asserts nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import openai
+from engine import IN_FLIGHT, LATENCY, endpoint
+
+from harness.judges.openai import Endpoint
+from harness.judges.wire import Wire
+
+CALLS = 2_000
+REQUEST: dict[str, Any] = {
+    "model": "m",
+    "messages": [{"role": "user", "content": "A text to be judged. " * 140}],
+    "max_tokens": 100,
+    "temperature": 0.0,
+}
+
+
+async def asked(send: Callable[[], Awaitable[object]]) -> tuple[float, float]:
+    """Milliseconds of CPU a call, and the ratio of all to the ideal."""
+    numbers = iter(range(CALLS))
+
+    async def worker() -> None:
+        for _ in numbers:
+            await send()
+
+    await send()
+    cpu, begin = time.process_time(), time.perf_counter()
+    await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
+    ideal = math.ceil(CALLS / IN_FLIGHT) * LATENCY
+    return (time.process_time() - cpu) / CALLS * 1000, (time.perf_counter() - begin) / ideal
+
+
+async def by_client(url: str) -> tuple[float, float]:
+    client = openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
+    return await asked(lambda: client.chat.completions.create(**REQUEST))
+
+
+async def by_wire(url: str) -> tuple[float, float]:
+    there = Endpoint(url, "none")
+    wire = Wire(there.completions("m"), there.headers, "host", timeout=60, on_this_machine=True)
+    body = json.dumps(REQUEST).encode()
+    return await asked(lambda: wire.post(body))
+
+
+def main() -> None:
+    with endpoint() as url:
+        found = {"the openai client": asyncio.run(by_client(url)), "the wire": asyncio.run(by_wire(url))}
+    least = found["the wire"][0]
+    print(f"carrying {CALLS:,} calls, {LATENCY * 1000:.0f} ms, {IN_FLIGHT} in flight")
+    for name, (cpu, ratio) in found.items():
+        print(f"  {name:<42}{cpu:9.3f} ms CPU a call {cpu / least:6.1f} ×   {ratio:6.2f} × ideal")
+
+
+if __name__ == "__main__":
+    main()
