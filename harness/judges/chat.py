@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.errors import FatalReply
 from harness.judges.allowance import Allowance, allowance, retry_after
@@ -51,12 +52,26 @@ class Request(msgspec.Struct, frozen=True):
     room: int
 
 
+class Manner(msgspec.Struct, frozen=True):
+    """How an endpoint is asked, as far as its refusals have taught: the form of the answer, the alternatives of a token, parameters that
+    are left out, what the answer's length is called, and tokens of room for thinking."""
+
+    form: str = FORMS[0]
+    top_tokens: int = TOP_TOKENS
+    left_out: tuple[str, ...] = ()
+    length_name: str = "max_tokens"  # reasoning models call it max_completion_tokens
+    room: int = 0
+
+
 class Chat:
-    """Asks calls of one model at one endpoint. `secrets` are cut out of everything that comes back."""
+    """Asks calls of one model at one endpoint. `secrets` are cut out of everything that comes back.
+
+    Without a `wire` it only words requests and reads responses, which then travel in another way.
+    """
 
     def __init__(
         self,
-        wire: Poster,
+        wire: Poster | None,
         model: str,
         host: str,
         secrets: Sequence[str] = (),
@@ -70,55 +85,55 @@ class Chat:
         self._secrets = [secret for secret in secrets if len(secret) >= 4]
         self._clean = clean
         self._shape = shape
-        self._form = FORMS[0]
-        self._top_tokens = TOP_TOKENS
-        self._left_out: dict[str, None] = {}  # parameters that the endpoint has refused
-        self._length_name = "max_tokens"  # reasoning models call it max_completion_tokens
-        self._room = 0
+        self.manner = Manner()
         self._answered = False
 
     async def ask(self, call: Call) -> Reply:
         """One attempt. Raises NoReply or FatalReply as the Judge protocol says."""
-        request = self.request(call)
-        start = time.perf_counter()
-        try:
-            response = await self._wire.post(msgspec.json.encode(request.body))
-        except NoReply as err:
-            raise NoReply(self._safe(str(err)), down=err.down) from None
-        taken = time.perf_counter() - start
-        self.allowance = allowance(response.headers) or self.allowance
+        assert self._wire is not None
+        while True:
+            request = self.request(call)
+            start = time.perf_counter()
+            try:
+                response = await self._wire.post(msgspec.json.encode(request.body))
+            except NoReply as err:
+                raise NoReply(self.safe(str(err)), down=err.down) from None
+            self.allowance = allowance(response.headers) or self.allowance
+            reply = self.understand(call, request, response, time.perf_counter() - start)
+            if reply is not None:
+                return reply
+
+    def understand(self, call: Call, request: Request, response: Response, seconds: float) -> Reply | None:
+        """The reply that a response is; None where it has taught how to ask otherwise, so that the call is to be asked again.
+
+        Raises NoReply and FatalReply as `ask`.
+        """
         if response.status != 200:
-            return await self._refused(call, request, response, taken)
-        reply = self.read(call, request, response.body, taken)
+            return self._refused(request, response, seconds)
+        reply = self.read(call, request, response.body, seconds)
         self._answered = True
         if reply.finish_reason == "length" and reply.usage.reasoning_tokens and not request.room:
-            self._room = REASONING_ROOM  # it thought until there was no room left to answer
-            return await self.ask(call)
+            self.manner = replace(self.manner, room=REASONING_ROOM)  # it thought until there was no room left to answer
+            return None
         return reply
 
     async def close(self) -> None:
-        await self._wire.close()
+        if self._wire is not None:
+            await self._wire.close()
 
-    def request(self, call: Call) -> Request:
-        """The call as this endpoint takes it, as far as is known by now."""
-        form, room = self._form, self._room
-        sampling = self._sampling(call)
-        left_out = tuple(sorted(sampling.keys() & self._left_out.keys()))
+    def request(self, call: Call, manner: Manner | None = None) -> Request:
+        """The call as this endpoint takes it, as far as is known by now, or in an earlier `manner`."""
+        manner = manner or self.manner
+        sampling = _sampling(call, manner)
+        left_out = tuple(sorted(sampling.keys() & set(manner.left_out)))
         body = {
             "model": self._model,
             "messages": [self._message(message) for message in call.prompt.messages],
-            self._length_name: call.prompt.max_tokens + room,
-            **self._answer_form(call, form),
+            manner.length_name: call.prompt.max_tokens + manner.room,
+            **self._answer_form(call, manner.form),
             **{name: value for name, value in sampling.items() if name not in left_out},
         }
-        return Request(body, form, left_out, room)
-
-    def _sampling(self, call: Call) -> dict[str, Any]:
-        """What a call says about how the answer is drawn; all of it can be left out."""
-        wanted: dict[str, Any] = {"temperature": call.temperature, "seed": call.seed, "top_p": call.top_p}
-        if call.probabilities:
-            wanted |= {"logprobs": True, "top_logprobs": self._top_tokens}
-        return {name: value for name, value in wanted.items() if value is not None}
+        return Request(body, manner.form, left_out, manner.room)
 
     def _answer_form(self, call: Call, form: str) -> dict[str, Any]:
         if form.startswith("json_schema"):
@@ -134,11 +149,11 @@ class Chat:
         found = self._completion(body)
         choice = found.choice
         return Reply(
-            text=self._safe(choice.message.text),
-            model=self._safe(str(found.model or "")),
+            text=self.safe(choice.message.text),
+            model=self.safe(str(found.model or "")),
             form=request.form,
-            finish_reason=self._safe(str(choice.finish_reason)) if choice.finish_reason else None,
-            refusal=self._safe(choice.message.refusal) if choice.message.refusal else None,
+            finish_reason=self.safe(str(choice.finish_reason)) if choice.finish_reason else None,
+            refusal=self.safe(choice.message.refusal) if choice.message.refusal else None,
             usage=found.counted,
             seconds=round(seconds, 6),
             tokens=self._tokens(choice.logprobs) if call.probabilities else (),
@@ -155,25 +170,25 @@ class Chat:
                 raise NoReply(f"{self._host} answered something that is not JSON") from None
             found = None
         if (found is None or found.error) and (said := error_of(body)):
-            raise NoReply(f"{self._host} answered with an error: {self._safe(said)}")
+            raise NoReply(f"{self._host} answered with an error: {self.safe(said)}")
         if found is not None:
             return found
-        begins = self._safe(" ".join(body.decode(errors="replace").split()))[:80]
+        begins = self.safe(" ".join(body.decode(errors="replace").split()))[:80]
         problem = f"{self._host} answers, but not like a chat endpoint (it begins: {begins!r})"
         if self._answered:
             raise NoReply(problem)
         raise FatalReply(f"{problem}; the base URL usually ends in /v1")
 
-    async def _refused(self, call: Call, request: Request, response: Response, seconds: float) -> Reply:
+    def _refused(self, request: Request, response: Response, seconds: float) -> Reply | None:
         """What a status other than 200 means: ask in another way, ask again, a refusal of this one call, or the end."""
         status = response.status
-        said = self._safe(error_of(response.body) or _beginning(response.body) or "without a word")
+        said = self.safe(error_of(response.body) or _beginning(response.body) or "without a word")
         if status == 429 and "quota" in said.lower():
             raise FatalReply(
                 f"{self._host} says that the quota is used up: {said}. Add credit or use another key, then run the same command again"
             )
         if status in _REFUSED and self._learns(said, request):
-            return await self.ask(call)
+            return None
         if status in TRANSIENT or status >= 500:
             raise NoReply(
                 f"{self._host} answered {status}: {said}",
@@ -194,17 +209,17 @@ class Chat:
         """
         words, sent = said.lower(), request.body
         if "max_completion_tokens" in words and "max_tokens" in sent:
-            self._length_name, self._room = "max_completion_tokens", REASONING_ROOM
+            self.manner = replace(self.manner, length_name="max_completion_tokens", room=REASONING_ROOM)
             return True
         if "top_logprobs" in words and sent.get("top_logprobs", 0) > FEW_TOKENS:
-            self._top_tokens = FEW_TOKENS
+            self.manner = replace(self.manner, top_tokens=FEW_TOKENS)
             return True
         if refused := _refused_parameters(words, sent):
-            self._left_out |= dict.fromkeys(refused)
+            self.manner = replace(self.manner, left_out=tuple(sorted({*self.manner.left_out, *refused})))
             return True
         if any(word in words for word in _FORM_WORDS) and request.form != FORMS[-1]:
-            if self._form == request.form:  # another call in flight may have moved on already
-                self._form = FORMS[FORMS.index(request.form) + 1]
+            if self.manner.form == request.form:  # another call in flight may have moved on already
+                self.manner = replace(self.manner, form=FORMS[FORMS.index(request.form) + 1])
             return True
         return False
 
@@ -214,11 +229,19 @@ class Chat:
         said = "".join(token.text for token in tokens) + "\n" + "\n".join(text for token in tokens for text in token.others)
         return () if any(secret in said for secret in self._secrets) else tokens
 
-    def _safe(self, text: str) -> str:
+    def safe(self, text: str) -> str:
         """Text that may be kept: without secrets, and whole."""
         for secret in self._secrets:
             text = text.replace(secret, "[key]")
         return whole(text)
+
+
+def _sampling(call: Call, manner: Manner) -> dict[str, Any]:
+    """What a call says about how the answer is drawn; all of it can be left out."""
+    wanted: dict[str, Any] = {"temperature": call.temperature, "seed": call.seed, "top_p": call.top_p}
+    if call.probabilities:
+        wanted |= {"logprobs": True, "top_logprobs": manner.top_tokens}
+    return {name: value for name, value in wanted.items() if value is not None}
 
 
 def _refused_parameters(said: str, sent: Collection[str]) -> tuple[str, ...]:
