@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 from harness.engines.budget import Budget
 from harness.engines.ledger import Ledger
 from harness.engines.pace import Pace, Slot
 from harness.engines.retry import MAX_ATTEMPTS, Breaker, Tries, backoff
+from harness.engines.together import run_together
 from harness.engines.work import Outcome, Progress, Settings, Work, for_judge
-from harness.errors import HarnessError, JudgeError
+from harness.errors import JudgeError
 from harness.judges.base import NoReply
 from harness.model import Call, Reply
 from harness.store import Store
@@ -31,36 +30,7 @@ def ask_all(works: Sequence[Work], store: Store, settings: Settings, watch: Watc
     the store cannot be written; the other judges' calls are ended then, too.
     """
     budget = Budget(settings.limits)
-    return asyncio.run(_together([_Session(work, store, settings, budget, watch) for work in works]))
-
-
-async def _together(sessions: Sequence[_Session]) -> list[Outcome]:
-    loop = asyncio.get_running_loop()
-    main = asyncio.ensure_future(_each(sessions))
-    with suppress(NotImplementedError, RuntimeError, ValueError):  # no handlers on Windows or outside the main thread
-        loop.add_signal_handler(signal.SIGINT, main.cancel)
-        loop.add_signal_handler(signal.SIGTERM, main.cancel)
-    try:
-        await main
-        interrupted = False
-    except asyncio.CancelledError:
-        interrupted = True
-    return [session.outcome(interrupted=interrupted) for session in sessions]
-
-
-async def _each(sessions: Sequence[_Session]) -> None:
-    """Raises the first of our errors; what else went wrong is ended by it."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            for session in sessions:
-                group.create_task(session.run())
-    except BaseExceptionGroup as errors:  # not `except*`, which wraps what it raises in a group again in early releases of 3.11
-        first: BaseException | None = errors.subgroup(HarnessError)
-        if first is None:
-            raise
-        while isinstance(first, BaseExceptionGroup):
-            first = first.exceptions[0]
-        raise first from None
+    return run_together([_Session(work, store, settings, budget, watch) for work in works])
 
 
 class _Session:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -16,6 +17,11 @@ from harness.errors import JudgeError, UsageError
 from harness.judges.allowance import Allowance
 from harness.judges.base import JudgeOptions
 from harness.model import Call, JudgeIdentity, Reply
+
+if TYPE_CHECKING:
+    import openai
+
+    from harness.judges.batches import Batches
 
 DEFAULT_URL = "https://api.openai.com/v1"
 TIMEOUT_SECONDS = 120.0
@@ -65,12 +71,26 @@ class OpenAIJudge:
         from harness.judges.wire import Wire
 
         there = self._endpoint
-        if not there.key and self.endpoint is not None:
-            name = "AZURE_OPENAI_API_KEY" if there.azure_version else "OPENAI_API_KEY"
-            raise JudgeError(f"no API key for {self._host}: set the environment variable {name}")
+        self._need_key()
         url, here = there.completions(self._model), self.endpoint is None
         wire = Wire(url, there.headers, self._host, timeout=self._timeout, on_this_machine=here)
         self._chat = Chat(wire, self._model, self._host, secrets=[there.key] if there.key else [])
+
+    def batches(self) -> Batches:
+        """The endpoint's batch interface, which is opened without asking anything. Raises JudgeError where the key is missing."""
+        from harness.judges.batches import Batches
+        from harness.judges.chat import Chat
+
+        self._need_key()
+        there = self._endpoint
+        chat = Chat(None, self._model, self._host, secrets=[there.key] if there.key else [])
+        target = "/v1/chat/completions" if there.azure_version is None else "/chat/completions"
+        return Batches(_client(there, self._timeout, on_this_machine=self.endpoint is None), chat, self._host, target)
+
+    def _need_key(self) -> None:
+        if not self._endpoint.key and self.endpoint is not None:
+            name = "AZURE_OPENAI_API_KEY" if self._endpoint.azure_version else "OPENAI_API_KEY"
+            raise JudgeError(f"no API key for {self._host}: set the environment variable {name}")
 
     @property
     def allowance(self) -> Allowance | None:
@@ -81,6 +101,19 @@ class OpenAIJudge:
 
     async def stop(self) -> None:
         await self._chat.close()
+
+
+def _client(endpoint: Endpoint, timeout: float, *, on_this_machine: bool) -> openai.AsyncOpenAI:
+    """The openai client for an endpoint. It never asks again by itself, follows no redirect, and takes no proxy to this machine."""
+    import openai  # late: it takes half a second
+
+    http = openai.DefaultAsyncHttpxClient(trust_env=not on_this_machine, follow_redirects=False, timeout=timeout)
+    key = endpoint.key or "none"
+    if endpoint.azure_version is not None:
+        return openai.AsyncAzureOpenAI(
+            azure_endpoint=endpoint.url, api_key=key, api_version=endpoint.azure_version, max_retries=0, http_client=http
+        )
+    return openai.AsyncOpenAI(base_url=endpoint.url, api_key=key, default_headers=endpoint.account, max_retries=0, http_client=http)
 
 
 def _host(url: str) -> str:
