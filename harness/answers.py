@@ -23,17 +23,24 @@ _NOTE = "answers.json"
 
 
 class Spent(msgspec.Struct):
-    """What one judge took in one language: calls, tokens as counted, seconds in its calls, and failures by name."""
+    """What one judge took in one language: calls, tokens as counted (and those of them in batches), seconds, and failures by name."""
 
     calls: int = 0
     usage: Usage = Usage()
     seconds: float = 0.0
     failures: dict[str, int] = {}
+    batched: Usage = Usage()
 
     def add(self, reply: Reply) -> None:
         self.calls += 1
-        self.usage = Usage(*(mine + other for mine, other in zip(_counts(self.usage), _counts(reply.usage), strict=True)))
+        self.usage = _sum(self.usage, reply.usage)
+        if reply.batched:
+            self.batched = _sum(self.batched, reply.usage)
         self.seconds = round(self.seconds + reply.seconds, 6)
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(*(a + b for a, b in zip(_counts(one), _counts(other), strict=True)))
 
 
 def _counts(usage: Usage) -> tuple[int, ...]:

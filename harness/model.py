@@ -274,6 +274,7 @@ class Reply(msgspec.Struct, frozen=True):
     tokens: tuple[Token, ...] = ()  # of the answer, where their probabilities were asked for and given
     left_out: tuple[str, ...] = ()  # parameters that the endpoint does not take, so that it was asked without them
     reasoning_room: int = 0  # tokens that it was given beyond the answer's own, as the model thinks before it answers
+    batched: bool = False  # asked by the provider's batch interface, which has its own price
 
 
 class Failure(enum.StrEnum):

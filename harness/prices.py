@@ -35,6 +35,14 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         fresh = usage.prompt_tokens - usage.cached_tokens
         return (fresh * self.input + usage.cached_tokens * cached + usage.completion_tokens * self.output) / 1e6
 
+    def in_batch(self) -> Price:
+        """What the batch interface asks; cached tokens have no further discount there.
+
+        >>> Price(input=2.5, output=10, as_of="2026-04", cached=1.25).in_batch().of(Usage(1000, 400, 100))
+        0.00175
+        """
+        return msgspec.structs.replace(self, input=self.input * self.batch, output=self.output * self.batch, cached=None)
+
 
 def price_of(identity: JudgeIdentity, own: Path | None = None) -> Price | None:
     """The price of a judge: of a model on this machine nothing, of one at OpenAI what the table says; None where no price is known.

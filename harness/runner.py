@@ -18,16 +18,18 @@ import msgspec
 from harness.answers import Answers, Spent, collect
 from harness.content.recorded import Judgments
 from harness.content.tags import suggest
-from harness.engines import Outcome, Settings, Work, ask_all
+from harness.engines import Outcome, Progress, Settings, Work, ask_all
+from harness.engines.batch_record import is_open
 from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge
+from harness.judges.batches import Batching
 from harness.judgments import failures, read_judgments
 from harness.model import Call, Failure, JudgeIdentity, Realised, Reply, Score, Usage
 from harness.parse import language
 from harness.plan import Calls, Plan, rough_usage
 from harness.prices import Price, price_of
 from harness.protocol import Prepared, RunProtocol, RunSpec, prepare
-from harness.store import Store
+from harness.store import Batch, Store
 from harness.tables import to_json, write_atomic
 
 _PACKAGES = ("judge-harness", "guidance", "openai", "httptools", "xllamacpp", "icu4py")
@@ -94,25 +96,69 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
     """
     prepared = prepare(spec)
     judges = open_judges(spec, prepared, timeout=settings.timeout)
-    prices = {judge.identity.name: price_of(judge.identity, settings.prices) for judge in judges}
-    _check_prices(prices, settings)
+    check_engine(judges, settings)
+    _check_prices(judges, settings)
     protocol = msgspec.structs.replace(prepared.protocol, identities=tuple(judge.identity for judge in judges))
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
     for host in {judge.endpoint for judge in judges if judge.endpoint and prepared.data.private}:
         watcher.consent(host, len(prepared.data.labelled_metrics))
     with Store.writing(out) as store:
         store.put_run(protocol.name, msgspec.json.encode(protocol))
-        plan = prepared.plan(store)
-        started = time.time()
-        sessions = _ask(judges, plan, prepared, store, watcher, settings, prices)
-        result = read_run(prepared, store, out, plan)
-        _record(result, started, sessions, prices)
-    _raise_if_incomplete(result, sessions)
+        return _complete(judges, prepared, store, out, watcher, settings)
+
+
+def collect_batches(name: str, out: Path, watcher: Watcher, settings: Settings, base_url: str | None = None) -> RunResult:
+    """Fetch what is ready of the batches that hold calls of run `name`, submitting nothing. Raises as `reopen` and `run`."""
+    with Store.writing(out) as store:
+        prepared = _stored(name, store, out)
+        identities = [identity for identity in prepared.protocol.identities if open_batches(store, identity)]
+        judges = [same_judge(identity, base_url, settings.timeout) for identity in identities]
+        collecting = msgspec.structs.replace(settings, engine="batch", batches="collect")
+        return _complete(judges, prepared, store, out, watcher, collecting)
+
+
+def open_batches(store: Store, identity: JudgeIdentity) -> list[Batch]:
+    """What was submitted for a judge by any run of a results folder, and has not come to its end."""
+    return [batch for run in store.runs() for batch in store.batches(run, identity.name) if is_open(batch)]
+
+
+def same_judge(identity: JudgeIdentity, base_url: str | None, timeout: float | None = None) -> Judge:
+    """The judge of an earlier run, opened anew. Raises UsageError when the address is that of another one."""
+    judge = open_judge(identity.name, JudgeOptions(base_url, dict(os.environ), timeout=timeout))
+    if judge.identity != identity:
+        where = identity.settings.get("endpoint", "its usual address")
+        raise UsageError(f"{identity.name} was asked at {where}, which is not the address given; say --base-url or set OPENAI_BASE_URL")
+    return judge
+
+
+def _complete(judges: Sequence[Judge], prepared: Prepared, store: Store, out: Path, watcher: Watcher, settings: Settings) -> RunResult:
+    """Ask these judges what they have not answered, and read the whole run from the store."""
+    plan = prepared.plan(store)
+    started = time.time()
+    sessions = _ask(judges, plan, prepared, store, watcher, settings)
+    result = read_run(prepared, store, out, plan)
+    _record(result, started, sessions, settings)
+    _raise_if_incomplete(result, sessions, settings)
     return result
 
 
-def _check_prices(prices: Mapping[str, Price | None], settings: Settings) -> None:
-    unknown = [judge for judge, price in prices.items() if price is None]
+def check_engine(judges: Sequence[Judge], settings: Settings) -> None:
+    """Raises UsageError for judges that the engine cannot ask."""
+    if settings.engine == "ray":
+        raise UsageError("the engine 'ray' is not part of this version; choose local or batch")
+    without = [judge.identity.name for judge in judges if not isinstance(judge, Batching)]
+    if settings.engine == "batch" and without:
+        raise UsageError(f"--engine batch needs a provider with a batch interface, which {', '.join(without)} has not; leave --engine away")
+
+
+def price_asked(identity: JudgeIdentity, settings: Settings) -> Price | None:
+    """What the judge's calls cost by the engine that asks them; None where no price is known."""
+    price = price_of(identity, settings.prices)
+    return price.in_batch() if price and settings.engine == "batch" else price
+
+
+def _check_prices(judges: Sequence[Judge], settings: Settings) -> None:
+    unknown = [judge.identity.name for judge in judges if price_of(judge.identity, settings.prices) is None]
     if settings.limits.cost is not None and unknown:
         raise UsageError(f"--max-cost needs a price, and none is known for {', '.join(unknown)}: give one with --prices FILE")
 
@@ -131,39 +177,49 @@ class _Asked(msgspec.Struct):
     interrupted: bool = False
     stopped: str = ""
     last_loss: str | None = None
+    batches: dict[str, str] = {}
+    under_way: int = 0
+    notes: list[str] = []
 
 
-def _raise_if_incomplete(result: RunResult, sessions: Sequence[_Asked]) -> None:
+def _raise_if_incomplete(result: RunResult, sessions: Sequence[_Asked], settings: Settings) -> None:
     left = ", ".join(f"{count} of {judge}" for judge, count in result.answers.missing.items() if count)
     again = "Run the same command again: what was answered is kept"
     if any(asked.interrupted for asked in sessions):
         raise IncompleteRun(f"interrupted; calls without an answer: {left or 'none'}. {again}", result, interrupted=True)
+    if left and settings.batches != "wait":
+        raise IncompleteRun(f"calls without an answer: {left}. {_how_batches_go_on(result, sessions)}")
     if left:
         reason = next((why for asked in sessions for why in (asked.stopped, asked.last_loss) if why), "no reason was given")
         raise IncompleteRun(f"calls without an answer: {left} ({reason}). {again}", result)
 
 
-def _ask(
-    judges: Sequence[Judge],
-    plan: Plan,
-    prepared: Prepared,
-    store: Store,
-    watcher: Watcher,
-    settings: Settings,
-    prices: Mapping[str, Price | None],
-) -> list[_Asked]:
+def _how_batches_go_on(result: RunResult, sessions: Sequence[_Asked]) -> str:
+    under_way = sum(asked.under_way for asked in sessions)
+    if not under_way:
+        reason = next((f" ({why})" for asked in sessions for why in (asked.stopped, asked.last_loss) if why), "")
+        return f"None of them is in a batch{reason}: the run's own command asks them"
+    out = result.folder.parent.parent
+    return (
+        f"{under_way} calls are with the provider: 'harness batch status --out {out}' says how far they are, "
+        f"'harness batch collect {result.name} --out {out}' fetches what is ready, and the run's command without --detach waits for them"
+    )
+
+
+def _ask(judges: Sequence[Judge], plan: Plan, prepared: Prepared, store: Store, watcher: Watcher, settings: Settings) -> list[_Asked]:
     """Ask every judge what it has not answered yet."""
     works, records = [], []
     for judge in judges:
         every = plan.calls(judge.identity)
         missing = every.without(_done(every, store, prepared, plan))
-        price = prices[judge.identity.name]
-        watcher.planned(judge.identity, estimate(missing, price), len(every) - len(missing))
+        price = price_asked(judge.identity, settings)
+        if settings.batches != "collect":
+            watcher.planned(judge.identity, estimate(missing, price), len(every) - len(missing))
         records.append(_Asked(judge.identity, len(every) - len(missing)))
         if len(missing):
             works.append(_work(judge, missing, prepared, settings, price))
     if works:
-        _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records})
+        _ask_all(works, prepared.protocol.name, store, watcher, settings, {record.judge.name: record for record in records})
     return records
 
 
@@ -194,12 +250,21 @@ def _work(judge: Judge, calls: Calls, prepared: Prepared, settings: Settings, pr
     )
 
 
-def _ask_all(works: Sequence[Work], store: Store, watcher: Watcher, settings: Settings, records: Mapping[str, _Asked]) -> None:
+def _ask_all(works: Sequence[Work], run: str, store: Store, watcher: Watcher, settings: Settings, records: Mapping[str, _Asked]) -> None:
     start = time.perf_counter()
     show = watcher.progress([work.judge.identity for work in works])
     language.load()  # while the judges think
+
+    def watch(work: Work, progress: Progress) -> None:
+        show(work.judge.identity, progress)
+
     try:
-        outcomes = ask_all(works, store, settings, lambda work, progress: show(work.judge.identity, progress))
+        if settings.engine == "batch":
+            from harness.engines.batch import ask_in_batches  # late: what it needs takes time to import
+
+            outcomes = ask_in_batches(works, run, store, settings, watch)
+        else:
+            outcomes = ask_all(works, store, settings, watch)
     finally:
         watcher.finished()
     for work, outcome in zip(works, outcomes, strict=True):
@@ -212,6 +277,7 @@ def _note(record: _Asked, outcome: Outcome, seconds: float) -> None:
     record.most_in_flight = done.most_in_flight
     record.seconds = round(seconds, 3)
     record.interrupted, record.stopped, record.last_loss = outcome.interrupted, outcome.stopped, outcome.last_loss
+    record.batches, record.under_way, record.notes = outcome.batches, outcome.under_way, done.notes
 
 
 def estimate(calls: Calls, price: Price | None) -> Estimate:
@@ -243,39 +309,45 @@ def reopen(name: str, out: Path) -> RunResult:
     Raises StoreError without a store, UsageError for an unknown or ambiguous name, ContentError when the content has changed since.
     """
     with Store.reading(out) as store:
-        runs = store.runs()
-        matching = [known for known in runs if known == name] or [known for known in runs if known.startswith(name)]
-        if len(matching) != 1:
-            what = f"no run '{name}'" if not matching else f"'{name}' fits several runs"
-            raise UsageError(f"{what} in {out}.{suggest(name, runs)}\n         here: {', '.join(matching or runs) or 'none'}")
-        protocol = msgspec.json.decode(runs[matching[0]], type=RunProtocol)
-        spec = RunSpec(
-            board=protocol.board,
-            data=Path(protocol.data) if protocol.data else None,
-            content=tuple(map(Path, protocol.content)),
-            languages=protocol.languages,
-            tasks=tuple(protocol.tasks),
-            metrics=protocol.metrics,
-            limit=protocol.limit,
+        return read_run(_stored(name, store, out), store, out)
+
+
+def _stored(name: str, store: Store, out: Path) -> Prepared:
+    """What run `name` of a store means, on the content that is here now. Raises as `reopen`."""
+    runs = store.runs()
+    matching = [known for known in runs if known == name] or [known for known in runs if known.startswith(name)]
+    if len(matching) != 1:
+        what = f"no run '{name}'" if not matching else f"'{name}' fits several runs"
+        raise UsageError(f"{what} in {out}.{suggest(name, runs)}\n         here: {', '.join(matching or runs) or 'none'}")
+    protocol = msgspec.json.decode(runs[matching[0]], type=RunProtocol)
+    spec = RunSpec(
+        board=protocol.board,
+        data=Path(protocol.data) if protocol.data else None,
+        content=tuple(map(Path, protocol.content)),
+        languages=protocol.languages,
+        tasks=tuple(protocol.tasks),
+        metrics=protocol.metrics,
+        limit=protocol.limit,
+    )
+    prepared = prepare(spec)
+    if prepared.protocol.data_sha256 != protocol.data_sha256:
+        raise ContentError(
+            f"the items or labels of run {protocol.name} have changed since it was made; check out that content, or run it again",
+            protocol.data or "languages",
         )
-        prepared = prepare(spec)
-        if prepared.protocol.data_sha256 != protocol.data_sha256:
-            raise ContentError(
-                f"the items or labels of run {protocol.name} have changed since it was made; check out that content, or run it again",
-                protocol.data or "languages",
-            )
-        return read_run(msgspec.structs.replace(prepared, protocol=protocol), store, out)
+    return msgspec.structs.replace(prepared, protocol=protocol)
 
 
-def _record(result: RunResult, started: float, sessions: Sequence[_Asked], prices: Mapping[str, Price | None]) -> None:
+def _record(result: RunResult, started: float, sessions: Sequence[_Asked], settings: Settings) -> None:
     """Write run.json: what was asked, of whom, when, at what speed and price. Never a key, never a port.
 
     Every time that calls were asked is one of its `sessions`; a run that is only re-read adds none.
     """
     path = result.folder / "run.json"
+    prices = {identity.name: price_of(identity, settings.prices) for identity in result.protocol.identities}
     earlier = _sessions(path)
-    if not earlier or any(asked.asked or asked.lost for asked in sessions):
-        earlier = [*earlier, {"started": started, "ended": time.time(), "judges": sessions}]
+    if not earlier or any(asked.asked or asked.lost or asked.batches for asked in sessions):
+        earlier = [*earlier, {"started": started, "ended": time.time(), "engine": settings.engine, "judges": sessions}]
     record = {
         "schema_version": 2,
         "run": result.name,
@@ -297,7 +369,8 @@ def _record(result: RunResult, started: float, sessions: Sequence[_Asked], price
 
 def _priced(spent: Spent, price: Price | None) -> dict[str, Any]:
     """What one judge took in one language, with US dollars at this price; None where no price is known."""
-    return msgspec.structs.asdict(spent) | {"cost": round(price.of(spent.usage), 6) if price else None}
+    cost = price.of(spent.usage) - price.of(spent.batched) + price.in_batch().of(spent.batched) if price else None
+    return msgspec.structs.asdict(spent) | {"cost": None if cost is None else round(cost, 6)}
 
 
 def _sessions(path: Path) -> list[Any]:

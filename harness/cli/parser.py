@@ -32,7 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_run, _report, _runs, _compare, _labels, _list, _check, _new, _models, _store, _doctor):
+    for add in (_run, _report, _runs, _batch, _compare, _labels, _list, _check, _new, _models, _store, _doctor):
         add(commands)
     return parser
 
@@ -181,6 +181,13 @@ def _run(commands: Any) -> None:
     how.add_argument("--reask", choices=("refused",), help="ask calls that were refused again, up to three times")
     speed = p.add_argument_group("how fast, and how far (moves no number)")
     speed.add_argument(
+        "--engine",
+        choices=("local", "batch", "ray"),
+        default="local",
+        help="local: live, from this machine (default); batch: the provider's batches, within a day at half the price",
+    )
+    speed.add_argument("--detach", action="store_true", help="with --engine batch: submit, and do not wait")
+    speed.add_argument(
         "--concurrency",
         type=_for_judge(_positive),
         action="append",
@@ -211,6 +218,26 @@ def _report(commands: Any) -> None:
 
 def _runs(commands: Any) -> None:
     p = _command(commands, "runs", "run:runs", "list the runs of a results folder")
+    _out(p)
+    _json(p)
+
+
+def _batch(commands: Any) -> None:
+    text = "look after the batches that 'harness run --engine batch' has submitted"
+    parser = commands.add_parser("batch", help=text, description=text[0].upper() + text[1:] + ".")
+    sub = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    p = _command(sub, "status", "batch:status", "show the batches of a results folder, and how far the provider is with them")
+    _batch_address(p)
+    p = _command(sub, "collect", "batch:collect", "fetch what is ready of a run, and report when nothing is missing; submits nothing")
+    p.add_argument("run", nargs="?", metavar="RUN", help="a run's name or its unique beginning (default: the latest with batches)")
+    _batch_address(p)
+    p = _command(sub, "forget", "batch:forget", "give a batch up that cannot be fetched: its calls are asked, and paid for, again")
+    p.add_argument("batch", metavar="BATCH", help="its id, as 'harness batch status' shows it")
+    _out(p)
+
+
+def _batch_address(p: argparse.ArgumentParser) -> None:
+    p.add_argument("--base-url", metavar="URL", help="the endpoint that was asked, if not the environment's")
     _out(p)
     _json(p)
 

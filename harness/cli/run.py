@@ -12,9 +12,8 @@ from harness.analyse import Report
 from harness.api import report as make_report
 from harness.engines import Limits, Settings
 from harness.errors import IncompleteRun, UsageError
-from harness.prices import price_of
 from harness.protocol import DEFAULT_JUDGE, RunSpec, prepare
-from harness.runner import RunResult, calls_of, estimate, open_judges, reopen
+from harness.runner import RunResult, calls_of, check_engine, estimate, open_judges, price_asked, reopen
 from harness.runner import run as run_spec
 from harness.store import Store
 from harness.tables import to_json
@@ -31,9 +30,9 @@ def run(arguments: argparse.Namespace) -> int:
         result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
     except IncompleteRun as err:
         if err.result is not None:  # what was answered is shown before the error says what is missing
-            _show(err.result, as_json=arguments.json)
+            show(err.result, as_json=arguments.json)
         raise
-    _show(result, as_json=arguments.json)
+    show(result, as_json=arguments.json)
     return 0
 
 
@@ -63,7 +62,11 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
+    if arguments.detach and arguments.engine != "batch":
+        raise UsageError("--detach is for --engine batch: only a provider's batches go on by themselves")
     return Settings(
+        engine=arguments.engine,
+        batches="detach" if arguments.detach else "wait",
         concurrency=dict(arguments.concurrency or ()),
         rpm=dict(arguments.rpm or ()),
         tpm=dict(arguments.tpm or ()),
@@ -80,7 +83,7 @@ def report(arguments: argparse.Namespace) -> int:
     if not known:
         raise UsageError(f"no runs in {arguments.out} yet; make one with 'harness run'")
     result = reopen(arguments.run or known[-1], arguments.out)
-    found = _show(result, as_json=arguments.json)
+    found = show(result, as_json=arguments.json)
     if arguments.figures:
         from harness.render.figures import draw_figures
 
@@ -89,7 +92,7 @@ def report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show(result: RunResult, *, as_json: bool) -> Report:
+def show(result: RunResult, *, as_json: bool) -> Report:
     """Write the run's derived files, print its report and return it."""
     from harness.render.ablations import print_ablations
     from harness.render.files import write_files
@@ -120,10 +123,11 @@ def runs(arguments: argparse.Namespace) -> int:
 def _dry_run(spec: RunSpec, settings: Settings, *, as_json: bool) -> int:
     prepared = prepare(spec)
     judges = open_judges(spec, prepared)
+    check_engine(judges, settings)
     rows = []
     prompts: dict[str, Sequence[object]] = {}
     for judge, calls in zip(judges, calls_of(prepared, judges).values(), strict=True):
-        wanted = estimate(calls, price_of(judge.identity, settings.prices))
+        wanted = estimate(calls, price_asked(judge.identity, settings))
         rows.append({"judge": judge.identity.name, **msgspec.structs.asdict(wanted)})
         for call in calls:
             ask = call.ask

@@ -50,6 +50,11 @@ class Budget:
             return True
         return False
 
+    def hold(self, cost: float) -> None:
+        """Count a call that went out before this command began: it is paid for whatever the limits say."""
+        self._calls += 1
+        self._reserved += cost
+
     @property
     def late(self) -> bool:
         """Whether the minutes are over."""

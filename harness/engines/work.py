@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -21,6 +21,17 @@ class Calls(Protocol):
     def __len__(self) -> int: ...
 
     def __iter__(self) -> Iterator[Call]: ...
+
+    def ids(self) -> Iterator[str]:
+        """Their call ids, in order."""
+
+    def without(self, answered: Sequence[bool]) -> Calls:
+        """Those that are not `answered`, which says it of each in order."""
+
+
+def only(calls: Calls, wanted: Container[str]) -> Calls:
+    """Those whose ids are wanted."""
+    return calls.without([call_id not in wanted for call_id in calls.ids()])
 
 
 class Work(msgspec.Struct, frozen=True):
@@ -42,8 +53,12 @@ class Settings(msgspec.Struct, frozen=True):
     """How judges are asked: nothing here moves a number. None: found out, or no limit.
 
     `rpm` and `tpm` (requests and tokens a minute) and `concurrency` (calls in flight) are by judge, the empty name standing for every
-    other one; `attempts` are tries of one call, `timeout` seconds for each; `prices` is a user's own table.
+    other one; `attempts` are tries of one call, `timeout` seconds for each; `prices` is a user's own table. Batches are submitted and
+    waited for, submitted only (`detach`), or fetched only (`collect`).
     """
+
+    engine: Literal["local", "batch", "ray"] = "local"
+    batches: Literal["wait", "detach", "collect"] = "wait"
 
     concurrency: dict[str, int] = {}
     rpm: dict[str, float] = {}
@@ -60,7 +75,11 @@ def for_judge(values: dict[str, Number], judge: str) -> Number | None:
 
 
 class Progress(msgspec.Struct):
-    """Counts of a judge's calls while they are asked. `lost` are calls given up after their last attempt."""
+    """Counts of a judge's calls while they are asked. `lost` are calls given up after their last attempt.
+
+    `batches` counts a provider's open batches by state, `there` the calls in them that the provider is done with; `notes` are sentences
+    for whoever looks on.
+    """
 
     total: int
     done: int = 0
@@ -70,12 +89,20 @@ class Progress(msgspec.Struct):
     reasked: int = 0
     most_in_flight: int = 0
     waiting_for: str = ""
+    batches: dict[str, int] = {}
+    there: int = 0
+    notes: list[str] = []
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How asking one judge ended: whether it was interrupted, and why the last given-up call had no reply."""
+    """How asking one judge ended: whether it was interrupted, and why the last given-up call had no reply.
+
+    `batches` are those that were waited for with their last state, `under_way` counts the calls that are still with the provider.
+    """
 
     progress: Progress
     interrupted: bool = False
     last_loss: str | None = None
     stopped: str = ""  # which budget ended it
+    batches: dict[str, str] = {}
+    under_way: int = 0

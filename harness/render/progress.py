@@ -56,6 +56,7 @@ class TerminalWatcher:
         self._console = Console(stderr=True)
         self._assume_yes = assume_yes
         self._bar: Progress | None = None
+        self._noted: dict[str, int] = {}
 
     def consent(self, host: str, texts: int) -> None:
         if self._assume_yes:
@@ -94,7 +95,8 @@ class TerminalWatcher:
         shown = dict.fromkeys(tasks, 0.0)
 
         def show(identity: JudgeIdentity, state: Any) -> None:
-            now, left = time.monotonic(), state.total - state.done - state.lost
+            self._print_notes(identity, state)
+            now, left = time.monotonic(), max(0, state.total - state.done - state.lost - state.there)
             if left and now - shown[identity.name] < _EYE_SECONDS:  # thousands of answers a second need no thousand pictures
                 return
             shown[identity.name] = now
@@ -107,6 +109,7 @@ class TerminalWatcher:
         last: dict[str, float] = {}
 
         def show(identity: JudgeIdentity, state: Any) -> None:
+            self._print_notes(identity, state)
             now = time.monotonic()
             if now - last.get(identity.name, start) >= _QUIET_SECONDS:
                 last[identity.name] = now
@@ -120,6 +123,13 @@ class TerminalWatcher:
 
         return show
 
+    def _print_notes(self, identity: JudgeIdentity, state: Any) -> None:
+        """What there is to say that has not been said."""
+        said = self._noted.get(identity.name, 0)
+        self._noted[identity.name] = len(state.notes)
+        for note in state.notes[said:]:
+            self._console.print(f"{plain(identity.name)}: {plain(note)}", highlight=False, markup=False)
+
     def finished(self) -> None:
         if self._bar:
             self._bar.stop()
@@ -130,4 +140,6 @@ def _notes(state: Any) -> str:
     notes = f"{state.unreadable} unreadable"
     if state.lost:
         notes += f", {state.lost} lost"
+    if state.batches:
+        notes += f", batches: {', '.join(f'{count} {plain(status)}' for status, count in sorted(state.batches.items()))}"
     return notes + (f", waiting: {plain(state.waiting_for)[:60]}" if state.waiting_for else "")
