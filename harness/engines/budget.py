@@ -57,10 +57,16 @@ class Budget:
 
     @property
     def late(self) -> bool:
+        """Whether nothing more may go out."""
+        return self.out_of_time or bool(self.exhausted)
+
+    @property
+    def out_of_time(self) -> bool:
         """Whether the minutes are over."""
         if self._limits.minutes is not None and self._clock() - self._began >= 60 * self._limits.minutes:
             self.exhausted = f"--max-minutes {self._limits.minutes:g} are over"
-        return bool(self.exhausted)
+            return True
+        return False
 
     def settle(self, reserved: float, cost: float) -> None:
         """A call is over: it has cost that much instead of what was reserved."""

@@ -56,7 +56,7 @@ class Patience:
     async def rest(self, seconds: float) -> None:
         """Let so many seconds go by. Raises OutOfTime as soon as the minutes are over."""
         until = time.monotonic() + seconds
-        while not self._budget.late:
+        while not self._budget.out_of_time:
             left = until - time.monotonic()
             if left <= 0:
                 return

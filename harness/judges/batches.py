@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
@@ -161,7 +161,7 @@ class Batches:
             if err.status in (400, 404) and file_id in str(err):  # files take a moment until all of a provider knows them
                 raise NoReply(str(err)) from None
             raise
-        return self._read(answer.content, Batch)
+        return self._batch(answer.content, answer.headers)
 
     async def find(self, file_id: str, name: str, text: str) -> Batch | None:
         """The batch that was made of that file, or has that note; None where there is none."""
@@ -188,7 +188,7 @@ class Batches:
         """A batch as it is now."""
         async with self._asking("look at a batch"):
             answer = await self._client.batches.with_raw_response.retrieve(batch_id)
-        return msgspec.structs.replace(self._read(answer.content, Batch), asked_to_wait=retry_after(answer.headers))
+        return self._batch(answer.content, answer.headers)
 
     async def fetch(self, file_id: str, path: Path) -> None:
         """Write the content of a file there to a file here."""
@@ -199,6 +199,9 @@ class Batches:
 
     async def close(self) -> None:
         await self._client.close()
+
+    def _batch(self, body: bytes, headers: Mapping[str, str]) -> Batch:
+        return msgspec.structs.replace(self._read(body, Batch), asked_to_wait=retry_after(headers))
 
     def _read(self, body: bytes, kind: type[T]) -> T:
         try:

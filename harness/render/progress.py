@@ -128,7 +128,7 @@ class TerminalWatcher:
         said = self._noted.get(identity.name, 0)
         self._noted[identity.name] = len(state.notes)
         for note in state.notes[said:]:
-            self._console.print(f"{plain(identity.name)}: {plain(note)}", highlight=False, markup=False)
+            self._console.print(f"{plain(identity.name)}: {plain(note)}", highlight=False, markup=False, soft_wrap=True)
 
     def finished(self) -> None:
         if self._bar:

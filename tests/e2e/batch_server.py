@@ -325,7 +325,7 @@ class BatchServer:
                     server._changed.notify_all()
                 if what in server._held:
                     server._held[what].wait(60)
-                if what == "look" and server.look_again is not None:
+                if what in ("make", "look") and server.look_again is not None:
                     headers.setdefault("Retry-After", server.look_again)
                 self._send(status, payload, headers, lost=lost)
 
@@ -361,4 +361,3 @@ def _uploaded(kind: str, body: bytes) -> bytes:
     if parts["purpose"].get_payload(decode=True).strip() != b"batch":
         raise ValueError("another purpose")
     return bytes(parts["file"].get_payload(decode=True))
-
