@@ -9,7 +9,6 @@ from __future__ import annotations
 import email
 import json
 import socket
-import struct
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -129,8 +128,9 @@ class Seen:
 class BatchServer:
     """Files and batches of one account.
 
-    `endings` say how the next batches end, one each, then all are completed. `hold(what)` withholds the responses to an operation after it
-    is done; `faults[what]` are responses to give instead, one each: a status before anything is done, `"lost"` after it is done.
+    `endings` say how the next batches end, one each, then all are completed. `hold(what)` withholds the responses to an operation, or to
+    all but the first few, after it is done; `faults[what]` are responses to give instead, one each: before anything is done a status, or
+    (status, message, headers…), after it is done `"lost"` (no response) or `"half"` (of one).
     Operations are upload, file, content, make, look and list.
     """
 
@@ -148,7 +148,7 @@ class BatchServer:
         self.seen: list[Seen] = []
         self.file_status: list[str] = []  # of the next files that are looked at
         self.keep_notes = True
-        self._held: dict[str, threading.Event] = {}
+        self._held: dict[str, tuple[int, threading.Event]] = {}
         self._changed = threading.Condition(threading.RLock())
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
@@ -160,7 +160,7 @@ class BatchServer:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def close(self) -> None:
-        for held in self._held.values():
+        for _, held in self._held.values():
             held.set()
         self._server.shutdown()
         self._server.server_close()
@@ -168,11 +168,11 @@ class BatchServer:
 
     # ---- for tests
 
-    def hold(self, what: str) -> None:
-        self._held[what] = threading.Event()
+    def hold(self, what: str, after: int = 0) -> None:
+        self._held[what] = (self.count(what) + after, threading.Event())
 
     def release(self, what: str) -> None:
-        self._held.pop(what).set()
+        self._held.pop(what)[1].set()
 
     def count(self, what: str) -> int:
         return sum(seen.what == what for seen in self.seen)
@@ -305,7 +305,7 @@ class BatchServer:
                 path = [part for part in parts.path.split("/") if part][1:]
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 what = server._operation(method, path)
-                status, payload, lost = 200, b"", False
+                status, payload, sent = 200, b"", 1.0
                 headers: dict[str, str] = {}
                 with server._changed:
                     faults = server.faults.get(what, [])
@@ -319,26 +319,26 @@ class BatchServer:
                             payload = server._do(what, path, parse_qs(parts.query), self.headers.get("Content-Type", ""), body)
                         except (KeyError, ValueError):
                             status, payload = 404, b'{"error": {"message": "no such object"}}'
-                        lost = fault == "lost"
+                        sent = {"lost": 0.0, "half": 0.5}.get(str(fault), 1.0)
                     seen = Seen(what, self.path, {name.lower(): value for name, value in self.headers.items()})
                     server.seen.append(seen)
                     server._changed.notify_all()
-                if what in server._held:
-                    server._held[what].wait(60)
+                after, held = server._held.get(what, (0, None))
+                if held and server.count(what) > after:
+                    held.wait(60)
                 if what in ("make", "look") and server.look_again is not None:
                     headers.setdefault("Retry-After", server.look_again)
-                self._send(status, payload, headers, lost=lost)
+                self._send(status, payload, headers, sent)
 
-            def _send(self, status: int, payload: bytes, headers: dict[str, str], *, lost: bool) -> None:
+            def _send(self, status: int, payload: bytes, headers: dict[str, str], sent: float) -> None:
+                head = {"Content-Type": "application/json", "Content-Length": str(len(payload)), **headers}
+                lines = [f"HTTP/1.1 {status} X", *(f"{name}: {value}" for name, value in head.items()), "", ""]
                 with suppress(OSError):  # whoever asked was killed
-                    if lost:
-                        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                        self.connection.close()
+                    if sent:
+                        self.wfile.write("\r\n".join(lines).encode() + payload[: int(sent * len(payload))])
+                    if sent < 1:
+                        self.connection.shutdown(socket.SHUT_RDWR)
                         self.close_connection = True
-                        return
-                    head = {"Content-Type": "application/json", "Content-Length": str(len(payload)), **headers}
-                    lines = [f"HTTP/1.1 {status} X", *(f"{name}: {value}" for name, value in head.items()), "", ""]
-                    self.wfile.write("\r\n".join(lines).encode() + payload)
 
             def handle(self) -> None:
                 with suppress(OSError):

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from harness.errors import StoreError
+from harness.store import Store
 from tests.e2e.batch_server import BatchServer, Lines, cancelled, changed, expired, failed
 from tests.e2e.conftest import MODEL, SMALL, Request
 
@@ -416,7 +418,7 @@ def test_results_that_are_gone_are_not_paid_again_before_one_says_so(
 
 
 @pytest.mark.parametrize("what", ["upload", "make", "look", "content"])
-@pytest.mark.parametrize("fault", [500, "lost", (429, "Slow down", ("Retry-After", "0.02"))], ids=["500", "lost", "429"])
+@pytest.mark.parametrize("fault", [500, "lost", "half", (429, "Slow down", ("Retry-After", "0.02"))], ids=["500", "lost", "half", "429"])
 def test_trouble_that_passes_costs_no_second_batch(
     batch: Cli, provider: BatchServer, what: str, fault: Any, calls: Any, out: Path, run_folder: Callable[[Path], Path]
 ) -> None:
@@ -424,6 +426,19 @@ def test_trouble_that_passes_costs_no_second_batch(
     assert batch().code == 0
     assert len(provider.batches) == 1 and paid_once(provider)
     assert (run_folder(out) / "report.json").read_bytes() == calls[1]
+
+
+@pytest.mark.parametrize("what", ["upload", "make", "look"])
+def test_an_answer_that_is_none_is_asked_for_again(batch: Cli, provider: BatchServer, what: str) -> None:
+    provider.faults[what] = [(200, "this is no object of yours")]
+    assert batch().code == 0
+    assert len(provider.batches) == 1 and paid_once(provider)
+
+
+def test_files_do_not_follow_a_redirect(batch: Cli, provider: BatchServer, refused: Callable[..., None]) -> None:
+    provider.faults["upload"] = [(307, "over there", ("Location", "http://example.invalid/v1/files"))]
+    refused(batch(), 4, "307", "use that as the base URL")
+    assert provider.count("upload") == 1
 
 
 def test_a_batch_whose_making_was_not_heard_of_is_found_in_a_list_of_several_pages(
@@ -542,6 +557,50 @@ def test_a_kill_while_waiting_costs_nothing(
     assert batch().code == 0
     assert len(provider.batches) == 1 and paid_once(provider)
     assert (run_folder(out) / "report.json").read_bytes() == calls[1]
+
+
+def test_a_kill_between_two_batches_that_are_collected_fetches_only_the_second(
+    batch: Cli, provider: BatchServer, start: Any, command_line: list[str], calls: Any, replies: Callable[[Path], Any], out: Path
+) -> None:
+    assert batch("--max-calls", "3", "--detach").code == 6
+    provider.hold("content", after=1)
+    process = start(*command_line)
+    provider.wait_for("content", 2)
+    killed(process)
+    provider.release("content")
+    assert len(replies(out)) == 3
+    assert batch().code == 0
+    assert provider.count("content") == 3 and len(replies(out)) == len(calls[0]) and paid_once(provider)
+
+
+@pytest.mark.parametrize("reask", [(), ("--reask", "refused")], ids=["", "reask"])
+def test_results_that_were_half_in_the_store_are_collected_to_their_end(
+    batch: Cli,
+    provider: BatchServer,
+    endpoint: Any,
+    calls: Any,
+    reask: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    rows: Callable[..., Any],
+    out: Path,
+    refused: Callable[..., None],
+) -> None:
+    endpoint.script = endpoint.first(endpoint.saying("", refusal="I would rather not."))
+    monkeypatch.setattr("harness.engines.batch_results._CHUNK", 2)
+    put, puts = Store.put_attempts, iter((True, True, False))
+
+    def full_after_two(self: Store, *arguments: Any) -> None:
+        if not next(puts, True):
+            raise StoreError("the disk is full; make room, then run the same command again")
+        put(self, *arguments)
+
+    monkeypatch.setattr(Store, "put_attempts", full_after_two)
+    refused(batch(*reask), 5, "the disk is full")
+    assert len(rows(out, "SELECT 1 FROM attempts")) == 4
+    assert batch(*reask).code == 0
+    asked_again = 1 if reask else 0
+    assert sizes(provider) == [len(calls[0]), asked_again][: 1 + asked_again]
+    assert len(rows(out, "SELECT 1 FROM attempts")) == len(calls[0]) + asked_again
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -1,0 +1,64 @@
+"""Why files of requests are refused as a whole, in words and in what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.engines.batch_refusal import is_full, learns, said
+from harness.judges.batches import Batch, LineError
+from harness.judges.batches import _Errors as Errors
+from harness.judges.chat import Chat
+from harness.store import Batch as Record
+
+RECORD = Record("batch_1", "run", "openai/m", 0.0, "submitted", ("a", "b"))
+
+
+def refused(*problems: LineError) -> Batch:
+    return Batch("batch_1", "failed", errors=Errors(problems))
+
+
+@pytest.mark.parametrize(
+    ("problem", "full"),
+    [
+        (LineError("token_limit_exceeded", "Limit reached"), True),
+        (LineError(None, "Enqueued token limit reached for m in organization o. Limit: 90,000 enqueued tokens."), True),
+        (LineError("invalid_json_line", "This line is not parseable.", 3), False),
+        (LineError(), False),
+    ],
+)
+def test_a_full_queue_is_told_by_its_words(problem: LineError, full: bool) -> None:
+    assert is_full(refused(problem)) is full
+
+
+def test_problems_are_shown_with_their_lines_and_the_rest_is_counted() -> None:
+    assert said(refused(LineError("code", "Bad.", 2), LineError("other", "Worse (other)."))) == "line 2: Bad. (code); Worse (other)."
+    assert said(refused(*(LineError(None, f"Problem {n}", n) for n in range(1, 8)))).endswith("line 5: Problem 5; and 2 more")
+    assert said(refused()) == said(refused(LineError())) == "without a word"
+
+
+@pytest.mark.parametrize("line", [2, None, 99, -1, 0])
+def test_a_parameter_that_is_named_is_learnt_wherever_its_line_is_said_to_be(line: int | None, some_calls: Callable[..., Any]) -> None:
+    chat = Chat(None, "m", "the host")
+    assert learns(chat, some_calls("a", "b"), RECORD, refused(LineError("x", "'temperature' is not supported", line)))
+    assert chat.manner.left_out == ("temperature",)
+
+
+def test_nothing_is_learnt_from_other_words_nor_twice(some_calls: Callable[..., Any]) -> None:
+    chat = Chat(None, "m", "the host")
+    assert not learns(chat, some_calls("a"), RECORD, refused(LineError("x", "the weather is bad", 1)))
+    assert not learns(chat, some_calls("a"), RECORD, refused())
+
+
+def test_what_follows_goes_by_how_the_batch_was_asked(some_calls: Callable[..., Any]) -> None:
+    """A batch that already asked without a parameter cannot be refused for it."""
+    chat = Chat(None, "m", "the host")
+    without = Batch(
+        "batch_1",
+        "failed",
+        errors=Errors((LineError("x", "'temperature' is not supported", 1),)),
+        metadata={"harness_manner": '{"left_out": ["temperature"]}'},
+    )
+    assert not learns(chat, some_calls("a"), RECORD, without)

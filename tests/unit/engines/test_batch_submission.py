@@ -1,0 +1,168 @@
+"""A file is handed over and paid for once, whatever the connection does in between."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from harness.engines import Limits, Progress
+from harness.engines import batch_submission as module
+from harness.engines.batch_files import RequestFile
+from harness.engines.batch_record import BatchRecord
+from harness.engines.batch_submission import Submission, manner_of
+from harness.engines.budget import Budget
+from harness.engines.patience import Patience
+from harness.judges import NoReply
+from harness.judges.batches import Batch, Batches, Refusal
+from harness.judges.chat import Manner
+from harness.store import Store
+
+FILE = RequestFile(Path("requests.jsonl"), ("a", "b"))
+
+
+class Provider:
+    """Stands where a provider stands. `faults` say for each making whether nothing, or nothing that is heard of, becomes of it."""
+
+    def __init__(self) -> None:
+        self.faults: list[tuple[bool, Exception]] = []
+        self.made: list[Batch] = []
+        self.looked_for = 0
+
+    async def upload(self, path: Path) -> str:
+        return "file-1"
+
+    async def submit(self, file_id: str, notes: dict[str, str]) -> Batch:
+        happens, err = self.faults.pop(0) if self.faults else (True, None)
+        batch = Batch(f"batch_{len(self.made) + 1}", "validating", file_id, metadata=dict(notes))
+        if happens:
+            self.made.append(batch)
+        if err:
+            raise err
+        return batch
+
+    async def find(self, file_id: str, name: str, text: str) -> Batch | None:
+        self.looked_for += 1
+        return next((batch for batch in self.made if batch.input_file_id == file_id or batch.note(name) == text), None)
+
+
+@pytest.fixture
+def provider() -> Provider:
+    return Provider()
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[BatchRecord]:
+    with Store.writing(tmp_path) as store:
+        store.put_run("run", b"{}")
+        yield BatchRecord(store, "openai/m", "run")
+
+
+@pytest.fixture
+def submission(provider: Provider, record: BatchRecord, monkeypatch: pytest.MonkeyPatch) -> Submission:
+    monkeypatch.setattr(module, "UNSURE_SECONDS", 0.0)
+    monkeypatch.setattr("harness.engines.patience.backoff", lambda count: 0.0)
+    return Submission(cast(Batches, provider), record, Patience("openai/m", Budget(Limits()), Progress(total=2), lambda: None))
+
+
+def submit(submission: Submission, manner: Manner | None = None) -> Batch:
+    return asyncio.run(submission.submit(FILE, manner or Manner()))[1]
+
+
+LOST = NoReply("no connection", down=True)
+BUSY = NoReply("slow down", 0.0, busy=True)
+ODD = NoReply("answers, but not like a batch interface")
+
+
+@pytest.mark.parametrize(
+    ("faults", "looked_for"),
+    [
+        ([], 0),
+        ([(False, LOST)], 1),
+        ([(True, LOST)], 1),
+        ([(False, LOST), (True, LOST)], 2),
+        ([(True, ODD)], 1),
+        ([(False, BUSY), (False, BUSY)], 0),  # a plain 429 has made nothing
+    ],
+)
+def test_there_is_one_batch_whatever_was_heard(
+    submission: Submission, provider: Provider, record: BatchRecord, faults: list[Any], looked_for: int
+) -> None:
+    provider.faults = faults
+    made = submit(submission)
+    assert [batch.id for batch in provider.made] == [made.id] and provider.looked_for == looked_for
+    assert [(noted.batch_id, noted.calls) for noted in record.open()] == [(made.id, FILE.calls)]
+
+
+def test_the_file_is_noted_before_the_batch_is_made(submission: Submission, provider: Provider, record: BatchRecord) -> None:
+    seen: list[str] = []
+    make = provider.submit
+
+    async def submit_and_look(file_id: str, notes: dict[str, str]) -> Batch:
+        seen.extend(noted.batch_id for noted in record.open())
+        return await make(file_id, notes)
+
+    provider.submit = submit_and_look  # type: ignore[method-assign]
+    submit(submission)
+    assert seen == ["file file-1"]
+
+
+def test_a_file_that_is_refused_at_once_is_not_looked_for_later(submission: Submission, provider: Provider, record: BatchRecord) -> None:
+    provider.faults = [(False, Refusal("no", 400))]
+    with pytest.raises(Refusal):
+        submit(submission)
+    assert record.open() == []
+
+
+def test_a_file_that_is_refused_after_an_unheard_making_is_looked_for_later(
+    submission: Submission, provider: Provider, record: BatchRecord
+) -> None:
+    provider.faults = [(False, LOST), (False, Refusal("no", 400))]
+    with pytest.raises(Refusal):
+        submit(submission)
+    assert [noted.batch_id for noted in record.open()] == ["file file-1"]
+
+
+def test_a_batch_is_recovered_from_the_note_on_its_file(submission: Submission, provider: Provider, record: BatchRecord) -> None:
+    note = record.uploaded("file-1", FILE.calls)
+    assert asyncio.run(submission.recover(note)) is None and record.open() == []
+    note = record.uploaded("file-2", FILE.calls)
+    provider.made = [Batch("batch_9", "in_progress", "file-2")]
+    found = asyncio.run(submission.recover(note))
+    assert found and found[1].id == "batch_9" and [noted.batch_id for noted in record.open()] == ["batch_9"]
+
+
+def test_a_young_note_is_given_time_until_the_provider_lists_its_batch(
+    submission: Submission, record: BatchRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "UNSURE_SECONDS", 10.0)
+    rests: list[float] = []
+
+    async def rest(self: Patience, seconds: float) -> None:
+        rests.append(seconds)
+
+    monkeypatch.setattr(Patience, "rest", rest)
+    note = record.uploaded("file-1", FILE.calls)
+    for age in (4.0, 11.0, -100_000.0):  # the clock may have jumped
+        asyncio.run(submission.recover(msgspec.structs.replace(note, submitted=time.time() - age)))
+    assert rests == [pytest.approx(6.0, abs=1.0)]
+
+
+def test_how_the_calls_were_asked_is_noted_on_the_batch(submission: Submission) -> None:
+    manner = Manner("json_object", 5, ("seed", "temperature"), "max_completion_tokens", 8192)
+    assert manner_of(submit(submission, manner)) == manner
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"form": "telepathy"}', '{"room": "much"}', None, 7])
+def test_a_note_that_says_nothing_means_the_usual_way(text: Any) -> None:
+    assert manner_of(Batch("b", "completed", metadata={"harness_manner": text})) == manner_of(Batch("b", "completed")) == Manner()
+
+
+def test_keys_tell_batches_apart(submission: Submission, provider: Provider, record: BatchRecord) -> None:
+    notes = [record.uploaded(file, calls) for file, calls in (("f", ("a",)), ("f", ("a", "b")), ("g", ("a",)))]
+    assert len({module._key(note) for note in notes}) == 3

@@ -1,0 +1,33 @@
+"""What somebody who looks on is told while calls are asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.engines import Progress
+from harness.model import JudgeIdentity
+from harness.render.progress import TerminalWatcher
+
+JUDGE, OTHER = JudgeIdentity("openai", "m"), JudgeIdentity("openai", "n")
+
+
+def test_each_note_is_shown_once_and_as_plain_text(capsys: pytest.CaptureFixture[str]) -> None:
+    show = TerminalWatcher(assume_yes=True).progress([JUDGE, OTHER])
+    progress = Progress(total=2, notes=["batch \x1b[31mb_1\x1b[0m is expired [red]"])
+    show(JUDGE, progress)
+    show(JUDGE, progress)
+    progress.notes.append("another")
+    show(JUDGE, progress)
+    show(OTHER, Progress(total=1, notes=["of its own"]))
+    assert capsys.readouterr().err.splitlines() == [
+        "openai/m: batch [31mb_1[0m is expired [red]",
+        "openai/m: another",
+        "openai/n: of its own",
+    ]
+
+
+def test_batches_are_counted_by_state(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.render.progress._QUIET_SECONDS", 0.0)
+    show = TerminalWatcher(assume_yes=True).progress([JUDGE])
+    show(JUDGE, Progress(total=9, batches={"validating": 1, "in_progress": 2}, there=4))
+    assert "batches: 2 in_progress, 1 validating" in capsys.readouterr().err
