@@ -19,7 +19,7 @@ from harness.answers import Answers, Spent, collect
 from harness.content.recorded import Judgments
 from harness.content.tags import suggest
 from harness.engines import Outcome, Progress, Settings, Work, ask_all
-from harness.engines.batch_record import is_open
+from harness.engines.batch.record import is_open
 from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge
 from harness.judges.batches import Batching
@@ -260,7 +260,7 @@ def _ask_all(works: Sequence[Work], run: str, store: Store, watcher: Watcher, se
 
     try:
         if settings.engine == "batch":
-            from harness.engines.batch import ask_in_batches  # late: what it needs takes time to import
+            from harness.engines.batch.engine import ask_in_batches  # late: what it needs takes time to import
 
             outcomes = ask_in_batches(works, run, store, settings, watch)
         else:

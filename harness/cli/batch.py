@@ -11,8 +11,8 @@ import msgspec
 
 from harness.cli.run import show
 from harness.engines import Settings
-from harness.engines.batch_record import is_file, is_open
-from harness.engines.batch_status import look_at
+from harness.engines.batch.record import is_file, is_open
+from harness.engines.batch.status import look_at
 from harness.errors import HarnessError, JudgeError, UsageError
 from harness.judges.batches import Batch as Seen
 from harness.judges.batches import Batching

@@ -8,8 +8,8 @@ import time
 
 import msgspec
 
-from harness.engines.batch_files import RequestFile
-from harness.engines.batch_record import BatchRecord, file_id
+from harness.engines.batch.files import RequestFile
+from harness.engines.batch.record import BatchRecord, file_id
 from harness.engines.patience import Patience
 from harness.judges.base import NoReply
 from harness.judges.batches import Batch, Batches, Refusal

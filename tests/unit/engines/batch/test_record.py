@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.batch_record import BatchRecord, file_id, is_file
+from harness.engines.batch.record import BatchRecord, file_id, is_file
 from harness.store import Store
 
 

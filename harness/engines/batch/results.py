@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from harness.engines.batch_accounts import Accounts
-from harness.engines.batch_files import Line, Results
-from harness.engines.batch_submission import manner_of
+from harness.engines.batch.accounts import Accounts
+from harness.engines.batch.files import Line, Results
+from harness.engines.batch.submission import manner_of
 from harness.engines.patience import Patience
 from harness.engines.work import Calls, Work, only
 from harness.errors import FatalReply, JudgeError

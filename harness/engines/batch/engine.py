@@ -12,12 +12,12 @@ from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 
-from harness.engines.batch_accounts import Accounts
-from harness.engines.batch_files import request_files, scratch
-from harness.engines.batch_record import BatchRecord, is_file
-from harness.engines.batch_refusal import is_full, learns, said
-from harness.engines.batch_results import Collector
-from harness.engines.batch_submission import Submission
+from harness.engines.batch.accounts import Accounts
+from harness.engines.batch.files import request_files, scratch
+from harness.engines.batch.record import BatchRecord, is_file
+from harness.engines.batch.refusal import is_full, learns, said
+from harness.engines.batch.results import Collector
+from harness.engines.batch.submission import Submission
 from harness.engines.budget import Budget
 from harness.engines.local import Watch
 from harness.engines.patience import LONGEST_WAIT_SECONDS, OutOfTime, Patience

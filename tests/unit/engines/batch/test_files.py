@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from harness.engines import batch_files
-from harness.engines.batch_files import Results, request_files, scratch
+from harness.engines.batch import files as batch_files
+from harness.engines.batch.files import Results, request_files, scratch
 from harness.errors import StoreError
 
 # ---- files of requests

@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from harness.engines import Limits, Progress
-from harness.engines import batch_submission as module
-from harness.engines.batch_files import RequestFile
-from harness.engines.batch_record import BatchRecord
-from harness.engines.batch_submission import Submission, manner_of
+from harness.engines.batch import submission as module
+from harness.engines.batch.files import RequestFile
+from harness.engines.batch.record import BatchRecord
+from harness.engines.batch.submission import Submission, manner_of
 from harness.engines.budget import Budget
 from harness.engines.patience import Patience
 from harness.judges import NoReply

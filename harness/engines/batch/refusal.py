@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import msgspec
 
-from harness.engines.batch_submission import manner_of
+from harness.engines.batch.submission import manner_of
 from harness.engines.work import Calls, only
 from harness.errors import FatalReply
 from harness.judges.base import NoReply

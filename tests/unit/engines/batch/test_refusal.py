@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.engines.batch_refusal import is_full, learns, said
+from harness.engines.batch.refusal import is_full, learns, said
 from harness.judges.batches import Batch, LineError
 from harness.judges.batches import _Errors as Errors
 from harness.judges.chat import Chat

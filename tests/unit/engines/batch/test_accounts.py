@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.engines import Limits, Work
-from harness.engines.batch_accounts import Accounts
+from harness.engines.batch.accounts import Accounts
 from harness.engines.budget import Budget
 from harness.engines.retry import FIRST_ATTEMPTS
 from harness.errors import JudgeError
