@@ -9,6 +9,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,13 +19,13 @@ import msgspec
 from harness.answers import Answers, Spent, collect
 from harness.content.recorded import Judgments
 from harness.content.tags import suggest
-from harness.engines import Outcome, Progress, Settings, Work, ask_all
+from harness.engines import Engine, Opening, Outcome, Progress, Settings, Work, ask_all, check_engine
 from harness.engines.batch.record import is_open
 from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge
-from harness.judges.batches import Batching
+from harness.judges.environment import Environment
 from harness.judgments import failures, read_judgments
-from harness.model import Call, Failure, JudgeIdentity, Realised, Reply, Score, Usage
+from harness.model import Call, Failure, JudgeIdentity, Realised, Reply, Scale, Score, Usage
 from harness.parse import language
 from harness.plan import Calls, Plan, rough_usage
 from harness.prices import Price, price_of
@@ -71,13 +72,22 @@ class RunResult(msgspec.Struct, frozen=True):
     absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}  # classes without an example, by (language, task, metric)
 
 
-def open_judges(
+def judge_options(
     spec: RunSpec, prepared: Prepared, environment: Mapping[str, str] | None = None, timeout: float | None = None
+) -> JudgeOptions:
+    """What the judges of a specification are opened with; by default the environment of this process."""
+    return JudgeOptions(
+        spec.base_url, Environment(os.environ if environment is None else environment), prepared.training, spec.seed, timeout
+    )
+
+
+def open_judges(
+    spec: RunSpec, prepared: Prepared, environment: Mapping[str, str] | None = None, options: JudgeOptions | None = None
 ) -> list[Judge]:
-    """The judges of a specification, opened but not started."""
+    """The judges of a specification, opened but not started, with these options or those that `environment` gives."""
     if not spec.judges or len(set(spec.judges)) != len(spec.judges):
         raise UsageError(f"name each judge once; got: {', '.join(spec.judges) or 'none'}")
-    options = JudgeOptions(spec.base_url, dict(os.environ if environment is None else environment), prepared.training, spec.seed, timeout)
+    options = judge_options(spec, prepared, environment) if options is None else options
     judges = [open_judge(name, options) for name in spec.judges]
     names = [judge.identity.name for judge in judges]
     for name in names:
@@ -94,17 +104,20 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
     Raises what `prepare` raises, JudgeError and StoreError, and IncompleteRun when calls are left without an answer: the same
     command goes on from there.
     """
+    check_engine(settings)
     prepared = prepare(spec)
-    judges = open_judges(spec, prepared, timeout=settings.timeout)
-    check_engine(judges, settings)
+    options = judge_options(spec, prepared, timeout=settings.timeout)
+    judges = open_judges(spec, prepared, options=options)
+    openings = {judge.identity.name: Opening(name, options) for name, judge in zip(spec.judges, judges, strict=True)}
+    check_engine(settings, judges)
     _check_prices(judges, settings)
     protocol = msgspec.structs.replace(prepared.protocol, identities=tuple(judge.identity for judge in judges))
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
-    for host in {judge.endpoint for judge in judges if judge.endpoint and prepared.data.private}:
-        watcher.consent(host, len(prepared.data.labelled_metrics))
+    for place in _places(judges, settings) if prepared.data.private else ():
+        watcher.consent(place, len(prepared.data.labelled_metrics))
     with Store.writing(out) as store:
         store.put_run(protocol.name, msgspec.json.encode(protocol))
-        return _complete(judges, prepared, store, out, watcher, settings)
+        return _complete(judges, openings, prepared, store, out, watcher, settings)
 
 
 def collect_batches(name: str, out: Path, watcher: Watcher, settings: Settings, base_url: str | None = None) -> RunResult:
@@ -114,7 +127,7 @@ def collect_batches(name: str, out: Path, watcher: Watcher, settings: Settings, 
         identities = [identity for identity in prepared.protocol.identities if open_batches(store, identity)]
         judges = [same_judge(identity, base_url, settings.timeout) for identity in identities]
         collecting = msgspec.structs.replace(settings, engine="batch", batches="collect")
-        return _complete(judges, prepared, store, out, watcher, collecting)
+        return _complete(judges, {}, prepared, store, out, watcher, collecting)
 
 
 def open_batches(store: Store, identity: JudgeIdentity) -> list[Batch]:
@@ -131,24 +144,31 @@ def same_judge(identity: JudgeIdentity, base_url: str | None, timeout: float | N
     return judge
 
 
-def _complete(judges: Sequence[Judge], prepared: Prepared, store: Store, out: Path, watcher: Watcher, settings: Settings) -> RunResult:
+def _complete(
+    judges: Sequence[Judge],
+    openings: Mapping[str, Opening],
+    prepared: Prepared,
+    store: Store,
+    out: Path,
+    watcher: Watcher,
+    settings: Settings,
+) -> RunResult:
     """Ask these judges what they have not answered, and read the whole run from the store."""
     plan = prepared.plan(store)
     started = time.time()
-    sessions = _ask(judges, plan, prepared, store, watcher, settings)
+    sessions, engine = _ask(judges, openings, plan, prepared, store, watcher, settings)
     result = read_run(prepared, store, out, plan)
-    _record(result, started, sessions, settings)
+    _record(result, started, sessions, settings, engine)
     _raise_if_incomplete(result, sessions, settings)
     return result
 
 
-def check_engine(judges: Sequence[Judge], settings: Settings) -> None:
-    """Raises UsageError for judges that the engine cannot ask."""
-    if settings.engine == "ray":
-        raise UsageError("the engine 'ray' is not part of this version; choose local or batch")
-    without = [judge.identity.name for judge in judges if not isinstance(judge, Batching)]
-    if settings.engine == "batch" and without:
-        raise UsageError(f"--engine batch needs a provider with a batch interface, which {', '.join(without)} has not; leave --engine away")
+def _places(judges: Sequence[Judge], settings: Settings) -> set[str]:
+    """Where texts would be sent to that is not this machine."""
+    found = {judge.endpoint for judge in judges if judge.endpoint}
+    if settings.engine == "ray" and settings.cluster.address != "local":
+        found.add(f"the nodes of the Ray cluster '{settings.cluster.address}'")
+    return found
 
 
 def price_asked(identity: JudgeIdentity, settings: Settings) -> Price | None:
@@ -206,9 +226,18 @@ def _how_batches_go_on(result: RunResult, sessions: Sequence[_Asked]) -> str:
     )
 
 
-def _ask(judges: Sequence[Judge], plan: Plan, prepared: Prepared, store: Store, watcher: Watcher, settings: Settings) -> list[_Asked]:
-    """Ask every judge what it has not answered yet."""
+def _ask(
+    judges: Sequence[Judge],
+    openings: Mapping[str, Opening],
+    plan: Plan,
+    prepared: Prepared,
+    store: Store,
+    watcher: Watcher,
+    settings: Settings,
+) -> tuple[list[_Asked], Engine]:
+    """Ask every judge what it has not answered yet; how that went for each, and what the engine says of itself."""
     works, records = [], []
+    engine = Engine(settings.engine)
     for judge in judges:
         every = plan.calls(judge.identity)
         missing = every.without(_done(every, store, prepared, plan))
@@ -217,10 +246,10 @@ def _ask(judges: Sequence[Judge], plan: Plan, prepared: Prepared, store: Store, 
             watcher.planned(judge.identity, estimate(missing, price), len(every) - len(missing))
         records.append(_Asked(judge.identity, len(every) - len(missing)))
         if len(missing):
-            works.append(_work(judge, missing, prepared, settings, price))
+            works.append(_work(judge, missing, prepared, settings, price, openings.get(judge.identity.name)))
     if works:
-        _ask_all(works, prepared.protocol.name, store, watcher, settings, {record.judge.name: record for record in records})
-    return records
+        engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records})
+    return records, engine
 
 
 def _done(calls: Calls, store: Store, prepared: Prepared, plan: Plan) -> list[bool]:
@@ -228,15 +257,20 @@ def _done(calls: Calls, store: Store, prepared: Prepared, plan: Plan) -> list[bo
     if not prepared.protocol.reask:
         return [number is not None for number in store.last_attempts(calls.ids())]
     return [
-        reply is not None and not _is_refused(call, reply, prepared) for call, reply in zip(calls, store.replies(calls.ids()), strict=True)
+        reply is not None and not _is_refused(call, reply, prepared.data.scales)
+        for call, reply in zip(calls, store.replies(calls.ids()), strict=True)
     ]
 
 
-def _is_refused(call: Call, reply: Reply, prepared: Prepared) -> bool:
-    return Failure.REFUSED in failures(call.ask, reply, prepared.data.scales)
+def _is_refused(call: Call, reply: Reply, scales: Mapping[str, Scale]) -> bool:
+    return Failure.REFUSED in failures(call.ask, reply, scales)
 
 
-def _work(judge: Judge, calls: Calls, prepared: Prepared, settings: Settings, price: Price | None) -> Work:
+def _never(call: Call, reply: Reply) -> bool:
+    return False
+
+
+def _work(judge: Judge, calls: Calls, prepared: Prepared, settings: Settings, price: Price | None, opening: Opening | None) -> Work:
     scales = prepared.data.scales
     reask = prepared.protocol.reask
     weighed = settings.limits.cost is not None or bool(settings.tpm)  # or nobody looks at the estimate
@@ -244,13 +278,15 @@ def _work(judge: Judge, calls: Calls, prepared: Prepared, settings: Settings, pr
         judge,
         calls,
         unreadable=lambda call, reply: len(failures(call.ask, reply, scales)),
-        ask_again=(lambda call, reply: _is_refused(call, reply, prepared)) if reask else lambda call, reply: False,
+        ask_again=partial(_is_refused, scales=scales) if reask else _never,
         tokens=rough_usage if weighed else lambda call: Usage(),
         cost=price.of if price else lambda usage: 0.0,
+        run=prepared.protocol.name,
+        opening=opening,
     )
 
 
-def _ask_all(works: Sequence[Work], run: str, store: Store, watcher: Watcher, settings: Settings, records: Mapping[str, _Asked]) -> None:
+def _ask_all(works: Sequence[Work], store: Store, watcher: Watcher, settings: Settings, records: Mapping[str, _Asked]) -> Engine:
     start = time.perf_counter()
     show = watcher.progress([work.judge.identity for work in works])
     language.load()  # while the judges think
@@ -259,16 +295,12 @@ def _ask_all(works: Sequence[Work], run: str, store: Store, watcher: Watcher, se
         show(work.judge.identity, progress)
 
     try:
-        if settings.engine == "batch":
-            from harness.engines.batch.engine import ask_in_batches  # late: what it needs takes time to import
-
-            outcomes = ask_in_batches(works, run, store, settings, watch)
-        else:
-            outcomes = ask_all(works, store, settings, watch)
+        outcomes = ask_all(works, store, settings, watch)
     finally:
         watcher.finished()
     for work, outcome in zip(works, outcomes, strict=True):
         _note(records[work.judge.identity.name], outcome, time.perf_counter() - start)
+    return outcomes[0].engine
 
 
 def _note(record: _Asked, outcome: Outcome, seconds: float) -> None:
@@ -338,7 +370,7 @@ def _stored(name: str, store: Store, out: Path) -> Prepared:
     return msgspec.structs.replace(prepared, protocol=protocol)
 
 
-def _record(result: RunResult, started: float, sessions: Sequence[_Asked], settings: Settings) -> None:
+def _record(result: RunResult, started: float, sessions: Sequence[_Asked], settings: Settings, engine: Engine) -> None:
     """Write run.json: what was asked, of whom, when, at what speed and price. Never a key, never a port.
 
     Every time that calls were asked is one of its `sessions`; a run that is only re-read adds none.
@@ -347,7 +379,7 @@ def _record(result: RunResult, started: float, sessions: Sequence[_Asked], setti
     prices = {identity.name: price_of(identity, settings.prices) for identity in result.protocol.identities}
     earlier = _sessions(path)
     if not earlier or any(asked.asked or asked.lost or asked.batches for asked in sessions):
-        earlier = [*earlier, {"started": started, "ended": time.time(), "engine": settings.engine, "judges": sessions}]
+        earlier = [*earlier, {"started": started, "ended": time.time(), "engine": engine, "judges": sessions}]
     record = {
         "schema_version": 2,
         "run": result.name,

@@ -184,9 +184,11 @@ def _run(commands: Any) -> None:
         "--engine",
         choices=("local", "batch", "ray"),
         default="local",
-        help="local: live, from this machine (default); batch: the provider's batches, within a day at half the price",
+        help="local: live, from this machine (default); batch: the provider's batches, within a day at half the price; ray: a Ray cluster",
     )
     speed.add_argument("--detach", action="store_true", help="with --engine batch: submit, and do not wait")
+    speed.add_argument("--ray-address", metavar="ADDRESS", help="the cluster: auto, HOST:PORT, or local to start one (default: auto)")
+    speed.add_argument("--ray-actors", type=_positive, metavar="N", help="actors that ask, with one CPU each (default: one a node)")
     speed.add_argument(
         "--concurrency",
         type=_for_judge(_positive),

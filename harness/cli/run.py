@@ -10,10 +10,10 @@ import msgspec
 
 from harness.analyse import Report
 from harness.api import report as make_report
-from harness.engines import Limits, Settings
+from harness.engines import Cluster, Limits, Settings, check_engine
 from harness.errors import IncompleteRun, UsageError
 from harness.protocol import DEFAULT_JUDGE, RunSpec, prepare
-from harness.runner import RunResult, calls_of, check_engine, estimate, open_judges, price_asked, reopen
+from harness.runner import RunResult, calls_of, estimate, open_judges, price_asked, reopen
 from harness.runner import run as run_spec
 from harness.store import Store
 from harness.tables import to_json
@@ -64,6 +64,8 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
 def _settings(arguments: argparse.Namespace) -> Settings:
     if arguments.detach and arguments.engine != "batch":
         raise UsageError("--detach is for --engine batch: only a provider's batches go on by themselves")
+    if arguments.engine != "ray" and (arguments.ray_address is not None or arguments.ray_actors is not None):
+        raise UsageError("--ray-address and --ray-actors say how to ask from a Ray cluster; add --engine ray")
     return Settings(
         engine=arguments.engine,
         batches="detach" if arguments.detach else "wait",
@@ -74,6 +76,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         timeout=arguments.timeout,
         limits=Limits(arguments.max_cost, arguments.max_calls, arguments.max_minutes),
         prices=arguments.prices,
+        cluster=Cluster(arguments.ray_address or "auto", arguments.ray_actors),
     )
 
 
@@ -123,7 +126,7 @@ def runs(arguments: argparse.Namespace) -> int:
 def _dry_run(spec: RunSpec, settings: Settings, *, as_json: bool) -> int:
     prepared = prepare(spec)
     judges = open_judges(spec, prepared)
-    check_engine(judges, settings)
+    check_engine(settings, judges)
     rows = []
     prompts: dict[str, Sequence[object]] = {}
     for judge, calls in zip(judges, calls_of(prepared, judges).values(), strict=True):

@@ -1,7 +1,7 @@
-"""How calls are asked: `local` on this machine. All engines take the same work and write to the same store."""
+"""How calls are asked: `local` on this machine, `ray` from a cluster. All engines take the same work and write to the same store."""
 
 from harness.engines.budget import Limits
-from harness.engines.local import ask_all
-from harness.engines.work import Outcome, Progress, Settings, Work
+from harness.engines.choice import ask_all, check_engine
+from harness.engines.work import Cluster, Engine, Opening, Outcome, Progress, Settings, Work
 
-__all__ = ["Limits", "Outcome", "Progress", "Settings", "Work", "ask_all"]
+__all__ = ["Cluster", "Engine", "Limits", "Opening", "Outcome", "Progress", "Settings", "Work", "ask_all", "check_engine"]

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
 from harness.model import Call, JudgeIdentity, Reply
 from harness.store import Attempt, Store
+
+
+class Keeper(Protocol):
+    """What a session gives its attempts to."""
+
+    async def keep(self, call: Call, reply: Reply | None, lost: str | None = None) -> None:
+        """Return once the attempt is safe."""
+
+    def commit(self) -> None:
+        """Make all that was given safe now."""
 
 
 class Ledger:

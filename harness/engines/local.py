@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 from harness.engines.budget import Budget
-from harness.engines.ledger import Ledger
+from harness.engines.ledger import Keeper, Ledger
 from harness.engines.pace import Pace, Slot
 from harness.engines.retry import MAX_ATTEMPTS, Breaker, Tries, backoff
 from harness.engines.together import run_together
@@ -30,17 +31,17 @@ def ask_all(works: Sequence[Work], store: Store, settings: Settings, watch: Watc
     the store cannot be written; the other judges' calls are ended then, too.
     """
     budget = Budget(settings.limits)
-    return run_together([_Session(work, store, settings, budget, watch) for work in works])
+    return run_together([Session(work, Ledger(store, work.judge.identity), settings, budget, watch) for work in works])
 
 
-class _Session:
-    """One judge's calls on their way."""
+class Session:
+    """One judge's calls on their way, each from its first attempt to its answer. Attempts go into the ledger."""
 
-    def __init__(self, work: Work, store: Store, settings: Settings, budget: Budget, watch: Watch) -> None:
+    def __init__(self, work: Work, ledger: Keeper, settings: Settings, budget: Budget, watch: Watch) -> None:
         self._work = work
         self._judge = work.judge
         name = self._judge.identity.name
-        self._ledger = Ledger(store, self._judge.identity)
+        self._ledger = ledger
         self._pace = Pace(
             for_judge(settings.concurrency, name) or self._judge.concurrency, for_judge(settings.rpm, name), for_judge(settings.tpm, name)
         )
@@ -55,6 +56,16 @@ class _Session:
 
     def outcome(self, *, interrupted: bool) -> Outcome:
         return Outcome(self._progress, interrupted, self._last_loss, self._budget.exhausted)
+
+    @property
+    def room(self) -> int:
+        """How many more calls may be begun: enough that none of the slots waits for one."""
+        return _WAITING_PER_SLOT * self._pace.limit.limit - self._under_way
+
+    def begin(self, call: Call, tokens: int, reserved: float = 0.0) -> Coroutine[Any, Any, None]:
+        """What asks one call, to be awaited; it counts as under way from now on."""
+        self._under_way += 1
+        return self._call(call, tokens, reserved)
 
     async def run(self) -> None:
         if not self._progress.total:
@@ -72,13 +83,12 @@ class _Session:
         for call in self._work.calls:
             estimated = self._work.tokens(call)
             cost = self._work.cost(estimated)
-            while self._under_way >= _WAITING_PER_SLOT * self._pace.limit.limit:
+            while self.room <= 0:
                 self._room.clear()
                 await self._room.wait()
             if not self._budget.take(cost):
                 break
-            self._under_way += 1
-            group.create_task(self._call(call, estimated.prompt_tokens + estimated.completion_tokens, cost))
+            group.create_task(self.begin(call, estimated.prompt_tokens + estimated.completion_tokens, cost))
 
     async def _call(self, call: Call, tokens: int, reserved: float) -> None:
         """One call from its first attempt to its answer, or to being given up."""

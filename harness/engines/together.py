@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import Any, Protocol
 
 from harness.engines.work import Outcome
 from harness.errors import HarnessError
@@ -22,29 +22,33 @@ class Session(Protocol):
 
 def run_together(sessions: Sequence[Session]) -> list[Outcome]:
     """Run sessions to their end. Ctrl-C ends them cleanly; the first of our errors ends them, and is raised."""
-    return asyncio.run(_together(sessions))
+    return asyncio.run(_run(sessions))
 
 
-async def _together(sessions: Sequence[Session]) -> list[Outcome]:
+async def _run(sessions: Sequence[Session]) -> list[Outcome]:
+    interrupted = await together([session.run() for session in sessions])
+    return [session.outcome(interrupted=interrupted) for session in sessions]
+
+
+async def together(jobs: Sequence[Coroutine[Any, Any, None]]) -> bool:
+    """Do all of them side by side; whether they were interrupted by Ctrl-C. Raises the first of our errors, which ends the others."""
     loop = asyncio.get_running_loop()
-    main = asyncio.ensure_future(_each(sessions))
+    main = asyncio.ensure_future(_each(jobs))
     with suppress(NotImplementedError, RuntimeError, ValueError):  # no handlers on Windows or outside the main thread
         loop.add_signal_handler(signal.SIGINT, main.cancel)
         loop.add_signal_handler(signal.SIGTERM, main.cancel)
     try:
         await main
-        interrupted = False
     except asyncio.CancelledError:
-        interrupted = True
-    return [session.outcome(interrupted=interrupted) for session in sessions]
+        return True
+    return False
 
 
-async def _each(sessions: Sequence[Session]) -> None:
-    """Raises the first of our errors; what else went wrong is ended by it."""
+async def _each(jobs: Sequence[Coroutine[Any, Any, None]]) -> None:
     try:
         async with asyncio.TaskGroup() as group:
-            for session in sessions:
-                group.create_task(session.run())
+            for job in jobs:
+                group.create_task(job)
     except BaseExceptionGroup as errors:  # not `except*`, which wraps what it raises in a group again in early releases of 3.11
         first: BaseException | None = errors.subgroup(HarnessError)
         if first is None:

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeVar
 import msgspec
 
 from harness.engines.budget import Limits
-from harness.judges import Judge
+from harness.judges import Judge, JudgeOptions
 from harness.model import Call, Reply, Usage
 
 Number = TypeVar("Number", int, float)
@@ -34,6 +34,13 @@ def only(calls: Calls, wanted: Container[str]) -> Calls:
     return calls.without([call_id not in wanted for call_id in calls.ids()])
 
 
+class Opening(msgspec.Struct, frozen=True):
+    """What a judge was opened by, so that the same one can be opened elsewhere."""
+
+    name: str
+    options: JudgeOptions
+
+
 class Work(msgspec.Struct, frozen=True):
     """The calls that one judge has to answer.
 
@@ -47,6 +54,15 @@ class Work(msgspec.Struct, frozen=True):
     ask_again: Callable[[Call, Reply], bool] = lambda call, reply: False
     tokens: Callable[[Call], Usage] = lambda call: Usage()
     cost: Callable[[Usage], float] = lambda usage: 0.0
+    run: str = ""  # whose work it is; providers' batches are noted under its name
+    opening: Opening | None = None  # for engines that ask from elsewhere, to which `ask_again` travels, too
+
+
+class Cluster(msgspec.Struct, frozen=True):
+    """The Ray cluster that the engine `ray` asks from: `auto`, `HOST:PORT`, or `local` for one of its own. No `actors`: one a node."""
+
+    address: str = "auto"
+    actors: int | None = None
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -57,9 +73,9 @@ class Settings(msgspec.Struct, frozen=True):
     waited for, submitted only (`detach`), or fetched only (`collect`).
     """
 
-    engine: Literal["local", "batch", "ray"] = "local"
+    engine: str = "local"
     batches: Literal["wait", "detach", "collect"] = "wait"
-
+    cluster: Cluster = Cluster()
     concurrency: dict[str, int] = {}
     rpm: dict[str, float] = {}
     tpm: dict[str, float] = {}
@@ -94,6 +110,16 @@ class Progress(msgspec.Struct):
     notes: list[str] = []
 
 
+class Engine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What asked, for run.json. Of a cluster: its nodes and actors at work at most, actors that were lost, calls that came twice."""
+
+    name: str
+    nodes: int | None = None
+    actors: int | None = None
+    lost: int | None = None
+    dropped: int | None = None
+
+
 class Outcome(msgspec.Struct, frozen=True):
     """How asking one judge ended: whether it was interrupted, and why the last given-up call had no reply.
 
@@ -106,3 +132,4 @@ class Outcome(msgspec.Struct, frozen=True):
     stopped: str = ""  # which budget ended it
     batches: dict[str, str] = {}
     under_way: int = 0
+    engine: Engine = Engine("local")

@@ -22,8 +22,8 @@ from harness.engines.budget import Budget
 from harness.engines.local import Watch
 from harness.engines.patience import LONGEST_WAIT_SECONDS, OutOfTime, Patience
 from harness.engines.together import run_together
-from harness.engines.work import Calls, Outcome, Settings, Work, only
-from harness.errors import JudgeError, UsageError
+from harness.engines.work import Calls, Engine, Outcome, Settings, Work, only
+from harness.errors import JudgeError
 from harness.judges.batches import Batch, Batching, Refusal
 from harness.judges.chat import Manner
 from harness.store import Batch as Record
@@ -36,30 +36,25 @@ QUEUE_SECONDS = 60.0  # the first pause when a provider's queue is full; it doub
 _FULL_TIMES = 8  # that a full queue is waited for when nothing of ours is in it
 
 
-def ask_in_batches(
-    works: Sequence[Work], run: str, store: Store, settings: Settings, watch: Watch = lambda work, progress: None
-) -> list[Outcome]:
+def ask_all(works: Sequence[Work], store: Store, settings: Settings, watch: Watch = lambda work, progress: None) -> list[Outcome]:
     """Ask the calls of all judges by their providers' batches, going on with what earlier processes have submitted.
 
-    Raises UsageError for a judge without a batch interface, JudgeError when a provider cannot be used or refuses a file, StoreError when
+    All judges have a batch interface. Raises JudgeError when a provider cannot be used or refuses a file, StoreError when
     the results folder cannot be written. Ctrl-C and kills leave batches that the next process goes on with.
     """
-    for work in works:
-        if not isinstance(work.judge, Batching):
-            raise UsageError(f"{work.judge.identity.name} has no batch interface; --engine batch is for openai/ judges")
     budget = Budget(settings.limits)
     with scratch(store.folder) as folder:
         sessions = []
         for number, work in enumerate(works):
             (folder / str(number)).mkdir()
-            sessions.append(_Session(work, run, store, settings, budget, watch, folder / str(number)))
+            sessions.append(_Session(work, store, settings, budget, watch, folder / str(number)))
         return run_together(sessions)
 
 
 class _Session:
     """One judge's calls on their way through batches."""
 
-    def __init__(self, work: Work, run: str, store: Store, settings: Settings, budget: Budget, watch: Watch, folder: Path) -> None:
+    def __init__(self, work: Work, store: Store, settings: Settings, budget: Budget, watch: Watch, folder: Path) -> None:
         assert isinstance(work.judge, Batching)
         self._work = work
         self._store = store
@@ -69,7 +64,7 @@ class _Session:
         self._accounts = Accounts(work, budget, settings.attempts)
         self._watch = partial(watch, work, self._accounts.progress)
         self._patience = Patience(work.judge.identity.name, budget, self._accounts.progress, self._watch)
-        self._record = BatchRecord(store, work.judge.identity.name, run)
+        self._record = BatchRecord(store, work.judge.identity.name, work.run)
         self._open: dict[str, tuple[Record, Batch]] = {}
         self._ended: dict[str, str] = {}
         self._interval = FIRST_POLL_SECONDS
@@ -82,7 +77,8 @@ class _Session:
         states = self._ended | {batch_id: batch.status for batch_id, (_, batch) in self._open.items()}
         held = {call_id for record, _ in self._open.values() for call_id in record.calls}
         under_way = sum(call_id in held for call_id in self._work.calls.ids()) if held else 0
-        return Outcome(self._accounts.progress, interrupted, self._accounts.last_loss, self._budget.exhausted, states, under_way)
+        told = self._accounts
+        return Outcome(told.progress, interrupted, told.last_loss, self._budget.exhausted, states, under_way, Engine("batch"))
 
     async def run(self) -> None:
         assert isinstance(self._work.judge, Batching)
