@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +33,7 @@ _PRESENT: dict[str, Callable[[], bool]] = {
     "model": lambda: models.catalogue()["smollm2-135m"].path.is_file(),
     "shared data": SHARED_DATA.is_dir,
     "mount": lambda: _can_mount(),
+    "ray": lambda: find_spec("ray") is not None,
 }
 
 

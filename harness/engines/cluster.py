@@ -1,4 +1,4 @@
-"""The engine `ray`: the plan is asked by actors of a Ray cluster. The only module that knows Ray."""
+"""The engine `ray`: the plan is asked by actors of a Ray cluster. The only module that knows Ray, which is imported when it is needed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any
 
 import msgspec
-import ray
-from ray.exceptions import ActorDiedError, RayError, RayTaskError
 
 from harness.engines.budget import Budget
 from harness.engines.charges import charges, training
@@ -54,6 +52,8 @@ def _connected(cluster: Cluster) -> Iterator[None]:
 
     Ray prints what it has to say of nodes and workers on the standard output, which is the report's.
     """
+    import ray
+
     with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
         if ray.is_initialized():
             yield
@@ -67,6 +67,8 @@ def _connected(cluster: Cluster) -> Iterator[None]:
 
 def _connect(address: str) -> None:
     """Raises UsageError for what cannot be an address, JudgeError when no cluster answers there."""
+    import ray
+
     wanted: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address == LOCAL:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told that it was used
@@ -107,6 +109,8 @@ def _check_reachable(address: str) -> None:
 
 def _nodes() -> list[Any]:
     """The nodes that are there for work. Raises JudgeError where there are none."""
+    import ray
+
     found = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= _CPUS]
     if not found:
         raise JudgeError("the Ray cluster has no node with a CPU to work with; add one with 'ray start --address HOST:PORT'")
@@ -117,6 +121,8 @@ class _Actors:
     """Hires actors, spread over the nodes. Data that judges learn from are put into the cluster once, if any judge does."""
 
     def __init__(self, works: Sequence[Work]) -> None:
+        import ray
+
         self._ask_again = [work.ask_again for work in works]
         learnt = training(works)
         self._training = None if learnt is None else ray.put(msgspec.structs.replace(learnt))
@@ -132,6 +138,8 @@ class Actor(Worker):
     """A worker that can say where it is."""
 
     async def place(self) -> str:
+        import ray
+
         return f"{ray.util.get_node_ip_address()} ({ray.get_runtime_context().get_node_id()[:8]})"
 
 
@@ -156,11 +164,15 @@ class _Hand:
         return msgspec.msgpack.decode(await _told(self._actor.end.remote(seen)), type=Turn)
 
     def kill(self) -> None:
-        with suppress(RayError):  # it was dead already
+        import ray
+
+        with suppress(ray.exceptions.RayError):  # it was dead already
             ray.kill(self._actor)
 
 
 async def _told(answer: Awaitable[Any]) -> Any:
+    from ray.exceptions import ActorDiedError, RayError, RayTaskError
+
     try:
         return await answer
     except RayTaskError:  # what it raised itself is a bug, and shown as one

@@ -142,7 +142,7 @@ class Driver:
         worker.node = await self._placed(worker)
         opened = await _heard(worker.hand.open)
         if problem := self._unlike(opened):
-            said = f"on node {worker.node}: {problem} (every node needs what the judges need: see docs/ray.md)"
+            said = f"on node {worker.node}: {problem} (every node needs what the judges need: docs/ray.md)"
             if any(sheet.progress.done for sheet in self._sheets):
                 raise Gone(said)
             raise JudgeError(said)
@@ -267,7 +267,9 @@ class Driver:
         """Let a worker go, if it is still at work with what it has finished until now."""
         if self._at_work.pop(worker.number, None):
             with suppress(Gone, Unheard, TimeoutError):
-                self._receive(worker, await asyncio.wait_for(worker.hand.end(worker.seen), END_SECONDS))
+                async with asyncio.timeout(END_SECONDS):
+                    turn = await worker.hand.end(worker.seen)
+                self._receive(worker, turn)
         worker.hand.kill()
 
     def _close(self, seat: _Seat, reason: str) -> None:
@@ -276,8 +278,8 @@ class Driver:
         for place, sheet in enumerate(self._sheets):
             if not sheet.handout.finished and not any(place in other.charges for other in self._open_seats):
                 raise JudgeError(
-                    f"no worker of the Ray cluster is left to ask {sheet.work.judge.identity.name}: {reason}. "
-                    "Run the same command again: what was answered is kept"
+                    f"no worker of the Ray cluster is left to ask {sheet.work.judge.identity.name}: {reason}. Every node needs "
+                    "judge-harness and what the judges need (docs/ray.md). Then run the same command again: what was answered is kept"
                 )
 
 
@@ -294,7 +296,8 @@ async def _turn(worker: _Worker, number: int, calls: bytes, over: str) -> Turn:
     deadline = time.monotonic() + SILENT_SECONDS
     while (left := deadline - time.monotonic()) > 0:
         try:
-            return await asyncio.wait_for(worker.hand.turn(number, worker.seen, calls, over), left)
+            async with asyncio.timeout(left):  # asyncio.wait_for may swallow a cancellation before Python 3.12
+                return await worker.hand.turn(number, worker.seen, calls, over)
         except TimeoutError:
             break
         except Unheard:

@@ -159,7 +159,8 @@ class Worker:
         self._news.clear()
         if not (self._finished or self._problem or self._bug):
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), HEARTBEAT_SECONDS)
+                async with asyncio.timeout(HEARTBEAT_SECONDS):
+                    await self._news.wait()
         if self._finished and not self._problem:
             await asyncio.sleep(_LINGER_SECONDS)
 

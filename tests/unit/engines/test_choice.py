@@ -1,0 +1,36 @@
+"""The engine is chosen by its name, and what it takes is said before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.engines import Settings, check_engine, choice
+from harness.errors import UsageError
+
+RUN = ("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/random")
+
+
+def test_an_engine_that_is_not_here_is_refused_with_those_that_are() -> None:
+    with pytest.raises(UsageError, match="the engine 'batch' is not part of this version; here: local, ray"):
+        check_engine(Settings(engine="batch"))
+
+
+@pytest.mark.parametrize("found", [None, "a folder"])
+def test_without_its_package_an_engine_says_how_to_install_it(
+    found: str | None, cli: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = type("Spec", (), {"origin": None})() if found else None
+    monkeypatch.setattr(choice, "find_spec", lambda name: folder)
+    done = cli(*RUN, "--engine", "ray", "--out", tmp_path / "results")
+    assert done.code == 2 and done.err == "harness: the engine 'ray' needs the package 'ray': pip install \"judge-harness[ray]\"\n"
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize("flag", [("--ray-address", "auto"), ("--ray-actors", "2")])
+def test_what_is_said_of_a_cluster_needs_the_engine_that_uses_one(flag: tuple[str, str], cli: Callable[..., Any], tmp_path: Path) -> None:
+    done = cli(*RUN, *flag, "--out", tmp_path / "results")
+    assert done.code == 2 and "add --engine ray" in done.err
