@@ -117,7 +117,7 @@ def test_run_json_says_how_it_was_asked(batch: Cli, provider: BatchServer, out: 
     batch()
     [session] = json.loads((run_folder(out) / "run.json").read_bytes())["sessions"]
     [judge] = session["judges"]
-    assert session["engine"] == "batch"
+    assert session["engine"] == {"name": "batch"}
     assert judge["batches"] == {"batch_1": "completed"} and judge["asked"] == sum(sizes(provider))
 
 
@@ -781,7 +781,7 @@ def test_run_json_prices_each_reply_by_the_engine_that_asked_it(
     record = json.loads((run_folder(out) / "run.json").read_bytes())
     each = (100 * 1000 + 20 * 2000) / 1e6  # the endpoint counts 100 and 20 tokens
     assert record["spent"][f"openai/{MODEL}"]["cs"]["cost"] == pytest.approx(2 * each + (len(calls[0]) - 2) * each / 2)
-    assert [session["engine"] for session in record["sessions"]] == ["local", "batch"]
+    assert [session["engine"] for session in record["sessions"]] == [{"name": "local"}, {"name": "batch"}]
 
 
 def test_no_more_is_submitted_than_may_be_spent_at_half_the_price(

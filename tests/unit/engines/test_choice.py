@@ -15,8 +15,8 @@ RUN = ("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/random")
 
 
 def test_an_engine_that_is_not_here_is_refused_with_those_that_are() -> None:
-    with pytest.raises(UsageError, match="the engine 'batch' is not part of this version; here: local, ray"):
-        check_engine(Settings(engine="batch"))
+    with pytest.raises(UsageError, match="the engine 'cloud' is not part of this version; here: local, batch, ray"):
+        check_engine(Settings(engine="cloud"))
 
 
 @pytest.mark.parametrize("found", [None, "a folder"])

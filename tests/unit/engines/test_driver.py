@@ -21,7 +21,7 @@ from harness.engines import worker as worker_module
 from harness.engines.budget import Budget, Limits
 from harness.engines.charges import charges
 from harness.engines.driver import Driver
-from harness.engines.local import together
+from harness.engines.together import together
 from harness.engines.turns import Charge, Gone, Opened, Turn, Unheard
 from harness.engines.work import Opening, Outcome, Settings, Work
 from harness.engines.worker import Worker
