@@ -87,10 +87,8 @@ def collect(arguments: argparse.Namespace) -> int:
     from harness.render.progress import TerminalWatcher
 
     name = arguments.run or _latest(arguments)
-    show(
-        collect_batches(name, arguments.out, TerminalWatcher(assume_yes=True), Settings(), arguments.base_url),
-        as_json=arguments.json,
-    )
+    settings = Settings(prices=arguments.prices)
+    show(collect_batches(name, arguments.out, TerminalWatcher(assume_yes=True), settings, arguments.base_url), as_json=arguments.json)
     return 0
 
 

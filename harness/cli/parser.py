@@ -232,6 +232,7 @@ def _batch(commands: Any) -> None:
     _batch_address(p)
     p = _command(sub, "collect", "batch:collect", "fetch what is ready of a run, and report when nothing is missing; submits nothing")
     p.add_argument("run", nargs="?", metavar="RUN", help="a run's name or its unique beginning (default: the latest with batches)")
+    p.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML), which go before the known ones")
     _batch_address(p)
     p = _command(sub, "forget", "batch:forget", "give a batch up that cannot be fetched: its calls are asked, and paid for, again")
     p.add_argument("batch", metavar="BATCH", help="its id, as 'harness batch status' shows it")
