@@ -16,7 +16,7 @@ from harness.store import Store
 _ENGINES = {
     "local": "harness.engines.local:ask_all",
     "batch": "harness.engines.batch.engine:ask_all",
-    "ray": "harness.engines.cluster:ask_all",
+    "ray": "harness.engines.cluster.engine:ask_all",
 }
 _NEEDS = {"ray": "ray"}  # engine -> package, which the extra of the engine's name installs
 

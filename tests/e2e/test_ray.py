@@ -340,7 +340,7 @@ def test_an_actor_that_hangs_is_given_up(
     cluster: Cluster, endpoint: Any, start_in: Any, undisturbed: Any, answered: Any, run_folder: Any, out: Path
 ) -> None:
     endpoint.latency = 0.1
-    impatient = "import harness.engines.driver as driver\ndriver.SILENT_SECONDS = 3.0"
+    impatient = "import harness.engines.cluster.driver as driver\ndriver.SILENT_SECONDS = 3.0"
     run = (*RUN, "--base-url", endpoint.url, "--out", out, "--concurrency", "4", *cluster.flags)
     process = start_in(cluster.env, *run, first=impatient)
     endpoint.wait_for(20)

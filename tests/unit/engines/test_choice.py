@@ -34,3 +34,9 @@ def test_without_its_package_an_engine_says_how_to_install_it(
 def test_what_is_said_of_a_cluster_needs_the_engine_that_uses_one(flag: tuple[str, str], cli: Callable[..., Any], tmp_path: Path) -> None:
     done = cli(*RUN, *flag, "--out", tmp_path / "results")
     assert done.code == 2 and "add --engine ray" in done.err
+
+
+@pytest.mark.parametrize("flag", [("--judge", "baseline/majority"), ("--judge", "local/smollm2-135m")])
+def test_a_judge_without_a_batch_interface_is_refused_in_words(flag: tuple[str, str], cli: Callable[..., Any], tmp_path: Path) -> None:
+    done = cli("run", "--langs", "cs", "--limit", "1", *flag, "--engine", "batch", "--out", tmp_path / "results")
+    assert done.code == 2 and f"needs a provider with a batch interface, which {flag[1]} has not" in done.err

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.content import Dataset
-from harness.engines.charges import charges, training
+from harness.engines.cluster.charges import charges, training
 from harness.engines.work import Opening, Settings, Work
 from harness.errors import UsageError
 from harness.judges import JudgeOptions, open_judge

@@ -14,13 +14,13 @@ from typing import Any
 import msgspec
 
 from harness.engines.budget import Budget
-from harness.engines.charges import charges, training
-from harness.engines.driver import Driver
+from harness.engines.cluster.charges import charges, training
+from harness.engines.cluster.driver import Driver
+from harness.engines.cluster.turns import Charge, Gone, Opened, Turn, Unheard
+from harness.engines.cluster.worker import Worker
 from harness.engines.local import Watch
 from harness.engines.together import together
-from harness.engines.turns import Charge, Gone, Opened, Turn, Unheard
 from harness.engines.work import Cluster, Outcome, Settings, Work
-from harness.engines.worker import Worker
 from harness.errors import JudgeError, UsageError
 from harness.store import Store
 

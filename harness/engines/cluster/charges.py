@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from harness.content import Dataset
-from harness.engines.shares import shares
-from harness.engines.turns import Charge
+from harness.engines.cluster.shares import shares
+from harness.engines.cluster.turns import Charge
 from harness.engines.work import Opening, Settings, Work
 from harness.errors import UsageError
 from harness.judges.environment import Environment

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.engines.budget import Budget, Limits
-from harness.engines.handout import Handout
+from harness.engines.cluster.handout import Handout
 from harness.engines.work import Work
 from harness.model import Call, Usage
 

@@ -16,15 +16,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.engines import driver as driver_module
-from harness.engines import worker as worker_module
 from harness.engines.budget import Budget, Limits
-from harness.engines.charges import charges
-from harness.engines.driver import Driver
+from harness.engines.cluster import driver as driver_module
+from harness.engines.cluster import worker as worker_module
+from harness.engines.cluster.charges import charges
+from harness.engines.cluster.driver import Driver
+from harness.engines.cluster.turns import Charge, Gone, Opened, Turn, Unheard
+from harness.engines.cluster.worker import Worker
 from harness.engines.together import together
-from harness.engines.turns import Charge, Gone, Opened, Turn, Unheard
 from harness.engines.work import Opening, Outcome, Settings, Work
-from harness.engines.worker import Worker
 from harness.errors import FatalReply, JudgeError
 from harness.judges import JudgeOptions, NoReply
 from harness.model import Call, JudgeIdentity, Reply

@@ -18,8 +18,8 @@ import msgspec
 
 from harness.content import Dataset
 from harness.engines.budget import Budget, Limits
+from harness.engines.cluster.turns import Charge, Finished, Opened, Standing, Tried, Turn
 from harness.engines.local import Session
-from harness.engines.turns import Charge, Finished, Opened, Standing, Tried, Turn
 from harness.engines.work import Calls, Work
 from harness.errors import HarnessError, JudgeError
 from harness.judges import Judge, open_judge

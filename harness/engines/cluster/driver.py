@@ -16,11 +16,11 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from harness.engines.budget import Budget
-from harness.engines.handout import Handout, Out
+from harness.engines.cluster.handout import Handout, Out
+from harness.engines.cluster.turns import Charge, Finished, Gone, Hand, Opened, Standing, Turn, Unheard
+from harness.engines.cluster.worker import Loaded, loaded
 from harness.engines.local import Watch
-from harness.engines.turns import Charge, Finished, Gone, Hand, Opened, Standing, Turn, Unheard
 from harness.engines.work import Engine, Outcome, Progress, Work
-from harness.engines.worker import Loaded, loaded
 from harness.errors import JudgeError
 from harness.store import Attempt, Store
 

@@ -7,16 +7,15 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 import pytest
 
 from harness.engines import Settings, Work
-from harness.engines import batch as module
-from harness.engines.batch import _Session, ask_in_batches
+from harness.engines.batch import engine as module
+from harness.engines.batch.engine import _Session
 from harness.engines.budget import Budget
-from harness.errors import UsageError
 from harness.judges import Judge
 from harness.judges.batches import Batch
 from harness.model import JudgeIdentity
@@ -34,7 +33,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def session(make_work: Callable[..., Work], store: Store, tmp_path: Path) -> _Session:
     judge = SimpleNamespace(identity=JudgeIdentity("openai", "m"), batches=lambda: None)
     work = msgspec.structs.replace(make_work("a"), judge=cast(Judge, judge))
-    return _Session(work, "run", store, Settings(), Budget(Settings().limits), lambda work, progress: None, tmp_path)
+    return _Session(work, store, Settings(), Budget(Settings().limits), lambda work, progress: None, tmp_path)
 
 
 def put(session: _Session, **waits: float | None) -> None:
@@ -64,8 +63,3 @@ def test_where_nothing_is_open_the_next_try_of_a_full_queue_is_waited_for(sessio
     assert 400 < session._pause() <= 500
     session._room_at = 0.0
     assert session._pause() == 0.0
-
-
-def test_a_judge_without_batches_is_refused_in_words(make_work: Callable[..., Any], store: Store) -> None:
-    with pytest.raises(UsageError, match="openai/m has no batch interface"):
-        ask_in_batches([make_work("a")], "run", store, Settings())

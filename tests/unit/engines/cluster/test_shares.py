@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.engines.shares import shares
+from harness.engines.cluster.shares import shares
 from harness.engines.work import Settings
 
 
