@@ -40,6 +40,7 @@ class Cluster:
         self.env = {
             "RAY_TMPDIR": str(self.folder),
             "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_AUTH_MODE": "disabled",  # or a cluster that a test starts leaves a token in the home folder
             "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # the loopback address is as good as any other
         }
         self._process = subprocess.Popen(
