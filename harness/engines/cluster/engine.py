@@ -84,8 +84,8 @@ def _connect(address: str) -> None:
 
 
 _ADVICE = (
-    "Start one with 'ray start --head' and give --ray-address HOST:PORT as it says ('auto' finds one on this machine), "
-    "or let this command start one of its own with --ray-address local"
+    "Run the command on a node of the cluster, with --ray-address auto or the HOST:PORT that 'ray start --head' said when it started one; "
+    "or let it start one of its own with --ray-address local"
 )
 
 
