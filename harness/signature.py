@@ -12,8 +12,9 @@ _SAFE = "@.+=/ "  # readable in a footnote and no separator of the signature's o
 
 class _Signature(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
-        """`key:value|key:value|…`; lists are joined by commas, and reserved characters inside values are percent-encoded."""
-        return "|".join(f"{name}:{_text(getattr(self, name))}" for name in self.__struct_fields__)
+        """`key:value|key:value|…` without what is as it usually is; lists are joined by commas, reserved characters percent-encoded."""
+        values = {field.name: (getattr(self, field.name), field.default) for field in msgspec.structs.fields(type(self))}
+        return "|".join(f"{name}:{_text(value)}" for name, (value, usual) in values.items() if value != usual)
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -51,6 +52,7 @@ class Signature(_Signature, frozen=True):
     majority: str  # how annotators become one reference
     ci: str  # how intervals are made
     harness: str  # version of this program
+    reask: str = "none"  # which answers were asked for again
 
 
 class ComparisonSignature(_Signature, frozen=True):

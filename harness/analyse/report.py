@@ -161,6 +161,7 @@ def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
         majority=BY_TASK.majority,
         ci="wilson/cluster-bootstrap",
         harness=version("judge-harness"),
+        reask="refused" if protocol.reask else "none",
     )
 
 

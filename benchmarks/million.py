@@ -1,0 +1,85 @@
+"""What a million judgments take in memory: `make bench`.
+
+A data folder of nine languages, three tasks and 2,470 items each, five metrics, three repeats, judged by `baseline/random`: 1,000,350 calls
+are planned, asked, stored, read and reported by the real command. Prints the process's peak after each phase, asserts nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ITEMS = 2_470  # of each language and task
+LANGUAGES = ("en", "fr", "de", "es", "zh", "ja", "it", "pt-BR", "cs")
+TASKS = ("open_prompt", "summarize", "continue_writing")
+METRICS = ("linguistic_acceptability", "output_content_quality", "task_quality", "problematic_content", "hallucination")
+LIMIT = 400  # MB
+
+# Runs the command, and says the peak (MB) before and after the phases that the runner consists of.
+_PHASES = """
+import sys
+from harness.cli import main
+from harness import protocol, runner
+from harness.cli import run
+
+def peak():
+    return next(int(line.split()[1]) // 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
+
+def watched(module, name, what):
+    original = getattr(module, name)
+    def call(*arguments, **named):
+        found = original(*arguments, **named)
+        print(f"PEAK {peak()} {what}", file=sys.stderr)
+        return found
+    setattr(module, name, call)
+
+watched(runner, "prepare", "content loaded")
+watched(protocol, "make_plan", "planned")
+watched(runner, "_ask_all", "asked and stored")
+watched(runner, "collect", "replies read into judgments")
+watched(run, "make_report", "analysed")
+sys.argv = ["harness", *sys.argv[1:]]
+main()
+"""
+
+
+def make_folder(folder: Path) -> None:
+    rng = random.Random(0)
+    with (folder / "items.jsonl").open("w") as items, (folder / "labels.jsonl").open("w") as labels:
+        for tag in LANGUAGES:
+            for task in TASKS:
+                for n in range(ITEMS):
+                    item_id, given = f"{tag}-{task}-{n}", f"Text {n}. " * 15
+                    texts = {"prompt": given, "passage": given, "left": given, "output": f"Answer {n}. " * 20}
+                    row = {"item_id": item_id, "language": tag, "task": task, "group": f"{tag}-{task}-{n // 3}", **texts}
+                    items.write(json.dumps(row) + "\n")
+                    for metric in METRICS:
+                        labels.write(
+                            json.dumps({"item_id": item_id, "annotator_id": "a", "metric": metric, "score": rng.randrange(2)}) + "\n"
+                        )
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_folder(folder)
+        arguments = ["run", "--data", name, "--judge", "baseline/random", "--repeats", "3", "--out", str(folder / "results")]
+        begin = time.perf_counter()
+        done = subprocess.run([sys.executable, "-c", _PHASES, *arguments], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        taken = time.perf_counter() - begin
+    peaks = [line.split(" ", 2)[1:] for line in done.stderr.splitlines() if line.startswith("PEAK ")]
+    assert done.returncode == 0 and peaks, done.stderr
+    judgments = len(LANGUAGES) * len(TASKS) * ITEMS * len(METRICS) * 3
+    print(f"{judgments:,} judgments of baseline/random, from planning to report: {taken:.0f} s")
+    for megabytes, what in peaks:
+        print(f"  {'peak once ' + what:<42}{megabytes:>9} MB")
+    print(f"  {'limit':<42}{LIMIT:>9} MB")
+
+
+if __name__ == "__main__":
+    main()

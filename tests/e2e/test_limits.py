@@ -1,0 +1,130 @@
+"""How far a run goes and what it asks again: budgets, refusals, models that think, several judges at once."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+CALLS = 4  # of the small run
+# At these prices an answer of the endpoint costs $0.12.
+PRICES = '["openai/tester-2024-01-01"]\ninput = 1000\ncached = 500\noutput = 1000\nas_of = "2026-11"\n'
+
+
+@pytest.fixture
+def record(run_folder: Callable[[Path], Path], out: Path) -> Callable[[], dict[str, Any]]:
+    """The run's run.json."""
+    return lambda: dict(json.loads((run_folder(out) / "run.json").read_bytes()))
+
+
+def test_calls_are_limited_and_the_same_command_goes_on(ask: Cli, endpoint: Any, refused: Callable[..., None]) -> None:
+    refused(ask("--max-calls", "2"), 6, "--max-calls 2 is used up", "Run the same command again")
+    assert len(endpoint.requests) == 2
+    assert ask("--max-calls", "2").code == 0
+    assert max(Counter(request.key for request in endpoint.requests).values()) == 1
+
+
+def test_money_is_limited_by_what_was_counted(ask: Cli, endpoint: Any, tmp_path: Path, record: Any, refused: Callable[..., None]) -> None:
+    (tmp_path / "prices.toml").write_text(PRICES)
+    refused(ask("--max-cost", "1", "--prices", tmp_path / "prices.toml", "--concurrency", "1"), 6, "--max-cost 1 is used up ($")
+    spent = record()["spent"]["openai/tester-2024-01-01"]["cs"]
+    assert spent["cost"] == pytest.approx(0.12 * len(endpoint.requests)) and 0 < spent["cost"] <= 1
+    assert spent["usage"]["prompt_tokens"] == 100 * len(endpoint.requests)
+
+
+def test_a_limit_of_money_needs_a_price(ask: Cli, endpoint: Any, out: Path, refused: Callable[..., None]) -> None:
+    refused(ask("--max-cost", "1"), 2, "--max-cost needs a price", "--prices FILE")
+    assert not endpoint.requests and not out.exists()
+
+
+def test_minutes_end_a_run_while_calls_are_under_way(ask: Cli, endpoint: Any, refused: Callable[..., None]) -> None:
+    endpoint.latency = 0.3
+    refused(ask("--max-minutes", "0.01", "--concurrency", "1"), 6, "--max-minutes 0.01 are over")
+    assert 0 < len(endpoint.requests) < CALLS
+
+
+@pytest.mark.parametrize("flag", ["--max-cost", "--max-minutes", "--rpm", "--tpm", "--timeout"])
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "much"])
+def test_a_limit_is_above_zero(ask: Cli, flag: str, value: str) -> None:
+    done = ask(f"{flag}={value}")
+    assert done.code == 2 and "a number above 0 is needed" in done.err
+
+
+def test_refused_calls_are_asked_again_and_all_attempts_are_kept(ask: Cli, endpoint: Any, rows: Callable[..., Any], out: Path) -> None:
+    no = endpoint.saying("I'm sorry, but I cannot help with that.")
+    endpoint.script = endpoint.first(no, no)
+    assert ask("--reask", "refused", "--concurrency", "1").code == 0
+    attempts = rows(out, "SELECT call_id, attempt, reply FROM attempts")
+    assert len(attempts) == len(endpoint.requests) == CALLS + 2
+    assert "reask:refused" in ask("--reask", "refused").out and len(endpoint.requests) == CALLS + 2
+
+
+def test_what_is_refused_for_good_is_asked_three_times_more_and_stays_a_refusal(ask: Cli, endpoint: Any) -> None:
+    endpoint.script = lambda request: endpoint.saying("", refusal="No.")
+    done = ask("--reask", "refused", "--json")
+    assert done.code == 0 and len(endpoint.requests) == 4 * CALLS
+    assert all(cell["failures"] == {"refused": cell["n_ref"]} for cell in json.loads(done.out)["cells"])
+
+
+def test_answers_of_an_earlier_run_serve_one_that_asks_refusals_again(ask: Cli, endpoint: Any) -> None:
+    endpoint.script = endpoint.first(endpoint.saying("", refusal="No."))
+    assert ask("--concurrency", "1").code == 0 and len(endpoint.requests) == CALLS
+    assert ask("--reask", "refused").code == 0 and len(endpoint.requests) == CALLS + 1
+
+
+def test_a_model_that_thinks_first_is_asked_in_its_own_way_from_the_second_call_on(
+    ask: Cli, endpoint: Any, replies: Callable[[Path], Any], record: Any, out: Path
+) -> None:
+    refusals = {
+        "max_tokens": "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
+        "temperature": "Unsupported value: 'temperature' does not support 0.0 with this model.",
+    }
+
+    def thinking(request: Any) -> Any:
+        for name, said in refusals.items():
+            if name in request.body:
+                return endpoint.error(400, said)
+        answer = endpoint.saying({"justification": "Because.", "score": 1})
+        answer.body["usage"]["completion_tokens_details"] = {"reasoning_tokens": 15}
+        return answer
+
+    endpoint.script = thinking
+    assert ask("--concurrency", "1").code == 0
+    assert len(endpoint.requests) == CALLS + 2 and "max_completion_tokens" in endpoint.requests[-1].body
+    assert {(tuple(reply["left_out"]), reply["reasoning_room"]) for reply in replies(out)} == {(("temperature",), 8192)}
+    assert record()["spent"]["openai/tester-2024-01-01"]["cs"]["usage"]["reasoning_tokens"] == 15 * CALLS
+
+
+def test_a_model_that_thinks_until_there_is_no_room_is_given_more(ask: Cli, endpoint: Any) -> None:
+    def thinking(request: Any) -> Any:
+        room = request.body["max_tokens"]
+        answer = endpoint.saying({"score": 1}) if room > 8192 else endpoint.saying("", finish="length")
+        answer.body["usage"]["completion_tokens_details"] = {"reasoning_tokens": min(room, 500)}
+        return answer
+
+    endpoint.script = thinking
+    done = ask("--concurrency", "1", "--json")
+    assert done.code == 0 and len(endpoint.requests) == CALLS + 1
+    assert all(cell["failures"] == {} for cell in json.loads(done.out)["cells"])
+
+
+def test_several_judges_are_asked_at_once(ask: Cli, endpoint: Any) -> None:
+    """Each waits for a call of the other: one after the other, neither would be answered."""
+    both = threading.Barrier(2, timeout=30)
+    met: set[str] = set()
+
+    def meeting(request: Any) -> Any:
+        if request.body["model"] not in met:
+            met.add(request.body["model"])
+            both.wait()
+        return endpoint.good(request)
+
+    endpoint.script = meeting
+    assert ask("--judge", "openai/another", "--concurrency", "1", "--concurrency", "openai/another=1").code == 0
+    assert Counter(request.body["model"] for request in endpoint.requests) == {"tester-2024-01-01": CALLS, "another": CALLS}
