@@ -223,6 +223,87 @@ def test_groups_share_no_sentence(tag: str) -> None:
     assert not shared
 
 
+# The marks that may open and close a quotation, and apostrophes, by language.
+QUOTES = set("\"'“”„‚‘’«»‹›「」『』《》")
+OWN_QUOTES = {
+    "cs": "„“‚‘",
+    "de": "„“‚‘’",
+    "en": "“”‘’",
+    "es": "«»“”‘’",
+    "fr": "«»“”’",
+    "it": "«»“”’",
+    "ja": "「」『』",
+    "pt-BR": "“”‘’",
+    "zh": "“”‘’《》",
+}
+# What no text in the language has: a pattern and why.
+NOT_IN = {
+    "fr": (r"« |[^\u00a0]»|«[^\u00a0]|[ \w][;!?]|[ \w]:(?!//)", "French sets guillemets and high marks off by no-break spaces"),
+    "es": (r"(?<![¿\w, ])\?$", "Spanish opens questions"),
+    "ja": (r"[ぁ-んァ-ン一-龥][,.!?;:]|[ぁ-んァ-ン一-龥] ", "Japanese has full-width punctuation and no spaces"),
+    "zh": (r"[一-龥][,.!?;:]|[一-龥] ", "Chinese has full-width punctuation and no spaces"),
+}
+
+
+def own_texts(tag: str) -> Iterator[tuple[str, str]]:
+    """Every text that is in the language of the pack and as a writer left it, with its place."""
+    for item in dataset(tag).items:
+        made = item.fields.get("construction")
+        for name, text in texts_of(item):
+            outputs = LIBRARY.task(item.task).outputs
+            if not (name in outputs and made in ("wrong-language", "shuffled", "repetitive")):
+                yield f"{item.item_id}, {name}", text
+
+
+@pytest.mark.parametrize("tag", WITH_TEXTS)
+def test_quotation_marks_are_the_languages_own(tag: str) -> None:
+    for where, text in own_texts(tag):
+        foreign = QUOTES & set(text) - set(OWN_QUOTES[tag])
+        assert not foreign, f"{where}: {' '.join(sorted(foreign))}"
+
+
+@pytest.mark.parametrize("tag", WITH_TEXTS)
+def test_punctuation_is_the_languages_own(tag: str) -> None:
+    pattern, why = NOT_IN.get(tag, (r"  ", "two spaces"))
+    for where, text in own_texts(tag):
+        found = re.search(pattern, text) or re.search(r"  | [,.]|\t", text)
+        assert not found, f"{where}: {text[max(0, found.start() - 20) : found.end() + 20]!r}; {why}"
+        if tag == "es":
+            assert text.count("¿") == text.count("?") and text.count("¡") == text.count("!"), where
+
+
+# Of a fluent text: words, or characters where words are not separated.
+LENGTHS = {"open_prompt": (70, 125), "continue_writing": (70, 125), "summarize": (35, 80)}
+LONG_SCRIPT = {"open_prompt": (150, 290), "continue_writing": (150, 290), "summarize": (80, 170)}
+
+
+@pytest.mark.parametrize("tag", WITH_TEXTS)
+def test_texts_are_about_as_long_as_those_of_other_packs(tag: str) -> None:
+    dense = LIBRARY.pack(tag).script in ("Jpan", "Hans")
+    for item in dataset(tag).items:
+        if item.fields.get("construction") != "fluent":
+            continue
+        text = item.fields["output"]
+        length = len(text) if dense else len(text.split())
+        low, high = (LONG_SCRIPT if dense else LENGTHS)[item.task]
+        assert low <= length <= high, f"{item.item_id}: {length}"
+
+
+@pytest.mark.parametrize("tag", WITH_ITEMS)
+def test_dev_and_test_share_no_group(tag: str) -> None:
+    groups = {split: {item.group for item in dataset(tag).items if item.split == split} for split in ("dev", "test")}
+    assert not groups["dev"] & groups["test"]
+
+
+@pytest.mark.parametrize("tag", WITH_ITEMS)
+def test_test_items_have_every_class_of_every_metric(tag: str) -> None:
+    data = dataset(tag)
+    seen = Counter((label.metric, label.score) for label in data.labels if data.by_id[label.item_id].split == "test")
+    for metric in CONTROLS.rubrics:
+        for score in data.scales[metric].classes:
+            assert seen[metric, score] >= 3, f"{metric}: {score}"
+
+
 # ---- the board that runs when none is named
 
 
