@@ -356,11 +356,11 @@ def test_a_body_that_drips_past_the_timeout_is_given_up_and_asked_for_again(
 def test_without_a_number_calls_in_flight_grow_while_it_goes_well_and_shrink_where_it_does_not(
     disturbed: Callable[..., Disturbed], hostile: Callable[..., Any], start: Callable[..., Any]
 ) -> None:
-    run, endpoint = disturbed(600), hostile(latency=0.1, faults=0.8, max_faults_per_call=1, kinds="429,503", good_first=300)
+    run, endpoint = disturbed(1500), hostile(latency=0.1, faults=0.8, max_faults_per_call=1, kinds="429,503", good_first=300)
     process = start(*run.calm.command, "--base-url", endpoint.url, "--out", run.out)
     endpoint.wait_for(300)
     grown = endpoint.stats()["most_open"]
-    endpoint.wait_for(300 + 2 * grown)  # by now refusals have come back
+    endpoint.wait_for(300 + 6 * grown)  # by now refusals have come back several times
     endpoint.control(reset=True, good_first=0)
     endpoint.wait_for(60)
     shrunk = endpoint.stats()["most_open"]
