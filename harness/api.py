@@ -9,12 +9,13 @@ from typing import Any, Literal
 import msgspec
 
 from harness import analyse
+from harness.asking import Estimate, Watcher
 from harness.content import Dataset, Library, load_folder
 from harness.engines import Settings
 from harness.errors import UsageError
 from harness.model import JudgeIdentity
 from harness.protocol import RunSpec
-from harness.runner import Estimate, RunResult, Watcher, reopen
+from harness.runner import RunResult, reopen
 from harness.runner import run as run_spec
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."

@@ -10,10 +10,11 @@ import msgspec
 
 from harness.analyse import Report
 from harness.api import report as make_report
+from harness.asking import estimate, price_asked
 from harness.engines import Cluster, Limits, Settings, check_engine
 from harness.errors import IncompleteRun, UsageError
 from harness.protocol import DEFAULT_JUDGE, RunSpec, prepare
-from harness.runner import RunResult, calls_of, estimate, open_judges, price_asked, reopen
+from harness.runner import RunResult, calls_of, open_judges, reopen
 from harness.runner import run as run_spec
 from harness.store import Store
 from harness.tables import to_json

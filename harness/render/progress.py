@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from harness.asking import Estimate
 from harness.errors import UsageError
 from harness.model import JudgeIdentity
-from harness.runner import Estimate
 from harness.text import plain
 
 _QUIET_SECONDS = 15.0  # between lines where stderr is no terminal
