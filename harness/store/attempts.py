@@ -61,11 +61,15 @@ class AttemptWriter:
                 [_row(call, identity.name, described) for call in calls.values()],
             )
             self._db.executemany(
-                "INSERT INTO attempts SELECT ?1, 1 + COALESCE((SELECT MAX(attempt) FROM attempts WHERE call_id = ?1), 0), ?2, ?3, ?4",
-                [(a.call.call_id, now, a.lost, msgspec.json.encode(a.reply).decode() if a.reply is not None else None) for a in attempts],
+                "INSERT INTO attempts SELECT ?, 1 + COALESCE((SELECT MAX(attempt) FROM attempts WHERE call_id = ?), 0), ?, ?, ?",
+                [(a.call.call_id, a.call.call_id, now, a.lost, _text(a.reply)) for a in attempts],
             )
         self._calls.add(calls)
         self._prompts.add(prompts)
+
+
+def _text(reply: Reply | None) -> str | None:
+    return None if reply is None else msgspec.json.encode(reply).decode()
 
 
 def _body(prompt: Prompt) -> bytes:
