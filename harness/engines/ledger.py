@@ -27,18 +27,26 @@ class Ledger:
         self._identity = identity
         self._pending: list[Attempt] = []
         self._waiting: list[asyncio.Future[None]] = []
+        self._unheard: Exception | None = None
 
     async def keep(self, call: Call, reply: Reply | None, lost: str | None = None) -> None:
         """Return once the attempt is committed. Raises StoreError when it cannot be."""
         loop = asyncio.get_running_loop()
         if not self._pending:
-            loop.call_soon(self.commit)
+            loop.call_soon(self._commit)
         self._pending.append(Attempt(call, reply, lost))
         self._waiting.append(committed := loop.create_future())
         await committed
 
     def commit(self) -> None:
-        """Commit what is pending now, and tell those who wait for it."""
+        """Commit what is pending now. Raises StoreError for what could not be, if those who waited for it are gone."""
+        self._commit()
+        error, self._unheard = self._unheard, None
+        if error is not None:
+            raise error
+
+    def _commit(self) -> None:
+        """Commit what is pending, and tell those who wait for it; what goes wrong is kept if nobody does."""
         pending, self._pending = self._pending, []
         waiting, self._waiting = self._waiting, []
         if not pending:
@@ -50,7 +58,7 @@ class Ledger:
             error = err
         left = [future for future in waiting if not future.done()]
         if error is not None and not left:
-            raise error
+            self._unheard = error
         for future in left:
             if error is not None:
                 future.set_exception(error)
