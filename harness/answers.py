@@ -11,13 +11,12 @@ from pathlib import Path
 
 import msgspec
 
-from harness.judges.models import sha256_of
 from harness.judgments import JudgmentWriter, derive
 from harness.model import JudgeIdentity, Reply, Usage
 from harness.plan import Plan
 from harness.protocol import Prepared
 from harness.store import Store
-from harness.tables import write_atomic
+from harness.tables import sha256_of, write_atomic
 
 _NOTE = "answers.json"
 

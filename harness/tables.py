@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import os
 import tempfile
@@ -31,6 +32,12 @@ def find_table(folder: Path, name: str) -> Path | None:
     if len(found) > 1:
         raise ContentError(f"'{name}' is here twice ({', '.join(p.name for p in found)}); keep one of them", folder)
     return found[0] if found else None
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's content, hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -53,6 +53,12 @@ def _command(commands: Any, name: str, target: str, text: str) -> argparse.Argum
     return parser
 
 
+def _group(commands: Any, name: str, text: str) -> Any:
+    """A command that only holds others; returns what they are added to."""
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    return parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+
 def _later(target: str) -> Callable[[argparse.Namespace], int]:
     def call(arguments: argparse.Namespace) -> int:
         module, _, function = target.partition(":")
@@ -225,9 +231,7 @@ def _runs(commands: Any) -> None:
 
 
 def _batch(commands: Any) -> None:
-    text = "look after the batches that 'harness run --engine batch' has submitted"
-    parser = commands.add_parser("batch", help=text, description=text[0].upper() + text[1:] + ".")
-    sub = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    sub = _group(commands, "batch", "look after the batches that 'harness run --engine batch' has submitted")
     p = _command(sub, "status", "batch:status", "show the batches of a results folder, and how far the provider is with them")
     _batch_address(p)
     p = _command(sub, "collect", "batch:collect", "fetch what is ready of a run, and report when nothing is missing; submits nothing")
@@ -246,9 +250,7 @@ def _batch_address(p: argparse.ArgumentParser) -> None:
 
 
 def _labels(commands: Any) -> None:
-    text = "bring label sets in, send them out, look at them"
-    parser = commands.add_parser("labels", help=text, description=text[0].upper() + text[1:] + ".")
-    sub = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    sub = _group(commands, "labels", "bring label sets in, send them out, look at them")
     _labels_import(sub)
     _labels_export(sub)
     _labels_check(sub)
@@ -410,9 +412,7 @@ def _models(commands: Any) -> None:
 
 
 def _store(commands: Any) -> None:
-    text = "look after the replies of a results folder"
-    parser = commands.add_parser("store", help=text, description=text[0].upper() + text[1:] + ".")
-    sub = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    sub = _group(commands, "store", "look after the replies of a results folder")
     p = _command(sub, "check", "store:check", "check that the store is whole: its file, and every row against what it belongs to")
     _out(p)
     _json(p)

@@ -14,6 +14,7 @@ from harness.engines.retry import MAX_ATTEMPTS, Breaker, Tries, backoff
 from harness.engines.together import run_together
 from harness.engines.work import Outcome, Progress, Settings, Work, for_judge
 from harness.errors import JudgeError
+from harness.judges.allowance import Allowance
 from harness.judges.base import NoReply
 from harness.model import Call, Reply
 from harness.store import Store
@@ -132,12 +133,18 @@ class Session:
                     self._pace.limit.too_much(slot.era)
                 if err.retry_after is not None:
                     self._pace.pause(min(err.retry_after, 3600.0))
-                self._pace.leave(slot)
+                self._pace.leave(slot, allowance=self._allowance)
                 if not await self._wait_after(err, tries):
                     return None
             else:
                 self._heard(slot, reply, time.perf_counter() - began)
                 return reply
+
+    @property
+    def _allowance(self) -> Allowance | None:
+        """What the endpoint said last of how much it still takes; judges from elsewhere may not say."""
+        found: Allowance | None = getattr(self._judge, "allowance", None)
+        return found
 
     def _heard(self, slot: Slot, reply: Reply, seconds: float) -> None:
         if self._breaker.is_open:
@@ -145,7 +152,7 @@ class Session:
         self._breaker.answered()
         self._progress.waiting_for = ""
         used = reply.usage.prompt_tokens + reply.usage.completion_tokens
-        self._pace.leave(slot, seconds=seconds, used=used or None, allowance=getattr(self._judge, "allowance", None))
+        self._pace.leave(slot, seconds=seconds, used=used or None, allowance=self._allowance)
 
     async def _wait_after(self, err: NoReply, tries: Tries) -> bool:
         """After an attempt that brought nothing: wait, and say whether to ask again."""

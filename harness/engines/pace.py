@@ -105,6 +105,7 @@ class Pace:
         self._timer: asyncio.TimerHandle | None = None
         self._wakes = 0.0  # when the timer goes off
         self._probing = False
+        self._heeded: Allowance | None = None
 
     @property
     def in_flight(self) -> int:
@@ -131,12 +132,13 @@ class Pace:
             self.limit.answered(seconds, full=slot.full)
         if used is not None and self._tpm:
             self._next += (used - slot.tokens) * 60 / self._tpm
-        if allowance is not None:
+        if allowance is not None and allowance is not self._heeded:
             self._heed(allowance, slot.tokens)
         self._serve()
 
     def _heed(self, left: Allowance, tokens: int) -> None:
-        """Nothing goes out before an allowance that is used up is renewed."""
+        """Nothing goes out before an allowance that is used up is renewed. It counts from when it was said, so it is heeded once."""
+        self._heeded = left
         if left.requests is not None and left.requests < 1:
             self.pause(left.requests_reset_in)
         if left.tokens is not None and left.tokens < tokens:

@@ -44,8 +44,8 @@ class Opening(msgspec.Struct, frozen=True):
 class Work(msgspec.Struct, frozen=True):
     """The calls that one judge has to answer.
 
-    `unreadable` counts the metrics of a reply that hold no score, `refused` says whether a reply should be asked again (at most
-    `reasks` times), `tokens` estimates what a call takes (prompt, answer) and `cost` prices what was counted in US dollars.
+    `unreadable` counts the metrics of a reply that hold no score, `ask_again` says whether the reply is not the last word, `tokens`
+    estimates what a call takes (prompt, answer) and `cost` prices what was counted in US dollars.
     """
 
     judge: Judge

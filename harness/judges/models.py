@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import platformdirs
 
 from harness.content.tags import suggest
 from harness.errors import JudgeError, UsageError
+from harness.tables import sha256_of
 
 _MAGIC = b"GGUF"
 
@@ -110,12 +110,6 @@ def _hub(repo: str, file: str) -> ModelFile:
     except ValueError as err:  # the hub's client on names that no repository or file can have
         raise UsageError(f"'{repo}:{file}' cannot be a hub file: {err}") from None
     return msgspec.structs.replace(_file(path), name=Path(file).stem)
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's content, hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def pull(name: str) -> Path:

@@ -10,9 +10,8 @@ import msgspec
 
 from harness.errors import ContentError, UsageError
 from harness.judges.base import JudgeOptions
-from harness.judges.models import sha256_of
 from harness.model import Call, JudgeIdentity, Reply
-from harness.tables import read_rows
+from harness.tables import read_rows, sha256_of
 
 _Key = tuple[str, float, int, float | None, bool]  # prompt, temperature, repeat, top-p, probabilities
 

@@ -15,9 +15,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from email.policy import HTTP
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.e2e.loopback import Loopback, Quiet
 
 Answer = Callable[[dict[str, Any]], tuple[int, Any]]  # the body of a request -> status and body of its response
 ENDED = ("completed", "expired", "failed", "cancelled")
@@ -125,7 +127,7 @@ class Seen:
     headers: dict[str, str]
 
 
-class BatchServer:
+class BatchServer(Loopback):
     """Files and batches of one account.
 
     `endings` say how the next batches end, one each, then all are completed. `hold(what)` withholds the responses to an operation, or to
@@ -150,21 +152,12 @@ class BatchServer:
         self.keep_notes = True
         self._held: dict[str, tuple[int, threading.Event]] = {}
         self._changed = threading.Condition(threading.RLock())
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        super().__init__(self._handler())
 
     def close(self) -> None:
         for _, held in self._held.values():
             held.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().close()
 
     # ---- for tests
 
@@ -290,10 +283,7 @@ class BatchServer:
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         server = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-
+        class Handler(Quiet):
             def do_GET(self) -> None:
                 self._answer("GET")
 
@@ -339,17 +329,6 @@ class BatchServer:
                     if sent < 1:
                         self.connection.shutdown(socket.SHUT_RDWR)
                         self.close_connection = True
-
-            def handle(self) -> None:
-                with suppress(OSError):
-                    super().handle()
-
-            def finish(self) -> None:
-                with suppress(OSError):
-                    super().finish()
-
-            def log_message(self, *_: Any) -> None:
-                """Nothing is printed."""
 
         return Handler
 

@@ -17,13 +17,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+from tests.e2e.loopback import Loopback, Quiet
 
 MODEL = "tester-2024-01-01"
 
@@ -64,7 +65,7 @@ class Answer:
 Script = Callable[[Request], Answer]
 
 
-class Endpoint:
+class Endpoint(Loopback):
     """Answers as `script` says, after `latency` seconds, and keeps what it was asked."""
 
     def __init__(self) -> None:
@@ -72,19 +73,7 @@ class Endpoint:
         self.latency = 0.0
         self.requests: list[Request] = []
         self._changed = threading.Condition()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__init__(self._handler())
 
     # ---- what it may answer
 
@@ -106,6 +95,16 @@ class Endpoint:
         return Answer(
             status, {"error": {"message": message, "type": "error", "code": code}}, {k.replace("_", "-"): v for k, v in headers.items()}
         )
+
+    def without(self, name: str) -> Script:
+        """Refuses requests that have a parameter of this name."""
+
+        def script(request: Request) -> Answer:
+            if name in request.body:
+                return self.error(400, f"Unsupported parameter: '{name}' is not supported with this model.")
+            return self.good(request)
+
+        return script
 
     def resetting(self) -> Answer:
         return Answer(body=self.completion([]), reset=True)
@@ -132,10 +131,7 @@ class Endpoint:
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         endpoint = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-
+        class Handler(Quiet):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 request = Request("POST", self.path, {k.lower(): v for k, v in self.headers.items()}, json.loads(body))
@@ -157,17 +153,6 @@ class Endpoint:
                     self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                     self.connection.close()
                     self.close_connection = True
-
-            def handle(self) -> None:
-                with suppress(OSError):  # the connection was cut, by us or by a kill
-                    super().handle()
-
-            def finish(self) -> None:
-                with suppress(OSError):
-                    super().finish()
-
-            def log_message(self, *_: Any) -> None:
-                """Nothing is printed."""
 
         return Handler
 

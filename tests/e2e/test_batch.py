@@ -281,12 +281,7 @@ def test_refusals_are_asked_again_where_that_is_wanted(batch: Cli, provider: Bat
 def test_a_parameter_that_every_line_is_refused_for_is_left_out(
     batch: Cli, provider: BatchServer, endpoint: Any, calls: Any, name: str, replies: Callable[[Path], Any], out: Path
 ) -> None:
-    def answer(request: Any) -> Any:
-        if name in request.body:
-            return endpoint.error(400, f"Unsupported parameter: '{name}' is not supported with this model.")
-        return endpoint.good(request)
-
-    endpoint.script = answer
+    endpoint.script = endpoint.without(name)
     assert batch().code == 0
     assert sizes(provider) == [len(calls[0])] * 2
     assert {tuple(reply["left_out"]) for reply in replies(out)} == {(name,)}

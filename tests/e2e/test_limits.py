@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +130,19 @@ def test_several_judges_are_asked_at_once(ask: Cli, endpoint: Any) -> None:
     endpoint.script = meeting
     assert ask("--judge", "openai/another", "--concurrency", "1", "--concurrency", "openai/another=1").code == 0
     assert Counter(request.body["model"] for request in endpoint.requests) == {"tester-2024-01-01": CALLS, "another": CALLS}
+
+
+@pytest.mark.parametrize("status", [200, 429])
+def test_a_used_up_allowance_is_waited_for_whether_or_not_the_call_was_answered(ask: Cli, endpoint: Any, status: int) -> None:
+    heard: list[float] = []
+
+    def answer(request: Any) -> Any:
+        heard.append(time.monotonic())
+        found = endpoint.good(request) if status == 200 or len(heard) > 1 else endpoint.error(429, "Slow down")
+        used_up = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1500ms"}
+        return replace(found, headers=used_up) if len(heard) == 1 else found
+
+    endpoint.script = answer
+    assert ask("--concurrency", "1").code == 0
+    assert heard[1] - heard[0] >= 1.5
+    assert heard[-1] - heard[1] < 1.5 * (len(heard) - 2)  # what was said once is waited for once

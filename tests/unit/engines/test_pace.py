@@ -162,6 +162,20 @@ def test_a_used_up_allowance_is_waited_for(on_a_clock: Callable[..., Any], allow
     assert on_a_clock(after(allowance)) == when
 
 
+def test_what_was_said_once_is_waited_for_once(on_a_clock: Callable[..., Any]) -> None:
+    """Answers without a word on it leave the last allowance as it was said, a while ago."""
+
+    async def main(clock: Clock) -> list[float]:
+        pace, said, out = Pace(1), Allowance(requests=0, requests_reset_in=2.5), []
+        for _ in range(3):
+            slot = await pace.slot(10)
+            out.append(round(clock.now, 3))
+            pace.leave(slot, seconds=0.0, allowance=said)
+        return out
+
+    assert on_a_clock(main) == [0, 2.5, 2.5]
+
+
 def test_a_pause_holds_the_line_and_the_longest_one_counts(on_a_clock: Callable[..., Any]) -> None:
     async def main(clock: Clock) -> list[float]:
         pace = Pace(4)
