@@ -10,6 +10,8 @@ import json
 import tempfile
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 import harness
 from harness.store import Store
 
@@ -32,7 +34,7 @@ def seconds(data: Path, metrics: tuple[str, ...]) -> float:
     with tempfile.TemporaryDirectory() as out:
         result = harness.run(harness.RunSpec(data=data, metrics=metrics, variants=("single+score-only",)), out)
         with Store.reading(Path(out)) as store:
-            replies = store.replies({judgment.call_id for judgment in result.judgments})
+            replies = store.replies(set(pq.read_table(result.folder / "judgments.parquet", columns=["call_id"])["call_id"].to_pylist()))
             return sum(reply.seconds for reply in replies if reply is not None)
 
 
