@@ -1,0 +1,45 @@
+// Tables marked `data-sort` are sorted by their headings: numbers by size, others as texts, gaps last.
+"use strict";
+(() => {
+  const value = (row, column) => {
+    const cell = row.cells[column];
+    return cell ? (cell.dataset.value ?? cell.textContent.trim()) : "";
+  };
+  const isGap = (text) => text === "" || text === "–";
+  const compare = (a, b) => {
+    if (isGap(a) || isGap(b)) return Number(isGap(a)) - Number(isGap(b));
+    const x = Number(a), y = Number(b);
+    return Number.isFinite(x) && Number.isFinite(y) ? x - y : a.localeCompare(b);
+  };
+  const sort = (table, column, falling) => {
+    for (const body of table.tBodies) {
+      const rows = [...body.rows].map((row) => [value(row, column), row]);
+      rows.sort(([a], [b]) => (falling && !isGap(a) && !isGap(b) ? compare(b, a) : compare(a, b)));
+      body.append(...rows.map(([, row]) => row));
+    }
+  };
+  for (const table of document.querySelectorAll("table[data-sort]")) {
+    const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+    heads.forEach((head, column) => {
+      if (head.dataset.sort === "no") return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "sort";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const falling = head.getAttribute("aria-sort") === "ascending";
+        for (const other of heads) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+        sort(table, column, falling);
+      });
+    });
+  }
+  // On paper nothing can be opened: what is folded is unfolded.
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details.more:not([open])")];
+    for (const each of opened) each.open = true;
+  });
+  addEventListener("afterprint", () => { for (const each of opened) each.open = false; });
+})();

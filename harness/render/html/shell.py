@@ -1,0 +1,88 @@
+"""One self-contained page from parts: head, style, body, data, scripts. What reports and board sites have in common.
+
+The page's own policy forbids everything that is not in it: no request, no script or style but those whose hashes it names. Style and
+scripts are the files of `assets/`; the body is made by templates, which escape whatever they are given.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from markupsafe import Markup
+
+from harness.render.html.templates import render
+
+_ASSETS = Path(__file__).parent / "assets"
+STYLE = "style.css"
+
+
+def shell(
+    title: str, body: Markup, *, scripts: Sequence[str] = (), data: Mapping[str, Any] | None = None, description: str = "", width: str = "wide"
+) -> str:
+    """A whole page.
+
+    Args:
+        title: what the window is called; any text.
+        body: what is in it, escaped: what `render` gives.
+        scripts: files of `assets/`, in the order in which they run, once the page has been read. `tables.js` lets people sort every
+            `<table data-sort>`.
+        data: `{id: object}`, each as JSON in a `<script type="application/json">` of that id, for the scripts to read.
+        description: one sentence for whoever lists the page.
+        width: `wide`, or `narrow` for a page of running text.
+    """
+    style = asset(STYLE)
+    programs = [asset(name) for name in scripts]
+    return render(
+        "shell.html",
+        title=title,
+        description=description,
+        width=width,
+        policy=policy([style], programs),
+        style=Markup(style),
+        body=body,
+        data={name: embedded(value) for name, value in (data or {}).items()},
+        scripts=[Markup(program) for program in programs],
+    )
+
+
+@cache
+def asset(name: str) -> str:
+    """A style sheet or script of ours. Nothing in it ends the element that it stands in."""
+    text = (_ASSETS / name).read_text("utf-8")
+    if "</" in text:
+        raise ValueError(f"{name} holds '</', which could end its element")
+    return text
+
+
+def policy(styles: Sequence[str], programs: Sequence[str]) -> str:
+    """The Content-Security-Policy of a page that consists of these style sheets and scripts.
+
+    >>> policy(["a"], [])
+    "default-src 'none'; style-src 'sha256-ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs='; script-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
+    """
+    return (
+        f"default-src 'none'; style-src {_hashes(styles)}; script-src {_hashes(programs)}; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hashes(parts: Sequence[str]) -> str:
+    digests = (base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in parts)
+    return " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
+
+
+def embedded(value: Any) -> Markup:
+    """JSON that nothing in it can get out of: `<`, `>` and `&` are written as escapes.
+
+    >>> embedded({"a": "</script>"})
+    Markup('{"a":"\\\\u003c/script\\\\u003e"}')
+    """
+    text = msgspec.json.encode(value).decode()
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Markup(text)
