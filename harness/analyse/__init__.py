@@ -5,6 +5,7 @@ from harness.analyse.compare import CI_METHOD, Comparison, Recording, compare
 from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
 from harness.analyse.options import ALWAYS, POOLED, Annotators, Options
+from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
 from harness.analyse.report import Report, Verdict, recording, report, signature
 
 __all__ = [
@@ -12,16 +13,19 @@ __all__ = [
     "CI_METHOD",
     "LABELS_BY",
     "POOLED",
+    "OUTCOMES",
     "Annotators",
     "Cell",
     "Comparison",
     "LabelCheck",
     "Options",
+    "Outcomes",
     "Recording",
     "Report",
     "Verdict",
     "check_labels",
     "compare",
+    "outcomes",
     "recording",
     "report",
     "signature",

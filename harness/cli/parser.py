@@ -136,8 +136,15 @@ def _report(commands: Any) -> None:
     p = _command(commands, "report", "run:report", "rebuild a run's report from the store, asking nobody")
     p.add_argument("run", nargs="?", metavar="RUN", help="a run's name or its unique beginning (default: the latest run)")
     p.add_argument("--figures", action="store_true", help="draw the report's figures into the run's folder (needs the extra 'figures')")
+    form = p.add_argument_group("what is printed").add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
+    form.add_argument("--csv", action="store_true", help="print CSV, unrounded")
+    form.add_argument("--md", action="store_true", help="print Markdown")
+    form.add_argument("--latex", action="store_true", help="print a LaTeX table (booktabs, siunitx)")
+    form.add_argument(
+        "--html", nargs="?", const="", metavar="FILE", help="write one self-contained page (default: report.html in the run's folder)"
+    )
     _out(p)
-    _json(p)
 
 
 def _runs(commands: Any) -> None:

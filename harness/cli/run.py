@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -86,8 +87,14 @@ def report(arguments: argparse.Namespace) -> int:
         known = list(store.runs())
     if not known:
         raise UsageError(f"no runs in {arguments.out} yet; make one with 'harness run'")
+    page = _page_path(arguments.html)
     result = reopen(arguments.run or known[-1], arguments.out)
-    found = show(result, as_json=arguments.json)
+    form = next((name for name in ("md", "csv", "latex") if getattr(arguments, name)), None)
+    found = show(result, as_json=arguments.json, quiet=page is not None or form is not None)
+    if page is not None:
+        print(_write_page(result, found, page))
+    elif form:
+        sys.stdout.write(_as_text(found, form))
     if arguments.figures:
         from harness.render.figures import draw_figures
 
@@ -96,14 +103,46 @@ def report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def show(result: RunResult, *, as_json: bool) -> Report:
-    """Write the run's derived files, print its report and return it."""
+def _page_path(wanted: str | None) -> Path | None:
+    """Where a page is to be written: None for no page, an empty path for the run's own folder."""
+    if wanted and not wanted.endswith((".html", ".htm")):
+        raise UsageError(f"'{wanted}' is no name of a page; write 'harness report RUN --html', or a name that ends in .html")
+    return None if wanted is None else Path(wanted)
+
+
+def _write_page(result: RunResult, found: Report, path: Path) -> Path:
+    from harness.render.html import report_page
+    from harness.tables import write_atomic
+
+    path = path if path.name else result.folder / "report.html"
+    write_atomic(path, report_page(result, found))
+    return path
+
+
+def _as_text(found: Report, form: str) -> str:
+    if form == "md":
+        from harness.render.markdown import report_markdown
+
+        return report_markdown(found)
+    if form == "latex":
+        from harness.render.latex import report_latex
+
+        return report_latex(found)
+    from harness.render.files import cells_csv
+
+    return cells_csv((*found.by_metric, *found.cells))
+
+
+def show(result: RunResult, *, as_json: bool, quiet: bool = False) -> Report:
+    """Write the run's derived files, print its report (unless `quiet`) and return it."""
     from harness.render.ablations import print_ablations
     from harness.render.files import write_files
     from harness.render.terminal import print_report
 
     found = make_report(result)
     write_files(result.folder, found)
+    if quiet:
+        return found
     if as_json:
         sys.stdout.write(to_json(found.as_json()))
     else:

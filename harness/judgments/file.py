@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from harness.columns import NO_VALUE, Coded, arrow_codes, from_arrow
+from harness.columns import NO_VALUE, Coded, Coder, arrow_codes, from_arrow
 from harness.content.labels import pairs_of
 from harness.content.recorded import Judgments
 from harness.errors import ContentError, StoreError
@@ -113,6 +114,24 @@ def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
     columns = {name: from_arrow(parquet_table(path, [column]).column(0)) for name, column in names.items() if name != "justification"}
     columns["score"] = _typed(columns["metric"], columns["score"], scales, path)
     return Judgments(**columns, justification=_same(path))
+
+
+def read_columns_at(path: Path, names: Sequence[str], rows: NDArray[np.int64]) -> dict[str, Coded]:
+    """Columns of text of the judgments `rows` (rising numbers), whole; a batch of the file is held at a time. Raises ContentError."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    coders, start = {name: Coder() for name in names}, 0
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(_AT_A_TIME, columns=list(names)):
+                first, last = np.searchsorted(rows, (start, start + batch.num_rows))
+                for name, coder in coders.items():
+                    coder.add(batch.column(name).take(pa.array(rows[first:last] - start)).to_pylist())
+                start += batch.num_rows
+    except (pa.ArrowException, OSError) as err:
+        raise ContentError(f"not a readable Parquet file ({err}); delete it, it is made again", path) from None
+    return {name: Coded(*coder.finish()) for name, coder in coders.items()}
 
 
 def _typed(metrics: Coded, scores: Coded, scales: Mapping[str, Scale], path: Path) -> Coded:

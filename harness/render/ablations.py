@@ -44,13 +44,47 @@ class _Section:
     second: tuple[str, _Table] | None = None
 
 
-def render_ablations(sections: Mapping[str, Any]) -> RenderableType:
+@dataclass(frozen=True)
+class ShownTable:
+    """Rows as they are read: what all share, why nothing can be said (if so), headings of keys and of numbers, and the texts of both."""
+
+    shared: str
+    nothing: str
+    keys: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def counts(self, place: int) -> bool:
+        """Whether a column holds counts."""
+        return place >= len(self.keys) and self.columns[place - len(self.keys)] in _COUNTS
+
+
+@dataclass(frozen=True)
+class ShownSection:
+    """A section as it is read: its title, what it asks and finds, its tables."""
+
+    title: str
+    text: str
+    tables: tuple[ShownTable, ...]
+
+
+def shown_ablations(sections: Mapping[str, Any]) -> list[ShownSection]:
     """The sections of a report, in their order; nothing for none. Agreement by variant is left to the report where there is one variant."""
-    parts: list[RenderableType] = []
+    found = []
     for name, how in _SECTIONS.items():
         section = sections.get(name)
         if section and not (name == "variants" and len({row["variant"] for row in section["rows"]}) < 2):
-            parts += _section(section, how)
+            found.append(_section(section, how))
+    return found
+
+
+def render_ablations(sections: Mapping[str, Any]) -> RenderableType:
+    """The sections for a terminal."""
+    parts: list[RenderableType] = []
+    for section in shown_ablations(sections):
+        parts += [Text(f"\n{section.title}", style="bold cyan"), Text(section.text)]
+        for table in section.tables:
+            parts += _render(table)
     return Group(*parts)
 
 
@@ -62,15 +96,26 @@ def print_ablations(sections: Mapping[str, Any], console: Console | None = None)
         (console if console.is_terminal else Console(width=_WIDTH)).print(render_ablations(sections))
 
 
-def _section(section: Mapping[str, Any], how: _Section) -> Iterator[RenderableType]:
-    yield Text(f"\n{plain(section['title'])}", style="bold cyan")
-    yield Text(f"{how.question} {how.finding(section)}".strip())
-    yield from _table(section["rows"], how.table)
-    if how.second and section.get(how.second[0]):
-        yield from _table(section[how.second[0]], how.second[1])
+def _render(shown: ShownTable) -> Iterator[RenderableType]:
+    if shown.shared:
+        yield Text(shown.shared, style="dim")
+    if shown.nothing:
+        yield Text(shown.nothing, style="dim")
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for place, name in enumerate((*shown.keys, *shown.columns)):
+        table.add_column(name, justify="right" if shown.counts(place) else "left", overflow="fold")
+    for row in shown.rows:
+        table.add_row(*map(Text, row))
+    yield table
 
 
-def _table(every: Sequence[Row], how: _Table) -> Iterator[RenderableType]:
+def _section(section: Mapping[str, Any], how: _Section) -> ShownSection:
+    second = how.second and section.get(how.second[0])
+    tables = [_table(section["rows"], how.table), *([_table(second, how.second[1])] if how.second and second else [])]
+    return ShownSection(plain(section["title"]), f"{how.question} {how.finding(section)}".strip(), tuple(tables))
+
+
+def _table(every: Sequence[Row], how: _Table) -> ShownTable:
     """Keys that tell rows apart and columns that say something; what all rows share stands above. Without any number, the reasons."""
     rows = _shown(every, how)
     columns = [(name, show) for name, show in how.columns if any(show(row) not in _NOTHING for row in rows)]
@@ -78,19 +123,16 @@ def _table(every: Sequence[Row], how: _Table) -> Iterator[RenderableType]:
     shared = [
         f"{name.replace('_', ' ')} {_key(name, rows[0])}" for name in (*_KEYS, *how.keys) if name not in keys and _says(rows[0].get(name))
     ]
-    if shared:
-        yield Text(", ".join(shared), style="dim")
+    reasons: dict[str, None] = {}
     if all(name in _COUNTS for name, _ in columns):
         reasons = dict.fromkeys(str(why) for row in rows for why in row["undefined"].values())
-        yield Text(f"Nothing can be said: {plain('; '.join(reasons))}.", style="dim")
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for name in keys:
-        table.add_column(name.replace("_", " "), overflow="fold")
-    for name, _ in columns:
-        table.add_column(name, justify="right" if name in _COUNTS else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_key(name, row)) for name in keys), *(Text(show(row)) for _, show in columns))
-    yield table
+    return ShownTable(
+        shared=", ".join(shared),
+        nothing=f"Nothing can be said: {plain('; '.join(reasons))}." if reasons else "",
+        keys=tuple(name.replace("_", " ") for name in keys),
+        columns=tuple(name for name, _ in columns),
+        rows=tuple((*(_key(name, row) for name in keys), *(show(row) for _, show in columns)) for row in rows),
+    )
 
 
 def _shown(rows: Sequence[Row], how: _Table) -> list[Row]:

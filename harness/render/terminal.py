@@ -37,7 +37,7 @@ def render_report(report: Report, *, by_task: bool = True, narrow: bool = False)
     parts: list[RenderableType] = [Text(plain(report.title), style="bold")]
     for language in dict.fromkeys(verdict.language for verdict in report.verdicts):
         parts += _language(report, language, by_task, narrow)
-    parts += [Padding(_notes(report), (1, 0, 0, 0))]
+    parts += [Padding(Text("\n".join((*LEGEND, *notes(report))), style="dim"), (1, 0, 0, 0))]
     return Group(*parts)
 
 
@@ -51,12 +51,13 @@ def _language(report: Report, language: str, by_task: bool, narrow: bool) -> lis
     for verdict in report.verdicts:
         if verdict.language == language:
             parts.append(_verdict(verdict, len(report.verdicts) > 1))
-            cells = [c for c in (*report.by_metric, *(report.cells if by_task else ())) if _belongs(c, verdict)]
+            cells = [c for c in (*report.by_metric, *(report.cells if by_task else ())) if belongs(c, verdict)]
             parts.append(_grid(cells, narrow))
     return parts
 
 
-def _belongs(cell: Cell, verdict: Verdict) -> bool:
+def belongs(cell: Cell, verdict: Verdict) -> bool:
+    """Whether a cell is of a verdict's language, judge and condition."""
     return (cell["language"], cell["judge"], cell["variant"], cell["temperature"], cell.key.get("top_p")) == (
         verdict.language,
         verdict.judge,
@@ -66,12 +67,21 @@ def _belongs(cell: Cell, verdict: Verdict) -> bool:
     )
 
 
-def _verdict(verdict: Verdict, show_condition: bool) -> Text:
+def right_on(verdict: Verdict) -> str:
+    """How often a judge is right over all metrics, beside the baseline."""
+    return f"Right on {percent(verdict.pa_failed_wrong)} of {verdict.n_ref} answers; the baseline on {percent(verdict.baseline)}."
+
+
+def condition_of(verdict: Verdict) -> str:
+    """How the judge was asked: `joint, temperature 0.3, top-p 0.9`."""
     top_p = "" if verdict.top_p is None else f", top-p {verdict.top_p:g}"
-    condition = f" ({verdict.variant}, temperature {verdict.temperature:g}{top_p})" if show_condition else ""
-    right = f" Right on {percent(verdict.pa_failed_wrong)} of {verdict.n_ref} answers; the baseline on {percent(verdict.baseline)}."
+    return plain(f"{verdict.variant}, temperature {verdict.temperature:g}{top_p}")
+
+
+def _verdict(verdict: Verdict, show_condition: bool) -> Text:
+    condition = f" ({condition_of(verdict)})" if show_condition else ""
     style = "green" if verdict.usable else "dim" if verdict.judge.startswith("baseline/") else "bold red"
-    return Text.assemble((plain(verdict.sentence), style), right, (plain(condition), "dim"))
+    return Text.assemble((plain(verdict.sentence), style), f" {right_on(verdict)}", (condition, "dim"))
 
 
 def _grid(cells: Sequence[Cell], narrow: bool) -> Table:
@@ -142,24 +152,29 @@ def shares(distribution: Mapping[str, float] | None) -> str:
     return " ".join(f"{plain(score)}:{100 * share:.0f}" for score, share in distribution.items()) if distribution else "–"
 
 
-def _notes(report: Report) -> Text:
-    lines = [
-        "PA: share of the answers read that equal the label. failed = wrong: the same with unreadable answers counted as wrong; the",
-        "difference to the baseline counts them so too. baseline: the commonest label of the development items, else of the row.",
-        "labels → judge: how often each score was due → given, in percent. † too few independent texts for an interval.",
-    ]
+LEGEND = (
+    "PA: share of the answers read that equal the label. failed = wrong: the same with unreadable answers counted as wrong; the",
+    "difference to the baseline counts them so too. baseline: the commonest label of the development items, else of the row.",
+    "labels → judge: how often each score was due → given, in percent. † too few independent texts for an interval.",
+)
+"""What the columns of a report mean, in lines that fit a terminal."""
+
+
+def notes(report: Report) -> list[str]:
+    """What a reader of a report's numbers has to know, a sentence each."""
+    lines = []
     if report.constructed_labels:
         lines.append("The labels are constructed with the texts, not given by native speakers: passing is necessary, not sufficient.")
     for judge, names in report.moved_aliases.items():
-        lines.append(f"{plain(judge)} was answered by {plain(', '.join(names))}: a name that may move; ask for the dated model.")
+        lines.append(f"{judge} was answered by {', '.join(names)}: a name that may move; ask for the dated model.")
     for judge, parameters in report.left_out.items():
-        said = ", ".join(f"{plain(name)} ({calls} calls)" for name, calls in parameters.items())
-        lines.append(f"{plain(judge)} does not take {said}: it was asked without, and what rests on it is empty or not what its name says.")
+        said = ", ".join(f"{name} ({calls} calls)" for name, calls in parameters.items())
+        lines.append(f"{judge} does not take {said}: it was asked without, and what rests on it is empty or not what its name says.")
     lines += _few_shot(report.few_shot)
     if any(report.missing.values()):
-        left = ", ".join(f"{plain(judge)} {count}" for judge, count in report.missing.items() if count)
+        left = ", ".join(f"{judge} {count}" for judge, count in report.missing.items() if count)
         lines.append(f"Calls without an answer, not counted above: {left}.")
-    return Text("\n".join(lines), style="dim")
+    return [plain(line) for line in lines]
 
 
 def _few_shot(found: Mapping[str, Any]) -> Iterator[str]:
@@ -167,7 +182,7 @@ def _few_shot(found: Mapping[str, Any]) -> Iterator[str]:
         yield "The examples shown carry constructed labels."
     for gap in found.get("classes_without_example", ()):
         classes = ", ".join(map(str, gap["classes"]))
-        yield plain(f"No example of {classes} for {gap['metric']} in {gap['language']}/{gap['task']}: no development item has it.")
+        yield f"No example of {classes} for {gap['metric']} in {gap['language']}/{gap['task']}: no development item has it."
 
 
 def print_report(report: Report, console: Console | None = None) -> None:

@@ -23,7 +23,7 @@ LAYERS: list[set[str]] = [
     {"prompts", "perturb", "parse", "signature"},
     {"judges"},
     {"plan", "engines", "store", "prices"},
-    {"protocol", "judgments", "answers", "asking", "record", "runner"},
+    {"protocol", "judgments", "answers", "asking", "record", "runner", "evidence"},
     {"analyse"},
     {"boards"},
     {"render"},
@@ -47,6 +47,8 @@ BESIDE = {
     ("runner", "record"),
     ("runner", "protocol"),
     ("runner", "judgments"),
+    ("evidence", "judgments"),
+    ("evidence", "runner"),
     ("cli", "api"),
     ("__main__", "cli"),
 }

@@ -23,7 +23,13 @@ STYLE = "style.css"
 
 
 def shell(
-    title: str, body: Markup, *, scripts: Sequence[str] = (), data: Mapping[str, Any] | None = None, description: str = "", width: str = "wide"
+    title: str,
+    body: Markup,
+    *,
+    scripts: Sequence[str] = (),
+    data: Mapping[str, Any] | None = None,
+    description: str = "",
+    width: str = "wide",
 ) -> str:
     """A whole page.
 
@@ -63,12 +69,10 @@ def asset(name: str) -> str:
 def policy(styles: Sequence[str], programs: Sequence[str]) -> str:
     """The Content-Security-Policy of a page that consists of these style sheets and scripts.
 
-    >>> policy(["a"], [])
-    "default-src 'none'; style-src 'sha256-ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs='; script-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
+    >>> policy(["a"], []).split("; ")[:3]
+    ["default-src 'none'", "style-src 'sha256-ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs='", "script-src 'none'"]
     """
-    return (
-        f"default-src 'none'; style-src {_hashes(styles)}; script-src {_hashes(programs)}; img-src data:; base-uri 'none'; form-action 'none'"
-    )
+    return f"default-src 'none'; style-src {_hashes(styles)}; script-src {_hashes(programs)}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def _hashes(parts: Sequence[str]) -> str:

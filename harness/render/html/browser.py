@@ -1,0 +1,185 @@
+"""The items of a page as JSON: each text once, each column as codes into its values, so that 20,000 judgments stay a few megabytes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.analyse import Outcomes
+from harness.columns import NO_VALUE, Coded
+from harness.content.tags import english_name
+from harness.evidence import Evidence
+from harness.model import Item
+from harness.render.html.visible import visible
+
+MOST_JUDGMENTS = 50_000
+"""A page with more would be slow on a phone; whole items are left out then, at random but always the same."""
+_TEXT, _SAID, _NAME = 20_000, 4_000, 300  # characters of a text, of what a judge said, and of a name, that a page shows
+_COLUMNS = ("judge", "variant", "temperature", "top_p", "perturbation", "repeat", "score", "failure")
+
+
+@dataclass(frozen=True)
+class Browsed:
+    """The judgments of one source, chosen ones (`kept`, numbers of units) with their evidence in the same order."""
+
+    name: str
+    outcomes: Outcomes
+    kept: NDArray[np.int64]
+    evidence: Evidence | None = None
+
+
+def chosen(found: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDArray[np.int64]]:
+    """Which units of each source a page shows: all, or those of as many whole items as fit, drawn by the hash of their ids."""
+    if sum(map(len, found)) <= most:
+        return [np.arange(len(each)) for each in found]
+    counts: dict[str, int] = {}
+    for each in found:
+        number = np.bincount(each.units.item, minlength=len(each.data.items))
+        for item, judged in zip(each.data.items, number.tolist(), strict=True):
+            counts[item.item_id] = counts.get(item.item_id, 0) + judged
+    kept, room = set(), most
+    for name in sorted(counts, key=lambda name: hashlib.sha256(name.encode("utf-8", "replace")).digest()):
+        if counts[name] <= room:
+            room -= counts[name]
+            kept.add(name)
+    masks = (np.array([item.item_id in kept for item in each.data.items], bool)[each.units.item] for each in found)
+    return [np.flatnonzero(mask) for mask in masks]
+
+
+def items_json(sources: Sequence[Browsed]) -> dict[str, Any]:
+    """Everything that the browser shows.
+
+    `rows` are columns in the order of items and metrics; `items` and `labels` what they refer to. A column is `{"v": values, "c": codes}`,
+    its codes one number where all rows have the same, -1 for no value.
+    """
+    items: dict[tuple[str, str], int] = {}
+    every: list[Item] = []
+    at = []
+    for source in sources:
+        data, places = source.outcomes.data, source.outcomes.units.item[source.kept]
+        own = {}
+        for place in np.unique(places).tolist():
+            item = data.items[place]
+            key = (data.sha256 if len(sources) > 1 else "", item.item_id)
+            if key not in items:
+                items[key] = len(items)
+                every.append(item)
+            own[place] = items[key]
+        at.append(np.array([own[place] for place in places.tolist()], np.int64))
+    rank = np.empty(len(every), np.int64)
+    order = sorted(range(len(every)), key=lambda n: (every[n].language, every[n].task, n))
+    rank[order] = np.arange(len(every))
+    item = rank[np.concatenate(at)] if at else np.empty(0, np.int64)
+    columns = _joined(sources)
+    sorting = np.lexsort((columns["metric"].codes, item))
+    rows = {name: _coded(column.take(sorting), _said if name in ("justification", "reply") else _shown) for name, column in columns.items()}
+    numbers = {key: int(rank[number]) for key, number in items.items()}
+    return {
+        "items": _items([every[n] for n in order]),
+        "rows": {"item": item[sorting].tolist(), **rows},
+        "labels": _labels(sources, numbers),
+        "left": sum(len(source.outcomes) - len(source.kept) for source in sources),
+    }
+
+
+def _joined(sources: Sequence[Browsed]) -> dict[str, Coded]:
+    """The columns of all sources, one after the other."""
+    parts: dict[str, list[Coded]] = {}
+    for source in sources:
+        found, kept = source.outcomes, source.kept
+        judged = found.units.judgments.take(kept)
+        own = {name: getattr(judged, name) for name in ("metric", *_COLUMNS, "expected")}
+        own |= {name: getattr(found, name).take(kept) for name in ("reference", "agreement", "outcome")}
+        told = judged.told_language.without("und")
+        own["spoken"] = Coded.of(here or asked for here, asked in zip(told, judged.asked_language, strict=True))
+        said = source.evidence
+        empty = Coded.empty(len(kept))
+        own |= {name: getattr(said, name) if said else empty for name in ("justification", "probs", "reply")}
+        own["source"] = Coded((source.name,), np.zeros(len(kept), np.int32))
+        for name, column in own.items():
+            parts.setdefault(name, []).append(column)
+    return {name: _hashable_joined(columns) for name, columns in parts.items()}
+
+
+def _hashable_joined(columns: Sequence[Coded]) -> Coded:
+    """Columns one after the other, also of values that cannot be looked up (probabilities are mappings)."""
+    if len(columns) == 1:
+        return columns[0]
+    values: list[Any] = []
+    codes = []
+    for column in columns:
+        codes.append(np.where(column.codes == NO_VALUE, NO_VALUE, column.codes + len(values)).astype(np.int32))
+        values += column.values
+    merged: dict[Any, int] = {}
+    keys = [repr(value) if isinstance(value, dict) else value for value in values]
+    to = np.array([*(merged.setdefault(key, len(merged)) for key in keys), NO_VALUE], np.int32)
+    first = dict(zip(reversed(keys), reversed(values), strict=True))
+    return Coded(tuple(first[key] for key in merged), to[np.concatenate(codes)])
+
+
+def _coded(column: Coded, show: Any) -> dict[str, Any]:
+    """Only the values that a row has; one code where all rows have the same."""
+    used, codes = np.unique(column.codes, return_inverse=True)
+    shift = int(len(used) > 0 and used[0] == NO_VALUE)
+    codes = codes - shift
+    values = [show(column.values[code]) for code in used.tolist() if code != NO_VALUE]
+    same = len(used) == 1
+    return {"v": values, "c": int(codes[0]) if same else codes.tolist()}
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {visible(str(name)): round(share, 4) for name, share in value.items()}
+    if isinstance(value, float):
+        return round(value, 6)
+    return _cut(str(value), _NAME) if isinstance(value, str) else value
+
+
+def _said(value: Any) -> Any:
+    return _cut(value, _SAID) if isinstance(value, str) else [_cut(value.text, _SAID), value.note]
+
+
+def _cut(text: str, most: int) -> str:
+    return visible(text) if len(text) <= most else f"{visible(text[:most])} … (and {len(text) - most:,} more characters)"
+
+
+def _items(items: Sequence[Item]) -> dict[str, Any]:
+    names = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if _is_text(value)))
+    place = {name: number for number, name in enumerate(names)}
+    texts = [
+        [[place[name], _cut(value, _TEXT)] for name, value in item.fields.items() if _is_text(value)] for item in items
+    ]
+    keys = {name: _coded(Coded.of(getattr(item, name) for item in items), _shown) for name in ("language", "task", "group", "system")}
+    spoken = {tag: english_name(tag) for tag in dict.fromkeys(item.language for item in items)}
+    fields = [_cut(name, _NAME) for name in names]
+    return {"id": [_cut(item.item_id, _NAME) for item in items], **keys, "fields": fields, "texts": texts, "names": spoken}
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _labels(sources: Sequence[Browsed], numbers: dict[tuple[str, str], int]) -> dict[str, Any]:
+    """Every label of the items shown, each data set's once."""
+    seen, parts = set(), []
+    for source in sources:
+        data = source.outcomes.data
+        name = data.sha256 if len(sources) > 1 else ""
+        if name in seen:
+            continue
+        seen.add(name)
+        labels = data.labels
+        item = labels.item.recoded({item_id: number for (sha, item_id), number in numbers.items() if sha == name})
+        kept = np.flatnonzero(item != NO_VALUE)
+        taken = labels.take(kept)
+        parts.append((item[kept], taken.metric, taken.annotator, taken.score, taken.source))
+    columns = {
+        name: Coded.joined([part[number] for part in parts]) for number, name in enumerate(("metric", "annotator", "score", "source"), 1)
+    }
+    item = np.concatenate([part[0] for part in parts])
+    return {"item": item.tolist(), **{name: _coded(column, _shown) for name, column in columns.items()}}

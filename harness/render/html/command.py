@@ -1,0 +1,60 @@
+"""The command that makes a run again, from what the store knows of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from harness.content import Board
+from harness.protocol import DEFAULT_BOARD, RunProtocol
+
+
+def command_of(protocol: RunProtocol, board: Board | None = None) -> str:
+    """`harness run …`: the same specification, which is the same run. Folders are named without their path; keys and ports are in none.
+
+    `board` is that of the protocol, so that what it says need not be said again.
+    """
+    return " ".join(map(shlex.quote, ("harness", "run", *_flags(protocol, board))))
+
+
+def command_notes(protocol: RunProtocol) -> list[str]:
+    """What the command does not say."""
+    notes = []
+    if protocol.data or protocol.content:
+        notes.append("Folders are given by their names only: say where they are on your machine.")
+    hosts = sorted({str(i.settings["endpoint"]) for i in protocol.identities if "endpoint" in i.settings})
+    if hosts:
+        notes.append(f"Asked at {', '.join(hosts)}: give the address with --base-url.")
+    return notes
+
+
+def _flags(p: RunProtocol, board: Board | None) -> Iterator[str]:
+    if p.data:
+        yield from ("--data", PurePath(p.data).name)
+    elif p.board and p.board != DEFAULT_BOARD:
+        yield from ("--board", p.board)
+    for folder in p.content:
+        yield from ("--content", PurePath(folder).name)
+    yield from ("--langs", ",".join(p.languages))
+    if board is None or tuple(p.tasks) != tuple(board.tasks):
+        yield from ("--tasks", ",".join(p.tasks))
+    if board is None or p.metrics != tuple(board.rubrics):
+        yield from ("--metrics", ",".join(p.metrics))
+    for identity in p.identities:
+        yield from ("--judge", identity.name)
+    for variant in dict.fromkeys(str(condition.variant) for condition in p.conditions):
+        yield from ("--variant", variant)
+    yield from ("--temperature", ",".join(f"{t:g}" for t in dict.fromkeys(condition.temperature for condition in p.conditions)))
+    top_ps = [t for t in dict.fromkeys(condition.top_p for condition in p.conditions) if t is not None]
+    if top_ps:
+        yield from ("--top-p", ",".join(f"{t:g}" for t in top_ps))
+    for change in dict.fromkeys(condition.perturbation for condition in p.conditions if condition.perturbation):
+        yield from ("--perturb", change)
+    yield from ("--repeats", str(p.repeats), "--seed", str(p.seed))
+    if p.limit is not None:
+        yield from ("--limit", str(p.limit))
+    if p.reask:
+        yield from ("--reask", "refused")
+    if p.instructions:
+        yield "--allow-unreviewed"
