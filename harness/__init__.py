@@ -14,6 +14,7 @@ _PUBLIC = {
     "Settings": "harness.engines",
     "run": "harness.api",
     "report": "harness.api",
+    "write_page": "harness.api",
     "Library": "harness.content",
     "Dataset": "harness.content",
     "load": "harness.api",

@@ -83,6 +83,24 @@ def report(result: RunResult) -> analyse.Report:
     )
 
 
+def write_page(result: RunResult, path: Path | str | None = None) -> Path:
+    """Write the run's page, one HTML file with everything in it: what `harness report RUN --html` does.
+
+    Args:
+        result: a run.
+        path: the file to write; by default `report.html` in the run's folder.
+
+    Raises:
+        StoreError: when it cannot be written.
+    """
+    from harness.render.html import report_page  # late: templates take time
+    from harness.tables import write_atomic
+
+    written = Path(path) if path is not None else result.folder / "report.html"
+    write_atomic(written, report_page(result, report(result)))
+    return written
+
+
 def load(folder: Path | str, *, recipe: str | None = None) -> Dataset:
     """Items, labels and recorded judgments of a data folder.
 
@@ -126,7 +144,22 @@ def compare(
     Raises:
         UsageError: for names that are not there, and sources without labels or judgments.  ContentError, StoreError: in reading them.
     """
-    options = analyse.Options(
+    options = compare_options(judges, by, annotators, majority, level, where, versus, seed)
+    return analyse.compare([opened.recording for opened in open_sources(sources, recipe, Path(out))], options)
+
+
+def compare_options(
+    judges: Sequence[str] | None,
+    by: Sequence[str] | None,
+    annotators: str | None,
+    majority: Literal["drop", "median", "strict"],
+    level: Literal["item", "system"],
+    where: Mapping[str, Sequence[str]] | None,
+    versus: tuple[str, str] | None,
+    seed: int,
+) -> analyse.Options:
+    """The arguments of `compare` as the analysis takes them."""
+    return analyse.Options(
         by=tuple(by) if by is not None else analyse.Options().by,
         annotators=analyse.Annotators.parse(annotators) if annotators else None,
         majority=majority,
@@ -136,23 +169,34 @@ def compare(
         versus=versus,
         seed=seed,
     )
-    return analyse.compare([_recording(source, recipe, Path(out)) for source in sources], options)
 
 
-def _recording(source: Dataset | RunResult | Path | str, recipe: str | None, out: Path) -> analyse.Recording:
+class Opened(msgspec.Struct, frozen=True):
+    """One source of a comparison; `run` where it is one, as only runs keep what judges said."""
+
+    recording: analyse.Recording
+    run: RunResult | None = None
+
+
+def open_sources(sources: Sequence[Dataset | RunResult | Path | str], recipe: str | None, out: Path) -> list[Opened]:
+    """The sources of a comparison, read. Raises as `compare`."""
+    return [_opened(source, recipe, out) for source in sources]
+
+
+def _opened(source: Dataset | RunResult | Path | str, recipe: str | None, out: Path) -> Opened:
     if isinstance(source, Dataset):
-        return _recorded(source, source.id)
+        return Opened(_recorded(source, source.id))
     if isinstance(source, RunResult):
         found = analyse.recording(source.judgments, source.prepared.data, source.prepared.training, source.name)
-        return msgspec.structs.replace(found, notes=tuple(_notes(source)))
+        return Opened(msgspec.structs.replace(found, notes=tuple(_notes(source))), source)
     path = Path(source)
     if path.is_dir() and not (path / "run.json").is_file():
-        return _recorded(load(path, recipe=recipe), path.resolve().name)
+        return Opened(_recorded(load(path, recipe=recipe), path.resolve().name))
     if path.is_dir():
-        return _recording(reopen(path.resolve().name, path.resolve().parent.parent), None, out)
+        return _opened(reopen(path.resolve().name, path.resolve().parent.parent), None, out)
     if not (out / "store.sqlite").is_file():
         raise UsageError(f"{source} is no data folder, and there is no results folder {out} that could hold a run of that name")
-    return _recording(reopen(str(source), out), None, out)
+    return _opened(reopen(str(source), out), None, out)
 
 
 def _notes(result: RunResult) -> Iterator[str]:

@@ -31,7 +31,7 @@ class Said(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Columns (rows,) of some judgments: `justification` in full, `probs` by class, `reply` as `Said`; replies are shared in joint calls."""
+    """Columns (rows,) of some judgments: `justification` in full, `probs` by class, `reply` as `Said`; a joint call has one reply."""
 
     justification: Coded
     probs: Coded

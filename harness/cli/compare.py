@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
 
-from harness import api
+from harness import analyse, api
+from harness.cli.pages import page_path
 from harness.errors import UsageError
 
 
@@ -15,28 +17,39 @@ def compare(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
     from harness.tables import to_json
 
+    page = page_path(arguments.html)
+    versus = _pair(arguments.versus, "--versus judge=NAME") if arguments.versus else None
+    options = api.compare_options(
+        arguments.judge,
+        arguments.by,
+        arguments.annotators,
+        arguments.majority,
+        arguments.level,
+        _where(arguments.where),
+        versus,
+        arguments.seed,
+    )
     with working("comparing"):
-        found = api.compare(
-            *arguments.sources,
-            judges=arguments.judge,
-            by=arguments.by,
-            annotators=arguments.annotators,
-            majority=arguments.majority,
-            level=arguments.level,
-            where=_where(arguments.where),
-            versus=_pair(arguments.versus, "--versus judge=NAME") if arguments.versus else None,
-            recipe=arguments.recipe,
-            out=arguments.out,
-            seed=arguments.seed,
-        )
+        sources = api.open_sources(arguments.sources, arguments.recipe, arguments.out)
+        found = analyse.compare([source.recording for source in sources], options)
     if arguments.figure:
         from harness.render.figures import draw_by_agreement
 
         draw_by_agreement(found, arguments.figure)
-    if arguments.json:
+    if page is not None:
+        from harness.render.html import comparison_page
+        from harness.tables import write_atomic
+
+        with working("writing the page"):
+            pairs = [(source.recording, source.run) for source in sources]
+            write_atomic(page, comparison_page(found, pairs, options, _command(arguments)))
+        print(page)
+    elif arguments.json:
         sys.stdout.write(to_json(found.as_json()))
     elif arguments.csv:
-        sys.stdout.write(_csv(found.cells))
+        from harness.render.files import cells_csv
+
+        sys.stdout.write(cells_csv(found.cells))
     elif arguments.latex:
         from harness.render.latex import to_latex
 
@@ -48,12 +61,17 @@ def compare(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _csv(cells: Sequence[Any]) -> str:
-    from harness.render.files import table_of
-    from harness.tables import to_csv
-
-    rows, columns = table_of(cells)
-    return to_csv(rows, list(columns))
+def _command(arguments: argparse.Namespace) -> str:
+    """The command that compares the same again; folders are named without their path."""
+    words = ["harness", "compare", *(Path(source).name for source in arguments.sources)]
+    words += [word for name in arguments.judge or () for word in ("--judge", name)]
+    words += [word for text in arguments.where for word in ("--where", text)]
+    for name, usual in (("annotators", None), ("recipe", None), ("majority", "drop"), ("level", "item"), ("versus", None), ("seed", 0)):
+        if getattr(arguments, name) != usual:
+            words += [f"--{name}", str(getattr(arguments, name))]
+    if arguments.by:
+        words += ["--by", ",".join(arguments.by)]
+    return shlex.join(words)
 
 
 def check_labels(arguments: argparse.Namespace) -> int:

@@ -295,7 +295,8 @@ def _compare(commands: Any) -> None:
     form = shown.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
     form.add_argument("--csv", action="store_true", help="print CSV, unrounded")
-    form.add_argument("--latex", action="store_true", help="print a LaTeX table (booktabs)")
+    form.add_argument("--latex", action="store_true", help="print a LaTeX table (booktabs, siunitx)")
+    form.add_argument("--html", metavar="FILE", help="write one self-contained page")
 
 
 def _restricting(parser: argparse.ArgumentParser) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
 from harness.analyse import Report
 from harness.api import report as make_report
 from harness.asking import estimate, price_asked
+from harness.cli.pages import page_path
 from harness.engines import Cluster, Limits, Settings, check_engine
 from harness.errors import IncompleteRun, UsageError
 from harness.protocol import DEFAULT_JUDGE, RunSpec, prepare
@@ -87,12 +87,16 @@ def report(arguments: argparse.Namespace) -> int:
         known = list(store.runs())
     if not known:
         raise UsageError(f"no runs in {arguments.out} yet; make one with 'harness run'")
-    page = _page_path(arguments.html)
+    page_path(arguments.html)  # before anything that takes time
     result = reopen(arguments.run or known[-1], arguments.out)
     form = next((name for name in ("md", "csv", "latex") if getattr(arguments, name)), None)
-    found = show(result, as_json=arguments.json, quiet=page is not None or form is not None)
-    if page is not None:
-        print(_write_page(result, found, page))
+    found = show(result, as_json=arguments.json, quiet=arguments.html is not None or form is not None)
+    if page := page_path(arguments.html, result.folder / "report.html"):
+        from harness.render.html import report_page
+        from harness.tables import write_atomic
+
+        write_atomic(page, report_page(result, found))
+        print(page)
     elif form:
         sys.stdout.write(_as_text(found, form))
     if arguments.figures:
@@ -101,22 +105,6 @@ def report(arguments: argparse.Namespace) -> int:
         for path in draw_figures(found.as_json(), result.folder / "figures"):
             print(path, file=sys.stderr)
     return 0
-
-
-def _page_path(wanted: str | None) -> Path | None:
-    """Where a page is to be written: None for no page, an empty path for the run's own folder."""
-    if wanted and not wanted.endswith((".html", ".htm")):
-        raise UsageError(f"'{wanted}' is no name of a page; write 'harness report RUN --html', or a name that ends in .html")
-    return None if wanted is None else Path(wanted)
-
-
-def _write_page(result: RunResult, found: Report, path: Path) -> Path:
-    from harness.render.html import report_page
-    from harness.tables import write_atomic
-
-    path = path if path.name else result.folder / "report.html"
-    write_atomic(path, report_page(result, found))
-    return path
 
 
 def _as_text(found: Report, form: str) -> str:

@@ -66,6 +66,7 @@ _SYSTEMS: tuple[Column, ...] = (
     ("Spearman ρ [95 %]", lambda c: coefficient(c["spearman"], c["spearman_ci"])),
     ("Pearson r [95 %]", lambda c: coefficient(c["pearson"], c["pearson_ci"])),
 )
+COUNTS = ("n", "read", "q", "systems", "texts")
 _NOTES = (
     "PA: share of the answers read that equal the annotators' aggregate. − baseline: PA with failures counted as wrong, minus that of the",
     "best constant (in runs, of what the development items say), in percentage points; q: its p corrected over all rows. judge–person,",
@@ -88,15 +89,26 @@ _LABEL_NOTES = (
 
 def render_comparison(found: Comparison, *, distributions: bool = False) -> RenderableType:
     """All cells, language by language; with the class distributions by agreement below, if asked for."""
-    columns = _SYSTEMS if found.level == "system" else _ITEMS + (_VERSUS if any(cell.versus for cell in found.cells) else ())
+    columns = columns_of(found)
     parts: list[RenderableType] = []
     for language in dict.fromkeys(cell.key["language"] for cell in found.cells):
         cells = [cell for cell in found.cells if cell.key["language"] == language]
         parts += [_heading(language), _table(cells, columns, found.cells)]
         if distributions:
             parts += [Text(""), *_by_agreement(cells, found.cells)]
-    parts.append(Text("\n" + "\n".join((*(_SYSTEM_NOTES if found.level == "system" else _NOTES), *map(plain, found.notes))), style="dim"))
+    parts.append(Text("\n" + "\n".join((*legend(found), *map(plain, found.notes))), style="dim"))
     return Group(*parts)
+
+
+def columns_of(found: Comparison) -> tuple[Column, ...]:
+    """The columns of a comparison that say something of any cell."""
+    every = _SYSTEMS if found.level == "system" else _ITEMS + (_VERSUS if any(cell.versus for cell in found.cells) else ())
+    return tuple((name, show) for name, show in every if any(show(cell) not in ("", "–") for cell in found.cells))
+
+
+def legend(found: Comparison) -> tuple[str, ...]:
+    """What the columns mean, in lines that fit a terminal."""
+    return _SYSTEM_NOTES if found.level == "system" else _NOTES
 
 
 def _heading(language: Any) -> Text:
@@ -106,31 +118,31 @@ def _heading(language: Any) -> Text:
 
 
 def _table(cells: Sequence[Cell], columns: Sequence[Column], every: Sequence[Cell]) -> Table:
-    """A row a cell; a column that says nothing of any cell is left out."""
-    keys = _telling([cell.key for cell in every])
-    columns = [(name, show) for name, show in columns if any(show(cell) not in ("", "–") for cell in every)]
+    """A row a cell."""
+    keys = telling([cell.key for cell in every])
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in keys:
         table.add_column(name, overflow="fold")
     for name, _ in columns:
-        table.add_column(name, justify="right" if name in ("n", "read", "q", "systems", "texts") else "left", overflow="fold")
+        table.add_column(name, justify="right" if name in COUNTS else "left", overflow="fold")
     for cell in cells:
-        table.add_row(*(Text(_key(cell.key[name])) for name in keys), *(Text(show(cell)) for _, show in columns))
+        table.add_row(*(Text(key_text(cell.key[name])) for name in keys), *(Text(show(cell)) for _, show in columns))
     return table
 
 
-def _telling(keys: Sequence[Mapping[str, Any]]) -> list[str]:
+def telling(keys: Sequence[Mapping[str, Any]]) -> list[str]:
     """Keys that tell cells apart, other than the language; the metric always."""
     return [name for name in keys[0] if name != "language" and (name == "metric" or len({key[name] for key in keys}) > 1)] if keys else []
 
 
-def _key(value: Any) -> str:
+def key_text(value: Any) -> str:
+    """A key as people read it: the temperature 0.0 is `0`, no value a dash."""
     return plain(f"{value:g}" if isinstance(value, float) else "–" if value is None else str(value))
 
 
 def _by_agreement(cells: Sequence[Cell], every: Sequence[Cell]) -> Iterable[RenderableType]:
     """Class shares of people and judge where three annotators agree fully, partly, not at all."""
-    keys = _telling([cell.key for cell in every])
+    keys = telling([cell.key for cell in every])
     table = Table(
         box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), title="class shares by agreement", title_justify="left"
     )
@@ -139,7 +151,7 @@ def _by_agreement(cells: Sequence[Cell], every: Sequence[Cell]) -> Iterable[Rend
     for cell in cells:
         for level, of in (cell.distribution_by_agreement or {}).items():
             row = (level, str(of["items"]), shares(of["labels"]), shares(of["judge"]))
-            table.add_row(*(Text(_key(cell.key[name])) for name in keys), *map(Text, row))
+            table.add_row(*(Text(key_text(cell.key[name])) for name in keys), *map(Text, row))
     return [table]
 
 
@@ -163,7 +175,7 @@ def _label_table(cells: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str
     for cell in cells:
         alpha = cell["human_alpha_ordinal"] if cell["human_alpha_ordinal"] is not None else cell["human_alpha_nominal"]
         table.add_row(
-            *(Text(_key(cell[name])) for name in keys),
+            *(Text(key_text(cell[name])) for name in keys),
             str(cell["labelled"]) + (f" of {cell['items']}" if cell["labelled"] < cell["items"] else ""),
             ", ".join(f"{times}×{n}" for n, times in cell["raters"].items()),
             str(cell["no_majority"]),

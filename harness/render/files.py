@@ -10,6 +10,7 @@ import msgspec
 
 from harness.analyse import Cell, Report
 from harness.tables import to_csv, to_json, write_atomic, write_parquet
+from harness.text import plain
 
 _KEY_TYPES = {"temperature": "double", "top_p": "double", "repeat": "int64"}
 _COUNTS = {"n_ref": "int64", "n": "int64", "coverage": "double", "groups": "int64", "design_effect": "double", "few_rare_cases": "bool"}
@@ -43,9 +44,16 @@ def _difference(prefix: str, found: Mapping[str, Any]) -> dict[str, Any]:
     return {f"{prefix}_{name}": value for name, value in {**found, "lo": lo, "hi": hi}.items() if name in _VERSUS}
 
 
+def cells_csv(cells: Sequence[Cell]) -> str:
+    """Cells as CSV: names without control and bidi characters, and none that a spreadsheet would compute."""
+    rows, columns = table_of(cells)
+    safe = [{name: plain(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows]
+    return to_csv(safe, list(columns))
+
+
 def write_files(folder: Path, report: Report) -> None:
     """Write all of a run's derived files, each whole or not at all. Raises StoreError when the folder cannot be written."""
     rows, columns = table_of((*report.by_metric, *report.cells))
     write_atomic(folder / "report.json", to_json(report.as_json()))
-    write_atomic(folder / "report.csv", to_csv(rows, list(columns)))
+    write_atomic(folder / "report.csv", cells_csv((*report.by_metric, *report.cells)))
     write_parquet(folder / "report.parquet", rows, columns)

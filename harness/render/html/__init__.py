@@ -1,7 +1,8 @@
 """Reports and comparisons as one self-contained page each: no network, no markup but ours."""
 
+from harness.render.html.comparison import comparison_page
 from harness.render.html.report import report_page
 from harness.render.html.shell import shell
 from harness.render.html.templates import render
 
-__all__ = ["render", "report_page", "shell"]
+__all__ = ["comparison_page", "render", "report_page", "shell"]

@@ -51,8 +51,8 @@ def chosen(found: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDArra
     return [np.flatnonzero(mask) for mask in masks]
 
 
-def items_json(sources: Sequence[Browsed]) -> dict[str, Any]:
-    """Everything that the browser shows.
+def items_json(sources: Sequence[Browsed], fields: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Everything that the browser shows. `fields` are the texts that tasks have; what else an item holds is about it. None: all are texts.
 
     `rows` are columns in the order of items and metrics; `items` and `labels` what they refer to. A column is `{"v": values, "c": codes}`,
     its codes one number where all rows have the same, -1 for no value.
@@ -80,7 +80,7 @@ def items_json(sources: Sequence[Browsed]) -> dict[str, Any]:
     rows = {name: _coded(column.take(sorting), _said if name in ("justification", "reply") else _shown) for name, column in columns.items()}
     numbers = {key: int(rank[number]) for key, number in items.items()}
     return {
-        "items": _items([every[n] for n in order]),
+        "items": _items([every[n] for n in order], fields),
         "rows": {"item": item[sorting].tolist(), **rows},
         "labels": _labels(sources, numbers),
         "left": sum(len(source.outcomes) - len(source.kept) for source in sources),
@@ -148,16 +148,20 @@ def _cut(text: str, most: int) -> str:
     return visible(text) if len(text) <= most else f"{visible(text[:most])} … (and {len(text) - most:,} more characters)"
 
 
-def _items(items: Sequence[Item]) -> dict[str, Any]:
+def _items(items: Sequence[Item], own: frozenset[str]) -> dict[str, Any]:
     names = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if _is_text(value)))
     place = {name: number for number, name in enumerate(names)}
-    texts = [
-        [[place[name], _cut(value, _TEXT)] for name, value in item.fields.items() if _is_text(value)] for item in items
-    ]
+    texts = [[[place[name], _cut(value, _TEXT)] for name, value in item.fields.items() if _is_text(value)] for item in items]
     keys = {name: _coded(Coded.of(getattr(item, name) for item in items), _shown) for name in ("language", "task", "group", "system")}
     spoken = {tag: english_name(tag) for tag in dict.fromkeys(item.language for item in items)}
-    fields = [_cut(name, _NAME) for name in names]
-    return {"id": [_cut(item.item_id, _NAME) for item in items], **keys, "fields": fields, "texts": texts, "names": spoken}
+    return {
+        "id": [_cut(item.item_id, _NAME) for item in items],
+        **keys,
+        "fields": [_cut(name, _NAME) for name in names],
+        "about": [int(bool(own) and name not in own) for name in names],
+        "texts": texts,
+        "names": spoken,
+    }
 
 
 def _is_text(value: Any) -> bool:
@@ -166,7 +170,9 @@ def _is_text(value: Any) -> bool:
 
 def _labels(sources: Sequence[Browsed], numbers: dict[tuple[str, str], int]) -> dict[str, Any]:
     """Every label of the items shown, each data set's once."""
-    seen, parts = set(), []
+    seen: set[str] = set()
+    items: list[NDArray[Any]] = []
+    parts: dict[str, list[Coded]] = {"metric": [], "annotator": [], "score": [], "source": []}
     for source in sources:
         data = source.outcomes.data
         name = data.sha256 if len(sources) > 1 else ""
@@ -177,9 +183,8 @@ def _labels(sources: Sequence[Browsed], numbers: dict[tuple[str, str], int]) -> 
         item = labels.item.recoded({item_id: number for (sha, item_id), number in numbers.items() if sha == name})
         kept = np.flatnonzero(item != NO_VALUE)
         taken = labels.take(kept)
-        parts.append((item[kept], taken.metric, taken.annotator, taken.score, taken.source))
-    columns = {
-        name: Coded.joined([part[number] for part in parts]) for number, name in enumerate(("metric", "annotator", "score", "source"), 1)
-    }
-    item = np.concatenate([part[0] for part in parts])
-    return {"item": item.tolist(), **{name: _coded(column, _shown) for name, column in columns.items()}}
+        items.append(item[kept])
+        for column, own in parts.items():
+            own.append(getattr(taken, column))
+    columns = {name: _coded(Coded.joined(own), _shown) for name, own in parts.items()}
+    return {"item": np.concatenate(items).tolist(), **columns}

@@ -209,7 +209,9 @@ def _shares(cell: Cell) -> Shares:
     if cell.distribution_by_agreement:
         for level, of in cell.distribution_by_agreement.items():
             if of["items"]:
-                bars += _pair({"full": "all agree", "partial": "two agree", "none": "none agree"}[level], of["items"], of["labels"], of["judge"])
+                bars += _pair(
+                    {"full": "all agree", "partial": "two agree", "none": "none agree"}[level], of["items"], of["labels"], of["judge"]
+                )
     else:
         bars += _pair("", cell.n_ref, cell.distribution_labels, cell.distribution_judge)
     return Shares(cell["language"], spaced(cell["metric"]), spaced(cell["task"]), tuple(bars))

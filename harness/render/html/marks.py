@@ -39,9 +39,7 @@ def track(marks: Sequence[Mark], words: str) -> Markup:
     parts += [Markup('<line class="rule" x1="{0}" x2="{0}" y1="25%" y2="75%"/>').format(_at(tick)) for tick in (0, 0.5, 1)]
     for mark in marks:
         if mark.interval:
-            parts.append(
-                Markup('<line class="{} reach" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(mark.kind, *map(_at, mark.interval))
-            )
+            parts.append(Markup('<line class="{} reach" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(mark.kind, *map(_at, mark.interval)))
     for mark in marks:
         if mark.value is not None:
             parts.append(Markup('<svg x="{}" y="50%" overflow="visible">{}</svg>').format(_at(mark.value), _DOT[mark.kind]))
@@ -66,7 +64,9 @@ def bar(shares: Mapping[str, float], classes: Sequence[str], what: str) -> Marku
         if share > 0:
             rect = '<rect class="s{}" x="{:.3f}%" width="{:.3f}%" height="100%"/>'
             parts.append(Markup(rect).format(shade, 100 * start, 100 * share))
-            text = f"{name}: {percent(share)}" if share >= _FITS and len(name) < 4 else name if share >= _FITS_CLASS and len(name) < 3 else ""
+            text = (
+                f"{name}: {percent(share)}" if share >= _FITS and len(name) < 4 else name if share >= _FITS_CLASS and len(name) < 3 else ""
+            )
             if text:
                 label = '<text class="on{}" x="{:.3f}%" y="50%" dy=".35em" text-anchor="middle">{}</text>'
                 parts.append(Markup(label).format(shade, 100 * (start + share / 2), visible(text)))

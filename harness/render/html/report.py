@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.analyse import Report, outcomes, recording
+from harness.content import Library
 from harness.evidence import evidence
 from harness.render.ablations import ShownTable, shown_ablations
 from harness.render.html import spending
@@ -29,13 +30,13 @@ def report_page(result: RunResult, report: Report) -> str:
     judged = outcomes(recording(result.judgments, result.prepared.data, result.prepared.training, report.run))
     [kept] = chosen([judged])
     shown = Browsed(report.run, judged, kept, evidence(result, judged.row[kept]))
-    data = items_json([shown])
+    library = result.prepared.library
+    data = items_json([shown], text_fields(library))
     shares = shares_of(report.by_metric)
     squares = grids(report.by_metric)
     ablations = [_ablation(section.title, section.text, section.tables) for section in shown_ablations(report.ablations)]
     record = _record(result)
     protocol = result.protocol
-    library = result.prepared.library
     body = render(
         "report.html",
         title=report.title,
@@ -62,6 +63,11 @@ def report_page(result: RunResult, report: Report) -> str:
         left=data["left"],
     )
     return shell(f"{report.title} – {report.run}", body, scripts=SCRIPTS, data={"items-data": data})
+
+
+def text_fields(library: Library) -> frozenset[str]:
+    """The names of all texts that tasks are about."""
+    return frozenset(name for task in library.task_files for name in library.task(task).fields)
 
 
 def _sections(squares: bool, shares: bool, ablations: bool) -> Iterator[tuple[str, str]]:

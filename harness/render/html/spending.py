@@ -49,7 +49,9 @@ def failures(answers: Answers, judged: Mapping[tuple[str, str], int]) -> PlainTa
             all_of = judged.get((judge, language), 0)
             failed = sum(spent.failures.values())
             share = percent(failed / all_of) if all_of else "–"
-            rows.append([judge, language, counted(all_of), counted(failed), share, *(counted(spent.failures.get(kind, 0)) for kind in kinds)])
+            rows.append(
+                [judge, language, counted(all_of), counted(failed), share, *(counted(spent.failures.get(kind, 0)) for kind in kinds)]
+            )
         if missing := answers.missing.get(judge):
             rows.append([judge, "calls without an answer", counted(missing), "", "", *("" for _ in kinds)])
     return table(("judge", "language"), ("judgments", "unreadable", "share", *(kind.replace("_", " ") for kind in kinds)), rows)
@@ -72,7 +74,16 @@ def cost(answers: Answers, record: Mapping[str, Any]) -> PlainTable:
                     "unknown" if money is None else f"{money:.4f}",
                 ]
             )
-    numbers = ("calls", "prompt tokens", "of them cached", "answer tokens", "of them reasoning", "seconds", "seconds per 1,000", "US dollars")
+    numbers = (
+        "calls",
+        "prompt tokens",
+        "of them cached",
+        "answer tokens",
+        "of them reasoning",
+        "seconds",
+        "seconds per 1,000",
+        "US dollars",
+    )
     return table(("judge", "language"), numbers, rows)
 
 
@@ -86,7 +97,9 @@ def cost_words(record: Mapping[str, Any]) -> str:
     if None in costs:
         return "Of at least one judge no price is known; --prices FILE gives your own when it is run."
     dated = sorted({date for date in known if date != "always"})
-    return f"In all {sum(costs):.4f} US dollars" + (f", at prices of {', '.join(dated)}." if dated else "; nobody asks money for these judges.")
+    return f"In all {sum(costs):.4f} US dollars" + (
+        f", at prices of {', '.join(dated)}." if dated else "; nobody asks money for these judges."
+    )
 
 
 def read_record(data: bytes) -> dict[str, Any]:

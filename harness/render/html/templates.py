@@ -31,7 +31,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
-    made.filters |= {"name": spaced, "english": english_name, "autonym": autonym, "number": counted}
+    made.filters |= {"name": spaced, "english": english_name, "autonym": autonym, "number": counted, "tight": tight}
     return made
 
 
@@ -52,3 +52,8 @@ def counted(value: int) -> str:
     '20\\u202f000'
     """
     return f"{value:,}".replace(",", "\u202f")
+
+
+def tight(text: str) -> str:
+    """Numbers that stay with their percent signs."""
+    return text.replace(" %", "\u00a0%")

@@ -137,7 +137,7 @@
 
   // ---- showing
 
-  const texts = (item) => data.items.texts[item].map(([field, text]) => [data.items.fields[field], text]);
+  const texts = (item, about = 0) => data.items.texts[item].filter(([field]) => data.items.about[field] === about).map(([field, text]) => [data.items.fields[field], text]);
   const glance = (item) => {
     const own = texts(item);
     const [, text] = own.find(([name]) => name.startsWith("output")) || own[own.length - 1] || ["", ""];
@@ -166,6 +166,7 @@
     const found = make("div", { class: "inside" });
     const about = ["group", "system"].filter((name) => at(name, row) !== null && at(name, row) !== data.items.id[item]);
     if (about.length) found.append(make("p", { class: "note" }, about.map((name) => `${name}: ${at(name, row)}`).join(" · ")));
+    for (const [name, text] of texts(item, 1)) found.append(make("p", { class: "note", dir: "auto" }, `${spaced(name)}: ${text}`));
     for (const [name, text] of texts(item)) found.append(make("p", { class: "field" }, spaced(name)), make("p", { class: "text", lang, dir: "auto" }, text));
     const labels = labelsAt(row);
     found.append(make("h4", {}, "What people said"));
