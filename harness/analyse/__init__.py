@@ -6,7 +6,7 @@ from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
 from harness.analyse.options import ALWAYS, POOLED, Annotators, Options
 from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
-from harness.analyse.report import Report, Verdict, recording, report, signature
+from harness.analyse.report import Report, Verdict, recording, report, signature, verdicts
 
 __all__ = [
     "ALWAYS",
@@ -29,4 +29,5 @@ __all__ = [
     "recording",
     "report",
     "signature",
+    "verdicts",
 ]

@@ -24,6 +24,7 @@ PUBLIC = {
     "load": api.load,
     "report": api.report,
     "run": api.run,
+    "write_page": api.write_page,
 }
 HEAVY = [
     "pandas",
@@ -40,6 +41,7 @@ HEAVY = [
     "xllamacpp",
     "icu4py",
     "openpyxl",
+    "jinja2",
     "matplotlib",
     "py3langid",
 ]

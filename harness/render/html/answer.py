@@ -1,10 +1,11 @@
-"""The answer of a run, language by language: each judge's verdict in words, and a line a metric."""
+"""The answer, language by language: each judge's verdict in words, and a line a metric."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analyse import Report, Verdict
+from harness.analyse import Cell, Report, Verdict
 from harness.render.html.cells import Line, beside_people, line_of
 from harness.render.terminal import belongs, condition_of, right_on
 
@@ -34,37 +35,55 @@ class LanguageAnswer:
     more: tuple[Answer, ...]
 
 
-def answers(report: Report) -> list[LanguageAnswer]:
-    """Every language of a report, in its order. Judges come before baselines; a run of baselines alone shows these."""
-    return [_language(report, tag) for tag in dict.fromkeys(verdict.language for verdict in report.verdicts)]
+@dataclass(frozen=True)
+class Judged:
+    """A verdict with the cells that it is made of, and what the judge is called where several are told apart."""
+
+    verdict: Verdict
+    cells: tuple[Cell, ...]
+    name: str
+    condition: str = ""
+    constructed: bool = False
 
 
-def _language(report: Report, tag: str) -> LanguageAnswer:
-    verdicts = sorted((v for v in report.verdicts if v.language == tag), key=_is_baseline)
-    judges = sum(not _is_baseline(v) for v in verdicts)
-    first = min(_OPEN, judges or len(verdicts))
-    found = [_answer(report, verdict, len(report.verdicts) > 1) for verdict in verdicts]
-    unread = []
-    if tag in report.unreviewed:
-        unread.append("No native reader has reviewed these texts.")
-    if tag in report.unreviewed_instructions:
-        unread.append("No native reader has reviewed the own-language instructions.")
-    return LanguageAnswer(tag, tuple(unread), tuple(found[:first]), tuple(found[first:]))
+def of_report(report: Report) -> list[LanguageAnswer]:
+    """Every language of a report, in its order."""
+    judged = []
+    for verdict in report.verdicts:
+        condition = condition_of(verdict)
+        cells = tuple(cell for cell in report.by_metric if belongs(cell, verdict))
+        shown = condition if len(report.verdicts) > 1 else ""
+        judged.append(Judged(verdict, cells, f"{verdict.judge}, {condition}", shown, report.constructed_labels))
+    unread = {tag: ["No native reader has reviewed these texts."] for tag in report.unreviewed}
+    for tag in report.unreviewed_instructions:
+        unread.setdefault(tag, []).append("No native reader has reviewed the own-language instructions.")
+    return by_language(judged, unread)
 
 
-def _is_baseline(verdict: Verdict) -> bool:
-    return verdict.judge.startswith("baseline/")
+def by_language(judged: Sequence[Judged], unread: Mapping[str, Sequence[str]] = {}) -> list[LanguageAnswer]:
+    """Verdicts language by language: judges before baselines; where there are baselines alone, these."""
+    found = []
+    for tag in dict.fromkeys(each.verdict.language for each in judged):
+        here = sorted((each for each in judged if each.verdict.language == tag), key=_is_baseline)
+        judges = sum(not _is_baseline(each) for each in here)
+        first = min(_OPEN, judges or len(here))
+        shown = tuple(map(_answer, here))
+        found.append(LanguageAnswer(tag, tuple(unread.get(tag, ())), shown[:first], shown[first:]))
+    return found
 
 
-def _answer(report: Report, verdict: Verdict, with_condition: bool) -> Answer:
-    cells = [cell for cell in report.by_metric if belongs(cell, verdict)]
-    condition = condition_of(verdict)
+def _is_baseline(judged: Judged) -> bool:
+    return judged.verdict.judge.startswith("baseline/")
+
+
+def _answer(judged: Judged) -> Answer:
+    verdict = judged.verdict
     return Answer(
-        name=f"{verdict.judge}, {condition}",
+        name=judged.name,
         sentence=verdict.sentence,
-        mood="open" if _is_baseline(verdict) else "good" if verdict.usable else "bad",
+        mood="open" if _is_baseline(judged) else "good" if verdict.usable else "bad",
         right=right_on(verdict),
-        condition=condition if with_condition else "",
-        beside=beside_people(cells, report.constructed_labels),
-        lines=tuple(map(line_of, cells)),
+        condition=judged.condition,
+        beside=beside_people(judged.cells, judged.constructed),
+        lines=tuple(map(line_of, judged.cells)),
     )

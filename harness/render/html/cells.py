@@ -169,7 +169,7 @@ def _square(cell: Cell) -> Square:
     bounds = cell["pa_failed_wrong_ci"]
     interval = f"{100 * bounds[0]:.0f}–{100 * bounds[1]:.0f}" if bounds else "no interval"
     diff, ci = versus["diff"], versus["ci"]
-    sign, words = "○", "not shown to differ from the baseline"
+    sign, words = "○", "not shown to differ"
     if not ci:
         sign, words = "·", "too few independent texts"
     elif ci[0] > 0:

@@ -9,18 +9,19 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from harness.analyse import POOLED, Cell, Comparison, Options, Outcomes, Recording, compare, outcomes
+from harness.analyse import POOLED, Cell, Comparison, Options, Outcomes, Recording, compare, outcomes, verdicts
 from harness.content import Library
 from harness.evidence import Evidence, evidence
 from harness.render.comparison import COUNTS, columns_of, key_text, legend, telling
+from harness.render.html.answer import Judged, by_language
 from harness.render.html.browser import Browsed, chosen, items_json
-from harness.render.html.cells import CONDITION, Grid, grids, languages_of, shares_of, side_name, side_of, sides_of
-from harness.render.html.marks import Mark, track
+from harness.render.html.cells import CONDITION, Grid, grids, has_people, languages_of, shares_of, side_name, side_of, sides_of
+from harness.render.html.marks import Mark, legend_mark, track
 from harness.render.html.report import SCRIPTS, text_fields
 from harness.render.html.shell import shell
 from harness.render.html.spending import Head, PlainTable
 from harness.render.html.templates import render
-from harness.render.terminal import difference, percent
+from harness.render.terminal import belongs, difference, percent
 from harness.runner import RunResult
 
 _BY_METRIC = ("language", "metric", "judge", "variant", "temperature")
@@ -53,15 +54,20 @@ def comparison_page(found: Comparison, sources: Sequence[tuple[Recording, RunRes
         cells = compare(recordings, msgspec.structs.replace(options, by=_BY_METRIC, versus=None)).cells
     squares: list[Grid] = grids(cells) if cells else []
     shares = shares_of(cells)
+    several = len(sides_of(found.cells)) > 1 and options.level == "item"
+    tables = list(_tables(found.cells)) if several else []
     title = f"{' and '.join(names)}: judges beside people"
     body = render(
         "comparison.html",
         title=title,
         judgments=sum(map(len, judged)),
-        sections=list(_sections(bool(squares), bool(shares))),
+        sections=list(_sections(bool(cells), bool(tables), bool(squares), bool(shares))),
         warnings=found.notes,
         versus=" = ".join(options.versus) if options.versus else "",
-        tables=list(_tables(found.cells)) if options.level == "item" else [],
+        answers=by_language(list(_judged(cells, recordings))),
+        people=any(map(has_people, cells)),
+        marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
+        tables=tables,
         grids=squares,
         numbers=_numbers(found),
         legend=" ".join(legend(found)),
@@ -76,8 +82,23 @@ def comparison_page(found: Comparison, sources: Sequence[tuple[Recording, RunRes
     return shell(title, body, scripts=SCRIPTS, data={"items-data": data})
 
 
-def _sections(squares: bool, shares: bool) -> Iterator[tuple[str, str]]:
-    yield "answer", "Side by side"
+def _judged(cells: Sequence[Cell], recordings: Sequence[Recording]) -> Iterator[Judged]:
+    """The verdicts of every source, as a run's report has them."""
+    sides = sides_of(cells)
+    for recording in recordings:
+        own = [cell for cell in cells if cell.key.get("source", recording.name) == recording.name]
+        constructed = recording.data.about.source == "constructed"
+        for verdict in verdicts(own, constructed):
+            mine = tuple(cell for cell in own if belongs(cell, verdict))
+            name = side_name(side_of(mine[0]), sides)
+            yield Judged(verdict, mine, name, name if len(sides) > 1 else "", constructed)
+
+
+def _sections(answers: bool, sides: bool, squares: bool, shares: bool) -> Iterator[tuple[str, str]]:
+    if answers:
+        yield "answer", "The answer"
+    if sides:
+        yield "sides", "Side by side"
     if squares:
         yield "grid", "Language × metric"
     yield "numbers", "All numbers"

@@ -11,7 +11,7 @@ from harness.content import Library
 from harness.evidence import evidence
 from harness.render.ablations import ShownTable, shown_ablations
 from harness.render.html import spending
-from harness.render.html.answer import answers
+from harness.render.html.answer import of_report
 from harness.render.html.browser import Browsed, chosen, items_json
 from harness.render.html.cells import grids, has_people, shares_of
 from harness.render.html.command import command_notes, command_of
@@ -45,7 +45,7 @@ def report_page(result: RunResult, report: Report) -> str:
         languages=protocol.languages,
         sections=list(_sections(bool(squares), bool(shares), bool(ablations))),
         warnings=notes(report),
-        answers=answers(report),
+        answers=of_report(report),
         people=any(map(has_people, report.by_metric)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
         legend=" ".join(LEGEND),

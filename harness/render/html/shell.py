@@ -72,7 +72,8 @@ def policy(styles: Sequence[str], programs: Sequence[str]) -> str:
     >>> policy(["a"], []).split("; ")[:3]
     ["default-src 'none'", "style-src 'sha256-ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs='", "script-src 'none'"]
     """
-    return f"default-src 'none'; style-src {_hashes(styles)}; script-src {_hashes(programs)}; img-src data:; base-uri 'none'; form-action 'none'"
+    own = f"style-src {_hashes(styles)}; script-src {_hashes(programs)}"
+    return f"default-src 'none'; {own}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def _hashes(parts: Sequence[str]) -> str:

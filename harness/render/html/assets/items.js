@@ -8,7 +8,7 @@
   const SIGNS = { right: "✓", wrong: "✗", failed: "!", "no reference": "○", "changed text": "◇" };
   const FACETS = [
     ["source", "Source"], ["language", "Language"], ["task", "Task"], ["metric", "Metric"], ["agreement", "Annotators agree"],
-    ["outcome", "Judge"], ["judge", "Who judged"], ["variant", "Variant"], ["temperature", "Temperature"], ["top_p", "Top-p"],
+    ["outcome", "Outcome"], ["judge", "Who judged"], ["variant", "Variant"], ["temperature", "Temperature"], ["top_p", "Top-p"],
     ["perturbation", "Change to the text"], ["score", "Score given"], ["reference", "Score of people"], ["failure", "Failure"],
   ];
   const NONE = { perturbation: "none: as it is", failure: "none", agreement: "fewer than two", score: "none", reference: "none" };
