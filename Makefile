@@ -16,6 +16,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	$(BIN)/harness models pull smollm2-135m
+	sh .ci/axe-core $(VENV)
 	@touch $@
 
 run: setup
@@ -67,6 +68,7 @@ bench: setup
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/stats.py
 	$(BIN)/python benchmarks/labels.py
+	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/perturb.py
 	$(BIN)/python benchmarks/plan.py
 	$(BIN)/python benchmarks/store.py

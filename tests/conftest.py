@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from harness.judges import models
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
+AXE = Path(os.environ.get("HARNESS_AXE", ROOT / ".venv" / "axe-core" / "axe.min.js"))
 
 
 def _can_mount() -> bool:
@@ -34,6 +36,8 @@ _PRESENT: dict[str, Callable[[], bool]] = {
     "shared data": SHARED_DATA.is_dir,
     "mount": lambda: _can_mount(),
     "ray": lambda: find_spec("ray") is not None,
+    "chromium": lambda: shutil.which("chromium") is not None and find_spec("playwright") is not None,
+    "axe-core": AXE.is_file,
 }
 
 
@@ -110,3 +114,9 @@ def library() -> Library:
 def shared_data() -> Path:
     """Published data sets with human labels, which are not part of the project; for tests that carry `needs("shared data")`."""
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def axe_core() -> str:
+    """The program that looks for what keeps people out of a page; for tests that carry `needs("axe-core")`."""
+    return AXE.read_text("utf-8")

@@ -1,0 +1,71 @@
+"""Opens pages in the system's Chromium, headless, and keeps what goes wrong."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class Opened:
+    """An open page: `said` is what it complained of, `asked` every address that it wanted."""
+
+    page: Any
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """What was asked for and is not in the file itself."""
+        return [address for address in self.asked if not address.startswith("data:")][1:]
+
+    def choose(self, **facets: str) -> None:
+        """Choose in the browser's controls, by the beginning of the words that stand there."""
+        for name, words in facets.items():
+            values = self.page.eval_on_selector_all(f"select[name={name}] option", "all => all.map(o => [o.textContent, o.value])")
+            [value] = [value for text, value in values if text.startswith(words)]
+            self.page.select_option(f"select[name={name}]", value)
+
+    def wait_for(self, judgments: int) -> None:
+        """Return once so many judgments are shown."""
+        self.page.wait_for_selector(f'#browser[data-judgments="{judgments}"]')
+
+    @property
+    def found(self) -> tuple[int, int]:
+        """How many judgments and cases the browser shows."""
+        judgments, cases = self.page.eval_on_selector("#browser", "b => [b.dataset.judgments, b.dataset.cases]")
+        return int(judgments), int(cases)
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser. Pages are opened from files: it needs no network, and gets none."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--proxy-server=127.0.0.1:9"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def opened(browser: Any, path: Path, *, width: int = 1024, scheme: str = "light") -> Iterator[Opened]:
+    """A page of a file, once its browser of items is ready, if it has one."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
+    shown = Opened(context.new_page())
+    shown.page.on("console", lambda message: shown.said.append(message.text))
+    shown.page.on("pageerror", lambda error: shown.said.append(str(error)))
+    shown.page.on("request", lambda request: shown.asked.append(request.url))
+    try:
+        shown.page.goto(path.resolve().as_uri())
+        if shown.page.query_selector("#browser"):
+            shown.page.wait_for_selector("#browser[data-ready]")
+        yield shown
+    finally:
+        context.close()

@@ -1,0 +1,227 @@
+"""The page of a run in a real browser: it opens, filters, sorts, keeps to itself, fits a phone, and keeps nobody out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harness
+from tests.e2e.conftest import MODEL, Endpoint, Request
+from tests.e2e.pages import Opened, chromium, opened
+
+pytestmark = pytest.mark.needs("chromium")
+
+FAILS = "Nemohu to posoudit."  # no JSON
+
+
+@pytest.fixture(scope="module")
+def browser(page: Path) -> Iterator[Any]:
+    """Started after the run, as its driver keeps this thread's event loop to itself."""
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A results folder with one run: three languages, two variants, a judge that gives reasons and sometimes fails, two baselines."""
+    out = tmp_path_factory.mktemp("pages") / "results"
+    served = Endpoint()
+
+    def script(request: Request) -> Any:
+        number = int(request.key, 16)
+        if number % 5 == 0:
+            return served.saying(FAILS, model=request.body["model"])
+        reason = ("Text drží pohromadě.", "文は自然です。", "The text is fluent.")[number % 3]
+        return served.saying({"justification": reason, "score": number % 2}, model=request.body["model"])
+
+    served.script = script
+    try:
+        harness.run(
+            harness.RunSpec(
+                languages=("cs", "ja", "en"),
+                judges=(f"openai/{MODEL}", "baseline/majority", "baseline/length"),
+                base_url=served.url,
+                variants=("single", "single+detailed"),
+                limit=3,
+            ),
+            out,
+        )
+    finally:
+        served.close()
+    yield out
+
+
+@pytest.fixture(scope="module")
+def result(folder: Path) -> harness.RunResult:
+    from harness.runner import reopen
+
+    return reopen("controls", folder)
+
+
+@pytest.fixture(scope="module")
+def page(result: harness.RunResult) -> Path:
+    return harness.write_page(result)
+
+
+def every(result: harness.RunResult) -> list[dict[str, Any]]:
+    """The run's judgments as its own file has them, which the page is not made by."""
+    import pyarrow.parquet as pq
+
+    return list(pq.read_table(result.folder / "judgments.parquet").to_pylist())
+
+
+def outcome(row: dict[str, Any], labels: dict[tuple[str, str], Any]) -> str:
+    return "failed" if row["score"] is None else "right" if row["score"] == str(labels[row["item_id"], row["metric"]]) else "wrong"
+
+
+def test_it_opens_without_a_complaint_and_asks_for_nothing(browser: Any, page: Path) -> None:
+    with opened(browser, page) as shown:
+        assert shown.said == [] and shown.elsewhere == []
+        assert shown.page.title().startswith("Control items")
+
+
+def test_a_page_that_tries_to_leave_is_held_back(browser: Any, page: Path) -> None:
+    with opened(browser, page) as shown:
+        shown.page.evaluate("fetch('https://example.org/').catch(() => 0)")
+        shown.page.evaluate("document.body.append(Object.assign(new Image(), {src: 'https://example.org/x.png'}))")
+        shown.page.evaluate("document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.ran = 1'}))")
+        assert len([text for text in shown.said if "Content Security Policy" in text]) >= 3 and shown.page.evaluate("window.ran") is None
+
+
+def test_filters_agree_with_the_judgments(browser: Any, page: Path, result: harness.RunResult) -> None:
+    rows = every(result)
+    labels = {(label.item_id, label.metric): label.score for label in result.prepared.data.labels}
+    expected = {
+        "all": rows,
+        "cs": [row for row in rows if row["language"] == "cs"],
+        "failed": [row for row in rows if outcome(row, labels) == "failed"],
+        "wrong": [row for row in rows if outcome(row, labels) == "wrong" and row["judge"].startswith("openai/") and "detailed" in row["variant"]],
+        "task": [row for row in rows if row["task"] == "summarize" and row["metric"] == "linguistic_acceptability"],
+    }
+    assert all(expected.values())
+    with opened(browser, page) as shown:
+        assert shown.found == counts(expected["all"])
+        shown.choose(language="Czech")
+        assert shown.found == counts(expected["cs"])
+        shown.page.click("button[type=reset]")
+        shown.choose(outcome="no readable score")
+        assert shown.found == counts(expected["failed"])
+        shown.choose(outcome="wrong", judge=f"openai/{MODEL}", variant="single+detailed")
+        assert shown.found == counts(expected["wrong"])
+        assert f"{len(expected['wrong']):,} judgment" in shown.page.inner_text("[role=status]")
+        shown.page.click("button[type=reset]")
+        shown.choose(task="summarize", metric="linguistic acceptability")
+        assert shown.found == counts(expected["task"])
+        assert shown.said == []
+
+
+def counts(rows: list[dict[str, Any]]) -> tuple[int, int]:
+    return len(rows), len({(row["item_id"], row["metric"]) for row in rows})
+
+
+def test_the_search_looks_into_texts_and_justifications(browser: Any, page: Path, result: harness.RunResult) -> None:
+    said = [row for row in every(result) if "drží POHROMADĚ".lower() in (row["justification"] or "").lower()]
+    one = result.prepared.data.items[0]
+    with opened(browser, page) as shown:
+        for text, rows in (("drží POHROMADĚ", said), (one.item_id, [row for row in every(result) if row["item_id"] == one.item_id])):
+            shown.page.fill("input[type=search]", text)
+            shown.wait_for(len(rows))
+        shown.page.fill("input[type=search]", "nothing has this in it")
+        shown.wait_for(0)
+        assert "take a filter back" in shown.page.inner_text("[role=status]")
+
+
+def test_an_opened_text_shows_labels_scores_reasons_and_raw_replies_side_by_side(browser: Any, page: Path) -> None:
+    with opened(browser, page) as shown:
+        shown.choose(judge=f"openai/{MODEL}", outcome="no readable score", language="Japanese")
+        shown.page.click("article.case summary")
+        text = shown.page.wait_for_selector("article.case .text")
+        assert text.get_attribute("lang") == "ja" and text.get_attribute("dir") == "auto"
+        cards = shown.page.query_selector_all("article.case .card")
+        assert len(cards) == 6  # three judges, two variants
+        assert any("no score: not json" in card.inner_text() for card in cards)
+        shown.page.click("article.case .card.failed details summary")
+        assert FAILS in shown.page.wait_for_selector("article.case .card.failed pre").inner_text()
+        assert "labels" in shown.page.inner_text("article.case .given").lower()
+
+
+def test_a_square_of_the_grid_leads_to_its_judgments(browser: Any, page: Path, result: harness.RunResult) -> None:
+    with opened(browser, page) as shown:
+        link = shown.page.locator(".grid a[data-show]").first
+        wanted = json.loads(link.get_attribute("data-show"))
+        link.click()
+        names = ("judge", "variant", "language", "metric")
+        rows = [row for row in every(result) if all(row[name] == wanted[name] for name in names)]
+        shown.wait_for(len(rows))
+
+
+def test_tables_are_sorted_by_their_headings(browser: Any, page: Path) -> None:
+    column = "t => [...t.tBodies[0].rows].map(r => r.cells[2].textContent)"
+    with opened(browser, page) as shown:
+        table = shown.page.locator("#cost ~ .scroll table[data-sort]").first
+        button = table.locator("thead button").nth(2)
+        for falling in (False, True):
+            button.press("Enter")
+            numbers = [int(text.replace("\u202f", "")) for text in table.evaluate(column)]
+            assert numbers == sorted(numbers, reverse=falling)
+            assert table.locator("thead th").nth(2).get_attribute("aria-sort") == ("descending" if falling else "ascending")
+
+
+def test_pages_turn_and_rows_are_made_when_they_are_looked_at(browser: Any, page: Path) -> None:
+    with opened(browser, page) as shown:
+        first = shown.page.inner_text("article.case h3")
+        assert len(shown.page.query_selector_all("article.case")) == 25 and not shown.page.query_selector_all(".card")
+        shown.page.locator(".pager .on").first.click()
+        assert shown.page.inner_text("article.case h3") != first and "Page 2 of" in shown.page.inner_text(".pager .where")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1024, 1600])
+def test_the_page_never_scrolls_sideways(browser: Any, page: Path, width: int, scheme: str) -> None:
+    with opened(browser, page, width=width, scheme=scheme) as shown:
+        shown.page.locator("article.case summary").first.click()
+        assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
+        cut = "all => all.filter(e => e.scrollWidth > e.clientWidth && e.tabIndex < 0).length"
+        assert shown.page.eval_on_selector_all(".scroll", cut) == 0, "what scrolls can be reached by the keyboard"
+
+
+def test_the_first_key_skips_to_the_content_and_headings_stand_in_order(browser: Any, page: Path) -> None:
+    with opened(browser, page) as shown:
+        shown.page.keyboard.press("Tab")
+        assert shown.page.evaluate("document.activeElement.textContent") == "Skip to the content"
+        levels = shown.page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(h => Number(h.tagName[1]))")
+        assert levels[0] == 1 and levels.count(1) == 1
+        assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+@pytest.mark.needs("axe-core")
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1024, "light"), (1024, "dark")])
+def test_axe_finds_nothing_serious(browser: Any, page: Path, axe_core: str, width: int, scheme: str) -> None:
+    with opened(browser, page, width=width, scheme=scheme) as shown:
+        assert serious(shown, axe_core) == []
+
+
+def serious(shown: Opened, axe_core: str) -> list[str]:
+    """What axe finds serious or critical, with everything unfolded."""
+    shown.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+    shown.page.wait_for_selector(".card")
+    shown.page.evaluate(axe_core)
+    found = shown.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found if v["impact"] in ("serious", "critical")]
+
+
+@pytest.mark.needs("axe-core")
+def test_a_comparison_of_runs_has_the_same_page_with_differences(
+    browser: Any, folder: Path, result: harness.RunResult, tmp_path: Path, cli: Callable[..., Any], axe_core: str
+) -> None:
+    made = cli("compare", result.folder, "--versus", "judge=baseline/majority", "--html", tmp_path / "both.html")
+    assert made.code == 0 and made.out.strip() == str(tmp_path / "both.html")
+    with opened(browser, tmp_path / "both.html") as shown:
+        assert shown.said == [] and shown.elsewhere == []
+        assert shown.found == counts(every(result))
+        assert shown.page.query_selector("#sides") and "▼" in shown.page.inner_text("main")
+        assert serious(shown, axe_core) == []
