@@ -141,9 +141,8 @@ def test_markdown(run: Path, cli: Callable[..., Any]) -> None:
     outside = "\n".join(line for line in text.splitlines() if not line.startswith("    "))
     bare = re.sub(r"\\.", "", outside)
     assert not re.search(r"[<>`\[\]]", bare) and "://" not in outside
-    tables = [line for line in outside.splitlines() if line.startswith("|")]
-    widths = {len(re.sub(r"\\.", "", line).split("|")) for line in tables}
-    assert tables and len(widths) == 1
+    blocks = [block.splitlines() for block in outside.split("\n\n") if block.startswith("|")]
+    assert blocks and all(len({len(re.sub(r"\\.", "", line).split("|")) for line in block}) == 1 for block in blocks)
 
 
 def test_csv(run: Path, folder: Path, cli: Callable[..., Any]) -> None:

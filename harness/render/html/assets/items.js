@@ -169,13 +169,13 @@
     for (const [name, text] of texts(item, 1)) found.append(make("p", { class: "note", dir: "auto" }, `${spaced(name)}: ${text}`));
     for (const [name, text] of texts(item)) found.append(make("p", { class: "field" }, spaced(name)), make("p", { class: "text", lang, dir: "auto" }, text));
     const labels = labelsAt(row);
-    found.append(make("h4", {}, "What people said"));
+    found.append(make("h4", {}, "Labels"));
     if (labels.length) {
       const list = make("ul", { class: "given plain" });
       for (const [who, score, source] of labels) list.append(make("li", { class: "mark" }, make("bdi", {}, who), ": ", make("b", {}, score), source === "native" ? null : ` (${source})`));
-      found.append(list, make("p", { class: "note" }, at("reference", row) === null ? "They have no aggregate." : `Their aggregate: ${at("reference", row)}.`, at("agreement", row) === null ? "" : ` They agree ${wordOf("agreement", at("agreement", row))}.`));
+      found.append(list, make("p", { class: "note" }, at("reference", row) === null ? "No class is commonest, so there is no aggregate." : `Aggregate: ${at("reference", row)}.`, at("agreement", row) === null ? "" : ` Annotators agree ${wordOf("agreement", at("agreement", row))}.`));
     } else found.append(make("p", { class: "note" }, "Nobody has labelled this."));
-    found.append(make("h4", {}, "What judges said"));
+    found.append(make("h4", {}, "Judges, side by side"));
     const cards = make("ul", { class: "cards" });
     for (let each = row; each < caseStart[n + 1]; each++) cards.append(card(each));
     found.append(cards);

@@ -1,0 +1,129 @@
+"""What a page of 20,000 judgments takes to be written and to be used: `make bench`.
+
+2,000 texts of nine languages with five metrics and three annotators each are judged in two variants by a loopback endpoint that gives
+reasons; `harness report --html` writes the page. Prints the seconds of the whole command and of the page alone (its report is computed
+first), CPU seconds and MB, and, where the system has Chromium, the milliseconds until the page is first painted, until its browser of
+items is ready, and that each filter takes. Asserts nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+LANGUAGES = ("en", "fr", "de", "es", "zh", "ja", "it", "pt-BR", "cs")
+METRICS = {"linguistic_acceptability": 3, "output_content_quality": 3, "task_quality": 3, "problematic_content": 2, "hallucination": 2}
+ITEMS = 2_000
+LIMITS = "limits: 5 s to write, 15 MB; first paint 1,000 ms, filters 100 ms"
+
+
+def make_folder(folder: Path) -> None:
+    """A data folder of summaries, about 900 characters each with what was summarised, fewer in Chinese and Japanese."""
+    rng = random.Random(0)
+    words = {tag: (ROOT / f"languages/{tag}/texts/summarize.toml").read_text("utf-8").replace('"', "").split() for tag in LANGUAGES}
+    folder.mkdir()
+    with (folder / "items.jsonl").open("w", encoding="utf-8") as items, (folder / "labels.jsonl").open("w", encoding="utf-8") as labels:
+        for n in range(ITEMS):
+            tag = LANGUAGES[n % len(LANGUAGES)]
+            passage, output = (" ".join(rng.choices(words[tag], k=many))[:size] for many, size in ((100, 700), (30, 200)))
+            row = {"item_id": f"{tag}-{n}", "language": tag, "task": "summarize", "group": f"g{n // 3}", "passage": passage, "output": output}
+            items.write(json.dumps(row, ensure_ascii=False) + "\n")
+            for metric, classes in METRICS.items():
+                for who in "abc":
+                    label = {"item_id": row["item_id"], "annotator_id": who, "metric": metric, "score": rng.randrange(classes)}
+                    labels.write(json.dumps(label) + "\n")
+
+
+@contextmanager
+def endpoint() -> Iterator[str]:
+    """The tests' endpoint, without faults, in a process of its own."""
+    command = [sys.executable, str(ROOT / "tests/e2e/hostile.py"), "--port", "0", "--latency", "0.001", "--lifetime", "900"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def command(*arguments: str) -> tuple[float, float]:
+    """Wall and CPU seconds of the real command."""
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([sys.executable, "-m", "harness", *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def page_alone(out: Path) -> float:
+    """Seconds that the page takes once its report is there."""
+    import harness
+    from harness.render.html import report_page
+    from harness.runner import reopen
+
+    result = reopen("", out)
+    found = harness.report(result)
+    begin = time.perf_counter()
+    report_page(result, found)
+    return time.perf_counter() - begin
+
+
+def used(page: Path) -> None:
+    """Opens the page in Chromium and prints what a reader waits for."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        shown: Any = browser.new_page()
+        begin = time.perf_counter()
+        shown.goto(page.as_uri())
+        shown.wait_for_selector("#browser[data-ready]")
+        ready = 1000 * (time.perf_counter() - begin)
+        paint = shown.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        print(f"  first paint {paint:.0f} ms, items ready {ready:.0f} ms")
+        for facet in ("language", "metric", "agreement", "outcome", "variant"):
+            shown.select_option(f"select[name={facet}]", index=1)
+            print(f"  filter by {facet:<12}{float(shown.get_attribute('#browser', 'data-taken')):8.1f} ms")
+        shown.click("button[type=reset]")
+        for order in ("wrong", "long"):
+            shown.select_option("select[name=order]", order)
+            print(f"  order {order:<16}{float(shown.get_attribute('#browser', 'data-taken')):8.1f} ms")
+        for text in ("a", "japonsko"):
+            before = shown.get_attribute("#browser", "data-taken")
+            shown.fill("input[type=search]", text)
+            shown.wait_for_selector(f'#browser:not([data-taken="{before}"])')
+            print(f"  search '{text}'{'' if text != 'a' else ' (first)':<10}{float(shown.get_attribute('#browser', 'data-taken')):8.1f} ms")
+        browser.close()
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder, out, page = Path(name) / "data", Path(name) / "results", Path(name) / "page.html"
+        make_folder(folder)
+        with endpoint() as url:
+            asked = ("--data", str(folder), "--judge", "openai/tester", "--base-url", url, "--variant", "single", "--variant", "single+detailed")
+            command("run", *asked, "--concurrency", "64", "--yes", "--out", str(out))
+        written = ("report", "--out", str(out), "--html", str(page))
+        wall, cpu = min(command(*written) for _ in range(3))
+        alone = page_alone(out)
+        size = page.stat().st_size / 1e6
+        print(f"{ITEMS * len(METRICS) * 2:,} judgments: the whole command {wall:.2f} s ({cpu:.2f} s CPU), the page alone {alone:.2f} s, {size:.1f} MB")
+        if shutil.which("chromium") and find_spec("playwright"):
+            used(page)
+        print(LIMITS)
+
+
+if __name__ == "__main__":
+    main()
