@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,9 @@ def test_filters_agree_with_the_judgments(browser: Any, page: Path, result: harn
         "all": rows,
         "cs": [row for row in rows if row["language"] == "cs"],
         "failed": [row for row in rows if outcome(row, labels) == "failed"],
-        "wrong": [row for row in rows if outcome(row, labels) == "wrong" and row["judge"].startswith("openai/") and "detailed" in row["variant"]],
+        "wrong": [
+            row for row in rows if outcome(row, labels) == "wrong" and row["judge"].startswith("openai/") and "detailed" in row["variant"]
+        ],
         "task": [row for row in rows if row["task"] == "summarize" and row["metric"] == "linguistic_acceptability"],
     }
     assert all(expected.values())
@@ -195,7 +198,7 @@ def test_the_first_key_skips_to_the_content_and_headings_stand_in_order(browser:
         assert shown.page.evaluate("document.activeElement.textContent") == "Skip to the content"
         levels = shown.page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(h => Number(h.tagName[1]))")
         assert levels[0] == 1 and levels.count(1) == 1
-        assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+        assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
 @pytest.mark.needs("axe-core")
