@@ -38,8 +38,14 @@ def make_folder(folder: Path) -> None:
         for n in range(ITEMS):
             tag = LANGUAGES[n % len(LANGUAGES)]
             passage, output = (" ".join(rng.choices(words[tag], k=many))[:size] for many, size in ((100, 700), (30, 200)))
-            row = {"item_id": f"{tag}-{n}", "language": tag, "task": "summarize", "group": f"g{n // 3}"}
-            row |= {"passage": passage, "output": output}
+            row = {
+                "item_id": f"{tag}-{n}",
+                "language": tag,
+                "task": "summarize",
+                "group": f"g{n // 3}",
+                "passage": passage,
+                "output": output,
+            }
             items.write(json.dumps(row, ensure_ascii=False) + "\n")
             for metric, classes in METRICS.items():
                 for who in "abc":
@@ -121,15 +127,19 @@ def main() -> None:
                 "openai/tester",
                 "--base-url",
                 url,
-                *("--variant", "single", "--variant", "single+detailed"),
+                "--variant",
+                "single",
+                "--variant",
+                "single+detailed",
             )
             command("run", *asked, "--concurrency", "64", "--yes", "--out", str(out))
         written = ("report", "--out", str(out), "--html", str(page))
         wall, cpu = min(command(*written) for _ in range(3))
         alone = page_alone(out)
         size = page.stat().st_size / 1e6
-        print(f"{ITEMS * len(METRICS) * 2:,} judgments: the whole command {wall:.2f} s ({cpu:.2f} s CPU)")
-        print(f"the page alone {alone:.2f} s, {size:.1f} MB")
+        print(
+            f"{ITEMS * len(METRICS) * 2:,} judgments: the whole command {wall:.2f} s ({cpu:.2f} s CPU), the page alone {alone:.2f} s, {size:.1f} MB"
+        )
         if shutil.which("chromium") and find_spec("playwright"):
             used(page)
         print(LIMITS)

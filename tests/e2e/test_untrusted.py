@@ -54,8 +54,9 @@ def folder(tmp_path: Path) -> Path:
         )
         for who in "abc":
             labels.append({"item_id": item_id, "annotator_id": nasty(f"=annotator {who}"), "metric": "task_quality", "score": n % 3})
-        judged = {"item_id": item_id, "judge": nasty("=judge"), "variant": nasty("@variant")}
-        judgments.append(judged | {"metric": "task_quality", "score": (n + 1) % 3})
+        judgments.append(
+            {"item_id": item_id, "judge": nasty("=judge"), "metric": "task_quality", "score": (n + 1) % 3, "variant": nasty("@variant")}
+        )
     for name, rows in (("items", items), ("labels", labels), ("judgments", judgments)):
         (data / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     about = {"id": "nasty", "title": nasty("title"), "annotators": "persistent", "source": "native", "notes": [nasty("note")]}
@@ -72,8 +73,18 @@ def run(folder: Path, endpoint: Endpoint, cli: Callable[..., Any], out: Path) ->
         model=nasty("=model"),
     )
     (folder / "judgments.jsonl").rename(folder / "kept.jsonl")
-    judge = f"openai/{MODEL}<script>window.ran=5</script>"
-    done = cli("run", "--data", folder, "--judge", judge, "--base-url", endpoint.url, "--out", out, "--yes")
+    done = cli(
+        "run",
+        "--data",
+        folder,
+        "--judge",
+        f"openai/{MODEL}<script>window.ran=5</script>",
+        "--base-url",
+        endpoint.url,
+        "--out",
+        out,
+        "--yes",
+    )
     (folder / "kept.jsonl").rename(folder / "judgments.jsonl")
     assert done.code == 0, done.err
     return out

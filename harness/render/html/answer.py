@@ -81,9 +81,16 @@ def _answer(judged: Judged) -> Answer:
     return Answer(
         name=judged.name,
         sentence=verdict.sentence,
-        mood="open" if _is_baseline(judged) else "good" if verdict.usable else "bad",
+        mood=_mood(judged),
         right=right_on(verdict),
         condition=judged.condition,
         beside=beside_people(judged.cells, judged.constructed),
         lines=tuple(map(line_of, judged.cells)),
     )
+
+
+def _mood(judged: Judged) -> str:
+    """How a verdict is coloured: one that cannot tell is neither good nor bad."""
+    if _is_baseline(judged) or all(cell.vs_baseline["ci"] is None for cell in judged.cells):
+        return "open"
+    return "good" if judged.verdict.usable else "bad"

@@ -1,4 +1,4 @@
-// Tables marked `data-sort` are sorted by their headings: numbers by size, others as texts, gaps last.
+// Tables marked `data-sort` are sorted by their headings: numbers (`29 % [24–34]` is 29) by size, others as texts, gaps last.
 "use strict";
 (() => {
   const value = (row, column) => {
@@ -6,9 +6,10 @@
     return cell ? (cell.dataset.value ?? cell.textContent.trim()) : "";
   };
   const isGap = (text) => text === "" || text === "–";
+  const number = (text) => Number(text.replaceAll("\u202f", "").match(/^<?([+-]?\d*\.?\d+)(?=$|[\s%†‡])/)?.[1] ?? NaN);
   const compare = (a, b) => {
     if (isGap(a) || isGap(b)) return Number(isGap(a)) - Number(isGap(b));
-    const x = Number(a), y = Number(b);
+    const x = number(a), y = number(b);
     return Number.isFinite(x) && Number.isFinite(y) ? x - y : a.localeCompare(b);
   };
   const sort = (table, column, falling) => {

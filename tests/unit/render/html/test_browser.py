@@ -1,0 +1,85 @@
+"""What the browser of items is given: every judgment with its labels, each text once, and no more than a page can hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.analyse import Outcomes, outcomes
+from harness.columns import Coded
+from harness.evidence import Evidence, Said
+from harness.render.html.browser import Browsed, chosen, items_json
+from tests.unit.analyse.test_outcomes import judged, recorded
+
+LABELS = {"a": [1, 1, 1], "b": [0, 0, 2], "c": [0, 1, 2]}
+
+
+def some() -> Outcomes:
+    return outcomes(recorded(LABELS, [judged("b", 1), judged("a", 1), judged("a", 2, variant="joint"), judged("c", None)]))
+
+
+def shown(found: Outcomes, **other: Any) -> dict[str, Any]:
+    return items_json([Browsed("r", found, np.arange(len(found)), **other)])
+
+
+def column(rows: dict[str, Any], name: str, many: int) -> list[Any]:
+    codes = rows[name]["c"]
+    return [None if code < 0 else rows[name]["v"][code] for code in ([codes] * many if isinstance(codes, int) else codes)]
+
+
+def test_rows_stand_by_item_and_refer_to_it() -> None:
+    data = shown(some())
+    assert data["items"]["id"] == ["a", "b", "c"] and data["rows"]["item"] == [0, 0, 1, 2]
+    assert column(data["rows"], "variant", 4) == ["single", "joint", "single", "single"]
+    assert column(data["rows"], "outcome", 4) == ["right", "wrong", "wrong", "failed"]
+    assert data["rows"]["judge"] == {"v": ["j"], "c": 0}, "a column of one value is one code"
+
+
+def test_every_label_is_there_once() -> None:
+    labels = shown(some())["labels"]
+    given = list(zip(labels["item"], column(labels, "annotator", 9), column(labels, "score", 9), strict=True))
+    assert sorted(given) == sorted((n, f"a{m}", score) for n, scores in enumerate(LABELS.values()) for m, score in enumerate(scores))
+
+
+def test_evidence_goes_with_its_judgment() -> None:
+    said = Evidence(
+        Coded.of(["B", "A", None, None]), Coded((), np.full(4, -1, np.int32)), Coded.of([Said("b"), Said("a"), Said("a"), Said("c", "cut")])
+    )
+    rows = shown(some(), evidence=said)["rows"]
+    assert column(rows, "justification", 4) == ["A", None, "B", None]
+    assert column(rows, "reply", 4) == [["a", ""], ["a", ""], ["b", ""], ["c", "cut"]]
+
+
+def test_two_sources_on_the_same_data_share_items_and_labels() -> None:
+    one, other = some(), some()
+    data = items_json([Browsed(name, each, np.arange(4)) for name, each in (("one", one), ("other", other))])
+    assert data["items"]["id"] == ["a", "b", "c"] and len(data["labels"]["item"]) == 9 and len(data["rows"]["item"]) == 8
+    assert sorted(column(data["rows"], "source", 8)) == ["one"] * 4 + ["other"] * 4
+
+
+def test_long_texts_are_cut_and_say_so() -> None:
+    reply = Coded.of([Said("x" * 100_000)] * 4)
+    empty = Coded.empty(4)
+    [[text, _]] = shown(some(), evidence=Evidence(empty, empty, reply))["rows"]["reply"]["v"]
+    assert len(text) < 5_000 and text.endswith("(and 96,000 more characters)")
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 100])
+def test_what_does_not_fit_is_left_out_by_whole_items_and_counted(most: int) -> None:
+    found = some()
+    [kept] = chosen([found], most)
+    assert len(kept) <= most
+    items = found.units.item
+    assert all((items[kept] == item).sum() in (0, (items == item).sum()) for item in range(3))
+    assert items_json([Browsed("r", found, kept)])["left"] == 4 - len(kept)
+    assert kept.tolist() == chosen([some()], most)[0].tolist(), "the same ones each time"
+
+
+def test_what_no_task_calls_a_text_is_about_the_item() -> None:
+    source = recorded({"a": [1, 1]}, [judged("a", 1)])
+    source.data.items[0].fields.update({"output": "Text.", "note": "About it.", "empty": " ", "number": 3})
+    data = items_json([Browsed("r", outcomes(source), np.arange(1))], frozenset({"output"}))
+    assert data["items"]["fields"] == ["output", "note"] and data["items"]["about"] == [0, 1]
+    assert data["items"]["texts"] == [[[0, "Text."], [1, "About it."]]]

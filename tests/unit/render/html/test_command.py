@@ -1,0 +1,61 @@
+"""The command that a page gives is the run itself: asked again it has the same name, so it is re-read and not paid for."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.cli.parser import build_parser
+from harness.cli.run import _spec
+from harness.content import Library
+from harness.model import JudgeIdentity
+from harness.protocol import RunProtocol, RunSpec, prepare
+from harness.render.html.command import command_notes, command_of
+from harness.runner import open_judges
+
+SPECS = {
+    "plain": RunSpec(languages=("cs", "ja"), judges=("baseline/majority",)),
+    "every flag": RunSpec(
+        languages=("en",),
+        tasks=("summarize",),
+        metrics=("hallucination", "task_quality"),
+        judges=("baseline/majority", "baseline/length"),
+        variants=("single", "joint+detailed", "single+fewshot:2"),
+        temperatures=(0.0, 0.7),
+        top_ps=(0.9,),
+        perturbations=("shuffle-words:0.1,0.3", "truncate:0.5"),
+        repeats=3,
+        seed=5,
+        limit=2,
+        reask=True,
+    ),
+    "another board": RunSpec(board="controls-full", languages=("cs",), judges=("baseline/random",)),
+    "own language": RunSpec(languages=("ja",), variants=("single+own-language",), allow_unreviewed=True, judges=("baseline/majority",)),
+}
+
+
+def protocol_of(spec: RunSpec) -> RunProtocol:
+    prepared = prepare(spec)
+    return msgspec.structs.replace(prepared.protocol, identities=tuple(judge.identity for judge in open_judges(spec, prepared)))
+
+
+@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+def test_the_command_is_the_same_run(spec: RunSpec, library: Library) -> None:
+    protocol = protocol_of(spec)
+    assert protocol.board
+    words = shlex.split(command_of(protocol, library.board(protocol.board)))
+    assert words[:2] == ["harness", "run"]
+    assert protocol_of(_spec(build_parser().parse_args(words[1:]))).name == protocol.name
+
+
+def test_folders_lose_their_path_and_addresses_are_asked_for(tmp_path: Path) -> None:
+    protocol = protocol_of(SPECS["plain"])
+    there = JudgeIdentity("openai", "m; rm -rf /", {"endpoint": "host.example"})
+    own = msgspec.structs.replace(protocol, data=str(tmp_path / "my data"), board=None, identities=(there,))
+    command = command_of(own)
+    assert "--data 'my data'" in command and str(tmp_path) not in command and "--judge 'openai/m; rm -rf /'" in command
+    assert any("--base-url" in note and "host.example" in note for note in command_notes(own))
+    assert any("where they are on your machine" in note for note in command_notes(own))
