@@ -137,9 +137,8 @@ def main() -> None:
         wall, cpu = min(command(*written) for _ in range(3))
         alone = page_alone(out)
         size = page.stat().st_size / 1e6
-        print(
-            f"{ITEMS * len(METRICS) * 2:,} judgments: the whole command {wall:.2f} s ({cpu:.2f} s CPU), the page alone {alone:.2f} s, {size:.1f} MB"
-        )
+        print(f"{ITEMS * len(METRICS) * 2:,} judgments: the whole command {wall:.2f} s ({cpu:.2f} s CPU)")
+        print(f"the page alone {alone:.2f} s, {size:.1f} MB")
         if shutil.which("chromium") and find_spec("playwright"):
             used(page)
         print(LIMITS)

@@ -22,13 +22,15 @@ Row = TypeVar("Row", bound=msgspec.Struct)
 
 NO_VALUE = -1
 _MOST_COMBINATIONS = 1 << 63  # that an int64 can number
+_DENSE = 4  # numbers a row that are counted out; more are sorted
 _BATCH = 1 << 14  # rows held as objects at a time
 
 
 class Coded:
     """One column: `values`, each distinct one once in the order of first use, and `codes` (rows,), -1 where there is no value.
 
-    Equal numbers are one value: 1 and 1.0 are not told apart.
+    Equal numbers are one value: 1 and 1.0 are not told apart. Where all rows are the same, `codes` is one number, seen as often as there
+    are rows.
 
     >>> column = Coded.of(["a", None, "a", "b"])
     >>> column.values, column.codes.tolist(), list(column)
@@ -51,13 +53,20 @@ class Coded:
     @classmethod
     def empty(cls, rows: int) -> Self:
         """A column without a value."""
-        return cls((), np.full(rows, NO_VALUE, np.int32))
+        return cls((), _all_the_same(NO_VALUE, rows))
+
+    @classmethod
+    def of_one(cls, value: Any, rows: int) -> Self:
+        """A column that holds one value in every row."""
+        return cls((value,), _all_the_same(0, rows))
 
     @classmethod
     def joined(cls, columns: Sequence[Coded]) -> Self:
         """Columns one after the other."""
         index = {value: code for code, value in enumerate(dict.fromkeys(value for column in columns for value in column.values))}
-        return cls(tuple(index), np.concatenate([column.recoded(index) for column in columns]))
+        codes = np.concatenate([np.empty(0, np.int32), *(column.recoded(index) for column in columns)])
+        same = len(codes) > 0 and codes.min() == codes.max()
+        return cls(tuple(index), _all_the_same(int(codes[0]), len(codes)) if same else codes)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -73,6 +82,8 @@ class Coded:
 
     def take(self, rows: Any) -> Coded:
         """The same column of some rows (a mask or row numbers)."""
+        if self._constant:
+            return Coded(self.values, _all_the_same(int(self.codes[0]), int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows)))
         return Coded(self.values, self.codes[rows])
 
     def without(self, value: Any) -> Coded:
@@ -87,7 +98,16 @@ class Coded:
         [1, 0, -1]
         """
         to = np.array([*(index.get(value, NO_VALUE) for value in self.values), NO_VALUE], np.int32)
-        return to[self.codes]
+        return _all_the_same(int(to[self.codes[0]]), len(self)) if self._constant else to[self.codes]
+
+    @property
+    def _constant(self) -> bool:
+        """Whether it is known that all rows, of which there are some, are the same."""
+        return len(self.codes) > 0 and self.codes.strides == (0,)
+
+
+def _all_the_same(code: int, rows: int) -> Codes:
+    return np.broadcast_to(np.int32(code), rows)
 
 
 class Coder:
@@ -105,7 +125,7 @@ class Coder:
         return tuple(self._codes), np.concatenate(self._parts) if self._parts else np.empty(0, np.int32)
 
 
-def joint(columns: Iterable[Coded], start: NDArray[np.int64]) -> NDArray[np.int64]:
+def joint(columns: Iterable[Coded], start: NDArray[Any]) -> NDArray[np.int64]:
     """Numbers (rows,) of the distinct combinations of columns, from 0 and rising with their codes, the first column's before the others'.
 
     No value is a value of its own, below all others. `start` are codes (rows,), not negative, that count before all columns.
@@ -113,15 +133,41 @@ def joint(columns: Iterable[Coded], start: NDArray[np.int64]) -> NDArray[np.int6
     >>> joint([Coded.of(["b", None, "b"]), Coded.of([1, 1, 2])], np.zeros(3, np.int64)).tolist()
     [1, 0, 2]
     """
-    key, size = start, int(start.max(initial=0)) + 1
+    return _ranks(*_combined(columns, start))
+
+
+def in_order(columns: Iterable[Coded], start: NDArray[Any]) -> NDArray[np.int64]:
+    """The rows in the order of the numbers that `joint` would give them; equal ones as they stand.
+
+    >>> in_order([Coded.of(["a", None, "a"])], np.array([1, 1, 0])).tolist()
+    [2, 1, 0]
+    """
+    return np.argsort(_combined(columns, start)[0], kind="stable")
+
+
+def _combined(columns: Iterable[Coded], start: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    """A number (rows,) for every combination, rising as `joint` says, and how many numbers there could be."""
+    key, size = start.astype(np.int64), int(start.max(initial=0)) + 1
     for column in columns:
         width = len(column.values) + 1
         if size * width >= _MOST_COMBINATIONS:
-            key = np.unique(key, return_inverse=True)[1]
+            key = _ranks(key, size)
             size = int(key.max(initial=0)) + 1
-        key, size = key * width + column.codes + 1, size * width
-    found: NDArray[np.int64] = np.unique(key, return_inverse=True)[1]
-    return found
+        key *= width
+        key += column.codes
+        key += 1
+        size *= width
+    return key, size
+
+
+def _ranks(key: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """The place of each of some numbers, which are less than `size`, among the distinct ones."""
+    if size > _DENSE * len(key):
+        found: NDArray[np.int64] = np.unique(key, return_inverse=True)[1]
+        return found
+    used = np.zeros(size, np.int64)
+    used[key] = 1
+    return (np.cumsum(used) - 1)[key]
 
 
 def last_with(key: NDArray[np.int64], among: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -142,6 +188,7 @@ def rows_of(key: NDArray[Any], many: int) -> list[NDArray[np.int64]]:
     >>> [rows.tolist() for rows in rows_of(np.array([2, 0, 2]), 3)]
     [[1], [], [0, 2]]
     """
+    key = key.astype(np.min_scalar_type(many))  # small numbers are sorted by counting
     order = np.argsort(key, kind="stable")
     return np.split(order, np.searchsorted(key[order], np.arange(1, many)))[:many]
 
@@ -212,12 +259,13 @@ def checked_columns(given: Mapping[str, Coded], rows: int, row: type[Row], what:
 
 
 def from_arrow(column: Any) -> Coded:
-    """A column of an Arrow table; NaN is a gap."""
+    """A column of an Arrow table or batch; NaN is a gap."""
     import pyarrow as pa
 
     if pa.types.is_nested(column.type):
         return Coded.of(_hashable(value) for value in column.to_pylist())
-    coded = column.combine_chunks().dictionary_encode()
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    coded = whole.dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):  # of an empty or very large column
         coded = coded.combine_chunks() if coded.num_chunks == 1 else pa.chunked_array(coded.chunks).unify_dictionaries().combine_chunks()
     values = [None if value != value else value for value in coded.dictionary.to_pylist()]  # pandas writes a gap as NaN

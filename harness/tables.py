@@ -112,14 +112,29 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def parquet_table(path: Path, columns: list[str] | None = None) -> Any:
     """A Parquet file, or some of its columns, as a pyarrow Table. Raises ContentError when it cannot be read."""
-    import pyarrow as pa  # late: 0.2 s
+    with parquet_file(path) as file:
+        return file.read(columns)
+
+
+@contextmanager
+def parquet_file(path: Path) -> Iterator[Any]:
+    """A Parquet file to read from, as a `pyarrow.parquet.ParquetFile`. Raises ContentError when it cannot be read."""
+    pa = arrow()
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(path) as file:  # read_table would import all of Arrow's data sets
-            return file.read(columns)
+            yield file
     except (pa.ArrowException, OSError) as err:
         raise ContentError(f"not a readable Parquet file ({err})", path) from None
+
+
+def arrow() -> Any:
+    """`pyarrow`, told to give memory back: the pool that it comes with keeps what it has once had."""
+    import pyarrow as pa  # late: 0.2 s
+
+    pa.set_memory_pool(pa.system_memory_pool())
+    return pa
 
 
 def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
@@ -185,7 +200,7 @@ def _guarded(value: Any) -> Any:
 
 def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: Mapping[str, str]) -> None:
     """Write rows as Parquet. `schema` maps column names to Arrow type names (`string`, `double`, `int64`, `bool`)."""
-    import pyarrow as pa
+    pa = arrow()
     import pyarrow.parquet as pq
 
     fields = [pa.field(name, pa.type_for_alias(kind)) for name, kind in schema.items()]

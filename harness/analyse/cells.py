@@ -28,6 +28,7 @@ from harness.stats import (
     cell_statistics,
     commonest,
     coverage,
+    distinct_counts,
     distribution_by_agreement,
     distribution_of_judge,
     distribution_of_labels,
@@ -181,27 +182,22 @@ class _Batch:
         self.group = item_key(data, "group").codes[units.item]
 
     def cells(self, metrics: Sequence[str], baseline: Mapping[tuple[str, str], Any] | None) -> list[Cell]:
-        counts, score = self._arrays(metrics)
-        known = counts.sum(axis=1) > 0
-        cell, group = self.cell[known], self.group[known]
-        rows = tabulate(counts[known], score[known], cell=cell, cells=len(self.keys), group=group)
-        reference = aggregate_counts(counts[known], self.options.majority)
-        failed = self._failures(np.flatnonzero(known)[self._counts_as_reference(reference, counts[known])])
+        counts, pattern = self._labels(metrics)
+        known = (counts.sum(axis=1) > 0)[pattern]
+        score = self.units.judgments.score.recoded(self.classes.index())[known]
+        pattern, cell, group = pattern[known], self.cell[known], self.group[known]
+        rows = tabulate(counts, score, cell=cell, cells=len(self.keys), group=group, pattern=pattern)
+        reference = aggregate_counts(counts, self.options.majority)[pattern]
+        counted = np.flatnonzero(known) if self.options.majority == "strict" else np.flatnonzero(known)[reference >= 0]
         guessed = self._baseline(baseline, known, reference, cell)
-        versus = self._versus(score[known], guessed, reference, cell, group)
-        return self._assemble(rows, failed, versus)
+        return self._assemble(rows, self._failures(counted), self._versus(score, guessed, reference, cell, group))
 
-    def _arrays(self, metrics: Sequence[str]) -> tuple[Ints, Ints]:
-        """Class counts (units, k) and the judge's class (units,) of every unit."""
-        judged = self.units.judgments
-        counts = np.zeros((len(self.units), len(self.classes.scores)), np.int64)
-        for metric in metrics:
-            here = judged.metric.recoded({metric: 0}) == 0
-            counts[here] = self.counted[metric].counts[self.units.item[here]]
-        return counts, judged.score.recoded(self.classes.index()).astype(np.int64)
-
-    def _counts_as_reference(self, reference: Ints, counts: Ints) -> NDArray[np.bool_]:
-        return np.asarray(counts.sum(axis=1) > 0) if self.options.majority == "strict" else reference >= 0
+    def _labels(self, metrics: Sequence[str]) -> tuple[Ints, Ints]:
+        """Distinct class counts (patterns, k), in lexicographic order, and which of them each unit has (units,)."""
+        every = np.concatenate([self.counted[metric].counts for metric in metrics])
+        counts, kind = distinct_counts(every)
+        start = self.units.judgments.metric.recoded({metric: number for number, metric in enumerate(metrics)}) * len(self.data.items)
+        return counts, kind[start + self.units.item]
 
     def _failures(self, rows: Ints) -> list[dict[str, int]]:
         kinds = self.units.judgments.failure.take(rows)

@@ -83,7 +83,7 @@ def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str 
     """A run's judgments beside the labels of what was asked, and what the majority baseline has learnt from `training`."""
     learnt = Learnt(training)
     guesses: dict[tuple[str, str], Score | None] = {}
-    for item_id, metric in judgments.asked:
+    for item_id, metric in judgments.asked if learnt.has_development else ():
         if learnt.development(data.by_id[item_id], metric):
             guesses[item_id, metric] = majority(data.by_id[item_id], metric, data.scales[metric], learnt, "")
     return Recording(name, data, judgments, complete=False, baseline=guesses)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analyse.options import Annotators
-from harness.columns import NO_VALUE, Coded, joint, rows_of
+from harness.columns import NO_VALUE, Coded, Codes, joint, rows_of
 from harness.content.dataset import Dataset
 from harness.content.recorded import Judgments, joined
 from harness.content.tags import suggest
@@ -55,7 +55,7 @@ class Votes:
 class Units:
     """One row a judgment: `item` is an index into the items of the data, `source` where the judgment comes from."""
 
-    item: Ints
+    item: Codes
     judgments: Judgments
     source: Coded
 
@@ -120,11 +120,13 @@ def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, 
 
 def units_of(data: Dataset, judgments: Judgments, source: str = "") -> Units:
     """The judgments as they are."""
-    return Units(judgments.item.recoded(data.positions).astype(np.int64), judgments, Coded((source,), np.zeros(len(judgments), np.int32)))
+    return Units(judgments.item.recoded(data.positions), judgments, Coded.of_one(source, len(judgments)))
 
 
 def joined_units(parts: Sequence[Units]) -> Units:
     """Units one after the other."""
+    if len(parts) == 1:
+        return parts[0]
     item = np.concatenate([part.item for part in parts])
     return Units(item, joined([part.judgments for part in parts]), Coded.joined([part.source for part in parts]))
 
@@ -152,9 +154,9 @@ def with_unjudged(units: Units, data: Dataset, counted: Mapping[str, Votes]) -> 
         return units
     rows = np.concatenate([np.arange(len(units)), *like])
     new = np.arange(len(rows)) >= len(units)
-    item = np.concatenate([units.item, *items])
+    item = np.concatenate([units.item, *items]).astype(np.int32)
     kept = j.take(rows)
-    kept.item = Coded(tuple(one.item_id for one in data.items), item.astype(np.int32))
+    kept.item = Coded(tuple(one.item_id for one in data.items), item)
     failures = tuple(dict.fromkeys((*j.failure.values, Failure.MISSING)))
     kept.score = Coded(kept.score.values, np.where(new, NO_VALUE, kept.score.codes).astype(np.int32))
     kept.failure = Coded(failures, np.where(new, failures.index(Failure.MISSING), kept.failure.codes).astype(np.int32))

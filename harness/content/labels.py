@@ -63,7 +63,8 @@ class Labels:
 
     def of_items(self, ids: Iterable[str]) -> Labels:
         """The labels of some items."""
-        return self.take(self.item.recoded(dict.fromkeys(ids, 0)) != NO_VALUE)
+        kept = self.item.recoded(dict.fromkeys(ids, 0)) != NO_VALUE
+        return self if kept.all() else self.take(kept)
 
 
 def read_labels(path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any], *, source: Source = "native") -> Labels:

@@ -112,11 +112,14 @@ class Judgments:
 
     def of_items(self, ids: Iterable[str]) -> Judgments:
         """The judgments of some items."""
-        return self.take(self.item.recoded(dict.fromkeys(ids, 0)) != NO_VALUE)
+        kept = self.item.recoded(dict.fromkeys(ids, 0)) != NO_VALUE
+        return self if kept.all() else self.take(kept)
 
 
 def joined(parts: Sequence[Judgments]) -> Judgments:
     """Judgments one after the other."""
+    if len(parts) == 1:
+        return parts[0]
     return Judgments(**{name: Coded.joined([part.columns[name] for part in parts]) for name in parts[0].columns})
 
 

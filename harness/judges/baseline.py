@@ -22,7 +22,7 @@ from harness.content.dataset import Dataset
 from harness.content.tags import suggest
 from harness.errors import UsageError
 from harness.judges.base import JudgeOptions, answer_object
-from harness.model import Ask, Call, Item, JudgeIdentity, Reply, Scale, Score
+from harness.model import Ask, Call, Item, JudgeIdentity, Label, Reply, Scale, Score
 
 
 class _Seen:
@@ -48,12 +48,19 @@ class Learnt:
 
     @cached_property
     def _scores(self) -> dict[tuple[str, ...], _Seen]:
-        """By (language, task, metric, split), and without a split for all."""
+        """Of all items, by (language, task, metric)."""
+        return self._seen(self.data.labels)
+
+    @cached_property
+    def _development_scores(self) -> dict[tuple[str, ...], _Seen]:
+        """The same of development items only."""
+        return self._seen(self.data.labels.of_items(item.item_id for item in self.data.items if item.split == "dev"))
+
+    def _seen(self, labels: Iterable[Label]) -> dict[tuple[str, ...], _Seen]:
         found: dict[tuple[str, ...], _Seen] = defaultdict(_Seen)
-        for label in self.data.labels:
+        for label in labels:
             item = self.data.by_id[label.item_id]
-            for key in ((item.language, item.task, label.metric, item.split), (item.language, item.task, label.metric)):
-                found[key].add(item.group, label.score)
+            found[item.language, item.task, label.metric].add(item.group, label.score)
         return found
 
     @cached_property
@@ -65,13 +72,18 @@ class Learnt:
                 found[key].add(item.group, text_length(item))
         return found
 
+    @property
+    def has_development(self) -> bool:
+        """Whether there are labels of development items."""
+        return bool(self._development_scores)
+
     def scores(self, item: Item, metric: str) -> Counter[Score]:
         """Scores, counted, that say something about `metric` without saying anything about `item` or its group."""
         return self.development(item, metric) or self._of(self._scores, item, metric)
 
     def development(self, item: Item, metric: str) -> Counter[Score]:
         """Scores of development items only; empty where there are none."""
-        return self._of(self._scores, item, metric, "dev")
+        return self._of(self._development_scores, item, metric)
 
     def lengths(self, item: Item) -> Counter[Score]:
         """Lengths, counted, of the texts that `item`'s may be compared with."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,7 +21,7 @@ from harness.content.labels import pairs_of
 from harness.content.recorded import Judgments
 from harness.errors import ContentError, StoreError
 from harness.model import Judgment, Scale, Score
-from harness.tables import parquet_table
+from harness.tables import arrow, parquet_file
 
 COLUMNS = {
     "item_id": "string",
@@ -52,7 +52,7 @@ class JudgmentWriter:
     """Writes a file of judgments, whole or not at all: it is there once the `with` ends without an error."""
 
     def __init__(self, path: Path) -> None:
-        import pyarrow as pa
+        pa = arrow()
         import pyarrow.parquet as pq
 
         self._path = path
@@ -111,9 +111,18 @@ def _unwritable(path: Path, err: OSError) -> StoreError:
 def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
     """The judgments as columns; of justifications only which are the same. Raises ContentError when the file cannot be read."""
     names = {"item": "item_id", **{name: name for name in (*Judgments.COLUMNS[1:], *Judgments.OPTIONAL)}}
-    columns = {name: from_arrow(parquet_table(path, [column]).column(0)) for name, column in names.items() if name != "justification"}
+    with parquet_file(path) as file:
+        columns = {
+            name: Coded.joined([*map(from_arrow, _batches(file, column))]) for name, column in names.items() if name != "justification"
+        }
+        columns["justification"] = _same(file)
     columns["score"] = _typed(columns["metric"], columns["score"], scales, path)
-    return Judgments(**columns, justification=_same(path))
+    return Judgments(**columns)
+
+
+def _batches(file: Any, column: str) -> Iterator[Any]:
+    """One column, some rows at a time."""
+    return (batch.column(0) for batch in file.iter_batches(_AT_A_TIME, columns=[column]))
 
 
 def read_columns_at(path: Path, names: Sequence[str], rows: NDArray[np.int64]) -> dict[str, Coded]:
@@ -153,18 +162,18 @@ def _point(text: str, scale: Scale) -> Score:
     return number
 
 
-def _same(path: Path) -> Coded:
+def _same(file: Any) -> Coded:
     """A column of hashes of the justifications, as the texts of a million would fill the memory."""
-    import pyarrow.parquet as pq
-
     hashes = [np.empty(0, np.uint64)]
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(_AT_A_TIME, columns=["justification"]):
-            coded = batch.column(0).dictionary_encode()
-            known = np.array([*map(text_hash, coded.dictionary.to_pylist()), 0], np.uint64)
-            hashes.append(known[arrow_codes(coded.indices)])  # no text has the code -1, the last
-    values, codes = np.unique(np.concatenate(hashes), return_inverse=True)
-    none = int(len(values) > 0 and values[0] == 0)
+    for texts in _batches(file, "justification"):
+        coded = texts.dictionary_encode()
+        known = np.array([*map(text_hash, coded.dictionary.to_pylist()), 0], np.uint64)
+        hashes.append(known[arrow_codes(coded.indices)])  # no text has the code -1, the last
+    found = np.concatenate(hashes)
+    if not found.any():
+        return Coded.empty(len(found))
+    values, codes = np.unique(found, return_inverse=True)
+    none = int(values[0] == 0)
     return Coded(tuple(values[none:].tolist()), codes.astype(np.int32) - none)
 
 

@@ -60,7 +60,7 @@ from harness.stats.paired import (
     paired_difference,
     vs_baseline,
 )
-from harness.stats.rows import Rows, count_classes, count_long, tabulate
+from harness.stats.rows import Rows, count_classes, count_long, distinct_counts, tabulate
 from harness.stats.statistic import Statistic, estimate
 from harness.stats.stratified import tau_within
 from harness.stats.sums import Estimated, of_sums
@@ -107,6 +107,7 @@ __all__ = [
     "count_long",
     "coverage",
     "difference",
+    "distinct_counts",
     "distribution",
     "distribution_by_agreement",
     "distribution_of_judge",

@@ -7,7 +7,7 @@ patterns; a bootstrap of items is a multinomial draw of their weights.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -99,6 +99,17 @@ def count_long(item: ArrayLike, code: ArrayLike, items: int, k: int) -> Ints:
     return _count(where * (k + 1) + what, items, k)
 
 
+def distinct_counts(counts: ArrayLike) -> tuple[Ints, Ints]:
+    """The distinct rows (patterns, k) of counts (items, k), in lexicographic order, and which of them each item has (items,).
+
+    >>> [found.tolist() for found in distinct_counts([[1, 0], [0, 2], [1, 0]])]
+    [[[0, 2], [1, 0]], [1, 0, 1]]
+    """
+    table = np.asarray(counts, np.int64)
+    one, pattern, _ = _distinct(table.T, len(table))
+    return table[one], pattern
+
+
 def tabulate(
     counts: ArrayLike,
     judges: ArrayLike | None = None,
@@ -106,15 +117,17 @@ def tabulate(
     cell: ArrayLike | None = None,
     cells: int | None = None,
     group: ArrayLike | None = None,
+    pattern: ArrayLike | None = None,
 ) -> Rows:
     """Reduce items to distinct rows per cell (and per group, where groups hold several items).
 
     Args:
-        counts: (items, k) from `count_classes` or `count_long`.
+        counts: (items, k) from `count_classes` or `count_long`; with `pattern` (patterns, k) from `distinct_counts`.
         judges: (items,) or (items, J) class codes, NaN or -1 where there is no readable score.
         cell: (items,) integer cell numbers from 0; default all items in cell 0.
         cells: how many cells there are, if the last ones may be empty.
         group: (items,) any sortable codes of what items share; default every item its own group.
+        pattern: (items,) which row of `counts` each item has; default each its own.
 
     Raises:
         ShapeError: if the arrays are not of the same items.
@@ -127,7 +140,9 @@ def tabulate(
     table = np.asarray(counts, np.int64)
     if table.ndim != 2:
         raise ShapeError(f"counts must be items x classes, got shape {table.shape}")
-    items, k = table.shape
+    k = table.shape[1]
+    own = None if pattern is None else np.asarray(pattern)
+    items = len(table) if own is None else len(own)
     scores = np.empty((items, 0), np.int64) if judges is None else as_codes(judges, k, "judges")
     scores = scores[:, None] if scores.ndim == 1 else scores
     where = np.zeros(items, np.int64) if cell is None else np.asarray(cell, np.int64)
@@ -135,9 +150,10 @@ def tabulate(
         raise ShapeError(f"counts are of {items} items, judges of {len(scores)}, cell has shape {where.shape}")
     total = max(int(where.max()) + 1 if items else 0, cells or 0, 1)
     groups, clustered = _clusters(where, group, total)
-    kind, pattern, _ = _distinct([*table.T, *(scores.T + 1)], items)
-    row, _, weight = _distinct([where, groups, pattern], items)
-    return Rows(k, total, table[kind], scores[kind], where[row], groups[row], pattern[row], weight.astype(np.float64), clustered)
+    kind, kinds, _ = _distinct([*(table.T if own is None else [own]), *(scores.T + 1)], items)
+    row, _, weight = _distinct([where, groups, kinds], items)
+    table = table[kind if own is None else own[kind]]
+    return Rows(k, total, table, scores[kind], where[row], groups[row], kinds[row], weight.astype(np.float64), clustered)
 
 
 def _count(key: Ints, items: int, k: int) -> Ints:
@@ -156,7 +172,7 @@ def _clusters(cell: Ints, group: ArrayLike | None, cells: int) -> tuple[Ints, tu
     return np.where(shared[cell], index, 0), tuple(shared.tolist())
 
 
-def _distinct(columns: Sequence[Ints], items: int) -> tuple[Ints, Ints, Ints]:
+def _distinct(columns: Iterable[Ints], items: int) -> tuple[Ints, Ints, Ints]:
     """Distinct rows of non-negative integer columns, in lexicographic order.
 
     Returns one item of each, the distinct row of every item, and how many items each has.

@@ -177,9 +177,8 @@ def test_tables_are_sorted_by_their_headings(browser: Any, page: Path) -> None:
 def test_numbers_with_intervals_are_sorted_by_size_and_gaps_come_last(browser: Any, page: Path) -> None:
     with opened(browser, page) as shown:
         table = shown.page.locator("#cost ~ .scroll table[data-sort]").first
-        table.evaluate(
-            "t => ['9 % [1–20]', '–', '-3 [-4 to -2]', '<.001', '12 %', '1\u202f000'].forEach((x, i) => { t.tBodies[0].rows[i].cells[2].textContent = x })"
-        )
+        texts = ["9 % [1–20]", "–", "-3 [-4 to -2]", "<.001", "12 %", "1\u202f000"]
+        table.evaluate("(t, texts) => texts.forEach((x, i) => { t.tBodies[0].rows[i].cells[2].textContent = x })", texts)
         table.locator("thead button").nth(2).click()
         texts = table.evaluate("t => [...t.tBodies[0].rows].map(r => r.cells[2].textContent)")
         kept = [text for text in texts if text in {"9 % [1–20]", "–", "-3 [-4 to -2]", "<.001", "12 %", "1\u202f000"}]

@@ -6,7 +6,7 @@ Rows stand in one order whatever the order of the judgments, so that the same an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from harness.analyse.options import POOLED, Options, annotators_needed
 from harness.analyse.units import Classes, Votes, classes_of, item_key, votes
-from harness.columns import NO_VALUE, Coded, joint, last_with, rows_of
+from harness.columns import NO_VALUE, Coded, Codes, in_order, joint, last_with, rows_of
 from harness.content.dataset import Dataset
 from harness.content.recorded import Judgments
 from harness.model import Scale, Variant, parse_variant
-from harness.stats import aggregate_counts, item_credits
+from harness.stats import aggregate_counts, distinct_counts, item_credits
 from harness.stats.agreement import share_of_hits, share_of_pairs
 from harness.stats.arrays import Floats, Ints
 
@@ -33,42 +33,108 @@ CREDITS = {
 }
 
 
+class Looked:
+    """Numbers (rows,) that are read like an array: row `r` has `values[at[r]]`, as few of a million numbers are different."""
+
+    __slots__ = ("at", "values")
+
+    def __init__(self, values: NDArray[Any], at: NDArray[Any]) -> None:
+        self.values, self.at = values, at
+
+    def __getitem__(self, rows: Any) -> NDArray[Any]:
+        """The numbers of some rows (a mask, row numbers or a slice)."""
+        found: NDArray[Any] = self.values[self.at[rows]]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Of answers with one score on one metric about items that are labelled alike: everything that is the same; all arrays are (kinds,)."""
+
+    code: Ints
+    points: Floats
+    best: Floats
+    reference: Ints
+    label: Floats
+    credits: Mapping[str, Floats]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Kinds]) -> Kinds:
+        """Kinds one after the other."""
+        arrays = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in ("code", "points", "best", "reference", "label")
+        }
+        return cls(**arrays, credits={name: np.concatenate([part.credits[name] for part in parts]) for name in CREDITS})
+
+
+_NO_INTS, _NO_FLOATS = np.empty(0, np.int64), np.empty(0, np.float64)
+_NO_KINDS = Kinds(_NO_INTS, _NO_FLOATS, _NO_FLOATS, _NO_INTS, _NO_FLOATS, dict.fromkeys(CREDITS, _NO_FLOATS))
+
+
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Judgments in a fixed order; all arrays are (rows,).
+    """Judgments in a fixed order; all numbers are (rows,).
 
     `columns` are coded by rank: language, task, metric, judge, variant, temperature, top_p, repeat, perturbation (no value: the text as
     it is), failure, justification, asked_language, told_language. `code` is the class of the score (-1: unreadable), `points` the score
     and `expected` the mean of its token probabilities, both turned so that more is better (NaN without one, or where the scale has no
     best end). `best` is 1 where the score is the best one. `credits` are what the row adds to pa, pa_failed_wrong, pa_pairwise and
     human_pa (NaN where it does not count, and for changed texts, of which the labels say nothing). `reference` is the class of the
-    annotators' aggregate, `label` their mean in points.
+    annotators' aggregate, `label` their mean in points. `group` is what items share.
+
+    A million rows are of a few dozen kinds, so of each row only its `item` and `kind` are kept.
     """
 
     data: Dataset
     drawing: Mapping[str, Any]
     reach: Mapping[str, float]  # {metric: points from the worst to the best}
     columns: Mapping[str, Coded]
-    credits: Mapping[str, Floats]
-    item: Ints
-    group: Ints
-    code: Ints
-    points: Floats
-    expected: Floats
-    best: Floats
-    reference: Ints
-    label: Floats
+    kinds: Kinds
+    kind: Codes
+    item: Codes
+    groups: Codes  # (items,)
+    expected: Looked
 
     def __len__(self) -> int:
         return len(self.item)
 
     def take(self, rows: NDArray[Any]) -> Answers:
         """Some of the rows (a mask or row numbers)."""
-        arrays = {
-            field.name: getattr(self, field.name)[rows] for field in fields(self) if isinstance(getattr(self, field.name), np.ndarray)
-        }
         columns = {name: column.take(rows) for name, column in self.columns.items()}
-        return replace(self, columns=columns, credits={name: of[rows] for name, of in self.credits.items()}, **arrays)
+        expected = Looked(self.expected.values, self.expected.at[rows])
+        return replace(self, columns=columns, kind=self.kind[rows], item=self.item[rows], expected=expected)
+
+    @property
+    def group(self) -> Looked:
+        return Looked(self.groups, self.item)
+
+    @property
+    def code(self) -> Looked:
+        return Looked(self.kinds.code, self.kind)
+
+    @property
+    def points(self) -> Looked:
+        return Looked(self.kinds.points, self.kind)
+
+    @property
+    def best(self) -> Looked:
+        return Looked(self.kinds.best, self.kind)
+
+    @property
+    def reference(self) -> Looked:
+        return Looked(self.kinds.reference, self.kind)
+
+    @property
+    def label(self) -> Looked:
+        return Looked(self.kinds.label, self.kind)
+
+    @property
+    def credits(self) -> Mapping[str, Looked]:
+        return {name: Looked(values, self.kind) for name, values in self.kinds.credits.items()}
+
+    @property
+    def readable(self) -> Looked:
+        return Looked(self.kinds.code >= 0, self.kind)
 
     @property
     def changed(self) -> NDArray[np.bool_]:
@@ -78,15 +144,12 @@ class Answers:
     @property
     def clean(self) -> Answers:
         """Rows about the texts as they are."""
-        return self.take(~self.changed)
-
-    @property
-    def readable(self) -> NDArray[np.bool_]:
-        return self.code >= 0
+        changed = self.changed
+        return self.take(~changed) if changed.any() else self
 
     def joint(self, names: Iterable[str], *, items: bool = False) -> Ints:
         """Numbers of the distinct combinations of columns, rising with their values; with `items`, of the item too, which counts last."""
-        item = [Coded(self.data.items, self.item.astype(np.int32))] if items else []
+        item = [Coded(self.data.items, self.item)] if items else []
         return joint([*(self.columns[name] for name in names), *item], np.zeros(len(self), np.int64))
 
     def value(self, name: str, row: int) -> Any:
@@ -111,14 +174,13 @@ class Answers:
 
 def tabulate_answers(data: Dataset, judgments: Judgments, *, seed: int, resamples: int) -> Answers:
     """Judgments of the items of `data`, with what their labels make of them. Raises UsageError as `units.votes` does."""
-    item = judgments.item.recoded(data.positions).astype(np.int64)
-    judgments, item = judgments.take(item >= 0), item[item >= 0]
+    item = judgments.item.recoded(data.positions)
+    if (item < 0).any():
+        judgments, item = judgments.take(item >= 0), item[item >= 0]
     columns = {name: _ranked(item_key(data, name)).take(item) for name in ("language", "task")}
     own = (*KEYS[2:], "repeat", "perturbation", "failure", "justification", "asked_language", "told_language")
     columns |= {name: _ranked(getattr(judgments, name), name) for name in own}
-    last_to_first = ("perturbation", "repeat", *reversed(KEYS[2:]))
-    ranks: list[Ints] = [*(columns[name].codes.astype(np.int64) for name in last_to_first), item]
-    order = np.lexsort(np.stack(ranks))
+    order = in_order((columns[name] for name in (*KEYS[2:], "repeat", "perturbation")), item)
     judgments, item = judgments.take(order), item[order]
     columns = {name: column.take(order) for name, column in columns.items()}
     return _Laid(data, judgments, item, columns, {"seed": seed, "resamples": resamples}).beside_labels()
@@ -127,58 +189,76 @@ def tabulate_answers(data: Dataset, judgments: Judgments, *, seed: int, resample
 class _Laid:
     """Ordered judgments that are about to be laid beside their labels, metric by metric."""
 
-    def __init__(self, data: Dataset, judgments: Judgments, item: Ints, columns: dict[str, Coded], drawing: Mapping[str, Any]) -> None:
+    def __init__(self, data: Dataset, judgments: Judgments, item: Codes, columns: dict[str, Coded], drawing: Mapping[str, Any]) -> None:
         self.data, self.judgments, self.item, self.columns, self.drawing = data, judgments, item, columns, drawing
-        rows = len(item)
-        self.code, self.reference = np.full(rows, -1, np.int64), np.full(rows, -1, np.int64)
-        self.points, self.expected, self.best, self.label = (np.full(rows, np.nan) for _ in range(4))
-        self.credits = {name: np.full(rows, np.nan) for name in CREDITS}
+        self.kind = np.zeros(len(item), np.int32)
+        rows = len(item) if judgments.expected.values else 1
+        self.expected = Looked(
+            np.full(rows, np.nan), np.arange(rows, dtype=np.int32) if rows == len(item) else np.broadcast_to(np.int32(0), len(item))
+        )
         self.reach: dict[str, float] = {}
 
     def beside_labels(self) -> Answers:
         counted = votes(self.data, self.judgments, annotators_needed(Options(), self.data.labels.most_raters))
+        kinds = [_NO_KINDS]
         for metric in self.columns["metric"].values:
-            self._metric(metric, np.flatnonzero(self.columns["metric"].recoded({metric: 0}) == 0), counted.get(metric))
-        group = _ranked(item_key(self.data, "group")).codes[self.item].astype(np.int64)
+            rows = np.flatnonzero(self.columns["metric"].recoded({metric: 0}) == 0)
+            found, kind = self._metric(metric, rows, counted.get(metric))
+            self.kind[rows] = kind + sum(len(each.code) for each in kinds)
+            kinds.append(found)
         return Answers(
             data=self.data,
             drawing=self.drawing,
             reach=self.reach,
             columns=self.columns,
-            credits=self.credits,
+            kinds=Kinds.joined(kinds),
+            kind=self.kind,
             item=self.item,
-            group=group,
-            code=self.code,
-            points=self.points,
+            groups=_ranked(item_key(self.data, "group")).codes,
             expected=self.expected,
-            best=self.best,
-            reference=self.reference,
-            label=self.label,
         )
 
-    def _metric(self, metric: str, rows: Ints, labels: Votes | None) -> None:
+    def _metric(self, metric: str, rows: Ints, labels: Votes | None) -> tuple[Kinds, Ints]:
+        """The kinds of answers on a metric, and of which each of its rows is."""
         scale, given = self.data.scales[metric], self.judgments.score.take(rows)
         classes = labels.classes if labels else classes_of(scale, given.used, metric)
-        code = given.recoded(classes.index()).astype(np.int64)
-        number = points_of(scale, classes)
+        number, k = points_of(scale, classes), len(classes.scores)
         self.reach[metric] = float(np.ptp(number)) if len(number) and not np.isnan(number).any() else np.nan
-        self.code[rows] = code
-        self.points[rows] = np.append(number, np.nan)[code]
-        self.best[rows] = np.append([score == scale.best for score in classes.scores], np.nan)[code]
-        if (way := _way_of_expected(scale, classes)) is not None:
+        counts, pattern = self._labels(rows, labels, k)
+        found, kind = np.unique(pattern * (k + 1) + given.recoded(classes.index()) + 1, return_inverse=True)
+        counts, code = counts[found // (k + 1)], found % (k + 1) - 1
+        kinds = Kinds(
+            code=code,
+            points=np.append(number, np.nan)[code],
+            best=np.append([score == scale.best for score in classes.scores], np.nan)[code],
+            **_beside(counts, code, number),
+        )
+        if self.expected.values.size > 1 and (way := _way_of_expected(scale, classes)) is not None:
             stated = self.judgments.expected.take(rows)
-            self.expected[rows] = np.array([*map(float, stated.values), np.nan])[stated.codes] * way
-        if labels:
-            self._labelled(rows, code, number, labels)
+            self.expected.values[rows] = np.array([*map(float, stated.values), np.nan])[stated.codes] * way
+        return kinds, kind
 
-    def _labelled(self, rows: Ints, code: Ints, number: Floats, labels: Votes) -> None:
-        rows, code = (of[self.columns["perturbation"].codes[rows] == NO_VALUE] for of in (rows, code))
-        counts = labels.counts[self.item[rows]]
-        raters = counts.sum(axis=1)
-        self.reference[rows] = np.maximum(aggregate_counts(counts, Options().majority), -1)
-        self.label[rows] = np.where(raters > 0, counts @ number / np.maximum(raters, 1), np.nan)
-        for name, statistic in CREDITS.items():
-            self.credits[name][rows] = item_credits(statistic, counts, code)
+    def _labels(self, rows: Ints, labels: Votes | None, k: int) -> tuple[Ints, Ints]:
+        """Distinct class counts (patterns, k), the first of them of what has no labels, and which of them each row has."""
+        nothing = np.zeros((1, k), np.int64)
+        if not labels:
+            return nothing, np.zeros(len(rows), np.int64)
+        counts, pattern = distinct_counts(labels.counts)
+        changed = self.columns["perturbation"].codes[rows] != NO_VALUE
+        return np.concatenate([nothing, counts]), np.where(changed, 0, pattern[self.item[rows]] + 1)
+
+
+def _beside(counts: Ints, code: Ints, number: Floats) -> dict[str, Any]:
+    """What class counts (kinds, k) make of classes (kinds,): reference, label and credits, as `Kinds` has them."""
+    if not counts.any():
+        nothing = np.full(len(code), np.nan)
+        return {"reference": np.full(len(code), -1), "label": nothing, "credits": dict.fromkeys(CREDITS, nothing)}
+    raters = counts.sum(axis=1)
+    return {
+        "reference": np.maximum(aggregate_counts(counts, Options().majority), -1),
+        "label": np.where(raters > 0, counts @ number / np.maximum(raters, 1), np.nan),
+        "credits": {name: item_credits(statistic, counts, code) for name, statistic in CREDITS.items()},
+    }
 
 
 def points_of(scale: Scale, classes: Classes) -> Floats:

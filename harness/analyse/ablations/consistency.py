@@ -51,7 +51,7 @@ def consistency(answers: Answers) -> dict[str, Any] | None:
 
 def _answer(clean: Answers) -> Ints:
     """A number for every different answer: a class, or a kind of failure."""
-    return np.where(clean.readable, clean.code, -2 - clean.columns["failure"].codes.astype(np.int64))
+    return np.where(clean.readable[:], clean.code[:], -2 - clean.columns["failure"].codes.astype(np.int64))
 
 
 def _table(question: Ints, answer: Ints) -> Floats:

@@ -24,7 +24,7 @@ def length(answers: Answers) -> dict[str, Any] | None:
     """Rank correlation of scores with the length of the output, of judge and people; none without labels or outputs."""
     clean = answers.clean
     long = output_lengths(clean)
-    known = ~np.isnan(long) & ~np.isnan(clean.label)
+    known = ~np.isnan(long) & ~np.isnan(clean.label[:])
     if not known.any():
         return None
     clean, long = clean.take(known), long[known]
@@ -50,7 +50,7 @@ def _put(row: Row, clean: Answers, at: Ints, long: Floats, task: Ints) -> None:
     points, group, label, reference = clean.points[at], clean.group[at], clean.label[at], clean.reference[at]
     row["n"] = int((~np.isnan(points)).sum())
     labelled = np.where(reference >= 0, points, np.nan)
-    within = task[at] * (int(clean.reference.max(initial=0)) + 2) + reference + 1
+    within = task[at] * (int(clean.kinds.reference.max(initial=0)) + 2) + reference + 1
     put_difference(row, "tau_given_label", tau_within(long[at], labelled, within, group))
     put_difference(row, "tau", tau_within(long[at], points, task[at], group))
     item = np.unique(clean.item[at], return_index=True)[1]

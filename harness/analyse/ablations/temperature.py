@@ -53,7 +53,9 @@ class _Units:
         unit = here.joint(("metric",), items=True)
         first = np.unique(unit, return_index=True)[1]
         self.group = here.group[first]
-        self.hit = np.stack([_means(unit, np.where(self.heat == code, here.credits["pa_failed_wrong"], np.nan)) for code in heats], axis=1)
+        self.hit = np.stack(
+            [_means(unit, np.where(self.heat == code, here.credits["pa_failed_wrong"][:], np.nan)) for code in heats], axis=1
+        )
 
     def rows(self, key: dict[str, Any]) -> Iterator[Row]:
         for column, (code, degrees) in enumerate(zip(self.heats, self.temperatures, strict=True)):

@@ -37,7 +37,7 @@ ITSELF = "what the others are compared with"
 def variants(answers: Answers) -> dict[str, Any] | None:
     """Agreement of every variant, and its paired difference from the plainest one where there are several."""
     clean = answers.clean
-    if np.isnan(clean.credits["pa_failed_wrong"]).all():
+    if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
         return None
     names = [*clean.columns["variant"].values]
     rows = _against(clean, {name: names[0] for name in names})
@@ -54,7 +54,7 @@ def variants(answers: Answers) -> dict[str, Any] | None:
 def few_shot(answers: Answers) -> dict[str, Any] | None:
     """Agreement by the number of examples, and the paired difference from the fewest, of variants that differ in nothing else."""
     clean = answers.clean
-    if np.isnan(clean.credits["pa_failed_wrong"]).all():
+    if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
         return None
     rows = []
     for family in families(clean.columns["variant"].values, "shots"):
