@@ -60,6 +60,7 @@ from harness.stats.paired import (
     paired_difference,
     vs_baseline,
 )
+from harness.stats.ranks import Ranks, rank_judges
 from harness.stats.rows import Rows, count_classes, count_long, distinct_counts, tabulate
 from harness.stats.statistic import Statistic, estimate
 from harness.stats.stratified import tau_within
@@ -87,6 +88,7 @@ __all__ = [
     "Kind",
     "MarginTest",
     "PageTest",
+    "Ranks",
     "Rows",
     "Rule",
     "ScaleError",
@@ -141,6 +143,7 @@ __all__ = [
     "pairwise_cohen",
     "pearson",
     "proportion_interval",
+    "rank_judges",
     "rarest_expected",
     "slope",
     "spearman",

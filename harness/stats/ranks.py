@@ -1,0 +1,220 @@
+"""Ranks of judges on the same units: how sure they are, and who cannot be told apart.
+
+A table of agreement always has a first row. Whether the first judge is better than the second is a question about their
+*difference* on the same texts; both the interval of a rank and the groups below come from the paired differences, never
+from whether two intervals overlap.
+
+The interval of a judge's rank is Mogstad et al.'s: it counts who is shown to be better, and who is shown to be worse, among all
+others at once. Taking percentiles of the bootstrapped ranks instead (Goldstein & Spiegelhalter 1996) fails just where it matters:
+among near-equal judges a resample's ranks are spread about a wrong centre (Hall & Miller 2009).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from harness.stats.arrays import Floats, Ints, ShapeError
+from harness.stats.groups import freedom_of_moments
+from harness.stats.intervals import MIN_GROUPS, TOO_FEW
+from harness.stats.multiplicity import holm
+from harness.stats.resample import Cell, Draws
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Ranks of J judges, 1 the best; `reason` says why there are no intervals and groups.
+
+    Of each judge (J,): `value` the mean credit; `rank` 1 + how many have a higher one, equal ones share a rank; `lo` and `hi` the
+    interval of the rank (0 without one); `letters`, one for each group that it is in (empty without). `p` (J, J): two-sided, of the
+    paired differences, corrected over all pairs by Holm. `runs`: the groups as (first, last) places, from 1, among the judges
+    sorted by value.
+    """
+
+    value: Floats
+    rank: Ints
+    lo: Ints
+    hi: Ints
+    letters: tuple[str, ...]
+    p: Floats
+    runs: tuple[tuple[int, int], ...]
+    groups: int
+    reason: str | None
+
+
+def rank_judges(credits: ArrayLike, groups: ArrayLike, *, level: float = 0.95, seed: int = 0, resamples: int = 1000) -> Ranks:
+    """Ranks of judges by their mean credit on the same units, with intervals and groups that cannot be told apart.
+
+    Let D_jk be the mean difference of two judges on all units, s_jk its standard error (cluster bootstrap over groups with the
+    house's correction for few groups), and p_jk the two-sided p of D_jk / s_jk under Student's t. For judge j all k are tested at
+    once: p_jk is compared with the smallest p's that resamples give where nobody differs (Westfall & Young's step-down, every judge in
+    the same resamples). With B_j those shown to be better than j and W_j those shown to be worse,
+
+        rank interval of j = [1 + |B_j|, J - |W_j|].
+
+    It holds the true rank 1 + #{k better than j}, and J - #{k worse than j}, in `level` of the samples or more, ties or not.
+
+    Groups: two judges are told apart where Holm's corrected p is below 1 - level, *and* so is every pair that lies around them in the
+    order of values. Judges that follow each other and of whom no two are told apart form a group, as long as it can be. Two judges
+    without a common letter differ; two with one have not been shown to.
+
+    Args:
+        credits: (judges, units) in [0, 1], mostly 0 or 1; NaN (nothing was answered) counts as 0.
+        groups: (units,) any sortable codes of what units share.
+        level, seed, resamples: confidence in (0, 1), of the bootstrap over groups. The draws depend on the number of groups only: a
+            further judge moves nobody's value.
+
+    Returns:
+        `Ranks`; without intervals and groups for fewer than 8 groups ("too few independent texts") or no units ("no units").
+
+    Raises:
+        ShapeError: for arrays of different units.  ValueError: for a level outside (0, 1) or fewer than 100 resamples.
+
+    Reference: Goldstein & Spiegelhalter (1996); Hall & Miller (2009); Mogstad, Romano, Shaikh & Wilhelm (2024); Westfall & Young (1993);
+    Piepho (2004), letters.
+
+    >>> good, equal, bad = [1] * 40, [1] * 39 + [0], [0, 1] * 20
+    >>> found = rank_judges([bad, good, equal], range(40))
+    >>> found.rank.tolist(), list(zip(found.lo.tolist(), found.hi.tolist())), found.letters
+    ([3, 1, 2], [(3, 3), (1, 2), (1, 2)], ('b', 'a', 'a'))
+    """
+    if not 0 < level < 1 or resamples < 100:
+        raise ValueError(f"level must be in (0, 1) and resamples at least 100; got {level} and {resamples}")
+    sums, size = _by_group(credits, groups)
+    judges, texts = sums.shape
+    value = sums.sum(axis=1) / size.sum() if texts else np.full(judges, math.nan)
+    rank = 1 + (value[None, :] > value[:, None] + _ROUNDING).sum(axis=1)
+    none = np.zeros(judges, np.int64)
+    if texts < MIN_GROUPS or not judges:
+        reason = TOO_FEW if texts else "no units"
+        return Ranks(value, rank, none, none, ("",) * judges, np.full((judges, judges), math.nan), (), texts, reason)
+    drawn = _resampled(sums, size, seed, resamples)
+    p = _pairwise_p(sums, size, value, drawn)
+    alpha = 1 - level
+    lo, hi = none.copy(), none.copy()
+    for j in range(judges):
+        told = _against_all(j, p[j], drawn) <= alpha
+        lo[j] = 1 + (told & (value > value[j])).sum()
+        hi[j] = judges - (told & (value < value[j])).sum()
+    corrected = _over_all_pairs(p)
+    order = np.argsort(-value, kind="stable")
+    runs = _runs(corrected[np.ix_(order, order)] <= alpha)
+    letters = np.empty(judges, object)
+    for place, j in enumerate(order.tolist(), start=1):
+        letters[j] = "".join(_letter(number) for number, (first, last) in enumerate(runs) if first <= place <= last)
+    return Ranks(value, rank, lo, hi, tuple(letters.tolist()), corrected, runs, texts, None)
+
+
+def _by_group(credits: ArrayLike, groups: ArrayLike) -> tuple[Floats, Floats]:
+    """Sums of the credits (judges, G) and numbers of units (G,) of each group."""
+    matrix, codes = np.asarray(credits, np.float64), np.asarray(groups)
+    if matrix.ndim != 2 or codes.shape != matrix.shape[1:]:
+        raise ShapeError(f"credits must be judges x units and groups of the same units; got {matrix.shape} and {codes.shape}")
+    _, code = np.unique(codes, return_inverse=True)
+    many = int(code.max(initial=-1)) + 1
+    size = np.bincount(code, minlength=many).astype(np.float64)
+    sums = np.stack([np.bincount(code, np.nan_to_num(row), minlength=many) for row in matrix]) if len(matrix) else np.empty((0, many))
+    return sums, size
+
+
+def _resampled(sums: Floats, size: Floats, seed: int, resamples: int) -> Floats:
+    """Mean credits (resamples, judges), all judges in the same resamples of the groups."""
+    columns = np.concatenate([sums, size[None]]).T
+    cell = Cell(columns, np.ones(len(size)), True, columns, size)
+    totals = np.concatenate([weights @ columns for weights in Draws(seed, resamples).of(cell)])
+    return np.asarray(totals[:, :-1] / totals[:, -1:])
+
+
+def _pairwise_p(sums: Floats, size: Floats, value: Floats, drawn: Floats) -> Floats:
+    """Two-sided p (J, J) of every paired difference: what `paired_difference` says of the two.
+
+    The error of a difference is its standard deviation over the resamples, times what `error_of_mean` does for few and unequal groups.
+    """
+    from scipy.special import stdtr
+
+    judges, texts = sums.shape
+    left = sums - value[:, None] * size  # what a group adds to a judge's mean
+    pull = 1 / (1 - size / size.sum()) ** 2
+    largest = max(1.0, float(np.abs(sums).max()))
+    p = np.ones((judges, judges))
+    for j in range(judges):
+        squares = (left[j] - left) ** 2
+        apart, second = value[j] - value, squares.mean(axis=1)
+        varies = np.sqrt(second) > _ROUNDING * largest
+        error = _spread(j, drawn) * np.sqrt((squares @ pull) / np.where(varies, second, 1) * (texts - 1)) / texts
+        freedom = freedom_of_moments(second, np.einsum("ij,ij->i", squares, squares) / texts, texts)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tested = 2 * stdtr(freedom, -np.abs(apart) / error)
+        constant = np.where(np.abs(apart) > _ROUNDING, 2.0 ** (1 - texts), 1.0)  # all groups differ equally: the sign test
+        p[j] = np.where(varies & (error > 0), tested, constant)
+    return np.minimum(p, p.T)  # equal but for rounding
+
+
+def _spread(j: int, drawn: Floats) -> Floats:
+    """Standard deviation (J,) of judge j's difference from each over the resamples."""
+    found: Floats = (drawn[:, j : j + 1] - drawn).std(axis=0)
+    return found
+
+
+def _against_all(j: int, p: Floats, drawn: Floats) -> Floats:
+    """Judge j's p's (J,), corrected over the others: the step-down share of resamples in which a p as small turns up by chance."""
+    from scipy.special import ndtri
+
+    others = np.flatnonzero(np.arange(len(p)) != j)
+    corrected = np.ones(len(p))
+    if not len(others):
+        return corrected
+    apart = drawn[:, j : j + 1] - drawn[:, others]
+    spread = apart.std(axis=0)
+    by_chance = np.abs(apart - apart.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    order = np.argsort(p[others], kind="stable")
+    least = np.maximum.accumulate(by_chance[:, order[::-1]], axis=1)[:, ::-1]  # the largest of this one and all less clear ones
+    reached = -ndtri(np.clip(p[others][order] / 2, 1e-300, 0.5))
+    share = (1 + (least >= reached).sum(axis=0)) / (1 + len(drawn))
+    corrected[others[order]] = np.maximum(np.maximum.accumulate(share), p[others][order])
+    return corrected
+
+
+def _over_all_pairs(p: Floats) -> Floats:
+    """Holm's correction over the pairs; a judge is not told apart from itself."""
+    upper = np.triu_indices(len(p), 1)
+    corrected = np.ones_like(p)
+    corrected[upper] = holm(p[upper])
+    found: Floats = np.minimum(corrected, corrected.T)
+    return found
+
+
+def _runs(told: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    """The longest runs, (first, last) from 1, of which no two are told apart; `told` (J, J) is of judges in the order of their values.
+
+    Two are told apart only if all pairs around them are: else letters could not be read off a sorted table.
+    """
+    around = np.logical_and.accumulate(told, axis=0)
+    around = np.logical_and.accumulate(around[:, ::-1], axis=1)[:, ::-1]
+    return tuple(_maximal(~np.triu(around, 1)))
+
+
+def _maximal(together: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    reached = -1
+    for first, row in enumerate(together):
+        last = int(np.flatnonzero(row)[-1])
+        if last > reached:
+            yield first + 1, last + 1
+            reached = last
+
+
+def _letter(number: int) -> str:
+    """a … z, then a2 … z2, and so on: a letter and a number stay one name where several stand together.
+
+    >>> _letter(0), _letter(27)
+    ('a', 'b2')
+    """
+    round_, letter = divmod(number, len(ascii_lowercase))
+    return ascii_lowercase[letter] + (str(round_ + 1) if round_ else "")
