@@ -120,7 +120,9 @@ def _by_group(credits: ArrayLike, groups: ArrayLike) -> tuple[Floats, Floats]:
     _, code = np.unique(codes, return_inverse=True)
     many = int(code.max(initial=-1)) + 1
     size = np.bincount(code, minlength=many).astype(np.float64)
-    sums = np.stack([np.bincount(code, np.nan_to_num(row), minlength=many) for row in matrix]) if len(matrix) else np.empty((0, many))
+    sums = np.zeros((len(matrix), many))
+    for judge, row in enumerate(matrix):
+        sums[judge] = np.bincount(code, np.nan_to_num(row), minlength=many)
     return sums, size
 
 
