@@ -7,6 +7,7 @@ from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
 from harness.analyse.options import ALWAYS, POOLED, Annotators, Options
 from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
+from harness.analyse.ranking import Matched, People, Placed, Ranking, rank
 from harness.analyse.report import Report, Verdict, recording, report, signature, verdicts
 
 __all__ = [
@@ -20,14 +21,19 @@ __all__ = [
     "Cell",
     "Comparison",
     "LabelCheck",
+    "Matched",
     "Options",
     "Outcomes",
+    "People",
+    "Placed",
+    "Ranking",
     "Recording",
     "Report",
     "Verdict",
     "check_labels",
     "compare",
     "outcomes",
+    "rank",
     "recording",
     "report",
     "signature",

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.arrays import Floats, Ints, ShapeError
-from harness.stats.groups import freedom_of_moments
-from harness.stats.intervals import MIN_GROUPS, TOO_FEW
+from harness.stats.groups import distinct_sums, freedom_of_moments
+from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_of_sums, no_interval, share_of_sums
 from harness.stats.multiplicity import holm
 from harness.stats.resample import Cell, Draws
 
@@ -32,13 +32,16 @@ _ROUNDING = 1e-9
 class Ranks:
     """Ranks of J judges, 1 the best; `reason` says why there are no intervals and groups.
 
-    Of each judge (J,): `value` the mean credit; `rank` 1 + how many have a higher one, equal ones share a rank; `lo` and `hi` the
+    Of each judge (J,): `value` the mean credit with its `intervals`, and `gains`, the intervals of the value less the baseline's, if one was
+    given; `rank` 1 + how many have a higher one, equal ones share a rank; `lo` and `hi` the
     interval of the rank (0 without one); `letters`, one for each group that it is in (empty without). `p` (J, J): two-sided, of the
     paired differences, corrected over all pairs by Holm. `runs`: the groups as (first, last) places, from 1, among the judges
     sorted by value.
     """
 
     value: Floats
+    intervals: tuple[Interval, ...]
+    gains: tuple[Interval, ...]
     rank: Ints
     lo: Ints
     hi: Ints
@@ -49,7 +52,15 @@ class Ranks:
     reason: str | None
 
 
-def rank_judges(credits: ArrayLike, groups: ArrayLike, *, level: float = 0.95, seed: int = 0, resamples: int = 1000) -> Ranks:
+def rank_judges(
+    credits: ArrayLike,
+    groups: ArrayLike,
+    baseline: ArrayLike | None = None,
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = 1000,
+) -> Ranks:
     """Ranks of judges by their mean credit on the same units, with intervals and groups that cannot be told apart.
 
     Let D_jk be the mean difference of two judges on all units, s_jk its standard error (cluster bootstrap over groups with the
@@ -68,6 +79,7 @@ def rank_judges(credits: ArrayLike, groups: ArrayLike, *, level: float = 0.95, s
     Args:
         credits: (judges, units) in [0, 1], mostly 0 or 1; NaN (nothing was answered) counts as 0.
         groups: (units,) any sortable codes of what units share.
+        baseline: (units,) credits of what every judge should beat; it has no rank.
         level, seed, resamples: confidence in (0, 1), of the bootstrap over groups. The draws depend on the number of groups only: a
             further judge moves nobody's value.
 
@@ -87,14 +99,28 @@ def rank_judges(credits: ArrayLike, groups: ArrayLike, *, level: float = 0.95, s
     """
     if not 0 < level < 1 or resamples < 100:
         raise ValueError(f"level must be in (0, 1) and resamples at least 100; got {level} and {resamples}")
-    sums, size = _by_group(credits, groups)
+    matrix = np.nan_to_num(np.asarray(credits, np.float64))
+    sums, size = _by_group(matrix, groups)
     judges, texts = sums.shape
     value = sums.sum(axis=1) / size.sum() if texts else np.full(judges, math.nan)
     rank = 1 + (value[None, :] > value[:, None] + _ROUNDING).sum(axis=1)
     none = np.zeros(judges, np.int64)
     if texts < MIN_GROUPS or not judges:
         reason = TOO_FEW if texts else "no units"
-        return Ranks(value, rank, none, none, ("",) * judges, np.full((judges, judges), math.nan), (), texts, reason)
+        without = (no_interval(texts),) * judges
+        return Ranks(
+            value,
+            without,
+            without if baseline is not None else (),
+            rank,
+            none,
+            none,
+            ("",) * judges,
+            np.full((judges, judges), math.nan),
+            (),
+            texts,
+            reason,
+        )
     drawn = _resampled(sums, size, seed, resamples)
     p = _pairwise_p(sums, size, value, drawn)
     alpha = 1 - level
@@ -109,12 +135,14 @@ def rank_judges(credits: ArrayLike, groups: ArrayLike, *, level: float = 0.95, s
     letters = np.empty(judges, object)
     for place, j in enumerate(order.tolist(), start=1):
         letters[j] = "".join(_letter(number) for number, (first, last) in enumerate(runs) if first <= place <= last)
-    return Ranks(value, rank, lo, hi, tuple(letters.tolist()), corrected, runs, texts, None)
+    intervals = tuple(_interval(matrix[j], sums[j], size, drawn[:, j], None, level) for j in range(judges))
+    gains = () if baseline is None else tuple(_gains(matrix, sums, size, drawn, np.asarray(baseline, np.float64), groups, level, seed))
+    return Ranks(value, intervals, gains, rank, lo, hi, tuple(letters.tolist()), corrected, runs, texts, None)
 
 
-def _by_group(credits: ArrayLike, groups: ArrayLike) -> tuple[Floats, Floats]:
+def _by_group(matrix: Floats, groups: ArrayLike) -> tuple[Floats, Floats]:
     """Sums of the credits (judges, G) and numbers of units (G,) of each group."""
-    matrix, codes = np.asarray(credits, np.float64), np.asarray(groups)
+    codes = np.asarray(groups)
     if matrix.ndim != 2 or codes.shape != matrix.shape[1:]:
         raise ShapeError(f"credits must be judges x units and groups of the same units; got {matrix.shape} and {codes.shape}")
     _, code = np.unique(codes, return_inverse=True)
@@ -122,7 +150,7 @@ def _by_group(credits: ArrayLike, groups: ArrayLike) -> tuple[Floats, Floats]:
     size = np.bincount(code, minlength=many).astype(np.float64)
     sums = np.zeros((len(matrix), many))
     for judge, row in enumerate(matrix):
-        sums[judge] = np.bincount(code, np.nan_to_num(row), minlength=many)
+        sums[judge] = np.bincount(code, row, minlength=many)
     return sums, size
 
 
@@ -132,6 +160,24 @@ def _resampled(sums: Floats, size: Floats, seed: int, resamples: int) -> Floats:
     cell = Cell(columns, np.ones(len(size)), True, columns, size)
     totals = np.concatenate([weights @ columns for weights in Draws(seed, resamples).of(cell)])
     return np.asarray(totals[:, :-1] / totals[:, -1:])
+
+
+def _interval(credits: Floats, sums: Floats, size: Floats, drawn: Floats, bounds: tuple[float, float] | None, level: float) -> Interval:
+    """Of a mean of credits (units,), a share unless `bounds` are given, from resamples that are drawn already."""
+    found, scatter = distinct_sums(sums, size, np.ones(len(size))), float(np.var(credits))
+    if bounds is None:
+        return share_of_sums(found, scatter, lambda: drawn, level=level)
+    return mean_of_sums(found, scatter, bounds, lambda: drawn, level=level)
+
+
+def _gains(
+    matrix: Floats, sums: Floats, size: Floats, drawn: Floats, baseline: Floats, groups: ArrayLike, level: float, seed: int
+) -> Iterator[Interval]:
+    """Of each judge's mean less the baseline's, in the same resamples."""
+    own, _ = _by_group(baseline[None], groups)
+    theirs = _resampled(own, size, seed, len(drawn))[:, 0]
+    for j, credits in enumerate(matrix):
+        yield _interval(credits - baseline, sums[j] - own[0], size, drawn[:, j] - theirs, (-1.0, 1.0), level)
 
 
 def _pairwise_p(sums: Floats, size: Floats, value: Floats, drawn: Floats) -> Floats:

@@ -1,0 +1,180 @@
+"""Many judges on the same questions: their answers as arrays, and what each answer would earn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.analyse.options import Options, annotators_needed
+from harness.analyse.units import Votes, item_key, votes
+from harness.columns import NO_VALUE
+from harness.content.dataset import Dataset
+from harness.content.recorded import Judgments, joined
+from harness.content.tags import suggest
+from harness.errors import UsageError
+from harness.judges.baseline import Learnt, majority
+from harness.model import Failure, Score
+from harness.stats import aggregate_counts, commonest, item_credits, judge_statistics
+from harness.stats.arrays import Floats, Ints
+
+FAILURES = tuple(str(kind) for kind in Failure)
+_NO_ROW = FAILURES.index(Failure.MISSING)
+RANKED_BY = ("pa_failed_wrong", "pa_pairwise", "judge_loo")
+"""What judges may be ranked by: means over questions, in which an answer that cannot be read earns nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The labelled (item, metric) of a data set, (units,) of each column: numbers of item, metric, language and group.
+
+    `votes` are the annotators' by metric, `credit` (units, k) by metric what the answer of each class earns, NaN where the labels say
+    nothing; `earns` likewise of all units in one array, padded with NaN.
+    """
+
+    data: Dataset
+    votes: dict[str, Votes]
+    metrics: tuple[str, ...]
+    languages: tuple[str, ...]
+    item: Ints
+    metric: Ints
+    language: Ints
+    group: Ints
+    earns: Floats
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def of(self, metric: str) -> NDArray[np.bool_]:
+        """Mask of one metric's questions."""
+        mask: NDArray[np.bool_] = self.metric == self.metrics.index(metric)
+        return mask
+
+    def counts(self, metric: str, rows: NDArray[np.intp]) -> Ints:
+        """How many annotators gave each class, (rows, k)."""
+        return self.votes[metric].counts[self.item[rows]]
+
+    def earned(self, code: NDArray[np.integer[Any]], rows: NDArray[np.intp] | slice = slice(None)) -> Floats:
+        """What answers earn: `code` (..., rows) of the questions `rows`; one without a readable score earns 0."""
+        table = self.earns[rows]
+        return np.where(code >= 0, table[np.arange(len(table)), np.maximum(code, 0)], np.where(np.isnan(table[:, 0]), np.nan, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """The answers of several judges to the same questions under one variant.
+
+    `score` (judges, repeats, units): the class that was given, -1 for none; `failure` likewise why there is none (a place in `FAILURES`).
+    `there` (judges, languages): whether a judge was asked anything in a language.
+    """
+
+    questions: Questions
+    variant: str
+    judges: tuple[str, ...]
+    score: NDArray[np.int16]
+    failure: NDArray[np.int8]
+    there: NDArray[np.bool_]
+
+
+def questions_of(data: Dataset, judged: Sequence[Judgments], options: Options, rank_by: str, metrics: Sequence[str]) -> Questions:
+    """The questions that count: on `metrics`, with as many annotators as `options` asks for.
+
+    `judged` is looked at for scores of interval scales only. Raises UsageError for a `rank_by` that nobody can be ranked by.
+    """
+    if rank_by not in RANKED_BY:
+        known = ", ".join(RANKED_BY)
+        raise UsageError(f"no judge is ranked by '{rank_by}'.{suggest(rank_by, RANKED_BY)}\n         failures are wrong in: {known}")
+    counted = votes(data, _used(data, judged), annotators_needed(options, data.labels.most_raters)) if len(data.labels) else {}
+    counted = {metric: counted[metric] for metric in metrics if metric in counted}
+    rows = [np.flatnonzero(of.counts.any(axis=1)) for of in counted.values()]
+    item = np.concatenate([*rows, np.empty(0, np.int64)]).astype(np.int64)
+    widest = max((len(of.classes.scores) for of in counted.values()), default=1)
+    earns = np.concatenate(
+        [*(_credits(of, at, options, rank_by, widest) for of, at in zip(counted.values(), rows, strict=True))] or [np.empty((0, widest))]
+    )
+    language, group = item_key(data, "language"), item_key(data, "group")
+    return Questions(
+        data,
+        counted,
+        tuple(counted),
+        tuple(language.values),
+        item,
+        np.repeat(np.arange(len(rows)), [len(at) for at in rows]),
+        language.codes[item].astype(np.int64),
+        group.codes[item].astype(np.int64),
+        earns,
+    )
+
+
+def _used(data: Dataset, judged: Sequence[Judgments]) -> Judgments:
+    intervals = any(scale.kind == "interval" for scale in data.scales.values())
+    return joined(judged) if judged and intervals else Judgments.of([])
+
+
+def _credits(of: Votes, items: Ints, options: Options, rank_by: str, width: int) -> Floats:
+    """What each class earns on each item, (items, width)."""
+    classes, counts = of.classes, of.counts[items]
+    k = len(classes.scores)
+    known = judge_statistics(k, classes.kind, classes.values, rule=options.majority, direction=classes.direction)
+    [statistic] = [each for each in known if each.name == rank_by]
+    out = np.full((len(items), width), np.nan)
+    for code in range(k):
+        out[:, code] = item_credits(statistic, counts, np.full(len(items), code))
+    return out
+
+
+def field_of(questions: Questions, judgments: Mapping[str, Judgments], variant: str, repeats: int) -> Field:
+    """The judges' answers under one variant; of judgments of texts as they are, and on questions that count."""
+    shape = (len(judgments), repeats, len(questions))
+    score, failure = np.full(shape, NO_VALUE, np.int16), np.full(shape, _NO_ROW, np.int8)
+    there = np.zeros((len(judgments), len(questions.languages)), bool)
+    place = np.full((len(questions.metrics) + 1, len(questions.data.items) + 1), -1, np.int64)  # the last of each: not here
+    place[questions.metric, questions.item] = np.arange(len(questions))
+    for number, given in enumerate(judgments.values()):
+        _fill(questions, given.clean, variant, place, score[number], failure[number], there[number])
+    return Field(questions, variant, tuple(judgments), score, failure, there)
+
+
+def _fill(
+    questions: Questions,
+    given: Judgments,
+    variant: str,
+    place: Ints,
+    score: NDArray[np.int16],
+    failure: NDArray[np.int8],
+    there: NDArray[np.bool_],
+) -> None:
+    """Lay one judge's answers where they belong."""
+    metric = given.metric.recoded({name: code for code, name in enumerate(questions.metrics)})
+    unit = place[metric, given.item.recoded(questions.data.positions)]
+    repeat = np.array([*given.repeat.values, 0], np.int64)[given.repeat.codes]
+    kept = (unit >= 0) & (given.variant.recoded({variant: 0}) == 0) & (repeat < len(score))
+    why = np.array([*(FAILURES.index(str(kind)) for kind in given.failure.values), _NO_ROW], np.int8)[given.failure.codes]
+    for code, name in enumerate(questions.metrics):
+        rows = np.flatnonzero(kept & (metric == code))
+        score[repeat[rows], unit[rows]] = given.score.take(rows).recoded(questions.votes[name].classes.index())
+        failure[repeat[rows], unit[rows]] = why[rows]
+    there[np.unique(questions.language[unit[kept]])] = True
+
+
+def guesses(questions: Questions, training: Dataset, options: Options) -> Ints:
+    """The majority baseline's class of every question, (units,); -1 where it knows none.
+
+    What it has learnt from development items; without such items, the commonest reference of the language and metric.
+    """
+    learnt = Learnt(training)
+    found = np.full(len(questions), -1, np.int64)
+    for name, of in questions.votes.items():
+        rows = np.flatnonzero(questions.of(name))
+        reference = aggregate_counts(questions.counts(name, rows), options.majority)
+        of_cell = commonest(reference, len(of.classes.scores), questions.language[rows])
+        index = of.classes.index()
+        items = [questions.data.items[at] for at in questions.item[rows].tolist()]
+        scale = questions.data.scales[name]
+        known: list[Score | None] = [majority(item, name, scale, learnt, "") if learnt.development(item, name) else None for item in items]
+        taught = np.array([index.get(score, -1) for score in known], np.int64)
+        found[rows] = np.where(taught >= 0, taught, of_cell)
+    return found

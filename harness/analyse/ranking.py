@@ -1,0 +1,308 @@
+"""Judges ranked on the same questions, one table a language and metric, and one that pools the metrics as verdicts do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypedDict
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.analyse.cells import bounds, number
+from harness.analyse.field import FAILURES, Field, Questions, field_of, guesses, questions_of
+from harness.analyse.options import POOLED, Options
+from harness.analyse.units import Classes
+from harness.content.dataset import Dataset
+from harness.content.recorded import Judgments
+from harness.stats import (
+    Ranks,
+    Statistic,
+    estimate,
+    human_statistics,
+    item_credits,
+    judge_statistics,
+    mean_interval,
+    proportion_interval,
+    rank_judges,
+    tabulate,
+)
+from harness.stats.arrays import Floats, Ints
+
+Pair = tuple[float, float]
+
+
+class Matched(msgspec.Struct, frozen=True):
+    """A judge and people against the same remaining annotators, one left out at a time, on the same `n` items."""
+
+    judge: float
+    people: float
+    gap: float
+    gap_ci: Pair | None
+    n: int
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """One judge in one table. Shares are fractions; what is undefined is None.
+
+    `value` is what the table ranks by, over all `n_ref` questions (times repeats), of which `n` were answered readably. `rank` 1 is the
+    best; `rank_ci` its interval and `group` its letters, None and empty with too few texts. `baseline_diff` is the value less the majority
+    baseline's on the same questions; `beats_baseline` whether its interval lies above 0, None without one. `statistics` are the
+    board's columns; of a table that pools metrics their means over these, None if one of them is; `leniency` is in parts of the scale's
+    length. `matched` is there where several native annotators labelled; `consistency`, the share of questions with the same answer every
+    time, where questions were repeated.
+    """
+
+    judge: str
+    rank: int
+    rank_ci: tuple[int, int] | None
+    group: str
+    value: float
+    value_ci: Pair | None
+    baseline_diff: float
+    baseline_ci: Pair | None
+    beats_baseline: bool | None
+    n_ref: int
+    n: int
+    coverage: float
+    failures: dict[str, int]
+    statistics: dict[str, float | None]
+    matched: Matched | None
+    consistency: float | None
+
+
+class People(msgspec.Struct, frozen=True):
+    """Each annotator against the others of the item, one left out at a time: the ceiling of `Matched.judge`."""
+
+    value: float
+    value_ci: Pair | None
+    n: int
+
+
+class Ranking(msgspec.Struct, frozen=True):
+    """One table: a language under a variant, on one metric or (`*`) on `metrics` together. Rows are in the order of their ranks.
+
+    `baseline` is the majority baseline's value. `groups` are (first, last) places of judges that cannot be told apart; `reason` says why
+    there are none, and no intervals of ranks.
+    """
+
+    language: str
+    variant: str
+    metric: str
+    metrics: tuple[str, ...]
+    questions: int
+    texts: int
+    baseline: float
+    rows: tuple[Placed, ...]
+    people: People | None
+    groups: tuple[tuple[int, int], ...]
+    reason: str | None
+
+
+def rank(
+    data: Dataset,
+    training: Dataset,
+    judgments: Mapping[str, Judgments],
+    options: Options,
+    *,
+    metrics: Sequence[str],
+    variants: Sequence[str],
+    languages: Sequence[str],
+    repeats: int = 1,
+    statistics: Sequence[str] = (),
+    rank_by: str = "pa_failed_wrong",
+) -> tuple[Ranking, ...]:
+    """All tables, by language, variant and metric; the one that pools metrics comes first.
+
+    Args:
+        data: what was judged, with its labels.
+        training: what the majority baseline learns from; development items only.
+        judgments: by judge. One that has none in a language is not in its tables; questions it lacks there count as wrong.
+        options: which items count, how annotators become one reference, seed and resamples.
+        metrics, variants, languages: of the tables, in their order.
+        repeats: how often each question was asked.
+        statistics: names of `harness.stats.judge_statistics`, for `Placed.statistics`.
+        rank_by: `pa_failed_wrong`, `pa_pairwise` or `judge_loo`.
+
+    Raises:
+        UsageError: for another `rank_by`, and when no item has the annotators that `options` asks for.
+    """
+    questions = questions_of(data, list(judgments.values()), options, rank_by, metrics)
+    if not len(questions):
+        return ()
+    guessed = questions.earned(guesses(questions, training, options))
+    native = set(data.labels.source.used) == {"native"}
+    found: list[Ranking] = []
+    for language in languages:
+        for variant in variants:
+            tables = _Tables(field_of(questions, judgments, variant, repeats), language, guessed, native, options)
+            found += tables.made(statistics)
+    return tuple(found)
+
+
+class _Drawing(TypedDict):
+    seed: int
+    resamples: int
+
+
+class _Tables:
+    """The tables of one language and variant."""
+
+    def __init__(self, field: Field, language: str, guessed: Floats, native: bool, options: Options) -> None:
+        self.field, self.language, self.options = field, language, options
+        self.questions = field.questions
+        code = self.questions.languages.index(language) if language in self.questions.languages else -1
+        self.units = np.flatnonzero((self.questions.language == code) & ~np.isnan(self.questions.earns[:, 0]))
+        self.present = np.flatnonzero(field.there[:, code]) if code >= 0 else np.empty(0, np.int64)
+        self.drawing: _Drawing = {"seed": options.seed, "resamples": options.resamples}
+        self.score = field.score[self.present][:, :, self.units]
+        self.failure = field.failure[self.present][:, :, self.units]
+        self.earned = self.questions.earned(self.score, self.units).mean(axis=1)
+        self.guessed = guessed[self.units]
+        self.group = self.questions.group[self.units]
+        self.same = _same_every_time(self.score, self.failure)
+        self.left_out = _LeftOut(self.questions, self.units, self.score) if native else None
+
+    def made(self, statistics: Sequence[str]) -> Iterator[Ranking]:
+        if not len(self.present) or not len(self.units):
+            return
+        metric = self.questions.metric[self.units]
+        asked = [(code, name) for code, name in enumerate(self.questions.metrics) if (metric == code).any()]
+        own = self._statistics(statistics, [name for _, name in asked])
+        pooled = [{name: _mean([own[metric][j][name] for _, metric in asked]) for name in statistics} for j in range(len(self.present))]
+        yield self._table(POOLED, tuple(name for _, name in asked), np.arange(len(self.units)), pooled)
+        for code, name in asked:
+            yield self._table(name, (name,), np.flatnonzero(metric == code), own[name])
+
+    def _table(self, metric: str, metrics: tuple[str, ...], at: NDArray[np.intp], statistics: Sequence[dict[str, float | None]]) -> Ranking:
+        ranks = rank_judges(self.earned[:, at], self.group[at], self.guessed[at], **self.drawing)
+        rows = [self._placed(j, at, ranks, statistics[j]) for j in np.argsort(-ranks.value, kind="stable").tolist()]
+        return Ranking(
+            language=self.language,
+            variant=self.field.variant,
+            metric=metric,
+            metrics=metrics,
+            questions=len(at),
+            texts=ranks.groups,
+            baseline=float(self.guessed[at].mean()),
+            rows=tuple(rows),
+            people=self.left_out.people(at, self.group[at], self.drawing) if self.left_out else None,
+            groups=ranks.runs,
+            reason=ranks.reason,
+        )
+
+    def _placed(self, j: int, at: NDArray[np.intp], ranks: Ranks, statistics: dict[str, float | None]) -> Placed:
+        read = self.score[j][:, at] >= 0
+        kinds = np.bincount(self.failure[j][:, at][~read], minlength=len(FAILURES)).tolist()
+        gain = bounds(ranks.gains[j])
+        return Placed(
+            judge=self.field.judges[self.present[j]],
+            rank=int(ranks.rank[j]),
+            rank_ci=None if ranks.reason else (int(ranks.lo[j]), int(ranks.hi[j])),
+            group=ranks.letters[j],
+            value=float(ranks.value[j]),
+            value_ci=bounds(ranks.intervals[j]),
+            baseline_diff=float(ranks.value[j] - self.guessed[at].mean()),
+            baseline_ci=gain,
+            beats_baseline=None if gain is None else gain[0] > 0,
+            n_ref=read.size,
+            n=int(read.sum()),
+            coverage=float(read.mean()),
+            failures={name: count for name, count in zip(FAILURES, kinds, strict=True) if count},
+            statistics=statistics,
+            matched=self.left_out.matched(j, at, self.group[at], self.drawing) if self.left_out else None,
+            consistency=float(self.same[j, at].mean()) if self.same is not None else None,
+        )
+
+    def _statistics(self, names: Sequence[str], metrics: Sequence[str]) -> dict[str, list[dict[str, float | None]]]:
+        """`{metric: the statistics of each judge}`; metrics on one scale are tabulated together."""
+        scales: dict[object, list[str]] = {}
+        for metric in metrics:
+            scales.setdefault(self.questions.votes[metric].classes.key, []).append(metric)
+        return {metric: values for alike in scales.values() for metric, values in self._of_scale(names, alike).items()}
+
+    def _of_scale(self, names: Sequence[str], metrics: Sequence[str]) -> dict[str, list[dict[str, float | None]]]:
+        judges = len(self.present)
+        classes = self.questions.votes[metrics[0]].classes
+        every = judge_statistics(len(classes.scores), classes.kind, classes.values, rule=self.options.majority, direction=classes.direction)
+        chosen = [statistic for statistic in every if statistic.name in names]
+        counts, score, cell = [], [], []
+        for place, metric in enumerate(metrics):
+            at = np.flatnonzero(self.questions.metric[self.units] == self.questions.metrics.index(metric))
+            times = judges * self.score.shape[1]
+            counts.append(np.tile(self.questions.counts(metric, self.units[at]), (times, 1)))
+            score.append(self.score[:, :, at].reshape(-1))
+            cell.append(np.repeat(np.arange(judges) * len(metrics) + place, self.score.shape[1] * len(at)))
+        cells = judges * len(metrics)
+        rows = tabulate(np.concatenate(counts), np.concatenate(score).astype(np.int64), cell=np.concatenate(cell), cells=cells)
+        found = estimate(chosen, rows)
+        values = {s.name: found[s.name].value / (_length(classes) if s.name == "leniency" else 1.0) for s in chosen}
+        return {
+            metric: [
+                {name: number(values[name][j * len(metrics) + place]) if name in values else None for name in names} for j in range(judges)
+            ]
+            for place, metric in enumerate(metrics)
+        }
+
+
+def _length(classes: Classes) -> float:
+    """From one end of a scale to the other, in points."""
+    values = classes.values or tuple(range(len(classes.scores)))
+    return float(values[-1] - values[0]) or 1.0
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """None if one of them is: blanks do not average."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
+
+
+def _same_every_time(score: NDArray[np.int16], failure: NDArray[np.int8]) -> NDArray[np.bool_] | None:
+    """Whether each question (judges, units) got one answer in all repeats, a failure being an answer of its kind; None without repeats."""
+    if score.shape[1] < 2:
+        return None
+    answer = np.where(score >= 0, score, -2 - failure.astype(np.int16))
+    same: NDArray[np.bool_] = (answer == answer[:, :1]).all(axis=1)
+    return same
+
+
+class _LeftOut:
+    """Judges and people against the same remaining annotators of each question."""
+
+    def __init__(self, questions: Questions, units: NDArray[np.intp], score: NDArray[np.int16]) -> None:
+        self.people_earn = np.full(len(units), np.nan)
+        self.judges_earn = np.full((score.shape[0], len(units)), np.nan)
+        for code, (name, of) in enumerate(questions.votes.items()):
+            at = np.flatnonzero(questions.metric[units] == code)
+            counts, k = questions.counts(name, units[at]), len(of.classes.scores)
+            people, judge = _pair(k, of.classes)
+            self.people_earn[at] = item_credits(people, counts, np.zeros(len(at), np.int64))
+            table = np.stack([item_credits(judge, counts, np.full(len(at), c)) for c in range(k)], axis=1)
+            given = score[:, :, at]
+            earned = np.where(given >= 0, table[np.arange(len(at)), np.maximum(given, 0)], np.nan)
+            read = (~np.isnan(earned)).sum(axis=1)
+            self.judges_earn[:, at] = np.where(read > 0, np.nansum(earned, axis=1) / np.maximum(read, 1), np.nan)
+
+    def people(self, at: NDArray[np.intp], group: Ints, drawing: _Drawing) -> People | None:
+        known = ~np.isnan(self.people_earn[at])
+        if not known.any():
+            return None
+        found = proportion_interval(self.people_earn[at], group, **drawing)
+        return People(float(np.nanmean(self.people_earn[at])), bounds(found), int(known.sum()))
+
+    def matched(self, j: int, at: NDArray[np.intp], group: Ints, drawing: _Drawing) -> Matched | None:
+        judge, people = self.judges_earn[j, at], self.people_earn[at]
+        both = ~(np.isnan(judge) | np.isnan(people))
+        if not both.any():
+            return None
+        gap = judge - people
+        found = mean_interval(gap, group, bounds=(-1.0, 1.0), **drawing)
+        mean = [float(each[both].mean()) for each in (judge, people, gap)]
+        return Matched(mean[0], mean[1], mean[2], bounds(found), int(both.sum()))
+
+
+def _pair(k: int, classes: Classes) -> tuple[Statistic, Statistic]:
+    """The statistics `human_loo` (of labels alone) and `judge_loo`."""
+    [people] = [s for s in human_statistics(k, classes.kind, classes.values) if s.name == "human_loo"]
+    [judge] = [s for s in judge_statistics(k, classes.kind, classes.values) if s.name == "judge_loo"]
+    return people, judge
