@@ -32,11 +32,10 @@ _ROUNDING = 1e-9
 class Ranks:
     """Ranks of J judges, 1 the best; `reason` says why there are no intervals and groups.
 
-    Of each judge (J,): `value` the mean credit with its `intervals`, and `gains`, the intervals of the value less the baseline's, if one was
-    given; `rank` 1 + how many have a higher one, equal ones share a rank; `lo` and `hi` the
-    interval of the rank (0 without one); `letters`, one for each group that it is in (empty without). `p` (J, J): two-sided, of the
-    paired differences, corrected over all pairs by Holm. `runs`: the groups as (first, last) places, from 1, among the judges
-    sorted by value.
+    Of each judge (J,): `value` the mean credit, `intervals` its interval; `gains` the intervals of the value less the baseline's, if one
+    was given; `rank` 1 + how many have a higher value, equal ones share a rank; `lo` and `hi` the interval of the rank (0 without one);
+    `letters`, one for each group that it is in (empty without). `p` (J, J): two-sided, of the paired differences, corrected over all
+    pairs by Holm. `runs`: the groups as (first, last) places, from 1, among the judges sorted by value.
     """
 
     value: Floats
