@@ -7,7 +7,7 @@ from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
 from harness.analyse.options import ALWAYS, POOLED, Annotators, Options
 from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
-from harness.analyse.ranking import Matched, People, Placed, Ranking, rank
+from harness.analyse.ranking import Gain, Matched, People, Placed, Ranking, gains_over, rank
 from harness.analyse.report import Report, Verdict, recording, report, signature, verdicts
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Annotators",
     "Cell",
     "Comparison",
+    "Gain",
     "LabelCheck",
     "Matched",
     "Options",
@@ -32,6 +33,7 @@ __all__ = [
     "Verdict",
     "check_labels",
     "compare",
+    "gains_over",
     "outcomes",
     "rank",
     "recording",

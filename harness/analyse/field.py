@@ -16,11 +16,12 @@ from harness.content.dataset import Dataset
 from harness.content.recorded import Judgments, joined
 from harness.content.tags import suggest
 from harness.errors import UsageError
-from harness.judges.baseline import Learnt, majority
-from harness.model import Failure, Score
+from harness.judges.baseline import BASELINES, Learnt
+from harness.model import Failure
 from harness.stats import aggregate_counts, commonest, item_credits, judge_statistics
 from harness.stats.arrays import Floats, Ints
 
+MAJORITY = "majority"
 FAILURES = tuple(str(kind) for kind in Failure)
 _NO_ROW = FAILURES.index(Failure.MISSING)
 RANKED_BY = ("pa_failed_wrong", "pa_pairwise", "judge_loo")
@@ -160,21 +161,22 @@ def _fill(
     there[np.unique(questions.language[unit[kept]])] = True
 
 
-def guesses(questions: Questions, training: Dataset, options: Options) -> Ints:
-    """The majority baseline's class of every question, (units,); -1 where it knows none.
+def guesses(questions: Questions, training: Dataset, options: Options, baseline: str = MAJORITY) -> Ints:
+    """The class that a baseline gives every question, (units,); -1 where it knows none.
 
-    What it has learnt from development items; without such items, the commonest reference of the language and metric.
+    `majority` is what it has learnt from development items; without such items, the commonest reference of the language and metric.
     """
     learnt = Learnt(training)
     found = np.full(len(questions), -1, np.int64)
     for name, of in questions.votes.items():
         rows = np.flatnonzero(questions.of(name))
-        reference = aggregate_counts(questions.counts(name, rows), options.majority)
-        of_cell = commonest(reference, len(of.classes.scores), questions.language[rows])
-        index = of.classes.index()
         items = [questions.data.items[at] for at in questions.item[rows].tolist()]
-        scale = questions.data.scales[name]
-        known: list[Score | None] = [majority(item, name, scale, learnt, "") if learnt.development(item, name) else None for item in items]
-        taught = np.array([index.get(score, -1) for score in known], np.int64)
-        found[rows] = np.where(taught >= 0, taught, of_cell)
+        index, rule, scale = of.classes.index(), BASELINES[baseline], questions.data.scales[name]
+        blind = baseline == MAJORITY
+        given = [None if blind and not learnt.development(item, name) else rule(item, name, scale, learnt, "") for item in items]
+        found[rows] = [index.get(score, -1) for score in given]
+        if blind:
+            reference = aggregate_counts(questions.counts(name, rows), options.majority)
+            of_cell = commonest(reference, len(of.classes.scores), questions.language[rows])
+            found[rows] = np.where(found[rows] >= 0, found[rows], of_cell)
     return found

@@ -23,6 +23,7 @@ from harness.stats import (
     item_credits,
     judge_statistics,
     mean_interval,
+    paired_difference,
     proportion_interval,
     rank_judges,
     tabulate,
@@ -140,6 +141,45 @@ def rank(
     return tuple(found)
 
 
+class Gain(msgspec.Struct, frozen=True):
+    """One judge's value less a baseline's on the same questions of a language, metrics pooled; `interval` None with too few texts."""
+
+    judge: str
+    baseline: str
+    language: str
+    variant: str
+    diff: float
+    interval: Pair | None
+
+
+def gains_over(
+    baselines: Sequence[str],
+    data: Dataset,
+    training: Dataset,
+    judgments: Mapping[str, Judgments],
+    options: Options,
+    *,
+    metrics: Sequence[str],
+    variants: Sequence[str],
+    languages: Sequence[str],
+    repeats: int = 1,
+    rank_by: str = "pa_failed_wrong",
+) -> Iterator[Gain]:
+    """Every judge against what these baselines (of `harness.judges.baseline`) would have answered; arguments and errors as `rank`.
+
+    `majority` is that of the tables: learnt from development items, else the commonest reference.
+    """
+    questions = questions_of(data, list(judgments.values()), options, rank_by, metrics)
+    if not len(questions):
+        return
+    theirs = {name: questions.earned(guesses(questions, training, options, name)) for name in baselines}
+    for language in languages:
+        for variant in variants:
+            tables = _Tables(field_of(questions, judgments, variant, repeats), language, theirs[baselines[0]], False, options)
+            for name, earned in theirs.items():
+                yield from tables.gains(name, earned)
+
+
 class _Drawing(TypedDict):
     seed: int
     resamples: int
@@ -173,6 +213,11 @@ class _Tables:
         yield self._table(POOLED, tuple(name for _, name in asked), np.arange(len(self.units)), pooled)
         for code, name in asked:
             yield self._table(name, (name,), np.flatnonzero(metric == code), own[name])
+
+    def gains(self, baseline: str, earned: Floats) -> Iterator[Gain]:
+        for j, number_ in enumerate(self.present.tolist() if len(self.units) else ()):
+            found = paired_difference(self.earned[j], earned[self.units], self.group, **self.drawing)
+            yield Gain(self.field.judges[number_], baseline, self.language, self.field.variant, found.diff, bounds(found.interval))
 
     def _table(self, metric: str, metrics: tuple[str, ...], at: NDArray[np.intp], statistics: Sequence[dict[str, float | None]]) -> Ranking:
         ranks = rank_judges(self.earned[:, at], self.group[at], self.guessed[at], **self.drawing)
