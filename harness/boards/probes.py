@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,6 @@ from harness.analyse import Annotators, Options, gains_over
 from harness.boards.replies import REPLIES, ReplyRow, decode_row, lines_of
 from harness.boards.scoring import Entry
 from harness.content import Board, Dataset
-from harness.content.tags import english_name
 from harness.protocol import Prepared
 
 SHORTEST = 20  # letters: whoever says less than that may well say it twice
@@ -32,6 +30,8 @@ MANY = 0.05  # share of justifications that stand for different scores of unlike
 TWIN = 0.9  # share of longer replies equal to another submission's, above which it is flagged
 ENOUGH = 20  # replies or pairs that a share needs to be flagged
 BASELINES = ("constant-best", "majority", "length")
+_MIXED = np.uint64(0x9E3779B97F4A7C15)  # so that prompt and reply make one key
+_ROWS = 1 << 14
 _LETTERS = re.compile(r"[^\w]+|[\d_]+")
 
 
@@ -61,7 +61,7 @@ class Traces:
     reason: NDArray[np.uint64]
     exact: NDArray[np.uint64]
     score: NDArray[np.uint64]
-    group: NDArray[np.int64]
+    group: NDArray[np.uint64]
 
 
 def traces(rows: Iterable[ReplyRow], data: Dataset) -> Traces:
@@ -79,16 +79,15 @@ def traces(rows: Iterable[ReplyRow], data: Dataset) -> Traces:
         reasons += [(_hash(said) if len(said) >= SHORTEST else 0, _hash(reason), _hash(score), group) for said, reason, score in told]
     prompt, text, long, temperature = zip(*replies, strict=True) if replies else ((), (), (), ())
     reason, exact, score, group_of = zip(*reasons, strict=True) if reasons else ((), (), (), ())
-    hashes = [np.array(column, np.uint64) for column in (prompt, text, reason, exact, score)]
     return Traces(
-        hashes[0],
-        hashes[1],
-        np.array(long, bool),
-        np.array(temperature, float),
-        hashes[2],
-        hashes[3],
-        hashes[4],
-        np.array(group_of, np.int64),
+        prompt=np.array(prompt, np.uint64),
+        text=np.array(text, np.uint64),
+        long=np.array(long, bool),
+        temperature=np.array(temperature, np.float64),
+        reason=np.array(reason, np.uint64),
+        exact=np.array(exact, np.uint64),
+        score=np.array(score, np.uint64),
+        group=np.array(group_of, np.uint64),
     )
 
 
@@ -146,6 +145,7 @@ def probe(board: Board, prepared: Prepared, entries: Mapping[str, Entry], traced
 def _over_baselines(board: Board, prepared: Prepared, entries: Mapping[str, Entry]) -> Iterator[Finding]:
     """Does it beat what reads nothing, in each language? All metrics pooled, paired on the same questions."""
     options = Options(annotators=Annotators.parse(board.annotators) if board.annotators else None, majority=board.majority)
+    variants = tuple(map(str, dict.fromkeys(condition.variant for condition in prepared.protocol.conditions)))
     protocol = prepared.protocol
     judgments = {name: entry.judgments for name, entry in entries.items()}
     found = gains_over(
@@ -155,48 +155,38 @@ def _over_baselines(board: Board, prepared: Prepared, entries: Mapping[str, Entr
         judgments,
         options,
         metrics=protocol.metrics,
-        variants=tuple(map(str, dict.fromkeys(condition.variant for condition in protocol.conditions))),
+        variants=variants,
         languages=protocol.languages,
         repeats=protocol.repeats,
         rank_by=board.rank_by,
     )
-    for name in entries:
-        by: dict[str, dict[str, Any]] = defaultdict(dict)
-        for gain in found:
-            if gain.judge == name:
-                known = gain.interval
-                by[gain.baseline][gain.language] = {"diff": gain.diff, "ci": known, "beats": None if known is None else known[0] > 0}
-        yield _beaten(name, by)
+    by: dict[str, dict[str, dict[str, Any]]] = {name: {baseline: {} for baseline in BASELINES} for name in entries}
+    for gain in found:
+        known = gain.interval
+        where = gain.language if len(variants) == 1 else f"{gain.language} {gain.variant}"
+        by[gain.judge][gain.baseline][where] = {"diff": gain.diff, "ci": known, "beats": None if known is None else known[0] > 0}
+    yield from (_beaten(name, own) for name, own in by.items())
 
 
 def _beaten(judge: str, by: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Finding:
     parts, flagged = [], False
     for baseline, languages in by.items():
-        beats = [tag for tag, each in languages.items() if each["beats"]]
-        not_shown = [tag for tag, each in languages.items() if each["beats"] is False]
-        untold = len(languages) - len(beats) - len(not_shown)
-        flagged |= bool(not_shown)
-        where = f"; not in {_named(not_shown)}" if not_shown else ""
-        parts.append(f"{baseline} in {len(beats)} of {len(languages)} languages{where}{f' ({untold} cannot be told)' if untold else ''}")
-    sentence = (
-        f"Shown to beat the baseline {'; the baseline '.join(parts)}."
-        if parts
-        else "Nothing was judged that a baseline could be held against."
-    )
-    return Finding("baselines", judge, sentence, {name: dict(each) for name, each in by.items()}, flagged)
-
-
-def _named(tags: Sequence[str]) -> str:
-    return ", ".join(english_name(tag) for tag in tags)
+        told = {tag: each["beats"] for tag, each in languages.items() if each["beats"] is not None}
+        beaten = sum(told.values())
+        flagged |= beaten < len(told)
+        where = f" (not in {', '.join(tag for tag, beats in told.items() if not beats)})" if beaten < len(told) else ""
+        untold = f", {len(languages) - len(told)} cannot be told" if len(told) < len(languages) else ""
+        parts.append(f"{baseline} in {beaten} of {len(languages)} languages{where}{untold}")
+    return Finding("baselines", judge, f"Shown to beat {'; '.join(parts)}.", {name: dict(each) for name, each in by.items()}, flagged)
 
 
 def _repeated(judge: str, found: Traces) -> Finding:
     """Replies to one prompt: the same at temperature 0, and not all the same above."""
-    _, which = np.unique(np.stack([found.prompt, found.temperature.view(np.uint64)]), axis=1, return_inverse=True)
+    _, first, which, times = np.unique(
+        np.stack([found.prompt, found.temperature.view(np.uint64)]), axis=1, return_index=True, return_inverse=True, return_counts=True
+    )
     which = which.reshape(-1)
-    times = np.bincount(which)
-    first = np.unique(which, return_index=True)[1] if len(which) else np.empty(0, np.int64)
-    differs = np.bincount(which, found.text != found.text[first][which] if len(which) else None, minlength=len(times)) > 0
+    differs = np.bincount(which[found.text != found.text[first][which]], minlength=len(times)) > 0
     often, cold = times >= 2, found.temperature[first] == 0
     numbers: dict[str, Any] = {}
     parts, flagged = [], False
@@ -210,9 +200,7 @@ def _repeated(judge: str, found: Traces) -> Finding:
         numbers |= {"prompts_above_0": asked, "equal_above_0": alike}
         flagged |= alike == asked >= ENOUGH
         parts.append(f"above temperature 0, {alike} of {asked} such prompts had equal replies throughout")
-    sentence = (
-        "; ".join(parts) if parts else "no prompt was asked more than once, so that its temperature cannot be held against its replies"
-    )
+    sentence = "; ".join(parts) or "no prompt was asked more than once, so that nothing can be said of its temperature"
     return Finding("repeats", judge, _sentence(sentence), numbers, flagged)
 
 
@@ -223,9 +211,7 @@ def _copied(judge: str, found: Traces) -> Finding:
     n = int(long.sum())
     numbers = {"justifications": n, "short": int((~long).sum()), "copied": exactly, "nearly_copied": nearly}
     if not n:
-        return Finding(
-            "justifications", judge, f"No justification has {SHORTEST} letters or more, so that none can be compared.", numbers, False
-        )
+        return Finding("justifications", judge, f"No justification has the {SHORTEST} letters that can be compared.", numbers, False)
     sentence = (
         f"Of {n} justifications with {SHORTEST} letters or more, {exactly} stand word for word beside another score of an item of another "
         f"group, {nearly} if case, digits and punctuation do not count."
@@ -233,12 +219,11 @@ def _copied(judge: str, found: Traces) -> Finding:
     return Finding("justifications", judge, sentence, numbers, n >= ENOUGH and nearly / n > MANY)
 
 
-def _elsewhere(reason: NDArray[np.uint64], score: NDArray[np.uint64], group: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _elsewhere(reason: NDArray[np.uint64], score: NDArray[np.uint64], group: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Which justifications are used again with a different score for an item of a different group.
 
     Of all uses, without those of the same score and those of the same group (and with those of both, taken away twice), one is left.
     """
-    group = group.astype(np.uint64)
     left: NDArray[np.bool_] = _alike(reason) - _alike(reason, score) - _alike(reason, group) + _alike(reason, score, group) > 0
     return left
 
@@ -252,26 +237,35 @@ def _alike(*columns: NDArray[np.uint64]) -> NDArray[np.intp]:
 
 def _twins(traced: Mapping[str, Traces]) -> Iterator[Finding]:
     """Replies with a justification that are another submission's to the same prompt, letter by letter."""
-    seen: dict[tuple[int, int], list[int]] = defaultdict(list)
     names = list(traced)
-    keys = [set(zip(one.prompt[one.long].tolist(), one.text[one.long].tolist(), strict=True)) for one in traced.values()]
-    for number, own in enumerate(keys):
-        for key in own:
-            seen[key].append(number)
-    shared = np.zeros((len(names), len(names)), np.int64)
-    for who in seen.values():
-        if len(who) > 1:
-            shared[np.ix_(who, who)] += 1
+    keys = [np.unique(one.prompt[one.long] * _MIXED ^ one.text[one.long]) for one in traced.values()]
+    shared = _shared(keys)
     for number, name in enumerate(names):
         yield _twin(name, names, shared[number], number, len(keys[number]))
+
+
+def _shared(keys: Sequence[NDArray[np.uint64]]) -> NDArray[np.int64]:
+    """How many keys each two have in common, (J, J); keys of one are different."""
+    many = len(keys)
+    together = np.concatenate([*keys, np.empty(0, np.uint64)])
+    owner = np.repeat(np.arange(many), [len(own) for own in keys])
+    _, which, times = np.unique(together, return_inverse=True, return_counts=True)
+    order = np.argsort(which, kind="stable")
+    order = order[times[which[order]] > 1]
+    _, row = np.unique(which[order], return_inverse=True)
+    shared = np.zeros((many, many))
+    for start in range(0, int(row.max(initial=-1)) + 1, _ROWS):
+        first, last = np.searchsorted(row, (start, start + _ROWS))
+        has = np.zeros((_ROWS, many), np.float32)
+        has[row[first:last] - start, owner[order[first:last]]] = 1
+        shared += has.T @ has
+    return shared.astype(np.int64)
 
 
 def _twin(judge: str, names: Sequence[str], shared: NDArray[np.int64], own: int, n: int) -> Finding:
     others = [(int(count), name) for at, (count, name) in enumerate(zip(shared, names, strict=True)) if at != own]
     if not n:
-        return Finding(
-            "twins", judge, "No reply has a justification that could be compared with another submission's.", {"replies": 0}, False
-        )
+        return Finding("twins", judge, "No reply has a justification that can be compared.", {"replies": 0}, False)
     if not others:
         return Finding("twins", judge, "There is no other submission to compare its replies with.", {"replies": n}, False)
     count, twin = max(others, key=lambda each: (each[0], each[1]))
