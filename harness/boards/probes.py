@@ -174,10 +174,18 @@ def _beaten(judge: str, by: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Fi
         told = {tag: each["beats"] for tag, each in languages.items() if each["beats"] is not None}
         beaten = sum(told.values())
         flagged |= beaten < len(told)
-        where = f" (not in {', '.join(tag for tag, beats in told.items() if not beats)})" if beaten < len(told) else ""
+        where = _where(told)
         untold = f", {len(languages) - len(told)} cannot be told" if len(told) < len(languages) else ""
         parts.append(f"{baseline} in {beaten} of {len(languages)} languages{where}{untold}")
     return Finding("baselines", judge, f"Shown to beat {'; '.join(parts)}.", {name: dict(each) for name, each in by.items()}, flagged)
+
+
+def _where(told: Mapping[str, bool]) -> str:
+    """In which languages, by the shorter list."""
+    beats, others = ([tag for tag, each in told.items() if each is which] for which in (True, False))
+    if not beats or not others:
+        return ""
+    return f" (not in {', '.join(others)})" if len(others) < len(beats) else f" ({', '.join(beats)})"
 
 
 def _repeated(judge: str, found: Traces) -> Finding:

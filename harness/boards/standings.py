@@ -109,8 +109,8 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[Entry]) -> Sta
         UsageError: where the board ranks by something that nobody can be ranked by.
     """
     protocol = prepared.protocol
-    named = _named(entries)
-    judgments = {name: _ranked(entry.judgments) for name, entry in named.items()}
+    by_name = named(entries)
+    judgments = {name: _ranked(entry.judgments) for name, entry in by_name.items()}
     variants = tuple(str(parse_variant(text)) for text in board.variants)
     tables = rank(
         prepared.data,
@@ -136,13 +136,13 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[Entry]) -> Sta
         repeats=protocol.repeats,
         constructed=protocol.constructed,
         unreviewed=tuple(_unreviewed(prepared)),
-        judges=tuple(_contender(name, entry, prepared) for name, entry in named.items()),
+        judges=tuple(_contender(name, entry, prepared) for name, entry in by_name.items()),
         tables=tables,
-        overall=tuple(_overall(list(named), variants, protocol.languages, tables)),
+        overall=tuple(_overall(list(by_name), variants, protocol.languages, tables)),
     )
 
 
-def _named(entries: Sequence[Entry]) -> dict[str, Entry]:
+def named(entries: Sequence[Entry]) -> dict[str, Entry]:
     """Entries by names of their own, in an order that does not depend on where they came from."""
     found: dict[str, Entry] = {}
     for entry in sorted(entries, key=lambda entry: (entry.card.name, entry.card.title, entry.card.replies_sha256)):

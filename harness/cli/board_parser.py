@@ -37,8 +37,23 @@ def submit_parser(commands: Any) -> None:
 
 def add(commands: Any) -> None:
     sub = group(commands, "board", "look after leaderboards")
-    for one in (_check,):
+    for one in (_show, _build, _check):
         one(sub)
+
+
+def _show(sub: Any) -> None:
+    p = command(sub, "show", "standings:show", "print a board's standings, ranked anew from the raw replies, and what probes find")
+    p.add_argument("board", metavar="BOARD", help="the board's name; see 'harness list boards'")
+    p.add_argument("--lang", metavar="TAG", help="only this language, with a table for each metric")
+    content(p)
+    json(p)
+
+
+def _build(sub: Any) -> None:
+    p = command(sub, "build", "standings:build", "write TABLE.md of boards, and a static site of them")
+    p.add_argument("boards", nargs="*", metavar="BOARD", help="only these boards (default: all with submissions)")
+    p.add_argument("--site", type=Path, metavar="DIR", help="also write a site: an index, and a page for each board")
+    content(p)
 
 
 def _check(sub: Any) -> None:
