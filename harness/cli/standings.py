@@ -42,9 +42,8 @@ def build(arguments: argparse.Namespace) -> int:
     names = tuple(arguments.boards or library.board_files)
     _refuse_installed(library, names, arguments.site)
     with working("reading replies"):
-        opened = [
-            open_board(library, name, arguments.content, probes=arguments.site is not None) for name in names if _has_any(library, name)
-        ]
+        here = [name for name in names if submissions_of(library.board_files[name].parent)]
+        opened = [open_board(library, name, arguments.content, probes=arguments.site is not None) for name in here]
     for path in (*_tables(opened), *(_site(arguments.site, opened) if arguments.site else ())):
         print(plain(str(path)))
     for name in names:
