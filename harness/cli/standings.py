@@ -44,7 +44,9 @@ def build(arguments: argparse.Namespace) -> int:
     with working("reading replies"):
         here = [name for name in names if submissions_of(library.board_files[name].parent)]
         opened = [open_board(library, name, arguments.content, probes=arguments.site is not None) for name in here]
-    for path in (*_tables(opened), *(_site(arguments.site, opened) if arguments.site else ())):
+    texts = _tables(opened) | (_site(arguments.site, opened) if arguments.site else {})
+    for path, text in texts.items():
+        write_atomic(path, text)
         print(plain(str(path)))
     for name in names:
         if name not in here:
@@ -61,19 +63,14 @@ def _refuse_installed(library: Library, names: Sequence[str], site: Path | None)
         raise UsageError(f"--site {site} is a file; name a folder, which is made if it is not there")
 
 
-def _tables(opened: Sequence[Opened]) -> list[Path]:
+def _tables(opened: Sequence[Opened]) -> dict[Path, str]:
     from harness.render.standings_markdown import standings_markdown
 
-    texts = {one.folder / TABLE: standings_markdown(one.standings) for one in opened}
-    for path, text in texts.items():
-        write_atomic(path, text)
-    return list(texts)
+    return {one.folder / TABLE: standings_markdown(one.standings) for one in opened}
 
 
-def _site(folder: Path, opened: Sequence[Opened]) -> list[Path]:
+def _site(folder: Path, opened: Sequence[Opened]) -> dict[Path, str]:
     from harness.render.html.boards import board_pages
 
     pages = board_pages([(one.standings, one.findings) for one in opened])
-    for name, text in pages.items():
-        write_atomic(folder / name, text)
-    return [folder / name for name in pages]
+    return {folder / name: text for name, text in pages.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -19,7 +19,6 @@ from harness.render.standings import (
     findings_of,
     groups_in_words,
     heading,
-    metric_name,
     name_of,
     notes,
     shown_overall,
@@ -100,8 +99,7 @@ def _table(found: Standings, table: Ranking) -> dict[str, Any]:
     if table.people:
         people = table.people
         lines.append(track([Mark("people", people.value, people.value_ci)], f"people {percent(people.value, people.value_ci)}"))
-    said = {"title": table_title(found, table), "metric": metric_name(table.metric), "groups": groups_in_words(table)}
-    return said | _plain(shown_table(found, table), lines)
+    return _plain(shown_table(found, table), lines) | {"title": table_title(found, table), "groups": groups_in_words(table)}
 
 
 def _plain(shown: ShownTable, lines: Sequence[Markup] = ()) -> dict[str, Any]:
@@ -110,5 +108,4 @@ def _plain(shown: ShownTable, lines: Sequence[Markup] = ()) -> dict[str, Any]:
     after = [place for place in kept if place < _DRAWN_AFTER]
     heads = [{"name": shown.headings[place], "number": shown.numbers[place], "key": shown.headings[place] == "judge"} for place in kept]
     rows = [{"cells": [row[place] for place in kept], "faint": faint} for row, faint in zip(shown.rows, shown.faint, strict=True)]
-    found: Mapping[str, Any] = {"heads": heads, "rows": rows, "lines": list(lines), "after": len(after)}
-    return dict(found)
+    return {"heads": heads, "rows": rows, "lines": list(lines), "after": len(after), "groups": ""}
