@@ -38,6 +38,7 @@ NEEDED = {
     "store export": ["--to", "f"],
     "store merge": ["folder", "--out", "folder"],
     "submit": ["run", "--board", "controls"],
+    "board show": ["controls"],
 }
 
 
