@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.boards.check import Checked, CheckedBoards, check_boards
+from harness.boards.scoring import Entry
 from harness.boards.submit import About, Submission
 from harness.boards.submit import submit as submit_run
-from harness.content import Library
+from harness.content import Board, Library
 from harness.content.problem import Problem
+from harness.protocol import Prepared
 from harness.runner import reopen
 from harness.tables import to_json
 from harness.text import plain
@@ -63,7 +65,7 @@ def _next_steps(written: Sequence[Submission], board: str) -> list[str]:
 
 def check(arguments: argparse.Namespace) -> int:
     library = Library(*arguments.content)
-    found = check_boards(library, arguments.boards, content=arguments.content, changed=arguments.changed)
+    found = check_boards(library, arguments.boards, content=arguments.content, changed=arguments.changed, table=_table)
     if arguments.json:
         sys.stdout.write(to_json(_as_json(found)))
     else:
@@ -72,6 +74,14 @@ def check(arguments: argparse.Namespace) -> int:
         for line in _summary(found):
             print(plain(" ".join(line.splitlines())), file=sys.stderr)
     return 1 if found.problems else 0
+
+
+def _table(board: Board, prepared: Prepared, entries: Sequence[Entry]) -> str:
+    """What TABLE.md should say of these submissions."""
+    from harness.boards.standings import standings
+    from harness.render.standings_markdown import standings_markdown
+
+    return standings_markdown(standings(board, prepared, entries))
 
 
 def _as_json(found: CheckedBoards) -> dict[str, Any]:
