@@ -8,6 +8,8 @@ from functools import partial
 from typing import Any, Protocol
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.engines import Engine, Opening, Outcome, Progress, Settings, Work, ask_all
 from harness.judges import Judge
@@ -83,19 +85,24 @@ def ask(
         records.append(Asked(judge.identity, len(every) - len(missing)))
         if len(missing):
             works.append(_work(judge, missing, prepared, settings, price, openings.get(judge.identity.name)))
+    if any(work.judge.identity.provider != "baseline" for work in works) and _justified(prepared):
+        language.load()  # while the judges think; baselines give no reasons
     if works:
         engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records})
     return records, engine
 
 
-def _done(calls: Calls, store: Store, prepared: Prepared, plan: Plan) -> list[bool]:
+def _justified(prepared: Prepared) -> bool:
+    """Whether justifications are asked for."""
+    return any(condition.variant.justification != "none" for condition in prepared.protocol.conditions)
+
+
+def _done(calls: Calls, store: Store, prepared: Prepared, plan: Plan) -> NDArray[np.bool_]:
     """Which calls need no asking: those with a reply; with `reask`, one that does not refuse."""
     if not prepared.protocol.reask:
-        return [number is not None for number in store.last_attempts(calls.ids())]
-    return [
-        reply is not None and not _is_refused(call, reply, prepared.data.scales)
-        for call, reply in zip(calls, store.replies(calls.ids()), strict=True)
-    ]
+        return np.fromiter((number is not None for number in store.last_attempts(calls.ids())), bool)
+    replies = zip(calls, store.replies(calls.ids()), strict=True)
+    return np.fromiter((reply is not None and not _is_refused(call, reply, prepared.data.scales) for call, reply in replies), bool)
 
 
 def _is_refused(call: Call, reply: Reply, scales: Mapping[str, Scale]) -> bool:
@@ -125,7 +132,6 @@ def _work(judge: Judge, calls: Calls, prepared: Prepared, settings: Settings, pr
 def _ask_all(works: Sequence[Work], store: Store, watcher: Watcher, settings: Settings, records: Mapping[str, Asked]) -> Engine:
     start = time.perf_counter()
     show = watcher.progress([work.judge.identity for work in works])
-    language.load()  # while the judges think
 
     def watch(work: Work, progress: Progress) -> None:
         show(work.judge.identity, progress)

@@ -133,7 +133,7 @@ def joint(columns: Iterable[Coded], start: NDArray[Any]) -> NDArray[np.int64]:
     >>> joint([Coded.of(["b", None, "b"]), Coded.of([1, 1, 2])], np.zeros(3, np.int64)).tolist()
     [1, 0, 2]
     """
-    return _ranks(*_combined(columns, start))
+    return distinct(*_combined(columns, start))[1]
 
 
 def in_order(columns: Iterable[Coded], start: NDArray[Any]) -> NDArray[np.int64]:
@@ -151,7 +151,7 @@ def _combined(columns: Iterable[Coded], start: NDArray[Any]) -> tuple[NDArray[np
     for column in columns:
         width = len(column.values) + 1
         if size * width >= _MOST_COMBINATIONS:
-            key = _ranks(key, size)
+            key = distinct(key, size)[1]
             size = int(key.max(initial=0)) + 1
         key *= width
         key += column.codes
@@ -160,14 +160,18 @@ def _combined(columns: Iterable[Coded], start: NDArray[Any]) -> tuple[NDArray[np
     return key, size
 
 
-def _ranks(key: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """The place of each of some numbers, which are less than `size`, among the distinct ones."""
+def distinct(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct ones of numbers from 0 to `size` - 1, rising, and the place of each number (rows,) among them.
+
+    >>> [found.tolist() for found in distinct(np.array([7, 2, 7]), 8)]
+    [[2, 7], [1, 0, 1]]
+    """
     if size > _DENSE * len(key):
-        found: NDArray[np.int64] = np.unique(key, return_inverse=True)[1]
-        return found
+        found, place = np.unique(key, return_inverse=True)
+        return found, place
     used = np.zeros(size, np.int64)
     used[key] = 1
-    return (np.cumsum(used) - 1)[key]
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[key]
 
 
 def last_with(key: NDArray[np.int64], among: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -275,6 +279,13 @@ def from_arrow(column: Any) -> Coded:
 
 
 def arrow_codes(indices: Any) -> Codes:
-    """The codes of an Arrow dictionary array; its own way of filling gaps would import pandas."""
-    codes = indices.to_numpy(zero_copy_only=False)  # floats with NaN where there are gaps
-    return (np.where(np.isnan(codes), NO_VALUE, codes) if indices.null_count else codes).astype(np.int32)
+    """The codes of an Arrow dictionary array, read from its buffers: its own `to_numpy` would import pandas."""
+    if not len(indices):
+        return np.empty(0, np.int32)
+    gaps, numbers = indices.buffers()
+    end = indices.offset + len(indices)
+    codes = np.frombuffer(numbers, indices.type.to_pandas_dtype(), end)[indices.offset :].astype(np.int32)
+    if indices.null_count:
+        known = np.unpackbits(np.frombuffer(gaps, np.uint8), count=end, bitorder="little")[indices.offset :]
+        codes[known == 0] = NO_VALUE
+    return codes

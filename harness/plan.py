@@ -19,6 +19,7 @@ from harness.prompts import Example, Frame, Frames, Question, Shots, english, ow
 _CHARACTERS_PER_TOKEN = 4.0  # an estimate for pricing only: ASCII text; every other character counts as one token
 _ANSWER_TOKENS = 60
 _ID_BYTES = 32
+_AT_A_TIME = 1 << 10  # ids held as text
 
 CallIds = NDArray[np.uint8]  # (asks, 32)
 
@@ -27,19 +28,21 @@ class Plan:
     """Everything that is wanted of every judge. Asks stand in the order in which they are asked: what shares a prefix is together.
 
     Asks and prompts are not kept but made again each time that they are gone through: a million of them would not fit into memory.
-    Kept are the ids of the prompts and a few numbers an ask. `realised` says what perturbations achieved, also where a text could not
-    be changed, so that nothing was asked; `absent` which classes have no example, by (language, task, metric).
+    Kept are the ids of the prompts, which an ask's repeats share, and a few numbers of each. `realised` says what perturbations achieved,
+    also where a text could not be changed, so that nothing was asked; `absent` which classes have no example, by (language, task, metric).
     """
 
-    def __init__(self, seed: int, asks: Callable[[], Iterator[Ask]], renderer: _Renderer) -> None:
+    def __init__(self, seed: int, asks: Callable[[], Iterator[Ask]], repeats: int, renderer: _Renderer) -> None:
+        """`asks` gives the `repeats` of an ask one after the other."""
         self.seed = seed
+        self._repeats = repeats
         self._all = asks
         self._renderer = renderer
         self._prompt_ids = bytearray()
         self._calls: dict[str, Calls] = {}
         self._tokens = {what: array("I") for what in ("prompt", "answer", "room")}
         for ask in asks():
-            item = renderer.texts.of(ask)
+            item = renderer.texts.of(ask) if ask.repeat == 0 else None
             if item is not None:
                 self._add(ask, renderer.frame(ask).fill(item))
 
@@ -50,7 +53,7 @@ class Plan:
         self._tokens["room"].append(prompt.max_tokens)
 
     def __len__(self) -> int:
-        return len(self._tokens["room"])
+        return len(self._tokens["room"]) * self._repeats
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Plan):
@@ -73,7 +76,8 @@ class Plan:
 
     def every_prompt_id(self) -> Iterator[str]:
         """The prompt id of every ask, in order."""
-        return hexadecimal(np.frombuffer(self._prompt_ids, np.uint8).reshape(-1, _ID_BYTES))
+        ids = hexadecimal(np.frombuffer(self._prompt_ids, np.uint8).reshape(-1, _ID_BYTES))
+        return (prompt_id for prompt_id in ids for _ in range(self._repeats))
 
     def asked_language(self, ask: Ask) -> str:
         """The language in which its justification is asked for."""
@@ -95,21 +99,16 @@ class Plan:
 
     def call_ids(self, identity: JudgeIdentity) -> CallIds:
         """The call that answers each ask."""
-        return call_ids(identity, self.asks(), self._prompt_ids, self._tokens["room"], self.seed)
+        return call_ids(identity, self.asks(), self.every_prompt_id(), self.every_room(), self.seed)
 
-    @property
-    def prompt_ids(self) -> bytes:
-        """The prompt ids of all asks, one after the other."""
-        return bytes(self._prompt_ids)
-
-    @property
-    def rooms(self) -> array[int]:
+    def every_room(self) -> Iterator[int]:
         """The room that each ask's answer is given, in tokens."""
-        return self._tokens["room"]
+        return (room for room in self._tokens["room"] for _ in range(self._repeats))
 
     def estimate(self, wanted: NDArray[np.bool_]) -> Usage:
         """Tokens of the asks that are `wanted` (a mask), roughly: no tokenizer is asked."""
-        prompt, answer = (int(np.asarray(self._tokens[what])[wanted].sum()) for what in ("prompt", "answer"))
+        times = wanted.reshape(-1, self._repeats).sum(axis=1)
+        prompt, answer = (int(times @ np.asarray(self._tokens[what], np.int64)) for what in ("prompt", "answer"))
         return Usage(prompt_tokens=prompt, completion_tokens=answer)
 
 
@@ -130,7 +129,7 @@ class Calls:
 
     def ids(self) -> Iterator[str]:
         """Their call ids, in order."""
-        return hexadecimal(self._ids[self.wanted])
+        return hexadecimal(self._ids, self.wanted)
 
     def every_id(self) -> Iterator[str]:
         """The call id of every ask of the plan, in order."""
@@ -148,33 +147,32 @@ class Calls:
         return self._plan.estimate(self.wanted)
 
 
-def call_ids(
-    identity: JudgeIdentity, asks: Iterable[Ask], prompt_ids: bytes | bytearray, rooms: Sequence[int] | array[int], seed: int
-) -> CallIds:
+def call_ids(identity: JudgeIdentity, asks: Iterable[Ask], prompt_ids: Iterable[str], rooms: Iterable[int], seed: int) -> CallIds:
     """The call that answers each ask: the hash of everything that could change the answer, the repeat included.
 
     Baselines look at the item itself, so for them equal prompts of two items are two calls.
     """
     judge = msgspec.json.encode(identity, order="sorted")
     sees_items = identity.provider == "baseline"
-    ids, prompts = bytearray(), memoryview(prompt_ids)
-    for number, (ask, room) in enumerate(zip(asks, rooms, strict=True)):
+    ids = bytearray()
+    for ask, prompt_id, room in zip(asks, prompt_ids, rooms, strict=True):
         condition = ask.condition
         sampling = f"{condition.temperature!r}|{room}|{seed + ask.repeat}|{ask.repeat}"
         if condition.top_p is not None:
             sampling += f"|top_p={condition.top_p!r}"
         if condition.variant.probabilities:
             sampling += "|probabilities"
-        prompt_id = prompts[number * _ID_BYTES : (number + 1) * _ID_BYTES].hex()
         parts = [prompt_id.encode(), judge, sampling.encode(), *([ask.item.item_id.encode()] if sees_items else [])]
         ids += hashlib.sha256(b"\x1f".join(parts)).digest()
     return np.frombuffer(ids, np.uint8).reshape(-1, _ID_BYTES)
 
 
-def hexadecimal(ids: CallIds) -> Iterator[str]:
-    """Ids as text, in order."""
-    whole = memoryview(ids.tobytes())
-    return (whole[start : start + _ID_BYTES].hex() for start in range(0, len(whole), _ID_BYTES))
+def hexadecimal(ids: CallIds, wanted: NDArray[np.bool_] | None = None) -> Iterator[str]:
+    """Ids as text, in order; of a mask, those that are wanted."""
+    for start in range(0, len(ids), _AT_A_TIME):
+        some = slice(start, start + _AT_A_TIME)
+        text = (ids[some] if wanted is None else ids[some][wanted[some]]).tobytes().hex()
+        yield from (text[at : at + 2 * _ID_BYTES] for at in range(0, len(text), 2 * _ID_BYTES))
 
 
 def _first_of_its_kind(ids: CallIds) -> NDArray[np.bool_]:
@@ -183,7 +181,10 @@ def _first_of_its_kind(ids: CallIds) -> NDArray[np.bool_]:
     first = np.zeros(len(words), bool)
     if len(words):
         order = np.lexsort(words.T)  # stable: of equal ids the first ask comes first
-        first[order] = np.append(True, (words[order][1:] != words[order][:-1]).any(axis=1))
+        new = np.zeros(len(words) - 1, bool)
+        for word in words.T:
+            new |= np.diff(word[order]) != 0
+        first[order] = np.append(True, new)
     return first
 
 
@@ -211,7 +212,7 @@ def make_plan(
             labelled = data.labelled_metrics.get(item.item_id, frozenset())
             yield from _asks(item, tuple(metric for metric in metrics if metric in labelled), conditions, repeats)
 
-    return Plan(seed, asks, _Renderer(library, frames, data.scales, training or data, pool, seed))
+    return Plan(seed, asks, repeats, _Renderer(library, frames, data.scales, training or data, pool, seed))
 
 
 def _asks(item: Item, metrics: tuple[str, ...], conditions: Sequence[Condition], repeats: int) -> Iterator[Ask]:

@@ -137,6 +137,29 @@ def arrow() -> Any:
     return pa
 
 
+def arrow_array(values: Sequence[Any], kind: Any) -> Any:
+    """An Arrow array of texts, numbers or truth values with gaps (None). `pyarrow.array` would import pandas: 0.4 s and 45 MB."""
+    import numpy as np
+
+    pa = arrow()
+    known = np.array([value is not None for value in values], bool)
+    if pa.types.is_string(kind):
+        texts = [b"" if value is None else value.encode() for value in values]
+        ends = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+        content = [ends, b"".join(texts)]
+    elif pa.types.is_boolean(kind):
+        content = [_bits(np.array([value is True for value in values], bool))]
+    else:
+        content = [np.array([0 if value is None else value for value in values], kind.to_pandas_dtype())]
+    return pa.Array.from_buffers(kind, len(values), [pa.py_buffer(each) for each in (_bits(known), *content)])
+
+
+def _bits(mask: Any) -> Any:
+    import numpy as np
+
+    return np.packbits(mask, bitorder="little")
+
+
 def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
     """Write a whole file or nothing: to a temporary name beside it, flushed, then renamed. What comes in pieces is written as it comes.
 
@@ -204,7 +227,7 @@ def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: Mapping
     import pyarrow.parquet as pq
 
     fields = [pa.field(name, pa.type_for_alias(kind)) for name, kind in schema.items()]
-    columns = [pa.array([row.get(name) for row in rows], type=field.type) for name, field in zip(schema, fields, strict=True)]
+    columns = [arrow_array([row.get(name) for row in rows], field.type) for name, field in zip(schema, fields, strict=True)]
     sink = io.BytesIO()
     pq.write_table(pa.table(columns, schema=pa.schema(fields)), sink)
     write_atomic(path, sink.getvalue())

@@ -118,8 +118,8 @@ def make_cells(
     found: list[Cell] = []
     for classes, metrics in _scales(counted, units).items():
         here = np.flatnonzero(np.isin(units.judgments.metric.codes, [units.judgments.metric.values.index(m) for m in metrics]))
-        batch = _Batch(data, units.take(here), {name: column.take(here) for name, column in columns.items()}, counted, classes[0], options)
-        found += batch.cells(metrics, baseline)
+        own = {name: column.take(here) for name, column in columns.items()}
+        found += _Batch(data, units.take(here), own, counted, classes[0], options).cells(metrics, baseline)
     if "metric" not in options.by and len({tuple(sorted(c.key.items(), key=str)) for c in found}) < len(found):
         raise UsageError("metrics on different scales cannot be pooled; keep metric in --by, or choose with --where metric=NAME")
     return with_q(sorted(found, key=lambda cell: sort_key(cell.key)))

@@ -29,7 +29,6 @@ class Wanted(msgspec.Struct, frozen=True):
 
     board: str  # `controls@2.1.0`
     asks: tuple[Ask, ...]
-    prompt_ids: bytes
     rooms: array[int]
     seed: int
     languages: tuple[str, ...]
@@ -38,7 +37,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
     def call_ids(self, identity: JudgeIdentity) -> CallIds:
         """The call that answers each ask, for one judge."""
-        return call_ids(identity, self.asks, self.prompt_ids, self.rooms, self.seed)
+        return call_ids(identity, self.asks, (call.prompt_id for call in self.expected), self.rooms, self.seed)
 
     def places(self, identity: JudgeIdentity) -> dict[str, list[int]]:
         """`{call id: the asks that it answers}`, the first of them first."""
@@ -87,8 +86,7 @@ def of_plan(plan: Plan, board: str, scales: Mapping[str, Scale]) -> Wanted:
     return Wanted(
         board=board,
         asks=tuple(asks),
-        prompt_ids=plan.prompt_ids,
-        rooms=plan.rooms,
+        rooms=array("I", plan.every_room()),
         seed=plan.seed,
         languages=tuple(plan.asked_language(ask) for ask in asks),
         expected=tuple(map(_expected, asks, plan.every_prompt_id())),

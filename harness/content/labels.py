@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.columns import NO_VALUE, Coded, Columns, read_columns
+from harness.columns import NO_VALUE, Coded, Columns, distinct, read_columns
 from harness.errors import ContentError
 from harness.model import Label, Scale, Score, Source
 
@@ -139,7 +139,7 @@ def _refuse_repeats(rows: Columns, path: Path) -> None:
 def pairs_of(metric: Coded, score: Coded) -> tuple[list[tuple[str, Score]], NDArray[np.int64]]:
     """Every metric with every score that it has, and which of these each row is; -1 for a row without a score."""
     width = len(score.values) + 1
-    found, which = np.unique(metric.codes.astype(np.int64) * width + score.codes + 1, return_inverse=True)
+    found, which = distinct(metric.codes.astype(np.int64) * width + score.codes + 1, len(metric.values) * width)
     pairs = [(metric.values[pair // width], pair % width - 1) for pair in found.tolist()]
     known = [(name, score.values[code]) for name, code in pairs if code != NO_VALUE]
     number = np.cumsum([code != NO_VALUE for _, code in pairs]) - 1

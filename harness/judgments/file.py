@@ -21,7 +21,7 @@ from harness.content.labels import pairs_of
 from harness.content.recorded import Judgments
 from harness.errors import ContentError, StoreError
 from harness.model import Judgment, Scale, Score
-from harness.tables import arrow, parquet_file
+from harness.tables import arrow, arrow_array, parquet_file
 
 COLUMNS = {
     "item_id": "string",
@@ -45,7 +45,7 @@ COLUMNS = {
     "asked_language": "string",
     "told_language": "string",
 }
-_AT_A_TIME = 1 << 15  # rows held as objects
+_AT_A_TIME = 1 << 13  # rows held as objects
 
 
 class JudgmentWriter:
@@ -71,10 +71,9 @@ class JudgmentWriter:
             self._flush()
 
     def _flush(self) -> None:
-        import pyarrow as pa
-
+        pa = arrow()
         rows, self._rows = self._rows, []
-        columns = [pa.array([_cell(row, name) for row in rows], type=field.type) for name, field in zip(COLUMNS, self._schema, strict=True)]
+        columns = [arrow_array([_cell(row, name) for row in rows], field.type) for name, field in zip(COLUMNS, self._schema, strict=True)]
         self._writer.write_batch(pa.record_batch(columns, schema=self._schema))
 
     def __enter__(self) -> Self:
@@ -122,7 +121,7 @@ def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
 
 def _batches(file: Any, column: str) -> Iterator[Any]:
     """One column, some rows at a time."""
-    return (batch.column(0) for batch in file.iter_batches(_AT_A_TIME, columns=[column]))
+    return (batch.column(0) for batch in file.iter_batches(_AT_A_TIME, columns=[column], use_threads=False))
 
 
 def read_columns_at(path: Path, names: Sequence[str], rows: NDArray[np.int64]) -> dict[str, Coded]:

@@ -14,6 +14,8 @@ Weights = Literal["identity", "linear", "quadratic"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_DENSE = 4  # codes an item
+
 MISSING = -1
 """The code of a label or score that is not there."""
 
@@ -128,5 +130,11 @@ def as_index(codes: ArrayLike | None, items: int, name: str) -> Ints:
     given = np.asarray(codes)
     if given.shape != (items,):
         raise ShapeError(f"{name} has shape {given.shape}, expected ({items},)")
+    if items and given.dtype.kind in "iu" and given.min() >= 0 and given.max() < _DENSE * items:  # counted out instead of sorted
+        used = np.zeros(int(given.max()) + 1, np.int64)
+        used[given] = 1
+        ranks: Ints = np.cumsum(used) - 1
+        found: Ints = ranks[given]
+        return found
     inverse: NDArray[Any] = np.unique(given, return_inverse=True)[1]
     return inverse.astype(np.int64, copy=False)

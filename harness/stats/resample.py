@@ -17,6 +17,7 @@ from harness.stats.statistic import Features, Statistic
 
 _SINGLE = 1 << 18  # multiplications that OpenBLAS does in one thread
 _CHUNK = 1 << 22  # numbers of a resampling matrix held at a time
+_DRAWN = 1 << 16  # numbers drawn at a time
 _PATTERNS = 1 << 13  # more patterns than this are not searched for equal features
 
 
@@ -88,9 +89,14 @@ class Draws:
 
     def _of_groups(self, groups: int) -> Iterable[Floats]:
         rng = np.random.default_rng(self.seed)
+        step = max(1, _DRAWN // groups)
         for count in self._chunks(groups):
-            chosen = rng.integers(0, groups, (count, groups)) + np.arange(count)[:, None] * groups
-            yield np.bincount(chosen.ravel(), minlength=count * groups).reshape(count, groups).astype(np.float64)
+            weights = np.empty((count, groups))
+            for at in range(0, count, step):
+                some = weights[at : at + step]
+                chosen = rng.integers(0, groups, some.shape) + np.arange(len(some))[:, None] * groups
+                some[:] = np.bincount(chosen.ravel(), minlength=some.size).reshape(some.shape)
+            yield weights
 
     def _chunks(self, width: int) -> Sequence[int]:
         step = max(1, min(self.resamples, _CHUNK // max(width, 1)))

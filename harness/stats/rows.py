@@ -149,11 +149,13 @@ def tabulate(
     if len(scores) != items or where.shape != (items,):
         raise ShapeError(f"counts are of {items} items, judges of {len(scores)}, cell has shape {where.shape}")
     total = max(int(where.max()) + 1 if items else 0, cells or 0, 1)
-    groups, clustered = _clusters(where, group, total)
+    groups = as_index(group, items, "group")
     kind, kinds, _ = _distinct([*(table.T if own is None else [own]), *(scores.T + 1)], items)
-    row, _, weight = _distinct([where, groups, kinds], items)
     table = table[kind if own is None else own[kind]]
-    return Rows(k, total, table, scores[kind], where[row], groups[row], kinds[row], weight.astype(np.float64), clustered)
+    cells_of = [_of_cell(groups[at], kinds[at], group is not None) for at in _split(where, total)]
+    cell_of = np.repeat(np.arange(total), [len(weight) for _, _, weight, _ in cells_of])
+    grouped, patterns, weights = (np.concatenate([of[part] for of in cells_of]) for part in range(3))
+    return Rows(k, total, table, scores[kind], cell_of, grouped, patterns, weights, tuple(clustered for *_, clustered in cells_of))
 
 
 def _count(key: Ints, items: int, k: int) -> Ints:
@@ -161,15 +163,22 @@ def _count(key: Ints, items: int, k: int) -> Ints:
     return np.bincount((key + 1).ravel(), minlength=items * (k + 1)).reshape(items, k + 1)[:, 1:]
 
 
-def _clusters(cell: Ints, group: ArrayLike | None, cells: int) -> tuple[Ints, tuple[bool, ...]]:
-    """Group numbers, set to 0 in cells where every group is single; and which cells are clustered."""
-    index = as_index(group, len(cell), "group")
-    if group is None:
-        return index, (False,) * cells
-    _, where, size = _distinct([cell, index], len(cell))
-    shared = np.zeros(cells, bool)
-    shared[cell[size[where] > 1]] = True
-    return np.where(shared[cell], index, 0), tuple(shared.tolist())
+def _split(cell: Ints, cells: int) -> list[Ints]:
+    """The items of each cell."""
+    narrow = cell.astype(np.min_scalar_type(cells))  # small numbers are sorted by counting
+    order = np.argsort(narrow, kind="stable")
+    return np.split(order, np.searchsorted(narrow[order], np.arange(1, cells)))
+
+
+def _of_cell(group: Ints, pattern: Ints, grouped: bool) -> tuple[Ints, Ints, Floats, bool]:
+    """The distinct (group, pattern) of one cell's items in order, how many items each has, and whether groups hold several items.
+
+    Where every group is single, the group is 0.
+    """
+    clustered = grouped and len(np.unique(group)) < len(group)
+    wide = int(pattern.max(initial=0)) + 1
+    key, times = np.unique(group * wide + pattern if clustered else pattern, return_counts=True)
+    return key // wide, key % wide, times.astype(np.float64), clustered
 
 
 def _distinct(columns: Iterable[Ints], items: int) -> tuple[Ints, Ints, Ints]:
