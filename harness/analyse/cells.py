@@ -182,6 +182,12 @@ class _Batch:
         self.group = item_key(data, "group").codes[units.item]
 
     def cells(self, metrics: Sequence[str], baseline: Mapping[tuple[str, str], Any] | None) -> list[Cell]:
+        return self._assemble(*self._counted(metrics, baseline))
+
+    def _counted(
+        self, metrics: Sequence[str], baseline: Mapping[tuple[str, str], Any] | None
+    ) -> tuple[Rows, list[dict[str, int]], list[dict[str, Any]]]:
+        """All that is made of single units, which are many: their distinct rows, failures by cell, and `vs_baseline` by cell."""
         counts, pattern = self._labels(metrics)
         known = (counts.sum(axis=1) > 0)[pattern]
         score = self.units.judgments.score.recoded(self.classes.index())[known]
@@ -190,7 +196,7 @@ class _Batch:
         reference = aggregate_counts(counts, self.options.majority)[pattern]
         counted = np.flatnonzero(known) if self.options.majority == "strict" else np.flatnonzero(known)[reference >= 0]
         guessed = self._baseline(baseline, known, reference, cell)
-        return self._assemble(rows, self._failures(counted), self._versus(score, guessed, reference, cell, group))
+        return rows, self._failures(counted), self._versus(score, guessed, reference, cell, group)
 
     def _labels(self, metrics: Sequence[str]) -> tuple[Ints, Ints]:
         """Distinct class counts (patterns, k), in lexicographic order, and which of them each unit has (units,)."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from sys import intern
 
 import msgspec
 
@@ -25,6 +26,7 @@ from harness.errors import ContentError, UsageError
 from harness.model import Item, Label, Scale
 from harness.tables import find_table, read_rows
 
+_FEW = ("language", "task", "system")  # keys of which a million items have few different values
 _ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")
 
 
@@ -176,6 +178,7 @@ def read_items(
     seen: dict[str, int] = {}
     for line, row in read_rows(path):
         known = {key: row.pop(key) for key in _ITEM_KEYS if key in row}
+        known |= {key: intern(known[key]) for key in _FEW if isinstance(known.get(key), str)}
         try:
             group = (known if group_key == "group" else row).get(group_key, known.get("item_id", ""))
             item = msgspec.convert({**known, "group": group, "fields": row}, Item)

@@ -7,13 +7,16 @@ distribution, a hundredth of the work); otherwise it draws groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.stats.arrays import Floats
 from harness.stats.rows import Rows
 from harness.stats.statistic import Features, Statistic
+
+Counts = NDArray[Any]  # how often each unit is drawn in each resample (R, U), in as few bytes as it takes
 
 _SINGLE = 1 << 18  # multiplications that OpenBLAS does in one thread
 _CHUNK = 1 << 22  # numbers of a resampling matrix held at a time
@@ -68,14 +71,14 @@ class Draws:
     def __init__(self, seed: int, resamples: int) -> None:
         self.seed, self.resamples = seed, resamples
         self._groups = -1
-        self._kept: list[Floats] = []
+        self._kept: list[Counts] = []
 
-    def of(self, cell: Cell) -> Iterable[Floats]:
+    def of(self, cell: Cell) -> Iterable[Counts]:
         units = round(cell.times.sum())
         if not cell.clustered:
             rng = np.random.default_rng(self.seed)
             for count in self._chunks(len(cell.times)):
-                yield rng.multinomial(units, cell.times / units, count).astype(np.float64)
+                yield rng.multinomial(units, cell.times / units, count)
         elif units == self._groups:
             yield from self._kept
         else:
@@ -87,11 +90,11 @@ class Draws:
                 yield drawn
             self._groups = units if small else -1
 
-    def _of_groups(self, groups: int) -> Iterable[Floats]:
+    def _of_groups(self, groups: int) -> Iterable[Counts]:
         rng = np.random.default_rng(self.seed)
         step = max(1, _DRAWN // groups)
         for count in self._chunks(groups):
-            weights = np.empty((count, groups))
+            weights = np.empty((count, groups), np.min_scalar_type(groups))
             for at in range(0, count, step):
                 some = weights[at : at + step]
                 chosen = rng.integers(0, groups, some.shape) + np.arange(len(some))[:, None] * groups
@@ -115,12 +118,12 @@ def replicate(cell: Cell, statistics: Sequence[Statistic], place: dict[Features,
     return [np.concatenate(part) for part in parts]
 
 
-def _product(weights: Floats, sums: Floats) -> Floats:
+def _product(weights: Counts, sums: Floats) -> Floats:
     """weights @ sums, in pieces too small for a threaded BLAS to wake its threads: that costs 100 times the product."""
     step = _SINGLE // max(sums.size, 1)
     if step < 4:
-        return weights @ sums
+        return weights.astype(np.float64) @ sums
     out = np.empty((len(weights), sums.shape[1]))
     for at in range(0, len(weights), step):
-        np.matmul(weights[at : at + step], sums, out=out[at : at + step])
+        np.matmul(weights[at : at + step].astype(np.float64), sums, out=out[at : at + step])
     return out
