@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.analyse.options import ALWAYS, POOLED, Options
 from harness.analyse.units import Classes, Units, Votes, item_key
-from harness.columns import Coded, joint, rows_of
+from harness.columns import Coded, Codes, joint, rows_of
 from harness.content.dataset import Dataset
 from harness.errors import UsageError
 from harness.stats import (
@@ -37,7 +36,7 @@ from harness.stats import (
     intervals,
     paired_difference,
     rarest_expected,
-    tabulate,
+    tabulate_cells,
     undefined_by_scale,
 )
 from harness.stats.arrays import Estimates, Floats, Ints
@@ -170,6 +169,23 @@ def _scales(counted: Mapping[str, Votes], units: Units) -> dict[tuple[Classes, A
     return {(classes, key): metrics for key, (classes, metrics) in found.items()}
 
 
+class _Labels(NamedTuple):
+    """Distinct class counts (patterns, k), and of which kind those of each metric's items are: item i's at `start[metric]` + i."""
+
+    counts: Ints
+    kind: Ints
+    start: dict[Any, int]
+
+
+class _Labelled(NamedTuple):
+    """Units of one cell that have labels: their row, the pattern of their class counts, the judge's class, their group; all (units,)."""
+
+    rows: Ints
+    pattern: Ints
+    score: Ints
+    group: Codes
+
+
 class _Batch:
     """Units of metrics on one scale."""
 
@@ -178,62 +194,57 @@ class _Batch:
     ) -> None:
         self.data, self.units, self.counted, self.classes, self.options = data, units, counted, classes, options
         self.drawing: dict[str, Any] = {"seed": options.seed, "resamples": options.resamples}
-        self.keys, self.cell = factorise(columns, len(units))
-        self.group = item_key(data, "group").codes[units.item]
+        self.keys, cell = factorise(columns, len(units))
+        self.rows = rows_of(cell, len(self.keys))
+        self.groups = item_key(data, "group").codes
 
     def cells(self, metrics: Sequence[str], baseline: Mapping[tuple[str, str], Any] | None) -> list[Cell]:
-        return self._assemble(*self._counted(metrics, baseline))
+        every, kind = distinct_counts(np.concatenate([self.counted[metric].counts for metric in metrics]))
+        labels = _Labels(every, kind, {metric: number * len(self.data.items) for number, metric in enumerate(metrics)})
+        rows = tabulate_cells(every, ((own.pattern, own.score, own.group) for own in self._labelled(labels)))
+        reference = aggregate_counts(every, self.options.majority)
+        failed, versus = [], []
+        for own in self._labelled(labels):
+            found = reference[own.pattern]
+            failed.append(self._failures(own.rows if self.options.majority == "strict" else own.rows[found >= 0]))
+            versus.append(self._versus(own.score, self._baseline(baseline, own.rows, found), found, own.group))
+        return self._assemble(rows, failed, versus)
 
-    def _counted(
-        self, metrics: Sequence[str], baseline: Mapping[tuple[str, str], Any] | None
-    ) -> tuple[Rows, list[dict[str, int]], list[dict[str, Any]]]:
-        """All that is made of single units, which are many: their distinct rows, failures by cell, and `vs_baseline` by cell."""
-        counts, pattern = self._labels(metrics)
-        known = (counts.sum(axis=1) > 0)[pattern]
-        score = self.units.judgments.score.recoded(self.classes.index())[known]
-        pattern, cell, group = pattern[known], self.cell[known], self.group[known]
-        rows = tabulate(counts, score, cell=cell, cells=len(self.keys), group=group, pattern=pattern)
-        reference = aggregate_counts(counts, self.options.majority)[pattern]
-        counted = np.flatnonzero(known) if self.options.majority == "strict" else np.flatnonzero(known)[reference >= 0]
-        guessed = self._baseline(baseline, known, reference, cell)
-        return rows, self._failures(counted), self._versus(score, guessed, reference, cell, group)
+    def _labelled(self, labels: _Labels) -> Iterator[_Labelled]:
+        """The units of each cell that have labels; made anew each time, as those of all cells are many."""
+        start, classes = self.units.judgments.metric.recoded(labels.start), self.classes.index()
+        has_any = np.asarray(labels.counts.sum(axis=1) > 0)
+        for rows in self.rows:
+            item = self.units.item[rows]
+            pattern = labels.kind[start[rows] + item]
+            known = has_any[pattern]
+            score = self.units.judgments.score.take(rows[known]).recoded(classes)
+            yield _Labelled(rows[known], pattern[known], score, self.groups[item[known]])
 
-    def _labels(self, metrics: Sequence[str]) -> tuple[Ints, Ints]:
-        """Distinct class counts (patterns, k), in lexicographic order, and which of them each unit has (units,)."""
-        every = np.concatenate([self.counted[metric].counts for metric in metrics])
-        counts, kind = distinct_counts(every)
-        start = self.units.judgments.metric.recoded({metric: number for number, metric in enumerate(metrics)}) * len(self.data.items)
-        return counts, kind[start + self.units.item]
-
-    def _failures(self, rows: Ints) -> list[dict[str, int]]:
+    def _failures(self, rows: Ints) -> dict[str, int]:
         kinds = self.units.judgments.failure.take(rows)
-        table = np.zeros((len(self.keys), len(kinds.values) + 1), np.int64)
         unread = self.units.judgments.score.codes[rows] < 0
-        np.add.at(table, (self.cell[rows][unread], kinds.codes[unread]), 1)
-        return [{str(kind): int(count) for kind, count in sorted(zip(kinds.values, line, strict=False)) if count} for line in table]
+        counts = np.bincount(kinds.codes[unread & (kinds.codes >= 0)], minlength=len(kinds.values)).tolist()
+        return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
 
-    def _baseline(self, baseline: Mapping[tuple[str, str], Any] | None, known: NDArray[np.bool_], reference: Ints, cell: Ints) -> Ints:
-        """The majority baseline's class of every unit that has labels."""
-        of_cell = commonest(reference, len(self.classes.scores), cell)
+    def _baseline(self, baseline: Mapping[tuple[str, str], Any] | None, rows: Ints, reference: Ints) -> Ints:
+        """The majority baseline's class of every unit of a cell that has labels."""
+        of_cell = commonest(reference, len(self.classes.scores))
         if not baseline:
             return of_cell
         index, items = self.classes.index(), self.data.items
-        metric = self.units.judgments.metric.take(known)
-        pairs = zip(self.units.item[known].tolist(), metric, strict=True)
+        pairs = zip(self.units.item[rows].tolist(), self.units.judgments.metric.take(rows), strict=True)
         learnt = np.array([index.get(baseline.get((items[i].item_id, m)), -1) for i, m in pairs], np.int64)
         return np.where(learnt >= 0, learnt, of_cell)
 
-    def _versus(self, score: Ints, guessed: Ints, reference: Ints, cell: Ints, group: Ints) -> list[dict[str, Any]]:
+    def _versus(self, score: Ints, guessed: Ints, reference: Ints, group: Ints) -> dict[str, Any]:
         k = len(self.classes.scores)
         ours, theirs = hits(score, reference, k, failed_wrong=True), hits(guessed, reference, k, failed_wrong=True)
         if self.options.majority == "strict":  # an item without a majority is one that nobody can meet
             ours, theirs = np.nan_to_num(ours), np.nan_to_num(theirs)
-        found = []
-        for at in rows_of(cell, len(self.keys)):
-            one = paired_difference(ours[at], theirs[at], group[at], hypothesis=HYPOTHESIS, **self.drawing)
-            right = theirs[at][~np.isnan(theirs[at])]
-            found.append({"baseline": BASELINE, "pa": number(right.mean()) if len(right) else None, **as_difference(one)})
-        return found
+        one = paired_difference(ours, theirs, group, hypothesis=HYPOTHESIS, **self.drawing)
+        right = theirs[~np.isnan(theirs)]
+        return {"baseline": BASELINE, "pa": number(right.mean()) if len(right) else None, **as_difference(one)}
 
     def _assemble(self, rows: Rows, failed: Sequence[dict[str, int]], versus: Sequence[dict[str, Any]]) -> list[Cell]:
         classes, rule = self.classes, self.options.majority

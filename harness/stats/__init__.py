@@ -61,7 +61,7 @@ from harness.stats.paired import (
     vs_baseline,
 )
 from harness.stats.ranks import Ranks, rank_judges
-from harness.stats.rows import Rows, count_classes, count_long, distinct_counts, tabulate
+from harness.stats.rows import Rows, count_classes, count_long, distinct_counts, tabulate, tabulate_cells
 from harness.stats.statistic import Statistic, estimate
 from harness.stats.stratified import tau_within
 from harness.stats.sums import Estimated, of_sums
@@ -152,6 +152,7 @@ __all__ = [
     "superiority",
     "system_correlation",
     "tabulate",
+    "tabulate_cells",
     "tau_within",
     "undefined_by_scale",
     "vs_baseline",

@@ -7,7 +7,7 @@ patterns; a bootstrap of items is a multinomial draw of their weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -117,17 +117,15 @@ def tabulate(
     cell: ArrayLike | None = None,
     cells: int | None = None,
     group: ArrayLike | None = None,
-    pattern: ArrayLike | None = None,
 ) -> Rows:
     """Reduce items to distinct rows per cell (and per group, where groups hold several items).
 
     Args:
-        counts: (items, k) from `count_classes` or `count_long`; with `pattern` (patterns, k) from `distinct_counts`.
+        counts: (items, k) from `count_classes` or `count_long`.
         judges: (items,) or (items, J) class codes, NaN or -1 where there is no readable score.
         cell: (items,) integer cell numbers from 0; default all items in cell 0.
         cells: how many cells there are, if the last ones may be empty.
         group: (items,) any sortable codes of what items share; default every item its own group.
-        pattern: (items,) which row of `counts` each item has; default each its own.
 
     Raises:
         ShapeError: if the arrays are not of the same items.
@@ -140,9 +138,7 @@ def tabulate(
     table = np.asarray(counts, np.int64)
     if table.ndim != 2:
         raise ShapeError(f"counts must be items x classes, got shape {table.shape}")
-    k = table.shape[1]
-    own = None if pattern is None else np.asarray(pattern)
-    items = len(table) if own is None else len(own)
+    items, k = table.shape
     scores = np.empty((items, 0), np.int64) if judges is None else as_codes(judges, k, "judges")
     scores = scores[:, None] if scores.ndim == 1 else scores
     where = np.zeros(items, np.int64) if cell is None else np.asarray(cell, np.int64)
@@ -150,12 +146,32 @@ def tabulate(
         raise ShapeError(f"counts are of {items} items, judges of {len(scores)}, cell has shape {where.shape}")
     total = max(int(where.max()) + 1 if items else 0, cells or 0, 1)
     groups = as_index(group, items, "group")
-    kind, kinds, _ = _distinct([*(table.T if own is None else [own]), *(scores.T + 1)], items)
-    table = table[kind if own is None else own[kind]]
-    cells_of = [_of_cell(groups[at], kinds[at], group is not None) for at in _split(where, total)]
-    cell_of = np.repeat(np.arange(total), [len(weight) for _, _, weight, _ in cells_of])
-    grouped, patterns, weights = (np.concatenate([of[part] for of in cells_of]) for part in range(3))
-    return Rows(k, total, table, scores[kind], cell_of, grouped, patterns, weights, tuple(clustered for *_, clustered in cells_of))
+    kind, kinds, _ = _distinct([*table.T, *(scores.T + 1)], items)
+    parts = [_of_cell(groups[at], kinds[at], group is not None) for at in _split(where, total)]
+    return _rows(k, parts, lambda of: (table[kind], scores[kind], of))
+
+
+def tabulate_cells(counts: Ints, cells: Iterable[tuple[Ints, Ints, Ints]]) -> Rows:
+    """`tabulate` of one judge for many items: cells are taken one at a time, and none of them is kept.
+
+    Args:
+        counts: (patterns, k) from `distinct_counts`.
+        cells: of each cell's items (items,): the pattern, the judge's class code (-1 without a readable score), the group (codes from 0).
+
+    >>> rows = tabulate_cells(np.array([[1, 1], [2, 0]]), [(np.array([1, 1, 0]), np.array([0, 0, 1]), np.array([0, 1, 2]))])
+    >>> rows.counts.tolist(), rows.judges.tolist(), rows.weight.tolist()
+    ([[1, 1], [2, 0]], [[1], [0]], [1.0, 2.0])
+    """
+    k = counts.shape[1]
+    parts = [
+        _of_cell(group.astype(np.int64), pattern * (k + 1) + as_codes(judge, k, "judges") + 1, True) for pattern, judge, group in cells
+    ]
+
+    def kinds(of: Ints) -> tuple[Ints, Ints, Ints]:
+        found, kind = np.unique(of, return_inverse=True)
+        return counts[found // (k + 1)], (found % (k + 1) - 1)[:, None], kind
+
+    return _rows(k, parts, kinds)
 
 
 def _count(key: Ints, items: int, k: int) -> Ints:
@@ -170,15 +186,26 @@ def _split(cell: Ints, cells: int) -> list[Ints]:
     return np.split(order, np.searchsorted(narrow[order], np.arange(1, cells)))
 
 
-def _of_cell(group: Ints, pattern: Ints, grouped: bool) -> tuple[Ints, Ints, Floats, bool]:
-    """The distinct (group, pattern) of one cell's items in order, how many items each has, and whether groups hold several items.
+_Part = tuple[Ints, Ints, Floats, bool]
+
+
+def _of_cell(group: Ints, kind: Ints, grouped: bool) -> _Part:
+    """The distinct (group, kind) of one cell's items in order, how many items each has, and whether groups hold several items.
 
     Where every group is single, the group is 0.
     """
     clustered = grouped and len(np.unique(group)) < len(group)
-    wide = int(pattern.max(initial=0)) + 1
-    key, times = np.unique(group * wide + pattern if clustered else pattern, return_counts=True)
+    wide = int(kind.max(initial=0)) + 1
+    key, times = np.unique(group * wide + kind if clustered else kind, return_counts=True)
     return key // wide, key % wide, times.astype(np.float64), clustered
+
+
+def _rows(k: int, parts: Sequence[_Part], patterns: Callable[[Ints], tuple[Ints, Ints, Ints]]) -> Rows:
+    """Rows of all cells; `patterns` gives counts and judges of the distinct kinds, and which of them each row is."""
+    cell = np.repeat(np.arange(len(parts)), [len(weight) for _, _, weight, _ in parts])
+    group, kind, weight = (np.concatenate([np.empty(0, np.int64), *(part[at] for part in parts)]) for at in range(3))
+    counts, judges, pattern = patterns(kind.astype(np.int64))
+    return Rows(k, len(parts), counts, judges, cell, group, pattern, weight.astype(np.float64), tuple(part[3] for part in parts))
 
 
 def _distinct(columns: Iterable[Ints], items: int) -> tuple[Ints, Ints, Ints]:
