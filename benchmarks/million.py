@@ -24,7 +24,7 @@ LIMIT = 400  # MB
 _PHASES = """
 import sys
 from harness.cli import main
-from harness import protocol, runner
+from harness import asking, protocol, runner
 from harness.cli import run
 
 def peak():
@@ -40,7 +40,7 @@ def watched(module, name, what):
 
 watched(runner, "prepare", "content loaded")
 watched(protocol, "make_plan", "planned")
-watched(runner, "_ask_all", "asked and stored")
+watched(asking, "_ask_all", "asked and stored")
 watched(runner, "collect", "replies read into judgments")
 watched(run, "make_report", "analysed")
 sys.argv = ["harness", *sys.argv[1:]]

@@ -78,7 +78,7 @@ def ask(
     engine = Engine(settings.engine)
     for judge in judges:
         every = plan.calls(judge.identity)
-        missing = every.without(_done(every, store, prepared, plan))
+        missing = every.without(_done(every, store, prepared))
         price = price_asked(judge.identity, settings)
         if settings.batches != "collect":
             watcher.planned(judge.identity, estimate(missing, price), len(every) - len(missing))
@@ -97,7 +97,7 @@ def _justified(prepared: Prepared) -> bool:
     return any(condition.variant.justification != "none" for condition in prepared.protocol.conditions)
 
 
-def _done(calls: Calls, store: Store, prepared: Prepared, plan: Plan) -> NDArray[np.bool_]:
+def _done(calls: Calls, store: Store, prepared: Prepared) -> NDArray[np.bool_]:
     """Which calls need no asking: those with a reply; with `reask`, one that does not refuse."""
     if not prepared.protocol.reask:
         return np.fromiter((number is not None for number in store.last_attempts(calls.ids())), bool)

@@ -17,7 +17,7 @@ from harness.asking import Asked, Watcher, ask
 from harness.content.recorded import Judgments
 from harness.content.tags import suggest
 from harness.engines import Opening, Settings, check_engine
-from harness.engines.batch.record import is_open
+from harness.engines.batch.record import open_batches
 from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge
 from harness.judges.environment import Environment
@@ -27,7 +27,7 @@ from harness.plan import Calls, Plan
 from harness.prices import price_of
 from harness.protocol import Prepared, RunProtocol, RunSpec, prepare
 from harness.record import write_record
-from harness.store import Batch, Store
+from harness.store import Store
 
 
 class RunResult(msgspec.Struct, frozen=True):
@@ -95,15 +95,10 @@ def collect_batches(name: str, out: Path, watcher: Watcher, settings: Settings, 
     """Fetch what is ready of the batches that hold calls of run `name`, submitting nothing. Raises as `reopen` and `run`."""
     with Store.writing(out) as store:
         prepared = _stored(name, store, out)
-        identities = [identity for identity in prepared.protocol.identities if open_batches(store, identity)]
+        identities = [identity for identity in prepared.protocol.identities if open_batches(store, identity.name)]
         judges = [same_judge(identity, base_url, settings.timeout) for identity in identities]
         collecting = msgspec.structs.replace(settings, engine="batch", batches="collect")
         return _complete(judges, {}, prepared, store, out, watcher, collecting)
-
-
-def open_batches(store: Store, identity: JudgeIdentity) -> list[Batch]:
-    """What was submitted for a judge by any run of a results folder, and has not come to its end."""
-    return [batch for run in store.runs() for batch in store.batches(run, identity.name) if is_open(batch)]
 
 
 def same_judge(identity: JudgeIdentity, base_url: str | None, timeout: float | None = None) -> Judge:

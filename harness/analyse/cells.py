@@ -218,7 +218,7 @@ class _Batch:
             item = self.units.item[rows]
             pattern = labels.kind[start[rows] + item]
             known = has_any[pattern]
-            score = self.units.judgments.score.take(rows[known]).recoded(classes)
+            score = self.units.judgments.score.take(rows[known]).recoded(classes).astype(np.int64)
             yield _Labelled(rows[known], pattern[known], score, self.groups[item[known]])
 
     def _failures(self, rows: Ints) -> dict[str, int]:
@@ -237,7 +237,7 @@ class _Batch:
         learnt = np.array([index.get(baseline.get((items[i].item_id, m)), -1) for i, m in pairs], np.int64)
         return np.where(learnt >= 0, learnt, of_cell)
 
-    def _versus(self, score: Ints, guessed: Ints, reference: Ints, group: Ints) -> dict[str, Any]:
+    def _versus(self, score: Ints, guessed: Ints, reference: Ints, group: Codes) -> dict[str, Any]:
         k = len(self.classes.scores)
         ours, theirs = hits(score, reference, k, failed_wrong=True), hits(guessed, reference, k, failed_wrong=True)
         if self.options.majority == "strict":  # an item without a majority is one that nobody can meet

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.arrays import Floats, Ints, ShapeError, as_codes, as_index, as_labels
 
@@ -151,7 +152,7 @@ def tabulate(
     return _rows(k, parts, lambda of: (table[kind], scores[kind], of))
 
 
-def tabulate_cells(counts: Ints, cells: Iterable[tuple[Ints, Ints, Ints]]) -> Rows:
+def tabulate_cells(counts: Ints, cells: Iterable[tuple[Ints, Ints, NDArray[np.integer[Any]]]]) -> Rows:
     """`tabulate` of one judge for many items: cells are taken one at a time, and none of them is kept.
 
     Args:

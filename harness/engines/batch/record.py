@@ -29,7 +29,7 @@ class BatchRecord:
 
     def open(self) -> list[Batch]:
         """What has not come to its end, uploaded files included."""
-        return [batch for run in self._store.runs() for batch in self._store.batches(run, self._judge) if is_open(batch)]
+        return open_batches(self._store, self._judge)
 
     def uploaded(self, file_id: str, calls: Sequence[str]) -> Batch:
         """A batch is about to be made of that file."""
@@ -49,6 +49,11 @@ class BatchRecord:
     def ended(self, batch: Batch, state: str) -> None:
         """The batch has come to its end, and what it answered is in the store."""
         self._store.settle_batch(batch.batch_id, state)
+
+
+def open_batches(store: Store, judge: str) -> list[Batch]:
+    """What any run of a results folder submitted for a judge, and has not come to its end."""
+    return [batch for run in store.runs() for batch in store.batches(run, judge) if is_open(batch)]
 
 
 def is_open(batch: Batch) -> bool:

@@ -1,0 +1,209 @@
+"""Standings as tables: what they say, and that nothing from a submission is markup in them."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from harness.analyse import Matched, People, Placed, Ranking
+from harness.boards.probes import Finding
+from harness.boards.standings import Contender, Overall, Spending, Standings
+from harness.render.standings import heading, notes, render_standings
+from harness.render.standings_markdown import escape, standings_markdown
+
+EVIL = "<script>alert(1)</script>|`x`[a](javascript:b)\x1b[31m\u202e\x00 ![i](http://x.y) **b** &lt; @you [red]rich[/red]"
+SPENT = {"ja": Spending(1.25, 840.0, "2026-04"), "cs": Spending(None, 840.0, None)}
+
+
+def judge(called: str, /, **other: Any) -> Contender:
+    said: dict[str, Any] = {
+        "title": "",
+        "model": called,
+        "baseline": called.startswith("baseline/"),
+        "status": "submitted",
+        "open_weights": "no",
+        "exposure": "possible",
+        "exposure_note": "",
+        "families": (),
+        "answered_by": {},
+        "spending": SPENT,
+    }
+    return Contender(**{"id": called, "name": called} | said | other)
+
+
+def placed(name: str, rank: int, **other: Any) -> Placed:
+    said: dict[str, Any] = {
+        "rank_ci": (1, 2),
+        "group": "a",
+        "value": 0.8421,
+        "value_ci": (0.7, 0.91),
+        "baseline_diff": 0.2,
+        "baseline_ci": (0.05, 0.35),
+        "beats_baseline": True,
+        "n_ref": 57,
+        "n": 55,
+        "coverage": 55 / 57,
+        "failures": {"not_json": 2},
+        "statistics": {"cohen_kappa": 0.61, "alpha_ordinal": None, "alpha_nominal": 0.6, "leniency": -0.08},
+        "matched": None,
+        "consistency": None,
+    }
+    return Placed(**{"judge": name, "rank": rank} | said | other)
+
+
+ROWS = (
+    placed("openai/one", 1),
+    placed("baseline/majority", 2, value=0.6, value_ci=None, baseline_diff=0.0, baseline_ci=(-0.1, 0.1), beats_baseline=False, failures={}),
+    placed("openai/two", 3, value=0.58, baseline_diff=-0.02, baseline_ci=(-0.2, 0.1), beats_baseline=False),
+)
+
+
+def table(language: str = "ja", **other: Any) -> Ranking:
+    said: dict[str, Any] = {
+        "variant": "single",
+        "metric": "*",
+        "metrics": ("task_quality",),
+        "questions": 57,
+        "texts": 12,
+        "baseline": 0.6,
+        "rows": ROWS,
+        "people": None,
+        "groups": ((1, 2), (2, 3)),
+        "reason": None,
+    }
+    return Ranking(**{"language": language} | said | other)
+
+
+def made(**other: Any) -> Standings:
+    names = ("openai/one", "baseline/majority", "openai/two")
+    mean = {"ja": 0.8, "cs": 0.6}
+    said: dict[str, Any] = {
+        "schema_version": 1,
+        "board": "mini@1.0.0",
+        "title": "Mini",
+        "description": "Few calls.",
+        "rank_by": "pa_failed_wrong",
+        "statistics": ("pa_failed_wrong", "cohen_kappa", "alpha_nominal", "alpha_ordinal", "leniency"),
+        "languages": ("ja", "cs"),
+        "variants": ("single",),
+        "repeats": 1,
+        "constructed": True,
+        "unreviewed": ("ja",),
+        "judges": tuple(map(judge, names)),
+        "tables": (table(), table(metric="task_quality"), table("cs")),
+        "overall": (
+            Overall("openai/one", "single", mean, 0.7, 0.6, "cs", 1, 2),
+            Overall("openai/two", "single", mean | {"cs": None}, None, None, None, 0, 1),
+        ),
+    }
+    return Standings(**said | other)
+
+
+def terminal(found: Standings, *more: Any) -> str:
+    out = io.StringIO()
+    Console(file=out, width=240, color_system=None).print(render_standings(found, *more))
+    return out.getvalue()
+
+
+def test_a_row_has_its_rank_with_interval_its_group_and_its_numbers() -> None:
+    shown = terminal(made())
+    [line] = [line for line in shown.splitlines() if "openai/one" in line and "1 [1–2]" in line][:1]
+    for part in ("a", "84 % [70–91]", "+20 [+5 to +35]", ".61", ".60", "-8", "96 %", "not json 2", "1.25", "840", "submitted", "possible"):
+        assert part in line
+
+
+def test_a_judge_that_does_not_beat_the_baseline_is_marked_and_a_baseline_is_called_one() -> None:
+    lines = terminal(made()).splitlines()
+    marked = [line for line in lines if "does not beat the baseline" in line and "openai/" in line]
+    assert marked and all("openai/two" in line for line in marked)
+    assert all(" baseline " in line for line in lines if "baseline/majority" in line and "[" in line)
+
+
+def test_a_blank_mean_is_a_dash_and_the_worst_language_stands_beside_a_mean() -> None:
+    text = standings_markdown(made())
+    assert "| openai/one | 70 % | 60 % cs | 1 of 2 | 80 % | 60 % |" in text
+    assert "| openai/two | – | – | 0 of 1 | 80 % | – |" in text
+
+
+def test_constructed_labels_are_in_the_title_and_native_ones_bring_people() -> None:
+    assert heading(made()) == "Mini (constructed labels)"
+    assert heading(made(title="Mini (constructed labels)")) == "Mini (constructed labels)"
+    matched = Matched(0.71, 0.74, -0.03, (-0.08, 0.02), 50)
+    native = made(
+        constructed=False, tables=(table(rows=(placed("openai/one", 1, matched=matched),), people=People(0.74, (0.7, 0.78), 50)),)
+    )
+    text = standings_markdown(native)
+    assert heading(native) == "Mini" and "constructed" not in text
+    assert "people, one left out" in text and "71 %" in text and escape("-3 [-8 to +2]") in text
+    assert "people, one left out" not in standings_markdown(made())
+
+
+def test_too_few_texts_are_said_in_words() -> None:
+    few = table(rows=(placed("openai/one", 1, rank_ci=None, group="", beats_baseline=None),), groups=(), reason="too few independent texts")
+    shown = terminal(made(tables=(few,)))
+    assert "No rank intervals and no groups: too few independent texts (12; 8 are needed)." in shown
+    assert "too few texts to tell" in shown
+
+
+def test_unknown_prices_say_so_and_known_ones_their_date() -> None:
+    shown = terminal(made())
+    assert "price unknown" in shown and "Prices of 2026-04." in shown
+    assert all("Prices of" not in line for line in notes(made(judges=(judge("openai/one", spending={}),), tables=())))
+
+
+def test_a_language_alone_has_its_metrics_too() -> None:
+    shown = terminal(made(), (), "ja")
+    assert "task quality · 57 questions" in shown and "Czech" not in shown and "All languages" not in shown
+
+
+def test_findings_are_shown_by_judge() -> None:
+    found = [Finding("repeats", "openai/two", "3 of 10 prompts differ.", {}, True), Finding("twins", "openai/two", "None.", {}, False)]
+    assert "look closer: 3 of 10 prompts differ." in terminal(made(), found)
+
+
+def test_a_board_without_submissions_says_so() -> None:
+    empty = made(judges=(), tables=(), overall=())
+    assert "No submissions yet" in terminal(empty) and "No submissions yet" in standings_markdown(empty)
+
+
+def test_the_file_is_deterministic_and_says_what_made_it() -> None:
+    text = standings_markdown(made())
+    assert text == standings_markdown(made()) and text.splitlines()[0].startswith("<!-- Generated by 'harness board build'")
+    assert text.endswith("\n") and not text.endswith("\n\n")
+
+
+def test_every_row_of_a_table_has_as_many_cells_as_its_head() -> None:
+    rows = [line for line in standings_markdown(made()).splitlines() if line.startswith("|")]
+    widths = {line.replace("\\|", "").count("|") for line in rows}
+    assert rows and len(widths) <= 2  # of the table of all languages, and of those of one
+
+
+@pytest.mark.parametrize("where", ["title", "name", "status", "board", "description"])
+def test_nothing_from_a_submission_is_markup_in_markdown(where: str) -> None:
+    evil = judge("openai/one", **{where: EVIL}) if where in ("title", "name", "status") else judge("openai/one")
+    found = made(judges=(evil, *made().judges[1:]), **({where: EVIL} if where in ("title", "board", "description") else {}))
+    body = standings_markdown(found).partition("\n")[2]
+    assert "\\<script\\>" in body
+    for raw in ("<script", "\x1b", "\u202e", "\x00", "http://", "[a](", "`x`", "@you", "**b**"):
+        assert raw not in body.replace("\\<", "").replace("\\[a\\](", "").replace("\\`", "").replace("\\*", "")
+
+
+def test_nothing_from_a_submission_is_markup_or_control_in_the_terminal() -> None:
+    found = made(title=EVIL, judges=(judge("openai/one", title=EVIL), *made().judges[1:]))
+    shown = terminal(found, [Finding("twins", "openai/one", EVIL, {}, True)])
+    assert not set(shown) & set("\x1b\u202e\x00") and "[red]rich[/red]" in shown
+
+
+@pytest.mark.parametrize("text", ["1. a", "+ a", "- a", "# a", "===", "a\nb", "www.x.y", "mailto:a", "a@b.c", "$x$", "~~a~~", "&copy;"])
+def test_what_would_be_markup_is_escaped(text: str) -> None:
+    found = escape(text)
+    assert found != text and "\n" not in found
+
+
+def test_everything_is_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
+    found = made()
+    assert msgspec.convert(found.as_json(), Standings) == found
