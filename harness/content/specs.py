@@ -157,7 +157,11 @@ class Instructions(_Spec, frozen=True):
 
 
 class Board(_Spec, frozen=True):
-    """`leaderboards/<id>/board.toml`: a frozen protocol. `items` lists what is judged, by language; without it: all test items."""
+    """`leaderboards/<id>/board.toml`: a frozen protocol. `items` lists what is judged, by language; without it: all test items.
+
+    `majority` is how annotators become one reference, `annotators` how many an item needs (`3`, `2+`; empty: two or more, or one where no
+    item has two), `statistics` the columns of its table, `rank_by` the one that judges are ranked by.
+    """
 
     id: Text
     version: Version
@@ -170,6 +174,10 @@ class Board(_Spec, frozen=True):
     variants: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     temperature: Annotated[float, msgspec.Meta(ge=0)]
     repeats: Annotated[int, msgspec.Meta(ge=1)]
+    majority: Literal["drop", "median", "strict"]
+    annotators: Annotated[str, msgspec.Meta(pattern=r"^([1-9]\d{0,3}\+?)?$")]
+    statistics: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    rank_by: Text
     items: dict[str, tuple[str, ...]] = {}
 
 
@@ -195,7 +203,7 @@ class DataFolder(_Spec, frozen=True):
     metrics: dict[str, Scale] = {}
 
 
-S = TypeVar("S", bound=_Spec)
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 def read_spec(path: Path, kind: type[S]) -> S:
