@@ -12,7 +12,7 @@ import msgspec
 from harness.analyse.ablations import ablations
 from harness.analyse.cells import Cell
 from harness.analyse.compare import CI_METHOD, Recording, compare
-from harness.analyse.options import Options
+from harness.analyse.options import Annotators, Options
 from harness.content import Dataset
 from harness.content.recorded import Judgments
 from harness.content.tags import english_name
@@ -158,7 +158,7 @@ def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
         instructions=tuple(f"{tag}@{number}" for tag, number in protocol.instructions.items()),
         examples=protocol.examples or "none",
         segmenter=segmenter_version() if any(condition.perturbation for condition in protocol.conditions) else "none",
-        majority=BY_TASK.majority,
+        majority=protocol.majority,
         ci="wilson/cluster-bootstrap",
         harness=version("judge-harness"),
         reask="refused" if protocol.reask else "none",
@@ -192,7 +192,8 @@ def report(
     does not take; `realised` what perturbations achieved; `absent` which classes have no example.
     """
     source = recording(judgments, data, training, name)
-    by_metric = compare([source], BY_METRIC).cells if len(judgments) else ()
+    rule = {"majority": protocol.majority, "annotators": Annotators.parse(protocol.annotators) if protocol.annotators else None}
+    by_metric = compare([source], msgspec.structs.replace(BY_METRIC, **rule)).cells if len(judgments) else ()
     return Report(
         schema_version=SCHEMA_VERSION,
         run=name,
@@ -203,7 +204,7 @@ def report(
         ci_method=CI_METHOD,
         verdicts=verdicts(by_metric, protocol.constructed),
         by_metric=by_metric,
-        cells=compare([source], BY_TASK).cells if len(judgments) else (),
+        cells=compare([source], msgspec.structs.replace(BY_TASK, **rule)).cells if len(judgments) else (),
         missing=dict(missing or {}),
         answered_by=dict(answered_by or {}),
         unreviewed_instructions=tuple(unreviewed_instructions),
