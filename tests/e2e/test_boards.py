@@ -16,6 +16,7 @@ import pytest
 
 from harness.boards import score
 from harness.boards.check import whole_board
+from harness.content.library import bundled_root
 from harness.content.recorded import Judgments
 from harness.runner import reopen
 
@@ -228,6 +229,27 @@ def test_a_board_without_submissions_is_in_order(check: Callable[..., Any]) -> N
     assert (done.code, done.err) == (OK, "no submissions\n")
 
 
+def test_columns_that_no_table_can_have_are_found(check: Callable[..., Any], content: Path) -> None:
+    board = content / "leaderboards" / "mini" / "board.toml"
+    board.write_text(
+        board.read_text().replace('"cohen_kappa"', '"cohens_kappa"').replace('rank_by = "pa_failed_wrong"', 'rank_by = "best"')
+    )
+    done = check()
+    assert done.code == FOUND and len(done.out.splitlines()) == 2
+    assert "board.toml:11: no statistic 'cohens_kappa'. Did you mean 'cohen_kappa'?" in done.out
+    assert "board.toml:12: no statistic 'best'" in done.out
+
+
+def test_a_run_is_scored_by_the_rule_of_its_board(cli: Cli, content: Path, out: Path, refused: Refused) -> None:
+    board = content / "leaderboards" / "mini" / "board.toml"
+    strict = board.read_text().replace('majority = "drop"', 'majority = "strict"')
+    board.write_text(strict)
+    said = json.loads(cli(*RUN, "baseline/majority", "--content", content, "--out", out, "--json").out)
+    assert "|majority:strict|" in said["signatures"]["baseline/majority"]
+    board.write_text(strict.replace('annotators = ""', 'annotators = "2+"'))
+    refused(cli(*RUN, "baseline/majority", "--content", content, "--out", out), USAGE, "no item has 2 or more annotators")
+
+
 # ---- runs that do not follow the protocol
 
 
@@ -337,6 +359,22 @@ def test_markup_and_hidden_characters_are_refused_in_what_tables_show(
     before = everything(content)
     refused(submit(run, flag, text), USAGE, "baseline/majority cannot be submitted like that", words)
     assert everything(content) == before
+
+
+def test_an_installed_program_has_to_be_told_where_to_write(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
+) -> None:
+    (tmp_path / "_content").mkdir()
+    for kind in ("tasks", "languages", "rubrics", "leaderboards"):
+        (tmp_path / "_content" / kind).symlink_to(bundled_root() / kind)
+    for module in ("harness.content.library", "harness.boards.submit"):
+        monkeypatch.setattr(f"{module}.bundled_root", lambda: tmp_path / "_content")
+    assert cli("run", "--judge", "baseline/majority", "--out", tmp_path / "out").code == OK
+    command = ("submit", "controls", "--board", "controls", "--out", tmp_path / "out")
+    refused(cli(*command), USAGE, "the boards of an installed program are not written to; name a checkout with --into DIR")
+    (tmp_path / "checkout").mkdir()
+    assert cli(*command, "--into", tmp_path / "checkout").code == OK
+    assert (tmp_path / "checkout" / "leaderboards" / "controls" / "submissions" / "baseline-majority").is_dir()
 
 
 def test_nobody_is_overwritten(make: Callable[..., str], submit: Callable[..., Any], submission: Path, refused: Refused) -> None:
@@ -593,6 +631,18 @@ def test_files_that_do_not_belong_there_are_found_and_not_read(submission: Path,
     done = check()
     assert done.code == FOUND and done.out.count("an unexpected file") == 3
     assert "\x1b" not in done.out
+
+
+def test_names_of_any_bytes_are_shown_in_one_line(submission: Path, check: Callable[..., Any]) -> None:
+    names = [b"a\nmini b: nothing is wrong", b"\xff\xfe", "\u202e".encode(), b"\x1b[2J", b"`"]
+    for name in names:
+        os.mkdir(os.fsencode(submission.parent) + b"/" + name)
+        (submission / os.fsdecode(name)).write_text("")
+    done = check()
+    assert done.code == FOUND and not set("\x1b\u202e") & set(done.out + done.err)
+    assert done.out.count("is no name for a submission's folder") == done.out.count("an unexpected file") == len(names)
+    assert not any(line.startswith("mini b") for line in done.out.splitlines() + done.err.splitlines())
+    assert len(json.loads(check("--json").out)["submissions"]) == len(names) + 1
 
 
 @pytest.mark.parametrize("file", ["judge.toml", "replies.jsonl.gz"])
