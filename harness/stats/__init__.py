@@ -60,6 +60,7 @@ from harness.stats.paired import (
     paired_difference,
     vs_baseline,
 )
+from harness.stats.retest import SAME_SOURCE, Retest, clopper_pearson, retest
 from harness.stats.rows import Rows, count_classes, count_long, tabulate
 from harness.stats.statistic import Statistic, estimate
 from harness.stats.stratified import tau_within
@@ -74,6 +75,7 @@ __all__ = [
     "MISSING",
     "NO_MAJORITY",
     "RARE",
+    "SAME_SOURCE",
     "TOO_FEW",
     "VS_BASELINE",
     "Coverage",
@@ -87,6 +89,7 @@ __all__ = [
     "Kind",
     "MarginTest",
     "PageTest",
+    "Retest",
     "Rows",
     "Rule",
     "ScaleError",
@@ -101,6 +104,7 @@ __all__ = [
     "benjamini_hochberg",
     "benjamini_yekutieli",
     "cell_statistics",
+    "clopper_pearson",
     "cohen_kappa",
     "commonest",
     "count_classes",
