@@ -145,6 +145,7 @@ __all__ = [
     "pearson",
     "proportion_interval",
     "rarest_expected",
+    "retest",
     "slope",
     "spearman",
     "stuart_maxwell",
