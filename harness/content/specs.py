@@ -187,6 +187,8 @@ class Board(_Spec, frozen=True):
     """`leaderboards/<id>/board.toml`: a frozen protocol. `items` lists what is judged, by language; without it: all test items.
 
     `languages` are packs at their versions; of data that are not in the packs, only tags.
+    `majority` is how annotators become one reference, `annotators` how many an item needs (`3`, `2+`; empty: two or more, or one where no
+    item has two), `statistics` the columns of its table, `rank_by` the one that judges are ranked by.
     """
 
     id: Text
@@ -200,8 +202,11 @@ class Board(_Spec, frozen=True):
     variants: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     temperature: Annotated[float, msgspec.Meta(ge=0)]
     repeats: Annotated[int, msgspec.Meta(ge=1)]
+    majority: Literal["drop", "median", "strict"]
+    annotators: Annotated[str, msgspec.Meta(pattern=r"^([1-9]\d{0,3}\+?)?$")]
+    statistics: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    rank_by: Text
     items: dict[str, tuple[str, ...]] = {}
-    annotators: Annotated[str, msgspec.Meta(pattern=r"^(\d+\+?)?$")] = ""  # how many an item needs: "2+", "3"; "": any number
     sealed: Sealed | None = None
 
     @property
@@ -241,7 +246,7 @@ class DataFolder(_Spec, frozen=True):
     metrics: dict[str, Scale] = {}
 
 
-S = TypeVar("S", bound=_Spec)
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 def read_spec(path: Path, kind: type[S]) -> S:
