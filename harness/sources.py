@@ -47,11 +47,15 @@ def load_board(board: Board, library: Library, languages: Sequence[str], given: 
         for item in source.items
         if item.language in languages and (item.item_id in listed.get(item.language, ()) if listed else item.split == "test")
     )
+    everything = source.everything
     if board.sealed is None:
-        return msgspec.structs.replace(source, items=_with_annotators(items, source.everything, board))
-    asks = {task: frozenset(library.task(task).metrics) & frozenset(board.rubrics) for task in board.tasks}
-    unlabelled = msgspec.structs.replace(without_labels(source.everything, items), asks=asks)
-    return msgspec.structs.replace(source, everything=unlabelled, items=items)
+        items = _with_annotators(items, everything, board)
+    else:
+        asks = {task: frozenset(library.task(task).metrics) & frozenset(board.rubrics) for task in board.tasks}
+        everything = msgspec.structs.replace(without_labels(everything, items), asks=asks)
+    if source.folder is not None:
+        _refuse_gaps([item for item in items if everything.asked_metrics.get(item.item_id)], library, source.folder)
+    return BoardSource(everything, items, source.folder)
 
 
 # ---- data that are not in the packs
@@ -72,7 +76,6 @@ def _from_folder(board: Board, data: BoardData, library: Library, given: Path | 
     items = tuple(msgspec.structs.replace(item, task=data.tasks.get(item.task, item.task)) for item in found.items)
     everything = msgspec.structs.replace(found, items=items, private=False)  # published: nobody's own texts
     judged = tuple(item for item in items if item.task in board.tasks and _wanted(item, data))
-    _refuse_gaps(judged, library, folder)
     return BoardSource(everything, judged, folder)
 
 
@@ -122,6 +125,7 @@ def _refuse_other_scales(board: Board, data: BoardData, found: Dataset, library:
 
 
 def _refuse_gaps(items: Sequence[Item], library: Library, folder: Path) -> None:
+    """Raises ContentError for an item without a text that its task needs: a judge would be asked about nothing."""
     tasks = {name: library.task(name) for name in {item.task for item in items}}
     for item in items:
         for problem in text_problems(item, tasks[item.task]):
