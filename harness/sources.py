@@ -119,8 +119,8 @@ def _refuse_other_scales(board: Board, data: BoardData, found: Dataset, library:
     for metric in board.rubrics:
         ours, theirs = library.rubric(metric).scale, found.scales.get(metric)
         if theirs != ours:
-            what = f"the scale {theirs.describe()} ({theirs.kind}, best {theirs.best})" if theirs else "no scale"
-            message = f"the rubric '{metric}' has the scale {ours.describe()} ({ours.kind}, best {ours.best}), the data '{data.recipe}' have {what}"
+            what = f"{theirs.kind} {theirs.describe()}, best {theirs.best}" if theirs else "none"
+            message = f"scale of '{metric}': {ours.kind} {ours.describe()}, best {ours.best} in the rubric; {what} in '{data.recipe}'; they have to be one"
             raise ContentError(message, library.board_files[board.id])
 
 

@@ -17,13 +17,13 @@ from pathlib import Path
 import msgspec
 
 from harness.content import tags
+from harness.content.canary import HOW_TO_MARK, LABELS, holds_canary, not_sealed
 from harness.content.dataset import read_items
 from harness.content.labels import Labels, read_labels
 from harness.content.library import Library
 from harness.content.lock import differences
 from harness.content.problem import Problem, from_error, line_of
 from harness.content.scaffold import PLACEHOLDER
-from harness.content.canary import HOW_TO_MARK, LABELS, holds_canary, not_sealed
 from harness.content.scales import Complaints, of_key, repeats, scale_complaints
 from harness.content.specs import Board, BoardData, DataFolder, Instructions, Pack, Rubric, S, Task, read_spec
 from harness.content.translation import instruction_complaints
@@ -272,7 +272,7 @@ def _pack_complaints(tag: str, pack: Pack) -> Complaints:
 
 
 def _translation_complaints(found: Instructions, content: _Content) -> Complaints:
-    """All that packs hold items of has to be there, if it is bundled; a task of data that packs do not hold, or of another folder, may be."""
+    """All bundled tasks that packs hold items of have to be there, with their rubrics; other tasks may be."""
     library = content.library
     judged = {table.task for table in content.tables}
     asked = {metric for name in judged if name in content.tasks for metric in content.tasks[name].metrics}
@@ -325,7 +325,10 @@ def _data_complaints(board: Board, library: Library) -> Complaints:
     """What cannot be about the data that a board judges."""
     if not isinstance(board.data, BoardData):
         if not isinstance(board.languages, dict):
-            yield "languages lists tags, but the board judges items of the packs: name each with its version, in a table", of_key("languages")
+            yield (
+                "languages lists tags, but the items are those of packs: name each with its version, in a table",
+                of_key("languages"),
+            )
         return
     if isinstance(board.languages, dict):
         yield "languages names versions of packs, but the data are not in the packs: list the tags", r"^\[languages\]"
@@ -356,7 +359,7 @@ def _sealed_problems(path: Path, board: Board, content: _Content) -> Iterator[Pr
         listed = board.items.get(table.tag, ()) if board.items else {item.item_id for item in table.items or () if item.split == "test"}
         open_labels = len(table.labels.of_items(listed)) if table.labels is not None else 0
         if open_labels:
-            message = f"{open_labels} labels of items of the board '{board.id}' stand here openly, though they are sealed there; take them out"
+            message = f"{open_labels} labels that are sealed on the board '{board.id}' stand here openly; take them out"
             yield Problem(table.label_path, None, message)
 
 

@@ -75,7 +75,7 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     @property
     def sealed(self) -> bool:
         """Whether there are labels that are not here."""
-        return self.asks is not None
+        return self.asks is not None and not len(self.labels.of_items(self.by_id))
 
     @cached_property
     def asked_metrics(self) -> dict[str, frozenset[str]]:

@@ -64,9 +64,10 @@ def fetch_folder(name: str, revision: str) -> Path:
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     wanted = ["*.jsonl", "*.jsonl.gz", "*.parquet", "data.toml"]
+    web_errors = HfHubHTTPError.__bases__
     try:
         found = snapshot_download(name, repo_type="dataset", revision=revision, allow_patterns=wanted)
-    except (*HfHubHTTPError.__bases__, LocalEntryNotFoundError, OSError, ValueError) as err:
+    except (*web_errors, LocalEntryNotFoundError, OSError, ValueError) as err:
         raise ContentError(f"cannot be fetched at commit {revision} ({_first_line(err)})", f"{PREFIX}{name}") from None
     return Path(found)
 
