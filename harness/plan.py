@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 import msgspec
@@ -94,24 +94,18 @@ class Plan:
         return self._calls[identity.name]
 
     def call_ids(self, identity: JudgeIdentity) -> CallIds:
-        """The call that answers each ask: the hash of everything that could change the answer, the repeat included.
+        """The call that answers each ask."""
+        return call_ids(identity, self.asks(), self._prompt_ids, self._tokens["room"], self.seed)
 
-        Baselines look at the item itself, so for them equal prompts of two items are two calls.
-        """
-        judge = msgspec.json.encode(identity, order="sorted")
-        sees_items = identity.provider == "baseline"
-        ids, prompts = bytearray(), memoryview(self._prompt_ids)
-        for number, (ask, room) in enumerate(zip(self.asks(), self._tokens["room"], strict=True)):
-            condition = ask.condition
-            sampling = f"{condition.temperature!r}|{room}|{self.seed + ask.repeat}|{ask.repeat}"
-            if condition.top_p is not None:
-                sampling += f"|top_p={condition.top_p!r}"
-            if condition.variant.probabilities:
-                sampling += "|probabilities"
-            prompt_id = prompts[number * _ID_BYTES : (number + 1) * _ID_BYTES].hex()
-            parts = [prompt_id.encode(), judge, sampling.encode(), *([ask.item.item_id.encode()] if sees_items else [])]
-            ids += hashlib.sha256(b"\x1f".join(parts)).digest()
-        return np.frombuffer(ids, np.uint8).reshape(-1, _ID_BYTES)
+    @property
+    def prompt_ids(self) -> bytes:
+        """The prompt ids of all asks, one after the other."""
+        return bytes(self._prompt_ids)
+
+    @property
+    def rooms(self) -> array[int]:
+        """The room that each ask's answer is given, in tokens."""
+        return self._tokens["room"]
 
     def estimate(self, wanted: NDArray[np.bool_]) -> Usage:
         """Tokens of the asks that are `wanted` (a mask), roughly: no tokenizer is asked."""
@@ -152,6 +146,29 @@ class Calls:
     def tokens(self) -> Usage:
         """What they take, roughly."""
         return self._plan.estimate(self.wanted)
+
+
+def call_ids(
+    identity: JudgeIdentity, asks: Iterable[Ask], prompt_ids: bytes | bytearray, rooms: Sequence[int] | array[int], seed: int
+) -> CallIds:
+    """The call that answers each ask: the hash of everything that could change the answer, the repeat included.
+
+    Baselines look at the item itself, so for them equal prompts of two items are two calls.
+    """
+    judge = msgspec.json.encode(identity, order="sorted")
+    sees_items = identity.provider == "baseline"
+    ids, prompts = bytearray(), memoryview(prompt_ids)
+    for number, (ask, room) in enumerate(zip(asks, rooms, strict=True)):
+        condition = ask.condition
+        sampling = f"{condition.temperature!r}|{room}|{seed + ask.repeat}|{ask.repeat}"
+        if condition.top_p is not None:
+            sampling += f"|top_p={condition.top_p!r}"
+        if condition.variant.probabilities:
+            sampling += "|probabilities"
+        prompt_id = prompts[number * _ID_BYTES : (number + 1) * _ID_BYTES].hex()
+        parts = [prompt_id.encode(), judge, sampling.encode(), *([ask.item.item_id.encode()] if sees_items else [])]
+        ids += hashlib.sha256(b"\x1f".join(parts)).digest()
+    return np.frombuffer(ids, np.uint8).reshape(-1, _ID_BYTES)
 
 
 def hexadecimal(ids: CallIds) -> Iterator[str]:

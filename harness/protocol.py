@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -27,6 +27,8 @@ from harness.store import Store
 
 DEFAULT_BOARD = "controls"
 SWAP_LANGUAGE = "swap-language"
+# What protocols did not say once -> what went then without saying: it is left out of a run's name, so that earlier runs keep theirs.
+_SAID_LATER = {"majority": "drop", "annotators": ""}
 DEFAULT_JUDGE = "local/smollm2-135m"
 
 
@@ -75,13 +77,19 @@ class RunProtocol(msgspec.Struct, frozen=True):
     instructions: dict[str, str] = {}  # version of the own-language instructions that are used, by language
     examples: str = ""  # hash of the data that few-shot examples are taken from
     reask: bool = False  # refused calls are asked again
+    majority: Literal["drop", "median", "strict"] = "drop"  # how annotators become one reference
+    annotators: str = ""  # how many an item needs to count, as `2+`; empty: as `harness compare` has it
     identities: tuple[JudgeIdentity, ...] = ()
 
     @property
     def name(self) -> str:
         """A readable name and a hash: equal protocols have equal names."""
         judges = "+".join(identity.model for identity in self.identities)
-        digest = hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()[:8]
+        said = msgspec.to_builtins(self)
+        for name, usual in _SAID_LATER.items():
+            if said[name] == usual:
+                del said[name]
+        digest = hashlib.sha256(msgspec.json.encode(said, order="sorted")).hexdigest()[:8]
         readable = re.sub(r"[^\w.+-]+", "-", f"{self.source.partition('@')[0]}-{'+'.join(self.languages)}-{judges}")
         return f"{readable[:80].strip('-.')}-{digest}"
 
@@ -192,6 +200,8 @@ def _finish(
         prompts=program_hash(),
         instructions=_instructions(spec, library, variants, languages),
         examples=everything.sha256[:12] if any(parse_variant(text).shots for text in variants) else "",
+        majority=board.majority if board else "drop",
+        annotators=board.annotators if board else "",
     )
     return Prepared(protocol, data, everything, library)
 

@@ -120,7 +120,7 @@ def _refuse_other_scales(board: Board, data: BoardData, found: Dataset, library:
         ours, theirs = library.rubric(metric).scale, found.scales.get(metric)
         if theirs != ours:
             what = f"{theirs.kind} {theirs.describe()}, best {theirs.best}" if theirs else "none"
-            message = f"scale of '{metric}': {ours.kind} {ours.describe()}, best {ours.best} in the rubric; {what} in '{data.recipe}'; they have to be one"
+            message = f"'{metric}' has to have one scale: {ours.kind} {ours.describe()}, best {ours.best} in the rubric; {what} in '{data.recipe}'"
             raise ContentError(message, library.board_files[board.id])
 
 

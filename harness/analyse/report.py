@@ -13,7 +13,7 @@ from harness.analyse.ablations import ablations
 from harness.analyse.cells import Cell
 from harness.analyse.compare import CI_METHOD, Recording, compare
 from harness.analyse.covered import Covered, covered
-from harness.analyse.options import Options
+from harness.analyse.options import Annotators, Options
 from harness.content import Dataset
 from harness.content.recorded import Judgments
 from harness.content.tags import english_name
@@ -160,7 +160,7 @@ def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
         instructions=tuple(f"{tag}@{number}" for tag, number in protocol.instructions.items()),
         examples=protocol.examples or "none",
         segmenter=segmenter_version() if any(condition.perturbation for condition in protocol.conditions) else "none",
-        majority=BY_TASK.majority,
+        majority=protocol.majority,
         ci="wilson/cluster-bootstrap",
         harness=version("judge-harness"),
         reask="refused" if protocol.reask else "none",
@@ -195,7 +195,8 @@ def report(
     """
     source = recording(judgments, data, training, name)
     comparable = len(judgments) and not data.sealed
-    by_metric = compare([source], BY_METRIC).cells if comparable else ()
+    rule = {"majority": protocol.majority, "annotators": Annotators.parse(protocol.annotators) if protocol.annotators else None}
+    by_metric = compare([source], msgspec.structs.replace(BY_METRIC, **rule)).cells if comparable else ()
     return Report(
         schema_version=SCHEMA_VERSION,
         run=name,
@@ -206,7 +207,7 @@ def report(
         ci_method=CI_METHOD,
         verdicts=verdicts(by_metric, protocol.constructed),
         by_metric=by_metric,
-        cells=compare([source], BY_TASK).cells if comparable else (),
+        cells=compare([source], msgspec.structs.replace(BY_TASK, **rule)).cells if comparable else (),
         missing=dict(missing or {}),
         answered_by=dict(answered_by or {}),
         unreviewed_instructions=tuple(unreviewed_instructions),

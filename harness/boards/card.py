@@ -89,11 +89,11 @@ def examine_card(path: Path) -> tuple[JudgeCard | None, list[Problem]]:
         card = read_spec(path, JudgeCard)
     except ContentError as err:
         return None, [from_error(err)]
-    return card, [Problem(path, line_of(path, of_key(key)), message) for key, message in _complaints(card)]
+    return card, [Problem(path, line_of(path, of_key(key)), message) for key, message in card_complaints(card)]
 
 
-def _complaints(card: JudgeCard) -> Iterator[tuple[str, str]]:
-    """(key, what is wrong with it)."""
+def card_complaints(card: JudgeCard) -> Iterator[tuple[str, str]]:
+    """What cannot stand in a card: (key, what is wrong with it)."""
     if card.name != card.identity.name:
         yield "name", f"'{plainly(card.name)}' should be provider and model: '{plainly(card.identity.name)}'"
     for key, longest in _HOMES.items():

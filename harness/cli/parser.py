@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from harness.cli import board_parser
+from harness.cli.arguments import above_zero as _above_zero
+from harness.cli.arguments import command as _command
+from harness.cli.arguments import content as _content
+from harness.cli.arguments import for_judge as _for_judge
+from harness.cli.arguments import json as _json
+from harness.cli.arguments import names as _names
+from harness.cli.arguments import out as _out
+from harness.cli.arguments import positive as _positive
+from harness.cli.arguments import seed as _seed
+from harness.cli.arguments import shares as _shares
+from harness.cli.arguments import temperatures as _temperatures
+
 _EXIT_CODES = """exit codes:
   0    done
-  1    'harness check' or 'harness store check' found something wrong; 'harness labels import' refused some rows
+  1    'harness check', 'harness store check' or 'harness board check' found something wrong; 'harness labels import' refused some rows
   2    a flag, a name or a combination that cannot be
   3    a content or data file is wrong (the message gives file:line)
   4    a judge cannot be reached, used or trusted
@@ -32,7 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_run, _report, _runs, _batch, _compare, _labels, _list, _check, _new, _models, _store, _doctor):
+    for add in (_run, _report, _runs, _batch, _compare, _labels, board_parser.submit_parser, board_parser.add, *_LOOKING_AFTER):
         add(commands)
     return parser
 
@@ -43,95 +53,6 @@ class _Version(argparse.Action):
 
         print(f"harness {version('judge-harness')}")
         parser.exit()
-
-
-def _command(commands: Any, name: str, target: str, text: str) -> argparse.ArgumentParser:
-    """A subcommand whose function is `module:function` below harness.cli, imported when it is called."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    parser.set_defaults(command=_later(target))
-    parser.add_argument("-v", "--verbose", action="store_true", help="show tracebacks of errors")
-    return parser
-
-
-def _later(target: str) -> Callable[[argparse.Namespace], int]:
-    def call(arguments: argparse.Namespace) -> int:
-        module, _, function = target.partition(":")
-        code: int = getattr(importlib.import_module(f"harness.cli.{module}"), function)(arguments)
-        return code
-
-    return call
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(text.split(","))
-
-
-def _temperatures(text: str) -> tuple[float, ...]:
-    try:
-        values = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        values = (math.nan,)
-    if any(not math.isfinite(value) or value < 0 for value in values):
-        raise argparse.ArgumentTypeError(f"temperatures are numbers of 0 or more, separated by commas; got '{text}'")
-    return values
-
-
-def _shares(text: str) -> tuple[float, ...]:
-    try:
-        values = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        values = (math.nan,)
-    if not all(0 < value <= 1 for value in values):
-        raise argparse.ArgumentTypeError(f"top-p is above 0 and at most 1, several are separated by commas; got '{text}'")
-    return values
-
-
-def _above_zero(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f"a number above 0 is needed; got '{text}'")
-    return value
-
-
-def _for_judge(of: Callable[[str], Any]) -> Callable[[str], tuple[str, Any]]:
-    """`N` for every judge, `JUDGE=N` for one."""
-
-    def read(text: str) -> tuple[str, Any]:
-        judge, _, value = text.rpartition("=")
-        return judge, of(value)
-
-    return read
-
-
-def _positive(text: str) -> int:
-    return _whole(text, 1)
-
-
-def _seed(text: str) -> int:
-    return _whole(text, 0)
-
-
-def _whole(text: str, least: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):  # what every store and endpoint can hold
-        raise argparse.ArgumentTypeError(f"a whole number of {least} or more, in at most nine digits, is needed; got '{text}'")
-    return int(text)
-
-
-def _out(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="results folder (default: results/)")
-
-
-def _content(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--content", type=Path, action="append", default=[], metavar="DIR", help="a further folder with tasks/, languages/, rubrics/"
-    )
-
-
-def _json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
 
 
 def _run(commands: Any) -> None:
@@ -433,3 +354,6 @@ def _store(commands: Any) -> None:
 def _doctor(commands: Any) -> None:
     p = _command(commands, "doctor", "system:doctor", "show what is installed and which models, keys and folders are at hand")
     _json(p)
+
+
+_LOOKING_AFTER = (_list, _check, _new, _models, _store, _doctor)

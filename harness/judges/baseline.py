@@ -22,7 +22,7 @@ from harness.content.dataset import Dataset
 from harness.content.tags import suggest
 from harness.errors import UsageError
 from harness.judges.base import JudgeOptions, answer_object
-from harness.model import Call, Item, JudgeIdentity, Reply, Scale, Score
+from harness.model import Ask, Call, Item, JudgeIdentity, Reply, Scale, Score
 
 
 class _Seen:
@@ -155,7 +155,10 @@ class BaselineJudge:
         """Nothing to start."""
 
     async def answer(self, call: Call) -> Reply:
-        ask = call.ask
+        return self.reply(call.ask)
+
+    def reply(self, ask: Ask) -> Reply:
+        """What it answers, which depends on nothing but the ask."""
         draw = f"{self._seed}\x1f{ask.repeat}"
         scales = self._learnt.data.scales
         scores = {metric: BASELINES[self._name](ask.item, metric, scales[metric], self._learnt, draw) for metric in ask.metrics}

@@ -29,9 +29,16 @@ def failures(ask: Ask, reply: Reply, scales: Mapping[str, Scale]) -> list[Failur
 
 
 def derive(
-    ask: Ask, reply: Reply, call_id: str, identity: JudgeIdentity, scales: Mapping[str, Scale], asked_language: str = "en"
+    ask: Ask,
+    reply: Reply,
+    call_id: str,
+    identity: JudgeIdentity,
+    scales: Mapping[str, Scale],
+    asked_language: str = "en",
+    *,
+    tell: bool = True,
 ) -> Iterator[Judgment]:
-    """The judgments of one reply, in the order in which the ask names its metrics."""
+    """The judgments of one reply, in the order in which the ask names its metrics; `tell`: also the languages of their justifications."""
     joint = ask.condition.variant.call == "joint"
     probs = score_probabilities(reply.tokens, {metric: scales[metric] for metric in ask.metrics}, joint=joint) if reply.tokens else {}
     for metric, reading in read(ask, reply, scales).items():
@@ -56,5 +63,5 @@ def derive(
             expected=expected_score(own, scales[metric]) if own else None,
             entropy=entropy(own) if own else None,
             asked_language=asked_language,
-            told_language=_spoken(reading.justification) if reading.justification else None,
+            told_language=_spoken(reading.justification) if tell and reading.justification else None,
         )

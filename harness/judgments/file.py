@@ -142,13 +142,13 @@ def _same(path: Path) -> Coded:
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(_AT_A_TIME, columns=["justification"]):
             coded = batch.column(0).dictionary_encode()
-            known = np.array([*map(_hash, coded.dictionary.to_pylist()), 0], np.uint64)
+            known = np.array([*map(text_hash, coded.dictionary.to_pylist()), 0], np.uint64)
             hashes.append(known[arrow_codes(coded.indices)])  # no text has the code -1, the last
     values, codes = np.unique(np.concatenate(hashes), return_inverse=True)
     none = int(len(values) > 0 and values[0] == 0)
     return Coded(tuple(values[none:].tolist()), codes.astype(np.int32) - none)
 
 
-def _hash(text: str) -> int:
-    """Never 0, which stands for no text."""
+def text_hash(text: str) -> int:
+    """What stands for a justification in columns of many; never 0, which stands for no text."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) or 1

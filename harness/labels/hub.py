@@ -64,7 +64,7 @@ def fetch_folder(name: str, revision: str) -> Path:
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     wanted = ["*.jsonl", "*.jsonl.gz", "*.parquet", "data.toml"]
-    web_errors = HfHubHTTPError.__bases__
+    web_errors: Any = HfHubHTTPError.__bases__
     try:
         found = snapshot_download(name, repo_type="dataset", revision=revision, allow_patterns=wanted)
     except (*web_errors, LocalEntryNotFoundError, OSError, ValueError) as err:

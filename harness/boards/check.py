@@ -1,0 +1,162 @@
+"""`harness board check`: every submission is looked through, and all that is wrong is said at once."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness.boards.card import CARD, JudgeCard, examine_card
+from harness.boards.changes import TABLE, Change, change_since
+from harness.boards.pool import look_through
+from harness.boards.scoring import Entry, Examined
+from harness.boards.structure import folder_problems, kind_of
+from harness.content import Board, Library
+from harness.content.problem import Problem, line_of
+from harness.content.scales import of_key
+from harness.protocol import Prepared, RunSpec, prepare
+
+SUBMISSIONS = "submissions"
+_LARGEST_TABLE = 4 << 20  # bytes
+Table = Callable[[Board, Prepared, Sequence[Entry]], str]
+"""What TABLE.md says of the entries of a board."""
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """One submission: how many calls were answered, how many judgments cannot be read by the names of their failures, and what is wrong."""
+
+    board: str
+    submission: str
+    judge: str
+    status: str
+    calls: int
+    failures: dict[str, int]
+    problems: list[Problem]
+
+
+class CheckedBoards(msgspec.Struct, frozen=True):
+    """All that was checked; `problems` are those of all submissions, and those that belong to none."""
+
+    submissions: list[Checked]
+    problems: list[Problem]
+    change: Change | None = None
+
+
+def whole_board(name: str, content: Sequence[Path] = (), data: Path | None = None) -> Prepared:
+    """A board as its protocol is: all languages, items, tasks, metrics and repeats. Raises what `prepare` raises."""
+    return prepare(RunSpec(board=name, content=tuple(content), data=data))
+
+
+def submissions_of(board: Path) -> list[Path]:
+    """Everything in the folder of submissions of a board's folder, sorted by name: what is none, too."""
+    folder = board / SUBMISSIONS
+    return [folder / name for name in sorted(os.listdir(folder))] if kind_of(folder) == "a folder" else []
+
+
+def check_boards(
+    library: Library,
+    names: Sequence[str] = (),
+    *,
+    content: Sequence[Path] = (),
+    changed: str | None = None,
+    table: Table | None = None,
+    processes: int | None = None,
+) -> CheckedBoards:
+    """Check the submissions of these boards (of all, without names); with `changed`, those that the commits since it bring.
+
+    `table` makes what TABLE.md should say; without it a TABLE.md is not looked at.
+
+    Raises:
+        UsageError: for a board that is not there, and for a `changed` that git does not know.  ContentError: for a board or content that
+        cannot be read: what is wrong with submissions is found and never raised.
+    """
+    boards = {name: library.board(name) for name in (names or library.board_files)}
+    change = change_since(changed, {name: library.board_files[name].parent for name in boards}) if changed is not None else None
+    checked: list[Checked] = []
+    problems = list(change.problems) if change else []
+    for name, board in boards.items():
+        folder = library.board_files[name].parent
+        if kind_of(folder / SUBMISSIONS) not in ("", "a folder"):
+            problems.append(
+                Problem(folder / SUBMISSIONS, None, f"{kind_of(folder / SUBMISSIONS)} where the folder of submissions should be")
+            )
+            continue
+        wanted = change.submissions[name] if change else submissions_of(folder)
+        tabled = change is not None and name in change.tables
+        if wanted or tabled:
+            prepared = whole_board(name, content)
+            checked += _check(name, prepared, folder, wanted, processes, of_change=change is not None)
+        if tabled:
+            problems += _table_problems(board, prepared, folder, table, processes)
+    return CheckedBoards(checked, [*problems, *(problem for one in checked for problem in one.problems)], change)
+
+
+def _check(
+    board: str, prepared: Prepared, folder: Path, wanted: Sequence[Path], processes: int | None, *, of_change: bool
+) -> Iterator[Checked]:
+    """The submissions `wanted` of one board; those of a change may not say that a maintainer has verified them."""
+    judges = _judges(set(submissions_of(folder)) - set(wanted))
+    for found in look_through(prepared, wanted, judgments=False, processes=processes):
+        problems = list(found.problems)
+        if found.card:
+            problems += _beside_others(found.card, found.folder, judges)
+            if of_change and found.card.status == "verified":
+                path = found.folder / CARD
+                problems.append(
+                    Problem(path, line_of(path, of_key("status")), 'a maintainer verifies: submit it with status = "submitted"')
+                )
+        yield _checked(board, found, problems)
+
+
+def _checked(board: str, found: Examined, problems: list[Problem]) -> Checked:
+    card, entry = found.card, found.entry
+    spent = [each for by in entry.answers.spent.values() for each in by.values()] if entry else []
+    failures: Counter[str] = Counter()
+    for each in spent:
+        failures.update(each.failures)
+    return Checked(
+        board=board,
+        submission=found.folder.name,
+        judge=card.name if card else "",
+        status=card.status if card else "",
+        calls=sum(each.calls for each in spent),
+        failures=dict(sorted(failures.items())),
+        problems=problems,
+    )
+
+
+def _judges(folders: Iterable[Path]) -> dict[str, str]:
+    """`{judge: folder}` of those submissions whose cards can be read."""
+    cards = {folder: examine_card(folder / CARD)[0] for folder in sorted(folders) if not any(folder_problems(folder))}
+    return {_judge(card): folder.name for folder, card in cards.items() if card}
+
+
+def _judge(card: JudgeCard) -> str:
+    return msgspec.json.encode(card.identity, order="sorted").decode()
+
+
+def _beside_others(card: JudgeCard, folder: Path, judges: dict[str, str]) -> Iterator[Problem]:
+    """A judge stands on a board once; `judges` gains this one."""
+    first = judges.setdefault(_judge(card), folder.name)
+    if first != folder.name:
+        yield Problem(folder / CARD, None, f"the same judge with the same settings is in {SUBMISSIONS}/{first}; it stands on a board once")
+
+
+def _table_problems(board: Board, prepared: Prepared, folder: Path, table: Table | None, processes: int | None) -> Iterator[Problem]:
+    """Whether the TABLE.md of a change is what the submissions give."""
+    path = folder / TABLE
+    if table is None:
+        yield Problem(path, None, "the table is made from the submissions when a change is merged; leave it out")
+        return
+    if kind_of(path) != "a file" or path.lstat().st_size > _LARGEST_TABLE:
+        what = kind_of(path) or "nothing"
+        yield Problem(path, None, f"{what} where the table should be, or one too large; 'harness board build' makes it")
+        return
+    entries = [found.entry for found in look_through(prepared, submissions_of(folder), processes=processes)]
+    if None in entries:
+        yield Problem(path, None, "cannot be made again while submissions have something wrong")
+    elif path.read_bytes() != table(board, prepared, [entry for entry in entries if entry]).encode():
+        yield Problem(path, None, f"not what the submissions give; run 'harness board build {board.id}'")
