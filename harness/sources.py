@@ -120,7 +120,8 @@ def _refuse_other_scales(board: Board, data: BoardData, found: Dataset, library:
         ours, theirs = library.rubric(metric).scale, found.scales.get(metric)
         if theirs != ours:
             what = f"{theirs.kind} {theirs.describe()}, best {theirs.best}" if theirs else "none"
-            message = f"'{metric}' has to have one scale: {ours.kind} {ours.describe()}, best {ours.best} in the rubric; {what} in '{data.recipe}'"
+            scale = f"{ours.kind} {ours.describe()}, best {ours.best}"
+            message = f"'{metric}' has the scale {scale} in its rubric, and in '{data.recipe}': {what}; they have to be one"
             raise ContentError(message, library.board_files[board.id])
 
 

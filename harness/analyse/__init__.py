@@ -6,6 +6,7 @@ from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
 from harness.analyse.options import ALWAYS, POOLED, Annotators, Options
 from harness.analyse.report import Report, Verdict, recording, report, signature
+from harness.analyse.retest import Outcome, Retest, held_against
 
 __all__ = [
     "ALWAYS",
@@ -17,11 +18,14 @@ __all__ = [
     "Comparison",
     "LabelCheck",
     "Options",
+    "Outcome",
     "Recording",
     "Report",
+    "Retest",
     "Verdict",
     "check_labels",
     "compare",
+    "held_against",
     "recording",
     "report",
     "signature",
