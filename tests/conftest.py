@@ -137,6 +137,13 @@ class OwnBoard(NamedTuple):
     def toml(self) -> Path:
         return self.folder / "board.toml"
 
+    def label_openly(self) -> None:
+        """Put the labels into the packs, as most boards have them."""
+        rows = [json.loads(line) for line in self.labels.read_text("utf-8").splitlines()]
+        for tag in ("nl", "sv"):
+            own = [row for row in rows if row["item_id"].startswith(tag)]
+            write_rows(self.content / "languages" / tag / "labels" / "open_prompt.jsonl", own)
+
     def tree(self) -> dict[str, bytes]:
         """Every file of the content folder, for tests that nothing has changed."""
         return {str(path.relative_to(self.content)): path.read_bytes() for path in sorted(self.content.rglob("*")) if path.is_file()}

@@ -75,6 +75,7 @@ def _verify(sub: Any) -> None:
     speed.add_argument("--concurrency", type=positive, metavar="N", help="calls in flight")
     speed.add_argument("--rpm", type=for_judge(above_zero), metavar="N", help="requests a minute, at most")
     speed.add_argument("--tpm", type=for_judge(above_zero), metavar="N", help="tokens a minute, at most")
+    speed.add_argument("--attempts", type=positive, metavar="N", help="tries of one call before it is given up (default: 8)")
     speed.add_argument("--timeout", type=above_zero, metavar="SECONDS", help="for one try (default: 120)")
     speed.add_argument("--max-cost", type=above_zero, metavar="DOLLARS", help="ask nothing if it takes more than that")
     speed.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML), which go before the known ones")

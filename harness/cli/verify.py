@@ -46,6 +46,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         concurrency={"": arguments.concurrency} if arguments.concurrency else {},
         rpm=dict([arguments.rpm] if arguments.rpm else []),
         tpm=dict([arguments.tpm] if arguments.tpm else []),
+        attempts=arguments.attempts,
         timeout=arguments.timeout,
         limits=Limits(cost=arguments.max_cost),
         prices=arguments.prices,
