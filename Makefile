@@ -72,6 +72,7 @@ bench: setup
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/wire.py
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/boards.py
 	$(BIN)/python benchmarks/million.py
 	$(BIN)/python benchmarks/local.py
 

@@ -1,5 +1,6 @@
 """judgments × labels → cells and verdicts: what reports, comparisons and boards share, and the only caller of the statistics."""
 
+from harness.analyse.cells import NAMES as STATISTICS
 from harness.analyse.cells import Cell
 from harness.analyse.compare import CI_METHOD, Comparison, Recording, compare
 from harness.analyse.labelcheck import BY as LABELS_BY
@@ -13,6 +14,7 @@ __all__ = [
     "CI_METHOD",
     "LABELS_BY",
     "POOLED",
+    "STATISTICS",
     "Annotators",
     "Cell",
     "Comparison",

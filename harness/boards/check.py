@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from harness.boards.card import CARD, JudgeCard, examine_card
+from harness.analyse import STATISTICS
+from harness.boards.card import CARD, JudgeCard, examine_card, plainly
 from harness.boards.changes import TABLE, Change, change_since
 from harness.boards.pool import look_through
 from harness.boards.scoring import Entry, Examined
@@ -19,6 +20,7 @@ from harness.content import Board, Library
 from harness.content.canary import HOW_TO_MARK, holds_canary
 from harness.content.problem import Problem, line_of
 from harness.content.scales import of_key
+from harness.content.tags import suggest
 from harness.errors import UsageError
 from harness.protocol import Prepared, RunSpec, prepare
 
@@ -87,10 +89,9 @@ def check_boards(
     problems = list(change.problems) if change else []
     for name, board in boards.items():
         folder = library.board_files[name].parent
-        if kind_of(folder / SUBMISSIONS) not in ("", "a folder"):
-            problems.append(
-                Problem(folder / SUBMISSIONS, None, f"{kind_of(folder / SUBMISSIONS)} where the folder of submissions should be")
-            )
+        problems += _board_problems(board, library.board_files[name])
+        if (kind := kind_of(folder / SUBMISSIONS)) not in ("", "a folder"):
+            problems.append(Problem(folder / SUBMISSIONS, None, f"{kind} where the folder of submissions should be; nothing of it is read"))
             continue
         wanted = change.submissions[name] if change else submissions_of(folder)
         tabled = change is not None and name in change.tables
@@ -102,6 +103,15 @@ def check_boards(
         if tabled:
             problems += _table_problems(board, prepared, labelled, folder, table, processes)
     return CheckedBoards(checked, [*problems, *(problem for one in checked for problem in one.problems)], change)
+
+
+def _board_problems(board: Board, path: Path) -> Iterator[Problem]:
+    """Columns of the table that no cell has."""
+    for key, names in {"statistics": board.statistics, "rank_by": (board.rank_by,)}.items():
+        for name in names:
+            if name not in STATISTICS:
+                message = f"no statistic '{plainly(name)}'.{suggest(name, STATISTICS)} Here: {', '.join(STATISTICS)}"
+                yield Problem(path, line_of(path, of_key(key)), message)
 
 
 def _check(

@@ -17,10 +17,11 @@ class Findings:
         self._kept: list[Problem] = []
         self._lines: Counter[Path] = Counter()
 
-    def add(self, path: Path, line: int | None, message: str) -> None:
-        if line is not None:
-            self._lines[path] += 1
-        if line is None or self._lines[path] <= SHOWN:
+    def add(self, path: Path, line: int | None, message: str, *, always: bool = False) -> None:
+        """`always`: however many there are already, as it is about more than its line."""
+        counted = line is not None and not always
+        self._lines[path] += counted
+        if not counted or self._lines[path] <= SHOWN:
             self._kept.append(Problem(path, line, message))
 
     def extend(self, problems: list[Problem]) -> None:

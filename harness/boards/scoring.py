@@ -112,13 +112,14 @@ class _Reading:
                 if row is None:
                     continue
                 if in_order and row.call_id < last:
-                    self._findings.add(self._path, number, "lines are in the order of their call ids, and from here on they are not")
+                    message = "lines are in the order of their call ids, and from here on they are not"
+                    self._findings.add(self._path, number, message, always=True)
                     in_order = False
                 last = row.call_id
                 if self._belongs(number, row):
                     self._take(number, row, anew)
         except ContentError as err:
-            self._findings.add(err.path, err.line, _message(err))
+            self._findings.add(err.path, err.line, _message(err), always=True)
             return  # what was not read is not missing
         if digest.hexdigest() != self._card.replies_sha256:
             now = digest.hexdigest()
@@ -130,7 +131,8 @@ class _Reading:
         try:
             return decode_row(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as err:
-            self._findings.add(self._path, number, f"not a row of 'harness store export' ({plainly(str(err), 120)})")
+            reason = plainly(str(err).replace("`", ""), 120)
+            self._findings.add(self._path, number, f"not a row of 'harness store export' ({reason})")
             return None
 
     def _belongs(self, number: int, row: ReplyRow) -> bool:

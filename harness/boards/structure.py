@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.boards.card import CARD, folder_complaint, plainly
+from harness.boards.card import CARD, folder_complaint
 from harness.boards.replies import MAX_COMPRESSED, REPLIES
 from harness.content.problem import Problem
 
@@ -40,7 +40,7 @@ def folder_problems(folder: Path) -> Iterator[Problem]:
 
 def _file_problems(path: Path) -> Iterator[Problem]:
     if path.name not in LARGEST:
-        yield Problem(path.with_name(plainly(path.name)), None, f"an unexpected file; a submission holds {_allowed()} and nothing else")
+        yield Problem(path, None, f"an unexpected file; a submission holds {_allowed()} and nothing else")
         return
     kind, most = kind_of(path), LARGEST[path.name]
     if kind != "a file":

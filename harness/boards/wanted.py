@@ -54,14 +54,14 @@ def wanted_by(prepared: Prepared) -> Wanted:
 
 
 class _Key:
-    """A prepared protocol under the hash of everything that decides its plan."""
+    """A prepared protocol, equal to others of the same content (a library that was read once) that ask the same."""
 
     def __init__(self, prepared: Prepared) -> None:
         self.prepared = prepared
         self._said = msgspec.json.encode(_asked(prepared.protocol), order="sorted")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self._said == other._said
+        return isinstance(other, _Key) and self._said == other._said and self.prepared.library is other.prepared.library
 
     def __hash__(self) -> int:
         return hash(self._said)

@@ -12,6 +12,7 @@ from harness.boards.check import Checked, CheckedBoards, check_boards
 from harness.boards.submit import About, Submission
 from harness.boards.submit import submit as submit_run
 from harness.content import Library
+from harness.content.problem import Problem
 from harness.runner import reopen
 from harness.tables import to_json
 from harness.text import plain
@@ -69,9 +70,9 @@ def check(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json(_as_json(found)))
     else:
         for problem in found.problems:
-            print(plain(str(problem)))
+            print(_one_line(problem))
         for line in [*_summary(found), *_of_sealed(library, arguments.boards, opened=arguments.key is not None)]:
-            print(plain(line), file=sys.stderr)
+            print(plain(" ".join(line.splitlines())), file=sys.stderr)
     return 1 if found.problems else 0
 
 
@@ -85,11 +86,11 @@ def _of_sealed(library: Library, names: Sequence[str], *, opened: bool) -> list[
 
 def _as_json(found: CheckedBoards) -> dict[str, Any]:
     """Every submission with what was found, and all problems in one list."""
-    problems = [{"path": str(p.path), "line": p.line, "message": p.message} for p in found.problems]
+    problems = [{"path": _printable(str(p.path)), "line": p.line, "message": p.message} for p in found.problems]
     submissions = [
         {
             "board": one.board,
-            "submission": one.submission,
+            "submission": _printable(one.submission),
             "judge": one.judge,
             "status": one.status,
             "calls": one.calls,
@@ -99,6 +100,16 @@ def _as_json(found: CheckedBoards) -> dict[str, Any]:
         for one in found.submissions
     ]
     return {"submissions": submissions, "problems": problems}
+
+
+def _one_line(problem: Problem) -> str:
+    """A problem as one line, whatever characters a stranger's file has in its name."""
+    return plain(" ".join(_printable(str(problem)).splitlines()))
+
+
+def _printable(name: str) -> str:
+    """A name of bytes that are no UTF-8 with marks for them."""
+    return name.encode("utf-8", "replace").decode()
 
 
 def _summary(found: CheckedBoards) -> list[str]:
@@ -113,7 +124,7 @@ def _summary(found: CheckedBoards) -> list[str]:
 
 
 def _line(one: Checked) -> str:
-    where = f"{one.board}/{one.submission}"
+    where = _printable(f"{one.board}/{one.submission}")
     if one.problems:
         return f"{where}: {len(one.problems)} problems"
     unread = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in one.failures.items())

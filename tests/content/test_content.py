@@ -13,6 +13,7 @@ from types import ModuleType
 
 import pytest
 
+from harness.boards.check import check_boards
 from harness.content.check import check
 from harness.content.dataset import Dataset, load_bundled
 from harness.content.library import Library, bundled_root
@@ -84,6 +85,13 @@ def test_pack(tag: str) -> None:
 @pytest.mark.parametrize("name", LIBRARY.board_files)
 def test_board(name: str) -> None:
     found = problems_at(LIBRARY.board_files[name].parent)
+    assert not found, told(found)
+
+
+@pytest.mark.parametrize("name", LIBRARY.board_files)
+def test_board_and_its_submissions(name: str) -> None:
+    """What `harness board check` says: columns that there are, and every reply of every submission."""
+    found = check_boards(LIBRARY, [name]).problems
     assert not found, told(found)
 
 

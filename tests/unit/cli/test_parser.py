@@ -37,6 +37,7 @@ NEEDED = {
     "labels check": ["folder"],
     "store export": ["--to", "f"],
     "store merge": ["folder", "--out", "folder"],
+    "submit": ["run", "--board", "controls"],
 }
 
 
@@ -59,7 +60,10 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 
 def test_these_are_the_commands() -> None:
-    assert list(COMMANDS) == [*("run", "report", "runs", "batch", "compare", "labels", "list", "check", "new", "models", "store", "doctor")]
+    assert list(COMMANDS) == [
+        *("run", "report", "runs", "batch", "compare", "labels", "submit", "board"),
+        *("list", "check", "new", "models", "store", "doctor"),
+    ]
     assert [name for name in LEAVES if name.startswith("labels")] == ["labels import", "labels export", "labels check"]
     assert [name for name in LEAVES if name.startswith("store")] == ["store check", "store export", "store gc", "store merge"]
 

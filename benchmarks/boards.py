@@ -1,0 +1,136 @@
+"""What checking a full board takes: `make bench`, or `python benchmarks/boards.py N` for another number of submissions.
+
+A board of 10,000 calls in four languages and 100 submissions with replies of usual length, checked by the real command. Prints seconds
+by the clock, CPU seconds of all its processes, and the most memory that they held at once; asserts nothing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+
+from harness.boards.card import JudgeCard, write_card
+from harness.boards.check import whole_board
+from harness.boards.replies import REPLIES, ReplyRow
+from harness.boards.wanted import Wanted, wanted_by
+from harness.model import Reply, Usage
+from harness.tables import jsonl_lines
+
+SUBMISSIONS = 100
+LANGUAGES = {"nl": "Latn", "pl": "Latn", "ko": "Kore", "th": "Thai"}
+METRICS = ("linguistic_acceptability", "output_content_quality", "task_quality", "problematic_content", "hallucination")
+ITEMS = 500  # a language, each on all metrics
+SECONDS, MEGABYTES = 60, 500  # on two cores
+WORDS = ("the text reads well and keeps to", "what was asked", "but one sentence", "is wrong", "and a word", "is missing", "in the middle")
+
+
+def write_content(folder: Path) -> None:
+    """A board, and the packs that it is of."""
+    for tag, script in LANGUAGES.items():
+        pack = folder / "languages" / tag
+        (pack / "items").mkdir(parents=True)
+        (pack / "labels").mkdir()
+        head = f'tag = "{tag}"\nversion = "1.0.0"\nscript = "{script}"\nresource_class = 4\nsegmenter = "icu"\nreviewed_by = []\n'
+        (pack / "pack.toml").write_text(head, encoding="utf-8")
+        with (pack / "items/open_prompt.jsonl").open("w") as items, (pack / "labels/open_prompt.jsonl").open("w") as labels:
+            for n in range(ITEMS):
+                texts = {"prompt": f"Question {n}? " * 8, "output": f"Answer {n} in {tag}. " * 20}
+                row = {"item_id": f"{tag}-{n}", "language": tag, "task": "open_prompt", "group": f"{tag}-{n // 4}", **texts}
+                items.write(json.dumps(row) + "\n")
+                for metric in METRICS:
+                    labels.write(json.dumps({"item_id": f"{tag}-{n}", "annotator_id": "a", "metric": metric, "score": n % 2}) + "\n")
+    board = folder / "leaderboards" / "large" / "board.toml"
+    board.parent.mkdir(parents=True)
+    versions = "".join(f'{metric} = "1.0.0"\n' for metric in METRICS), "".join(f'{tag} = "1.0.0"\n' for tag in LANGUAGES)
+    board.write_text(
+        'id = "large"\nversion = "1.0.0"\ntitle = "Large"\ndescription = "Large."\ndata = "bundled"\nvariants = ["single"]\n'
+        'temperature = 0\nrepeats = 1\nmajority = "drop"\nannotators = ""\nstatistics = ["pa"]\nrank_by = "pa_failed_wrong"\n'
+        f'[tasks]\nopen_prompt = "1.0.0"\n[rubrics]\n{versions[0]}[languages]\n{versions[1]}',
+        encoding="utf-8",
+    )
+
+
+def write_submission(folder: Path, number: int, wanted: Wanted) -> int:
+    """One submission, as its judge might have answered; returns its size in bytes."""
+    rng = random.Random(number)
+    folder.mkdir(parents=True)
+    card = JudgeCard(name=f"openai/judge-{number}", provider="openai", model=f"judge-{number}", board=wanted.board, replies_sha256="0" * 64)
+    rows = []
+    for call_id, (at, *_) in sorted(wanted.places(card.identity).items()):
+        answer = {"justification": " ".join(rng.choices(WORDS, k=6)), "score": rng.randrange(2)}
+        usage = Usage(prompt_tokens=rng.randrange(300, 500), completion_tokens=rng.randrange(20, 50))
+        reply = Reply(json.dumps(answer), card.model, "json_schema", "stop", usage=usage, seconds=round(rng.random(), 6))
+        rows.append(ReplyRow(call_id=call_id, judge=card.name, reply=reply, **msgspec.structs.asdict(wanted.expected[at])))
+    text = b"".join(jsonl_lines(rows))
+    write_card(folder / "judge.toml", msgspec.structs.replace(card, replies_sha256=hashlib.sha256(text).hexdigest()))
+    (folder / REPLIES).write_bytes(gzip.compress(text, 6))
+    return len(text)
+
+
+class Memory:
+    """The most that a process and all below it held at once, in MB, looked at every 50 ms."""
+
+    def __init__(self, process: int) -> None:
+        self.most = 0.0
+        self._process = process
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(0.05):
+            self.most = max(self.most, _held(self._process) / 1024)
+
+    def end(self) -> float:
+        self._ended.set()
+        self._thread.join()
+        return self.most
+
+
+def _held(process: int) -> int:
+    """KB of a process and those that it started; memory that they share counts for each."""
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    except OSError:
+        return 0
+    own = next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")), 0)
+    return own + sum(_held(int(child)) for child in children)
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else SUBMISSIONS
+    with tempfile.TemporaryDirectory() as name:
+        content = Path(name)
+        write_content(content)
+        wanted = wanted_by(whole_board("large", [content]))
+        place = content / "leaderboards" / "large" / "submissions"
+        size = sum(write_submission(place / f"judge-{number}", number, wanted) for number in range(count))
+        packed = sum((folder / REPLIES).stat().st_size for folder in place.iterdir())
+        command = [sys.executable, "-m", "harness", "board", "check", "large", "--content", name]
+        before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        memory = Memory(process.pid)
+        said, told = process.communicate()
+        taken, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert process.returncode == 0, said + told
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"harness board check: {count} submissions of {len(wanted.asks):,} replies, {size >> 20:,} MB ({packed >> 20} MB compressed)")
+    print(f"  by the clock      {taken:8.1f} s    limit {SECONDS} s on two cores")
+    print(f"  CPU, all together {cpu:8.1f} s")
+    print(f"  most memory       {memory.end():8.0f} MB   limit {MEGABYTES} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""A card is read as it was written, and holds nothing that a table could not show."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.boards import JudgeCard, Verified, read_card, write_card
+from harness.boards.card import card_complaints, card_text, folder_complaint, name_complaints, plainly, slug
+from harness.errors import ContentError
+
+CARD = JudgeCard(
+    name="openai/gpt-4o-2024-08-06",
+    title="GPT-4o",
+    provider="openai",
+    model="gpt-4o-2024-08-06",
+    settings={"endpoint": "host.example", "seed": 3, "strict": True, "a key": "x"},
+    contact='"we" <us@example.org>\\',
+    families=("gpt", "o"),
+    board="controls@2.1.0",
+    replies_sha256="0" * 64,
+)
+
+
+def changed(**fields: Any) -> JudgeCard:
+    return msgspec.structs.replace(CARD, **fields)
+
+
+@pytest.mark.parametrize(
+    "card",
+    [CARD, changed(settings={}), changed(status="verified", verified=Verified("2026-01-02", 40, 0.975, 1.0, seed=7))],
+    ids=["settings", "bare", "verified"],
+)
+def test_a_card_is_read_as_it_was_written(tmp_path: Path, card: JudgeCard) -> None:
+    write_card(tmp_path / "judge.toml", card)
+    assert read_card(tmp_path / "judge.toml") == card
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_text_is_written_so_that_toml_reads_it_back(text: str) -> None:
+    card = changed(contact=text, settings={text: text})
+    assert msgspec.toml.decode(card_text(card), type=JudgeCard) == card
+
+
+def test_what_can_stand_in_a_card_is_not_complained_about() -> None:
+    for model in (
+        "gpt-4o-2024-08-06",
+        "meta-llama/Llama-3.1-8B-Instruct:free",
+        "ft:gpt-4o:org::a1",
+        "模型-7b",
+        "owner/repo:file.Q4_K.gguf",
+    ):
+        assert not list(card_complaints(changed(name=f"openai/{model}", model=model, title="Größtes (v2.1, 2024) #1")))
+
+
+@pytest.mark.parametrize(
+    ("fields", "key", "words"),
+    [
+        ({"name": "openai/gpt"}, "name", "should be provider and model"),
+        ({"title": "a\nb"}, "title", "U+000A"),
+        ({"title": "a\u2066b"}, "title", "U+2066"),
+        ({"title": "\ue000"}, "title", "U+E000"),
+        ({"title": "<i>"}, "title", "holds '<'"),
+        ({"title": "see https://x.example"}, "title", "holds '://'"),
+        ({"title": "x" * 121}, "title", "121 characters"),
+        ({"contact": "x" * 501}, "contact", "501 characters"),
+        ({"exposure_note": "\x00"}, "exposure_note", "U+0000"),
+        ({"families": ("a", "`b`")}, "families", "holds '`'"),
+        ({"settings": {"<x>": "y"}}, "settings", "markup"),
+        ({"settings": {"x": "\x1b"}}, "settings", "U+001B"),
+        ({"status": "verified"}, "status", "has a [verified] table"),
+        ({"verified": Verified("2026-01-02", 1, 1.0, 1.0)}, "status", "and only then"),
+    ],
+)
+def test_what_cannot_stand_in_a_card_is_named_with_its_key(fields: dict[str, Any], key: str, words: str) -> None:
+    [(found, message)] = card_complaints(changed(**fields))
+    assert found == key and words in message
+
+
+def test_the_first_complaint_is_raised_with_its_line(tmp_path: Path) -> None:
+    write_card(tmp_path / "judge.toml", changed(title="a|b"))
+    with pytest.raises(ContentError, match=r"judge\.toml:2: 'a\|b' holds '\|'"):
+        read_card(tmp_path / "judge.toml")
+
+
+@given(st.text())
+def test_a_quoted_text_is_short_and_plain(text: str) -> None:
+    said = plainly(text)
+    assert len(said) <= 61 and (said.isprintable() or not said) and not set("<>`") & set(said)
+
+
+@given(st.text(string.printable, max_size=200))
+def test_the_folder_made_of_a_name_can_be_one_or_is_none(name: str) -> None:
+    found = slug(name)
+    assert not found or not folder_complaint(found)
+
+
+@pytest.mark.parametrize("name", ["a", "gpt-4o", "a.b_c-1", "x" * 80, "console", "com10"])
+def test_plain_names_can_be_folders(name: str) -> None:
+    assert folder_complaint(name) == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "a/b", "a\\b", "a..b", ".a", "a.", "-a", "A", "é", "x" * 81, "nul", "com1", "a b", "a\n", "a\0"]
+)
+def test_names_that_lead_elsewhere_cannot(name: str) -> None:
+    assert "is no name for a submission's folder" in folder_complaint(name)
+
+
+def test_a_markup_complaint_quotes_no_markup() -> None:
+    [said] = name_complaints("<script>")
+    assert "<script>" not in said
