@@ -48,9 +48,5 @@ def open_(arguments: argparse.Namespace) -> int:
 
 def rotate(arguments: argparse.Namespace) -> int:
     path = rotate_labels(arguments.board, arguments.key, arguments.recipient, content=arguments.content)
-    print(
-        plain(
-            f"{path} is encrypted to {len(arguments.recipient)} keys now; who had a key and an earlier copy of the file can open that still"
-        )
-    )
+    print(plain(f"{path} is encrypted to {len(arguments.recipient)} keys now; an earlier copy of it is opened by the keys of then"))
     return 0
