@@ -1,4 +1,7 @@
-"""Recorded answers beside two fresh ones: the exact test is the binomial's where that is exact, and holds its level for noisy judges."""
+"""Recorded answers beside two fresh ones: the exact test is the binomial's where that is exact, and holds its level for noisy judges.
+
+`python -m tests.unit.stats.test_retest` from the checkout prints the table for docs/statistics.md.
+"""
 
 from __future__ import annotations
 
@@ -115,3 +118,17 @@ def test_an_honest_submission_fails_at_most_as_often_as_the_level_says(noise: fl
 def test_a_fifth_of_edited_answers_is_found_in_most_samples_of_sixty(noise: float, power: float) -> None:
     found = sum(retest(*answers(60, noise=noise, edited=0.2, seed=seed)).p < 0.05 for seed in range(500))
     assert found / 500 > power
+
+
+def table(draws: int = 1000) -> str:
+    """How often a submission does not hold, by noise and number of calls (rows) and share of edited replies (columns), as Markdown."""
+    shares = (0.0, 0.05, 0.1, 0.2, 0.5)
+    lines = ["| noise | calls | " + " | ".join(f"{share:.0%} edited" for share in shares) + " |", "| --- | --- |" + " --- |" * len(shares)]
+    for noise, calls in itertools.product((0.0, 0.05, 0.2), (20, 60, 180, 325)):
+        found = [np.mean([retest(*answers(calls, noise=noise, edited=e, seed=s)).p < 0.05 for s in range(draws)]) for e in shares]
+        lines.append(f"| {noise:g} | {calls} | " + " | ".join(f"{100 * each:.1f}" for each in found) + " |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table())
