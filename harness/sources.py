@@ -142,7 +142,10 @@ def _with_annotators(items: tuple[Item, ...], data: Dataset, board: Board) -> tu
         return items
     raters = most_raters(data)
     least, more = int(board.annotators.rstrip("+")), board.annotators.endswith("+")
-    return tuple(item for item in items if (n := raters.get(item.item_id, 0)) == least or (more and n > least))
+    kept = tuple(item for item in items if (n := raters.get(item.item_id, 0)) == least or (more and n > least))
+    if items and not kept:
+        raise UsageError(f"no item has {least}{' or more' if more else ''} annotators, which the board '{board.id}' wants")
+    return kept
 
 
 def most_raters(data: Dataset) -> Mapping[str, int]:

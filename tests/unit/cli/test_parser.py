@@ -38,6 +38,10 @@ NEEDED = {
     "store export": ["--to", "f"],
     "store merge": ["folder", "--out", "folder"],
     "submit": ["run", "--board", "controls"],
+    "board verify": ["controls", "judge"],
+    "board seal": ["controls", "--labels", "folder", "--recipient", "age1x"],
+    "board open": ["controls", "--key", "f", "--to", "folder"],
+    "board rotate": ["controls", "--key", "f", "--recipient", "age1x"],
 }
 
 
