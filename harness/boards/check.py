@@ -185,9 +185,11 @@ def _table_problems(
     if table is None:
         yield Problem(path, None, "the table is made from the submissions when a change is merged; leave it out")
         return
-    if kind_of(path) != "a file" or path.lstat().st_size > _LARGEST_TABLE:
-        what = kind_of(path) or "nothing"
-        yield Problem(path, None, f"{what} where the table should be, or one too large; 'harness board build' makes it")
+    if (kind := kind_of(path)) != "a file":
+        yield Problem(path, None, f"{kind or 'nothing'} where the table should be; 'harness board build {board.id}' makes it")
+        return
+    if (size := path.lstat().st_size) > _LARGEST_TABLE:
+        yield Problem(path, None, f"{size:,} bytes, which no table has; 'harness board build {board.id}' makes it")
         return
     entries = [found.entry for found in look_through(prepared, submissions_of(folder), processes=processes)]
     if None in entries:
