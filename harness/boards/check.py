@@ -101,7 +101,7 @@ def check_boards(
             problems += _unmarked(board, library, prepared)
         labelled = with_labels(prepared, key) if key is not None else None
         if tabled:
-            problems += _table_problems(board, prepared, labelled, folder, table, processes)
+            problems += _table_problems(board, prepared, folder, table, processes, labelled)
     return CheckedBoards(checked, [*problems, *(problem for one in checked for problem in one.problems)], change)
 
 
@@ -175,7 +175,7 @@ def _unmarked(board: Board, library: Library, prepared: Prepared) -> Iterator[Pr
 
 
 def _table_problems(
-    board: Board, prepared: Prepared, labelled: Prepared | None, folder: Path, table: Table | None, processes: int | None
+    board: Board, prepared: Prepared, folder: Path, table: Table | None, processes: int | None, labelled: Prepared | None = None
 ) -> Iterator[Problem]:
     """Whether the TABLE.md of a change is what the submissions give; of sealed labels only who has a key can tell."""
     path = folder / TABLE
