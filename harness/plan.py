@@ -199,7 +199,7 @@ def make_plan(
     training: Dataset | None = None,
     pool: tuple[Item, ...] | None = None,
 ) -> Plan:
-    """Asks for every item of `data`, each on those of `metrics` that it has a label for.
+    """Asks for every item of `data`, each on those of `metrics` that it has a label for (or may have, where labels are sealed).
 
     `training` holds the development items that examples are taken from; `pool` the items that a perturbation may put in another's
     place, by default those of `training`. The order is language, task, group, item, condition, then metric: a local model reads what
@@ -209,8 +209,8 @@ def make_plan(
 
     def asks() -> Iterator[Ask]:
         for item in items:
-            labelled = data.labelled_metrics.get(item.item_id, frozenset())
-            yield from _asks(item, tuple(metric for metric in metrics if metric in labelled), conditions, repeats)
+            asked = data.asked_metrics.get(item.item_id, frozenset())
+            yield from _asks(item, tuple(metric for metric in metrics if metric in asked), conditions, repeats)
 
     return Plan(seed, asks, repeats, _Renderer(library, frames, data.scales, training or data, pool, seed))
 

@@ -22,6 +22,7 @@ from harness.perturb import parse_perturbation
 from harness.plan import Plan, make_plan
 from harness.prompts import Frames, is_english
 from harness.prompts.frames import program_hash
+from harness.sources import load_board
 from harness.store import Store
 
 DEFAULT_BOARD = "controls"
@@ -32,7 +33,7 @@ DEFAULT_JUDGE = "local/smollm2-135m"
 
 
 class RunSpec(msgspec.Struct, frozen=True):
-    """What a user asks for. None means: what the board says (or, for a data folder, everything)."""
+    """What a user asks for. None means: what the board says (or, for a data folder without a board, everything)."""
 
     board: str | None = None
     data: Path | None = None
@@ -118,26 +119,24 @@ class Prepared(msgspec.Struct, frozen=True):
 def prepare(spec: RunSpec) -> Prepared:
     """Resolve names, load and restrict content. Raises UsageError or ContentError; asks nobody."""
     library = Library(*spec.content)
-    if spec.data is not None and spec.board is not None:
-        raise UsageError("--data and --board exclude each other: a board names its own data")
-    return _prepare_folder(spec, spec.data, library) if spec.data else _prepare_board(spec, spec.board or DEFAULT_BOARD, library)
+    if spec.data is not None and spec.board is None:
+        return _prepare_folder(spec, spec.data, library)
+    return _prepare_board(spec, spec.board or DEFAULT_BOARD, library)
 
 
 def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
     board = library.board(name)
     _check_frozen(board, library)
-    known = {tag for tag in board.languages if library.item_files(tag)}
+    known = {tag for tag in board.languages if tag not in board.packs or library.item_files(tag)}
     if spec.languages is not None:
         _explain_no_items(spec.languages, known, library)
     languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(sorted(known))
-    everything = load_bundled(library, languages)
+    source = load_board(board, library, languages, spec.data)
     tasks = _choose(spec.tasks, board.tasks, "task")
-    wanted = {item_id for ids in board.items.values() for item_id in ids}
-    items = [i for i in everything.items if i.task in tasks and (i.item_id in wanted if board.items else i.split == "test")]
     return _finish(
-        spec,
-        everything,
-        items,
+        msgspec.structs.replace(spec, data=source.folder),
+        source.everything,
+        [item for item in source.items if item.task in tasks],
         library,
         tasks,
         _choose(spec.metrics, board.rubrics, "metric"),
@@ -184,7 +183,7 @@ def _finish(
     protocol = RunProtocol(
         source=source,
         title=board.title if board else everything.id,
-        constructed=all(label.source == "constructed" for label in data.labels),
+        constructed=_constructed(data, board),
         data=str(spec.data.resolve()) if spec.data else None,
         content=tuple(str(path.resolve()) for path in spec.content),
         board=board.id if board else None,
@@ -205,6 +204,12 @@ def _finish(
         annotators=board.annotators if board else "",
     )
     return Prepared(protocol, data, everything, library)
+
+
+def _constructed(data: Dataset, board: Board | None) -> bool:
+    if board is not None and board.sealed is not None:
+        return board.sealed.source == "constructed"
+    return all(label.source == "constructed" for label in data.labels)
 
 
 def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[float]) -> tuple[Condition, ...]:
@@ -269,7 +274,7 @@ def _check_frozen(board: Board, library: Library) -> None:
     here = (
         [("task", name, frozen, library.task(name).version) for name, frozen in board.tasks.items()]
         + [("rubric", name, frozen, library.rubric(name).version) for name, frozen in board.rubrics.items()]
-        + [("language pack", tag, frozen, library.pack(tag).version) for tag, frozen in board.languages.items()]
+        + [("language pack", tag, frozen, library.pack(tag).version) for tag, frozen in board.packs.items()]
     )
     for what, name, frozen, found in here:
         if frozen != found:

@@ -85,7 +85,7 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
     protocol = msgspec.structs.replace(prepared.protocol, identities=tuple(judge.identity for judge in judges))
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
     for place in _places(judges, settings) if prepared.data.private else ():
-        watcher.consent(place, len(prepared.data.labelled_metrics))
+        watcher.consent(place, len(prepared.data.asked_metrics))
     with Store.writing(out) as store:
         store.put_run(protocol.name, msgspec.json.encode(protocol))
         return _complete(judges, openings, prepared, store, out, watcher, settings)

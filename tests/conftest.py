@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +39,7 @@ _PRESENT: dict[str, Callable[[], bool]] = {
     "ray": lambda: find_spec("ray") is not None,
     "chromium": lambda: shutil.which("chromium") is not None and find_spec("playwright") is not None,
     "axe-core": AXE.is_file,
+    "pyrage": lambda: find_spec("pyrage") is not None,
 }
 
 
@@ -120,3 +122,112 @@ def shared_data() -> Path:
 def axe_core() -> str:
     """The program that looks for what keeps people out of a page; for tests that carry `needs("axe-core")`."""
     return AXE.read_text("utf-8")
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+CANARY = "A canary for tests: these rows should never appear in training corpora, 4d1f"
+
+
+class OwnBoard(NamedTuple):
+    """A content folder with two packs without labels and the board `held`, and the labels of its items elsewhere."""
+
+    content: Path
+    labels: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.content / "leaderboards" / "held"
+
+    @property
+    def toml(self) -> Path:
+        return self.folder / "board.toml"
+
+    def label_openly(self) -> None:
+        """Put the labels into the packs, as most boards have them."""
+        rows = [json.loads(line) for line in self.labels.read_text("utf-8").splitlines()]
+        for tag in ("nl", "sv"):
+            own = [row for row in rows if row["item_id"].startswith(tag)]
+            write_rows(self.content / "languages" / tag / "labels" / "open_prompt.jsonl", own)
+
+    def tree(self) -> dict[str, bytes]:
+        """Every file of the content folder, for tests that nothing has changed."""
+        return {str(path.relative_to(self.content)): path.read_bytes() for path in sorted(self.content.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture
+def own_board(tmp_path: Path) -> OwnBoard:
+    """30 answers to open prompts in Dutch and in Swedish, asked on two metrics: 120 calls; a third of the labels are 0, 1, 2 each."""
+    content, labels = tmp_path / "content", []
+    for tag in ("nl", "sv"):
+        rows = []
+        for n in range(30):
+            extra = {} if n else {"canary": CANARY}
+            texts = {"prompt": f"Vraag {n}?", "output": f"Antwoord {tag} {n}, " + "bla " * n}
+            rows.append({"item_id": f"{tag}-{n}", "language": tag, "task": "open_prompt", "group": f"{tag}-g{n}", **texts, **extra})
+            for metric in ("task_quality", "linguistic_acceptability"):
+                labels.append({"item_id": f"{tag}-{n}", "annotator_id": "a", "metric": metric, "score": n % 3})
+        write_rows(content / "languages" / tag / "items" / "open_prompt.jsonl", rows)
+        script = f'tag = "{tag}"\nversion = "1.0.0"\nscript = "Latn"\nresource_class = 4\nsegmenter = "icu"\nreviewed_by = []\n'
+        (content / "languages" / tag / "pack.toml").write_text(script, encoding="utf-8")
+        (content / "languages" / tag / "CARD.md").write_text(f"# {tag}\n", encoding="utf-8")
+    board = OwnBoard(content, write_rows(tmp_path / "secret" / "labels.jsonl", labels))
+    board.folder.mkdir(parents=True)
+    board.folder.joinpath("CARD.md").write_text("# held\n", encoding="utf-8")
+    board.toml.write_text(BOARD + f"# {CANARY}\n", encoding="utf-8")
+    return board
+
+
+BOARD = """\
+id = "held"
+version = "1.0.0"
+title = "Held-out answers"
+description = "Answers whose labels are held out."
+data = "bundled"
+variants = ["single"]
+temperature = 0
+repeats = 1
+majority = "drop"
+annotators = ""
+statistics = ["pa_failed_wrong"]
+rank_by = "pa_failed_wrong"
+
+[tasks]
+open_prompt = "1.0.0"
+
+[rubrics]
+task_quality = "1.0.0"
+linguistic_acceptability = "1.0.0"
+
+[languages]
+nl = "1.0.0"
+sv = "1.0.0"
+
+"""
+
+
+class KeyPair(NamedTuple):
+    """An age key: the file that holds it, and its public half."""
+
+    file: Path
+    recipient: str
+
+
+@pytest.fixture
+def make_key(tmp_path: Path) -> Callable[[str], KeyPair]:
+    """A new age key under a name; for tests that carry `needs("pyrage")`."""
+
+    def make(name: str = "owner") -> KeyPair:
+        import pyrage
+
+        identity = pyrage.x25519.Identity.generate()
+        path = tmp_path / "keys" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"# public key: {identity.to_public()}\n{identity}\n", encoding="ascii")
+        return KeyPair(path, str(identity.to_public()))
+
+    return make

@@ -9,6 +9,7 @@ from harness.analyse.options import ALWAYS, POOLED, Annotators, Options
 from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
 from harness.analyse.ranking import Gain, Matched, People, Placed, Ranking, gains_over, rank
 from harness.analyse.report import Report, Verdict, recording, report, signature, verdicts
+from harness.analyse.retest import Outcome, Retest, held_against
 
 __all__ = [
     "ALWAYS",
@@ -24,16 +25,19 @@ __all__ = [
     "LabelCheck",
     "Matched",
     "Options",
+    "Outcome",
     "Outcomes",
     "People",
     "Placed",
     "Ranking",
     "Recording",
     "Report",
+    "Retest",
     "Verdict",
     "check_labels",
     "compare",
     "gains_over",
+    "held_against",
     "outcomes",
     "rank",
     "recording",

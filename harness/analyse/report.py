@@ -12,6 +12,7 @@ import msgspec
 from harness.analyse.ablations import ablations
 from harness.analyse.cells import Cell
 from harness.analyse.compare import CI_METHOD, Recording, compare
+from harness.analyse.covered import Covered, covered
 from harness.analyse.options import Annotators, Options
 from harness.content import Dataset
 from harness.content.recorded import Judgments
@@ -66,6 +67,7 @@ class Report(msgspec.Struct, frozen=True):
     left_out: dict[str, dict[str, int]] = {}  # judge -> parameter that it does not take -> calls
     few_shot: dict[str, Any] = {}  # what examples were shown, and which classes have none
     ablations: dict[str, Any] = {}  # a section for each that the run contains
+    sealed: tuple[Covered, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs, its cells flat."""
@@ -192,8 +194,9 @@ def report(
     does not take; `realised` what perturbations achieved; `absent` which classes have no example.
     """
     source = recording(judgments, data, training, name)
+    comparable = len(judgments) and not data.sealed
     rule = {"majority": protocol.majority, "annotators": Annotators.parse(protocol.annotators) if protocol.annotators else None}
-    by_metric = compare([source], msgspec.structs.replace(BY_METRIC, **rule)).cells if len(judgments) else ()
+    by_metric = compare([source], msgspec.structs.replace(BY_METRIC, **rule)).cells if comparable else ()
     return Report(
         schema_version=SCHEMA_VERSION,
         run=name,
@@ -204,13 +207,14 @@ def report(
         ci_method=CI_METHOD,
         verdicts=verdicts(by_metric, protocol.constructed),
         by_metric=by_metric,
-        cells=compare([source], msgspec.structs.replace(BY_TASK, **rule)).cells if len(judgments) else (),
+        cells=compare([source], msgspec.structs.replace(BY_TASK, **rule)).cells if comparable else (),
         missing=dict(missing or {}),
         answered_by=dict(answered_by or {}),
         unreviewed_instructions=tuple(unreviewed_instructions),
         left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
         few_shot=_few_shot(protocol, training, absent or {}),
-        ablations=ablations(data, source.judgments, realised, metrics=protocol.metrics) if len(judgments) else {},
+        ablations=ablations(data, source.judgments, realised, metrics=protocol.metrics) if comparable else {},
+        sealed=covered(judgments, data) if data.sealed else (),
     )
 
 

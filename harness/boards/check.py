@@ -14,11 +14,14 @@ from harness.boards.card import CARD, JudgeCard, examine_card, plainly
 from harness.boards.changes import TABLE, Change, change_since
 from harness.boards.pool import look_through
 from harness.boards.scoring import Entry, Examined
+from harness.boards.sealed import data_files, with_labels
 from harness.boards.structure import folder_problems, kind_of
 from harness.content import Board, Library
+from harness.content.canary import HOW_TO_MARK, holds_canary
 from harness.content.problem import Problem, line_of
 from harness.content.scales import of_key
 from harness.content.tags import suggest
+from harness.errors import UsageError
 from harness.protocol import Prepared, RunSpec, prepare
 
 SUBMISSIONS = "submissions"
@@ -63,19 +66,24 @@ def check_boards(
     names: Sequence[str] = (),
     *,
     content: Sequence[Path] = (),
+    data: Path | None = None,
+    key: Path | None = None,
     changed: str | None = None,
     table: Table | None = None,
     processes: int | None = None,
 ) -> CheckedBoards:
     """Check the submissions of these boards (of all, without names); with `changed`, those that the commits since it bring.
 
-    `table` makes what TABLE.md should say; without it a TABLE.md is not looked at.
+    `data` is the data folder of a board that judges one, and `key` opens sealed labels, which are read in memory. `table` makes what
+    TABLE.md should say; without it a TABLE.md is not looked at.
 
     Raises:
         UsageError: for a board that is not there, and for a `changed` that git does not know.  ContentError: for a board or content that
         cannot be read: what is wrong with submissions is found and never raised.
     """
     boards = {name: library.board(name) for name in (names or library.board_files)}
+    if (data is not None or key is not None) and len(boards) != 1:
+        raise UsageError("--data and --key are of one board; name it")
     change = change_since(changed, {name: library.board_files[name].parent for name in boards}) if changed is not None else None
     checked: list[Checked] = []
     problems = list(change.problems) if change else []
@@ -87,11 +95,13 @@ def check_boards(
             continue
         wanted = change.submissions[name] if change else submissions_of(folder)
         tabled = change is not None and name in change.tables
-        if wanted or tabled:
-            prepared = whole_board(name, content)
+        if wanted or tabled or key is not None:
+            prepared = whole_board(name, content, data)
             checked += _check(name, prepared, folder, wanted, processes, of_change=change is not None)
+            problems += _unmarked(board, library, prepared)
+        labelled = with_labels(prepared, key) if key is not None else None
         if tabled:
-            problems += _table_problems(board, prepared, folder, table, processes)
+            problems += _table_problems(board, prepared, folder, table, processes, labelled)
     return CheckedBoards(checked, [*problems, *(problem for one in checked for problem in one.problems)], change)
 
 
@@ -155,9 +165,23 @@ def _beside_others(card: JudgeCard, folder: Path, judges: dict[str, str]) -> Ite
         yield Problem(folder / CARD, None, f"the same judge with the same settings is in {SUBMISSIONS}/{first}; it stands on a board once")
 
 
-def _table_problems(board: Board, prepared: Prepared, folder: Path, table: Table | None, processes: int | None) -> Iterator[Problem]:
-    """Whether the TABLE.md of a change is what the submissions give."""
+def _unmarked(board: Board, library: Library, prepared: Prepared) -> Iterator[Problem]:
+    """Data files of a board with sealed labels that lack its canary; those of packs are looked at by `harness check`."""
+    if board.sealed is None or not prepared.protocol.data:
+        return
+    for path in data_files(board, library, Path(prepared.protocol.data)):
+        if not holds_canary(path, board.sealed.canary):
+            yield Problem(path, None, f"the canary of the board '{board.id}' does not stand in this file; {HOW_TO_MARK}")
+
+
+def _table_problems(
+    board: Board, prepared: Prepared, folder: Path, table: Table | None, processes: int | None, labelled: Prepared | None = None
+) -> Iterator[Problem]:
+    """Whether the TABLE.md of a change is what the submissions give; of sealed labels only who has a key can tell."""
     path = folder / TABLE
+    if board.sealed is not None and labelled is None:
+        yield Problem(path, None, f"the labels of '{board.id}' are sealed, so that its numbers are checked where the key is; leave it out")
+        return
     if table is None:
         yield Problem(path, None, "the table is made from the submissions when a change is merged; leave it out")
         return
@@ -170,5 +194,5 @@ def _table_problems(board: Board, prepared: Prepared, folder: Path, table: Table
     entries = [found.entry for found in look_through(prepared, submissions_of(folder), processes=processes)]
     if None in entries:
         yield Problem(path, None, "cannot be made again while submissions have something wrong")
-    elif path.read_bytes() != table(board, prepared, [entry for entry in entries if entry]).encode():
+    elif path.read_bytes() != table(board, labelled or prepared, [entry for entry in entries if entry]).encode():
         yield Problem(path, None, f"not what the submissions give; run 'harness board build {board.id}'")

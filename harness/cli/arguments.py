@@ -57,6 +57,13 @@ def shares(text: str) -> tuple[float, ...]:
     return values
 
 
+def one_share(text: str) -> float:
+    value = above_zero(text)
+    if value > 1:
+        raise argparse.ArgumentTypeError(f"a share above 0 and at most 1 is needed; got '{text}'")
+    return value
+
+
 def above_zero(text: str) -> float:
     try:
         value = float(text)

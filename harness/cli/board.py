@@ -65,13 +65,21 @@ def _next_steps(written: Sequence[Submission], board: str) -> list[str]:
 
 def check(arguments: argparse.Namespace) -> int:
     library = Library(*arguments.content)
-    found = check_boards(library, arguments.boards, content=arguments.content, changed=arguments.changed, table=_table)
+    found = check_boards(
+        library,
+        arguments.boards,
+        content=arguments.content,
+        data=arguments.data,
+        key=arguments.key,
+        changed=arguments.changed,
+        table=_table,
+    )
     if arguments.json:
         sys.stdout.write(to_json(_as_json(found)))
     else:
         for problem in found.problems:
             print(_one_line(problem))
-        for line in _summary(found):
+        for line in [*_summary(found), *_of_sealed(library, arguments.boards, opened=arguments.key is not None)]:
             print(plain(" ".join(line.splitlines())), file=sys.stderr)
     return 1 if found.problems else 0
 
@@ -82,6 +90,14 @@ def _table(board: Board, prepared: Prepared, entries: Sequence[Entry]) -> str:
     from harness.render.standings_markdown import standings_markdown
 
     return standings_markdown(standings(board, prepared, entries))
+
+
+def _of_sealed(library: Library, names: Sequence[str], *, opened: bool) -> list[str]:
+    """What was looked at of sealed labels."""
+    sealed = [name for name in names or library.board_files if library.board(name).sealed is not None]
+    if opened:
+        return [f"{name}: its sealed labels are those that were committed to" for name in sealed]
+    return [f"{name}: its labels are sealed; replies were checked, numbers are checked with --key FILE" for name in sealed]
 
 
 def _as_json(found: CheckedBoards) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.cli.arguments import command, content, group, json, names, out
+from harness.cli.arguments import above_zero, command, content, for_judge, group, json, names, one_share, out, positive, seed
 
 
 def submit_parser(commands: Any) -> None:
@@ -37,7 +37,7 @@ def submit_parser(commands: Any) -> None:
 
 def add(commands: Any) -> None:
     sub = group(commands, "board", "look after leaderboards")
-    for one in (_show, _build, _check):
+    for one in (_show, _build, _check, _verify, _seal, _open, _rotate):
         one(sub)
 
 
@@ -64,5 +64,70 @@ def _check(sub: Any) -> None:
         metavar="BASE",
         help="only what the commits since BASE (origin/main, say) bring, which may be new submissions and nothing else",
     )
+    _data(p)
+    p.add_argument("--key", type=Path, metavar="FILE", help="open the sealed labels of the board in memory, and see that they are those")
     content(p)
     json(p)
+
+
+def _data(p: Any) -> None:
+    p.add_argument("--data", type=Path, metavar="DIR", help="the data of a board that judges a data folder")
+
+
+def _verify(sub: Any) -> None:
+    p = command(sub, "verify", "verify:verify", "ask some of a submission's calls again, twice each, and mark it as verified if it holds")
+    p.add_argument("board", metavar="BOARD", help="the board")
+    p.add_argument("submission", metavar="SUBMISSION", help="the folder of the submission, by its name or path")
+    p.add_argument("--share", type=one_share, default=0.05, metavar="S", help="of the board's calls, at least 20 of them (default: 0.05)")
+    p.add_argument("--seed", type=seed, metavar="N", help="draws the calls (default: one that nobody could know beforehand)")
+    p.add_argument("--base-url", metavar="URL", help="the endpoint of an openai/ judge, if not the environment's")
+    _data(p)
+    p.add_argument("--out", type=Path, metavar="DIR", help="keep what is answered, so that the same command goes on (default: thrown away)")
+    content(p)
+    speed = p.add_argument_group("how fast, and how far (moves no number)")
+    speed.add_argument("--concurrency", type=positive, metavar="N", help="calls in flight")
+    speed.add_argument("--rpm", type=for_judge(above_zero), metavar="N", help="requests a minute, at most")
+    speed.add_argument("--tpm", type=for_judge(above_zero), metavar="N", help="tokens a minute, at most")
+    speed.add_argument("--attempts", type=positive, metavar="N", help="tries of one call before it is given up (default: 8)")
+    speed.add_argument("--timeout", type=above_zero, metavar="SECONDS", help="for one try (default: 120)")
+    speed.add_argument("--max-cost", type=above_zero, metavar="DOLLARS", help="ask nothing if it takes more than that")
+    speed.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML), which go before the known ones")
+    p.add_argument("--yes", action="store_true", help="send the texts of a private data folder to the endpoint without asking")
+    json(p)
+
+
+def _seal(sub: Any) -> None:
+    p = command(sub, "seal", "seal:seal", "encrypt the labels of a board beside it, and commit to them")
+    p.add_argument("board", metavar="BOARD", help="a board without labels, which are elsewhere")
+    p.add_argument("--labels", type=Path, required=True, metavar="DIR|FILE", help="the labels, outside of what is published")
+    _recipients(p)
+    p.add_argument("--canary", metavar="TEXT", help="the sentence that stands in every data file of the board (default: a new one)")
+    _data(p)
+    content(p)
+    json(p)
+
+
+def _open(sub: Any) -> None:
+    p = command(sub, "open", "seal:open_", "decrypt the sealed labels of a board into a new folder")
+    p.add_argument("board", metavar="BOARD", help="the board")
+    _key(p)
+    p.add_argument("--to", type=Path, required=True, metavar="DIR", help="a folder that is not there yet, outside of what is published")
+    content(p)
+
+
+def _rotate(sub: Any) -> None:
+    p = command(sub, "rotate", "seal:rotate", "encrypt the sealed labels of a board to other keys; the labels stay what they are")
+    p.add_argument("board", metavar="BOARD", help="the board")
+    _key(p)
+    _recipients(p)
+    content(p)
+
+
+def _key(p: Any) -> None:
+    p.add_argument("--key", type=Path, required=True, metavar="FILE", help="an age key that opens them, as age-keygen writes it")
+
+
+def _recipients(p: Any) -> None:
+    p.add_argument(
+        "--recipient", action="append", required=True, metavar="age1…", help="a public key of age that can open the labels; repeatable"
+    )

@@ -133,6 +133,11 @@ def show(result: RunResult, *, as_json: bool, quiet: bool = False) -> Report:
         return found
     if as_json:
         sys.stdout.write(to_json(found.as_json()))
+    elif result.prepared.data.sealed:
+        from harness.render.sealed import print_covered
+
+        print_covered(found)
+        print(f"\nfiles: {result.folder}", file=sys.stderr)
     else:
         print_report(found)
         print_ablations(found.ablations)

@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from harness.content import tags
+from harness.content.canary import HOW_TO_MARK, LABELS, holds_canary, not_sealed
 from harness.content.dataset import read_items
 from harness.content.labels import Labels, read_labels
 from harness.content.library import Library
@@ -24,7 +25,7 @@ from harness.content.lock import differences
 from harness.content.problem import Problem, from_error, line_of
 from harness.content.scaffold import PLACEHOLDER
 from harness.content.scales import Complaints, of_key, repeats, scale_complaints
-from harness.content.specs import Board, DataFolder, Instructions, Pack, Rubric, S, Task, read_spec
+from harness.content.specs import Board, BoardData, DataFolder, Instructions, Pack, Rubric, S, Task, read_spec
 from harness.content.translation import instruction_complaints
 from harness.errors import ContentError, UsageError
 from harness.model import Item, parse_variant
@@ -178,6 +179,7 @@ def _spec_problems(content: _Content) -> Iterator[Problem]:
     for name, board in content.boards.items():
         yield from _located(library.board_files[name], _board_complaints(name, board, content))
         yield from _listed_items(library.board_files[name], board, content)
+        yield from _sealed_problems(library.board_files[name], board, content)
 
 
 def _located(path: Path, complaints: Complaints) -> Iterator[Problem]:
@@ -270,13 +272,15 @@ def _pack_complaints(tag: str, pack: Pack) -> Complaints:
 
 
 def _translation_complaints(found: Instructions, content: _Content) -> Complaints:
-    """All that is bundled has to be there; a task or rubric of another folder may be."""
+    """All bundled tasks that packs hold items of have to be there, with their rubrics; other tasks may be."""
     library = content.library
-    known, bundled = [], []
-    for kind, files in {"tasks": library.task_files, "rubrics": library.rubric_files}.items():
+    judged = {table.task for table in content.tables}
+    asked = {metric for name in judged if name in content.tasks for metric in content.tasks[name].metrics}
+    known, wanted = [], []
+    for kind, files, needed in (("tasks", library.task_files, judged), ("rubrics", library.rubric_files, asked)):
         known += [f"{kind}.{name}" for name in files]
-        bundled += [f"{kind}.{name}" for name, path in files.items() if library.roots[0] / kind in path.parents]
-    yield from instruction_complaints(found, content.tasks, content.rubrics, wanted=bundled, known=known)
+        wanted += [f"{kind}.{name}" for name, path in files.items() if name in needed and library.roots[0] / kind in path.parents]
+    yield from instruction_complaints(found, content.tasks, content.rubrics, wanted=wanted, known=known)
 
 
 def _decomposed(path: Path) -> Iterator[Problem]:
@@ -302,18 +306,61 @@ def _board_complaints(name: str, board: Board, content: _Content) -> Complaints:
     yield from _misnamed(board.id, name, "id")
     yield from _frozen("task", board.tasks, library.task_files, {key: spec.version for key, spec in content.tasks.items()})
     yield from _frozen("rubric", board.rubrics, library.rubric_files, {key: spec.version for key, spec in content.rubrics.items()})
-    yield from _frozen("language pack", board.languages, library.pack_files, {key: spec.version for key, spec in content.packs.items()})
+    yield from _frozen("language pack", board.packs, library.pack_files, {key: spec.version for key, spec in content.packs.items()})
     for variant in board.variants:
         try:
             parse_variant(variant)
         except ValueError as err:
             yield str(err), of_key("variants")
+    yield from _data_complaints(board, library)
     if board.items:
         for tag in board.languages:
             if not board.items.get(tag):
                 yield f"no items of '{tag}' are listed, though those of other languages are; list them, or none at all", r"^\[items\]"
-        for tag in board.items.keys() - board.languages.keys():
+        for tag in board.items.keys() - set(board.languages):
             yield f"items of '{tag}' are listed, which is not among the board's languages", rf"{of_key(tag)}[ \t]*\["
+
+
+def _data_complaints(board: Board, library: Library) -> Complaints:
+    """What cannot be about the data that a board judges."""
+    if not isinstance(board.data, BoardData):
+        if not isinstance(board.languages, dict):
+            yield (
+                "languages lists tags, but the items are those of packs: name each with its version, in a table",
+                of_key("languages"),
+            )
+        return
+    if isinstance(board.languages, dict):
+        yield "languages names versions of packs, but the data are not in the packs: list the tags", r"^\[languages\]"
+    for tag in board.languages:
+        if wrong := _not_canonical(tag):
+            yield wrong, of_key("languages")
+    if board.data.recipe not in library.recipe_files:
+        here = ", ".join(library.recipe_files)
+        yield f"no recipe '{board.data.recipe}'.{tags.suggest(board.data.recipe, library.recipe_files)} Here: {here}", of_key("recipe")
+    if bool(board.data.hub) != bool(board.data.revision) or not (board.data.hub or board.data.sha256):
+        yield "data need a content hash (sha256), or a data set of the hub at a commit (hub and revision)", of_key("recipe")
+    for name in board.data.tasks.values():
+        if name not in board.tasks:
+            yield f"the data's items are asked about as '{name}', which is not among the board's tasks", of_key(name)
+
+
+def _sealed_problems(path: Path, board: Board, content: _Content) -> Iterator[Problem]:
+    """What is wrong with sealed labels, as far as it can be seen without a key."""
+    if board.sealed is None:
+        return
+    if wrong := not_sealed(path.with_name(LABELS)):
+        yield Problem(path.with_name(LABELS), None, wrong)
+    judged = [table for table in content.tables if table.tag in board.packs and table.task in board.tasks]
+    for file in (path, *(table.path for table in judged)):
+        if not holds_canary(file, board.sealed.canary):
+            yield Problem(file, None, f"the canary of the board '{board.id}' does not stand in this file; {HOW_TO_MARK}")
+    for table in judged:
+        listed = board.items.get(table.tag, ()) if board.items else {item.item_id for item in table.items or () if item.split == "test"}
+        open_labels = len(table.labels.of_items(listed)) if table.labels is not None else 0
+        if open_labels:
+            message = f"{open_labels} labels that are sealed on the board '{board.id}' stand here openly; take them out"
+            yield Problem(table.label_path, None, message)
 
 
 def _frozen(word: str, wanted: Mapping[str, str], files: Mapping[str, Path], versions: Mapping[str, str]) -> Complaints:
@@ -327,6 +374,8 @@ def _frozen(word: str, wanted: Mapping[str, str], files: Mapping[str, Path], ver
 
 
 def _listed_items(path: Path, board: Board, content: _Content) -> Iterator[Problem]:
+    if not board.packs:
+        return
     by_id = {item.item_id: item for table in content.tables for item in table.items or ()}
     unread = {table.tag for table in content.tables if table.items is None}
     seen: Counter[str] = Counter()
@@ -366,7 +415,7 @@ def _table_problems(content: _Content) -> Iterator[Problem]:
             known = ", ".join(content.library.task_files)
             yield Problem(table.path, None, f"items of task '{table.task}', which does not exist; tasks here: {known}")
         yield from _item_problems(table)
-        yield from _label_problems(table, content.tasks.get(table.task))
+        yield from _label_problems(table, content.tasks.get(table.task), _sealed_items(table, content))
     yield from _repeated_ids(content.tables)
 
 
@@ -411,15 +460,27 @@ def _item_problems(table: _Table) -> Iterator[Problem]:
             yield table.problem(item.item_id, f"parallel_id '{item.parallel_id}' stands for groups {both}; one group a language and task")
 
 
-def _label_problems(table: _Table, task: Task | None) -> Iterator[Problem]:
+def _sealed_items(table: _Table, content: _Content) -> set[str]:
+    """Items of a table whose labels are sealed with a board."""
+    boards = [board for board in content.boards.values() if board.sealed and table.tag in board.packs and table.task in board.tasks]
+    return {
+        item.item_id
+        for board in boards
+        for item in table.items or ()
+        if (item.item_id in board.items.get(table.tag, ()) if board.items else item.split == "test")
+    }
+
+
+def _label_problems(table: _Table, task: Task | None, sealed: set[str]) -> Iterator[Problem]:
     if table.items is None or table.labels is None:
         return
-    if not table.label_path.is_file() and any(item.split == "test" for item in table.items):
+    due = [item for item in table.items if item.split == "test" and item.item_id not in sealed]
+    if not table.label_path.is_file() and due:
         yield Problem(table.label_path, None, f"no labels for the items of {table.tag}/{table.task}; items without any cannot be compared")
         return
     labelled = {label.item_id for label in table.labels}
-    for item in table.items:
-        if item.split == "test" and item.item_id not in labelled:
+    for item in due:
+        if item.item_id not in labelled:
             yield table.problem(item.item_id, f"test item '{item.item_id}' has no label; label it, or make it a dev item")
     if task:
         for metric in sorted({label.metric for label in table.labels} - set(task.metrics)):

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from sys import intern
+from typing import Any
 
 import msgspec
 
@@ -21,7 +22,7 @@ from harness.content.labels import Labels, checked_labels, first_line, read_labe
 from harness.content.library import Library
 from harness.content.problem import line_of
 from harness.content.scales import of_key, scale_complaints
-from harness.content.specs import DataFolder, Task, read_spec
+from harness.content.specs import DataFolder, Shared, Task, read_spec
 from harness.errors import ContentError, UsageError
 from harness.model import Item, Label, Scale
 from harness.tables import find_table, read_rows
@@ -40,13 +41,14 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     private: bool = False  # a user's own texts: asked for consent before they leave the machine
     judgments: recorded.Judgments | None = None  # of a data folder that brings some, if they were asked for
     about: DataFolder = DataFolder(id="bundled", source="constructed", annotators="aggregate")
+    asks: Mapping[str, frozenset[str]] | None = None  # by task: metrics that every item is asked about, where labels are sealed
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of everything in items and labels that can move a number."""
+        """Hash of everything in items and labels that can move a number; scales without a label move none."""
         digest = hashlib.sha256()
         encode = msgspec.json.Encoder(order="sorted").encode
-        for row in chain(self.items, self.labels, [sorted(self.scales.items())]):
+        for row in chain(self.items, self.labels, [[(name, self.scales[name]) for name in sorted(self.labels.metric.used)]]):
             digest.update(encode(row))
             digest.update(b"\n")
         return digest.hexdigest()
@@ -71,6 +73,18 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
                 more = known | {metric}
                 found[item] = same.setdefault(more, more)
         return found
+
+    @property
+    def sealed(self) -> bool:
+        """Whether there are labels that are not here."""
+        return self.asks is not None and not len(self.labels.of_items(self.by_id))
+
+    @cached_property
+    def asked_metrics(self) -> dict[str, frozenset[str]]:
+        """`{item_id: metrics that a judge is asked about}`: those that have a label; where labels are sealed, all of the item's task."""
+        if self.asks is None:
+            return self.labelled_metrics
+        return {item.item_id: self.asks.get(item.task, frozenset()) for item in self.items}
 
     def only(self, items: Iterable[Item]) -> Dataset:
         """The same data, restricted to some of its items and their labels and judgments."""
@@ -123,7 +137,7 @@ def load_folder(folder: Path, library: Library, *, recipe: str | None = None, wi
     if item_path is None:
         raise ContentError("no items.jsonl (or .jsonl.gz, .parquet) in this data folder", folder)
     about = about_folder(folder, library, recipe)
-    items = read_items(item_path, _tasks(library), group_key=about.group)
+    items = read_items(item_path, _tasks(library), group_key=about.group, shared=_shared_texts(folder, about.shared))
     label_path, judgment_path = find_table(folder, "labels"), find_table(folder, "judgments") if with_judgments else None
     labels = (read_label_rows(label_path), label_path) if label_path else None
     judgments = (recorded.read_rows(judgment_path), judgment_path) if judgment_path else None
@@ -156,6 +170,31 @@ def _tasks(library: Library) -> dict[str, Task]:
     return {name: library.task(name) for name in library.task_files}
 
 
+class _SharedTexts(msgspec.Struct, frozen=True):
+    key: str
+    texts: dict[str, dict[str, Any]]
+
+    def of(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The texts that an item's row shares with others."""
+        return self.texts.get(str(row.get(self.key)), {})
+
+
+def _shared_texts(folder: Path, shared: Shared | None) -> _SharedTexts:
+    """The texts that items share, by their key; none where the folder has no such table: its items can be compared, but not judged."""
+    path = find_table(folder, shared.table) if shared else None
+    if shared is None or path is None:
+        return _SharedTexts("", {})
+    found: dict[str, dict[str, Any]] = {}
+    for line, row in read_rows(path):
+        for name in (shared.key, *shared.texts):
+            if not isinstance(row.get(name), str) or not row[name].strip():
+                raise ContentError(f"no text '{name}' in this row, which every row of '{shared.table}' needs", path, line)
+        if row[shared.key] in found:
+            raise ContentError(f"'{row[shared.key]}' stands here a second time; every {shared.key} has one row", path, line)
+        found[row[shared.key]] = {name: row[name] for name in shared.texts}
+    return _SharedTexts(shared.key, found)
+
+
 def _stand_ins(rows: Columns, path: Path, items: Mapping[str, Item], task: str) -> dict[str, Item]:
     """Items without texts for rows that bring a language of their own, because their item is not among the items."""
     if not task:
@@ -169,14 +208,21 @@ def _stand_ins(rows: Columns, path: Path, items: Mapping[str, Item], task: str) 
 
 
 def read_items(
-    path: Path, tasks: Mapping[str, Task], *, language: str | None = None, task: str | None = None, group_key: str = "group"
+    path: Path,
+    tasks: Mapping[str, Task],
+    *,
+    language: str | None = None,
+    task: str | None = None,
+    group_key: str = "group",
+    shared: _SharedTexts | None = None,
 ) -> list[Item]:
     """Items of one file. `language` and `task`, where given, are what every row must say; rows of tasks that are in `tasks` must
     have that task's texts, rows of other tasks are taken as they are (they can be compared, not judged). `group_key` names the key
-    that holds the group; a row without it is its own group."""
+    that holds the group; a row without it is its own group. `shared` are texts that stand in a table beside it; a row's own go before."""
     items: list[Item] = []
     seen: dict[str, int] = {}
     for line, row in read_rows(path):
+        row = {**shared.of(row), **row} if shared else row
         known = {key: row.pop(key) for key in _ITEM_KEYS if key in row}
         known |= {key: intern(known[key]) for key in _FEW if isinstance(known.get(key), str)}
         try:

@@ -156,9 +156,37 @@ class Instructions(_Spec, frozen=True):
     rubrics: dict[str, RubricWords]
 
 
+class BoardData(_Spec, frozen=True):
+    """Data that are not in the packs: a data folder that the user has, known by its content hash, or a data folder on the hub at a commit.
+
+    `tasks` says as which task of ours the data's tasks are asked about, where they are called otherwise; `where` which items are
+    judged, by any key of theirs.
+    """
+
+    recipe: Text
+    sha256: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+    hub: Annotated[str, msgspec.Meta(pattern=r"^([\w.-]+/[\w.-]+)?$")] = ""
+    revision: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{40})?$")] = ""
+    tasks: dict[str, Text] = {}
+    where: dict[str, tuple[str | int, ...]] = {}
+
+
+class Sealed(_Spec, frozen=True):
+    """Labels that are kept encrypted in `labels.age` beside the board: who can open them, and what was published about them beforehand.
+
+    `commitment` is the SHA-256 of what is encrypted: a random salt and the labels; `canary` stands in every data file of the board.
+    """
+
+    recipients: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
+    commitment: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
+    canary: Annotated[str, msgspec.Meta(pattern=r"^[ !#-\[\]-~]{30,300}$")]  # printable ASCII, the same in JSON and TOML
+    source: Source = "native"
+
+
 class Board(_Spec, frozen=True):
     """`leaderboards/<id>/board.toml`: a frozen protocol. `items` lists what is judged, by language; without it: all test items.
 
+    `languages` are packs at their versions; of data that are not in the packs, only tags.
     `majority` is how annotators become one reference, `annotators` how many an item needs (`3`, `2+`; empty: two or more, or one where no
     item has two), `statistics` the columns of its table, `rank_by` the one that judges are ranked by.
     """
@@ -167,10 +195,10 @@ class Board(_Spec, frozen=True):
     version: Version
     title: Text
     description: Text
-    data: Literal["bundled"]
+    data: Literal["bundled"] | BoardData
     tasks: dict[str, Version]
     rubrics: dict[str, Version]
-    languages: dict[str, Version]
+    languages: dict[str, Version] | tuple[Text, ...]
     variants: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     temperature: Annotated[float, msgspec.Meta(ge=0)]
     repeats: Annotated[int, msgspec.Meta(ge=1)]
@@ -179,6 +207,20 @@ class Board(_Spec, frozen=True):
     statistics: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     rank_by: Text
     items: dict[str, tuple[str, ...]] = {}
+    sealed: Sealed | None = None
+
+    @property
+    def packs(self) -> dict[str, str]:
+        """`{tag: version}` of the language packs that it is frozen on; none for data that are not in the packs."""
+        return self.languages if isinstance(self.languages, dict) else {}
+
+
+class Shared(_Spec, frozen=True):
+    """Texts that several items share and that stand in a table of their own beside them: which items, by which key."""
+
+    table: Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+$")]
+    key: Text
+    texts: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
 
 
 class DataFolder(_Spec, frozen=True):
@@ -200,6 +242,7 @@ class DataFolder(_Spec, frozen=True):
     task: str = ""  # of labels and judgments that bring a language of their own, because their item is not among the items
     group: Text = "group"  # the key of an item that names what it shares with others
     repeats: Literal["numbered", "rows"] = "numbered"  # "rows": one judge's rows for one item are its repeats, in their order
+    shared: Shared | None = None
     metrics: dict[str, Scale] = {}
 
 

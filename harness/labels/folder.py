@@ -51,6 +51,8 @@ def _scale_lines(scale: Scale) -> list[str]:
 def _value(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, msgspec.Struct):
+        return _value(msgspec.structs.asdict(value))
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_key(key)} = {_value(inner)}" for key, inner in value.items()) + " }"
     if isinstance(value, str):  # TOML's basic strings are JSON's, but for DEL

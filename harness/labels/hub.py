@@ -55,6 +55,23 @@ def read_hub(source: str, revision: str | None, split: str | None = None) -> Tab
     return table._replace(notes=[*table.notes, f"{source} was read at commit {commit}"])
 
 
+def fetch_folder(name: str, revision: str) -> Path:
+    """The data folder that the hub's data set `owner/name` is at a commit, fetched into the hub's cache once.
+
+    Raises ContentError when it cannot be fetched.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    wanted = ["*.jsonl", "*.jsonl.gz", "*.parquet", "data.toml"]
+    web_errors: Any = HfHubHTTPError.__bases__
+    try:
+        found = snapshot_download(name, repo_type="dataset", revision=revision, allow_patterns=wanted)
+    except (*web_errors, LocalEntryNotFoundError, OSError, ValueError) as err:
+        raise ContentError(f"cannot be fetched at commit {revision} ({_first_line(err)})", f"{PREFIX}{name}") from None
+    return Path(found)
+
+
 def _datasets() -> Any:
     """The library, by name: a checkout has a folder `datasets/` of its own, which type checkers would take for it."""
     library = importlib.import_module("datasets")  # late: 1 s

@@ -61,6 +61,7 @@ from harness.stats.paired import (
     vs_baseline,
 )
 from harness.stats.ranks import Ranks, rank_judges
+from harness.stats.retest import SAME_SOURCE, Retest, clopper_pearson, retest
 from harness.stats.rows import Rows, count_classes, count_long, distinct_counts, tabulate, tabulate_cells
 from harness.stats.statistic import Statistic, estimate
 from harness.stats.stratified import tau_within
@@ -75,6 +76,7 @@ __all__ = [
     "MISSING",
     "NO_MAJORITY",
     "RARE",
+    "SAME_SOURCE",
     "TOO_FEW",
     "VS_BASELINE",
     "Coverage",
@@ -89,6 +91,7 @@ __all__ = [
     "MarginTest",
     "PageTest",
     "Ranks",
+    "Retest",
     "Rows",
     "Rule",
     "ScaleError",
@@ -103,6 +106,7 @@ __all__ = [
     "benjamini_hochberg",
     "benjamini_yekutieli",
     "cell_statistics",
+    "clopper_pearson",
     "cohen_kappa",
     "commonest",
     "count_classes",
@@ -145,6 +149,7 @@ __all__ = [
     "proportion_interval",
     "rank_judges",
     "rarest_expected",
+    "retest",
     "slope",
     "spearman",
     "stuart_maxwell",

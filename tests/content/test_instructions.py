@@ -14,7 +14,8 @@ from harness.prompts.wording import ENGLISH
 
 LIBRARY = Library()
 TAGS = list(LIBRARY.instruction_files)
-RUBRICS = list(LIBRARY.rubric_files)
+# Those that packs' items are asked about; the rubrics of other data need no translation.
+RUBRICS = sorted({metric for tag in LIBRARY.tags_with_items() for task in LIBRARY.item_files(tag) for metric in LIBRARY.task(task).metrics})
 # Shorter texts (titles, "Score 1:") say too little for a language to be known by.
 LONG_ENOUGH = 25
 

@@ -39,6 +39,10 @@ NEEDED = {
     "store merge": ["folder", "--out", "folder"],
     "submit": ["run", "--board", "controls"],
     "board show": ["controls"],
+    "board verify": ["controls", "judge"],
+    "board seal": ["controls", "--labels", "folder", "--recipient", "age1x"],
+    "board open": ["controls", "--key", "f", "--to", "folder"],
+    "board rotate": ["controls", "--key", "f", "--recipient", "age1x"],
 }
 
 

@@ -16,7 +16,7 @@ from harness.content.lock import accept
 def root(tmp_path: Path) -> Path:
     """A content root of its own, with a content.lock that fits it."""
     folder = tmp_path / "content"
-    for kind in ("tasks", "rubrics", "languages", "leaderboards"):
+    for kind in ("tasks", "rubrics", "languages", "datasets", "leaderboards"):
         ignored = shutil.ignore_patterns("texts", "__pycache__", "submissions")
         shutil.copytree(bundled_root() / kind, folder / kind, ignore=ignored)
     accept(rooted(folder))

@@ -40,9 +40,9 @@ def extra(tmp_path: Path) -> Path:
 
 
 def test_bundled_content_is_found(library: Library) -> None:
-    assert sorted(library.task_files) == ["continue_writing", "open_prompt", "summarize"]
+    assert sorted(library.task_files) == ["answer_question", "continue_writing", "open_prompt", "summarize", "summarize_article"]
     assert sorted(library.pack_files) == ["cs", "de", "en", "es", "fr", "it", "ja", "pt-BR", "zh"]
-    assert sorted(library.board_files) == ["controls", "controls-full"]
+    assert sorted(library.board_files) == ["basse", "controls", "controls-full", "pariksha"]
     assert library.task("summarize").id == "summarize"
 
 

@@ -41,7 +41,7 @@ def test_file_has_one_sorted_line_a_unit(root: Path, copy: Library) -> None:
     assert text.endswith("\n") and lines == sorted(lines)
     name, version, sha256 = next(line for line in lines if line.startswith("tasks/summarize ")).split(" ")
     assert (version, len(sha256)) == ("1.0.0", 64)
-    assert {line.split("/")[0] for line in lines} == {"instructions", "languages", "leaderboards", "rubrics", "tasks"}
+    assert {line.split("/")[0] for line in lines} == {"datasets", "instructions", "languages", "leaderboards", "rubrics", "tasks"}
     assert read(lock_path(copy)) == current(copy)
     assert current(copy)[name] == Entry(version, sha256)
     assert differences(copy) == []

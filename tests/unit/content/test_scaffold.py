@@ -73,11 +73,16 @@ def test_check_complains_about_what_is_missing_only(
 
 def test_in_the_bundled_root_the_lock_is_missing_too(root: Path, library_of: MakeLibrary) -> None:
     new_task("story", root)
-    found = [problem for problem in check(library_of(root)) if "placeholder" not in problem.message]
-    *untranslated, problem = found
+    [problem] = [problem for problem in check(library_of(root)) if "placeholder" not in problem.message]
     assert (problem.path, problem.line) == (root / "tasks/story/task.toml", 2)
     assert "tasks/story is new, not in content.lock" in problem.message
-    assert {problem.path.name for problem in untranslated} == {"instructions.toml"}
+
+
+def test_a_bundled_task_is_to_be_translated_once_a_pack_holds_items_of_it(root: Path, library_of: MakeLibrary) -> None:
+    new_task("story", root)
+    (root / "languages/cs/items/story.jsonl").write_text("", "utf-8")
+    found = [problem for problem in check(library_of(root)) if "tasks.story" in problem.message]
+    assert {problem.path.name for problem in found} == {"instructions.toml"}
 
 
 @pytest.mark.parametrize(

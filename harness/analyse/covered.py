@@ -1,0 +1,45 @@
+"""What can be said of a run whose labels are sealed: how many answers could be read, and why the others could not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from harness.content import Dataset
+from harness.content.recorded import Judgments
+
+_KEY = ("judge", "variant", "temperature", "top_p")
+
+
+class Covered(msgspec.Struct, frozen=True):
+    """One judge in one language under one condition: judgments `asked`, `read` those with a score, `failures` by name the others."""
+
+    language: str
+    judge: str
+    variant: str
+    temperature: float
+    asked: int
+    read: int
+    failures: dict[str, int]
+    top_p: float | None = None
+
+    @property
+    def coverage(self) -> float:
+        """The share of judgments with a score."""
+        return self.read / self.asked
+
+
+def covered(judgments: Judgments, data: Dataset) -> tuple[Covered, ...]:
+    """Coverage by language, judge and condition, in that order, of texts as they are."""
+    found: dict[tuple[Any, ...], Counter[str]] = {}
+    clean = judgments.clean
+    columns = [getattr(clean, name) for name in _KEY]
+    for item, *key, failure in zip(clean.item, *columns, clean.failure, strict=True):
+        counts = found.setdefault((data.by_id[item].language, *key), Counter())
+        counts[str(failure) if failure is not None else ""] += 1
+    return tuple(
+        Covered(language, judge, variant, temperature, counts.total(), counts.pop("", 0), dict(sorted(counts.items())), top_p)
+        for (language, judge, variant, temperature, top_p), counts in sorted(found.items(), key=lambda pair: tuple(map(str, pair[0])))
+    )

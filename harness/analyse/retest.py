@@ -1,0 +1,26 @@
+"""Recorded answers beside fresh ones of the same calls: what was answered becomes codes for the exact test of `harness.stats`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from harness.stats import Retest, retest
+
+__all__ = ["Outcome", "Retest", "held_against"]
+
+Outcome = Mapping[str, object]  # metric -> score, or the failure in its place
+
+
+def held_against(recorded: Sequence[Outcome], first: Sequence[Outcome], second: Sequence[Outcome]) -> Retest:
+    """How far recorded answers are from two fresh ones, call by call; the three hold the same metrics of each call."""
+    codes: dict[object, int] = {}
+    widest = max(map(len, recorded), default=0)
+
+    def coded(outcomes: Sequence[Outcome]) -> list[list[int]]:
+        rows = []
+        for outcome in outcomes:
+            found = [codes.setdefault(outcome[metric], len(codes)) for metric in sorted(outcome)]
+            rows.append(found + [-1] * (widest - len(found)))
+        return rows
+
+    return retest(coded(recorded), coded(first), coded(second))
