@@ -2,6 +2,7 @@
 
     HarnessError            1
     ├── UsageError          2   a flag, a name or a combination that cannot be
+    │   └── MissingData     2   a board's data, or the key of its labels, have to be given
     ├── ContentError        3   a content or data file with something wrong in it (carries path and line)
     ├── JudgeError          4   a judge that cannot be reached, used or trusted
     │   └── FatalReply      4   an answer that would be the same for every call (401, unknown model, ...)
@@ -29,6 +30,10 @@ class UsageError(HarnessError):
     """What was asked for on the command line (or in a call of the API) cannot be."""
 
     exit_code = 2
+
+
+class MissingData(UsageError):
+    """A board's data, or the key of its sealed labels, are not part of this program and have to be given."""
 
 
 class ContentError(HarnessError):

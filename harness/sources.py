@@ -14,7 +14,7 @@ import numpy as np
 from harness.content import Board, Dataset, Library, load_bundled, load_folder
 from harness.content.dataset import text_problems
 from harness.content.specs import BoardData
-from harness.errors import ContentError, UsageError
+from harness.errors import ContentError, MissingData, UsageError
 from harness.labels.hub import fetch_folder
 from harness.model import Item
 from harness.tables import find_table
@@ -31,7 +31,7 @@ class BoardSource(msgspec.Struct, frozen=True):
 def load_board(board: Board, library: Library, languages: Sequence[str], given: Path | None = None) -> BoardSource:
     """A board's data in some of its languages; `given` is where the user says that they are.
 
-    Without its data a UsageError says how to get them; ContentError for data that are not those that the board is frozen on. Sealed
+    Without its data a MissingData says how to get them; ContentError for data that are not those that the board is frozen on. Sealed
     labels, if they should lie there, are left out.
     """
     if isinstance(board.data, BoardData):
@@ -94,7 +94,7 @@ def _beside(board: Board, data: BoardData, library: Library) -> Path:
     for folder in (Path(data.recipe), Path("data", data.recipe)):
         if folder.is_dir() and find_table(folder, "items"):
             return folder
-    raise UsageError(
+    raise MissingData(
         f"the board '{board.id}' judges data that are not part of this program: say --data DIR, or put them into a folder {data.recipe}/ "
         f"or data/{data.recipe}/ here (content hash {data.sha256})\n         {_how_to_get(data, library)}"
     )

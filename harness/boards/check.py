@@ -21,7 +21,7 @@ from harness.content.canary import HOW_TO_MARK, holds_canary
 from harness.content.problem import Problem, line_of
 from harness.content.scales import of_key
 from harness.content.tags import suggest
-from harness.errors import UsageError
+from harness.errors import MissingData, UsageError
 from harness.protocol import Prepared, RunSpec, prepare
 
 SUBMISSIONS = "submissions"
@@ -43,11 +43,15 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 class CheckedBoards(msgspec.Struct, frozen=True):
-    """All that was checked; `problems` are those of all submissions, and those that belong to none."""
+    """All that was checked; `problems` are those of all submissions, and those that belong to none.
+
+    `unchecked` are boards with submissions whose data are not here, and how to get them.
+    """
 
     submissions: list[Checked]
     problems: list[Problem]
     change: Change | None = None
+    unchecked: dict[str, str] = {}
 
 
 def whole_board(name: str, content: Sequence[Path] = (), data: Path | None = None) -> Prepared:
@@ -78,31 +82,42 @@ def check_boards(
     TABLE.md should say; without it a TABLE.md is not looked at.
 
     Raises:
-        UsageError: for a board that is not there, and for a `changed` that git does not know.  ContentError: for a board or content that
-        cannot be read: what is wrong with submissions is found and never raised.
+        UsageError: for a board that is not there, a named one whose data are not given, and a `changed` that git does not know.
+        ContentError: for a board or content that cannot be read: what is wrong with submissions is found and never raised.
     """
     boards = {name: library.board(name) for name in (names or library.board_files)}
     if (data is not None or key is not None) and len(boards) != 1:
         raise UsageError("--data and --key are of one board; name it")
-    change = change_since(changed, {name: library.board_files[name].parent for name in boards}) if changed is not None else None
-    checked: list[Checked] = []
-    problems = list(change.problems) if change else []
+    folders = {name: library.board_files[name].parent for name in boards}
+    change = change_since(changed, folders) if changed is not None else None
+    found = CheckedBoards([], list(change.problems) if change else [], change)
     for name, board in boards.items():
-        folder = library.board_files[name].parent
-        problems += _board_problems(board, library.board_files[name])
-        if (kind := kind_of(folder / SUBMISSIONS)) not in ("", "a folder"):
-            problems.append(Problem(folder / SUBMISSIONS, None, f"{kind} where the folder of submissions should be; nothing of it is read"))
-            continue
+        folder = folders[name]
+        found.problems.extend([*_board_problems(board, library.board_files[name]), *_no_folder(folder / SUBMISSIONS)])
         wanted = change.submissions[name] if change else submissions_of(folder)
         tabled = change is not None and name in change.tables
-        if wanted or tabled or key is not None:
+        if not (wanted or tabled or key is not None):
+            continue
+        try:
             prepared = whole_board(name, content, data)
-            checked += _check(name, prepared, folder, wanted, processes, of_change=change is not None)
-            problems += _unmarked(board, library, prepared)
+        except MissingData as err:
+            if name in names:
+                raise
+            found.unchecked[name] = str(err)
+            found.problems.extend([Problem(path, None, f"not checked: {err}") for path in wanted if change])
+            continue
+        checked = list(_check(name, prepared, folder, wanted, processes, of_change=change is not None))
+        found.submissions.extend(checked)
+        found.problems.extend([*(problem for one in checked for problem in one.problems), *_unmarked(board, library, prepared)])
         labelled = with_labels(prepared, key) if key is not None else None
         if tabled:
-            problems += _table_problems(board, prepared, folder, table, processes, labelled)
-    return CheckedBoards(checked, [*problems, *(problem for one in checked for problem in one.problems)], change)
+            found.problems.extend(_table_problems(board, prepared, folder, table, processes, labelled))
+    return found
+
+
+def _no_folder(path: Path) -> Iterator[Problem]:
+    if (kind := kind_of(path)) not in ("", "a folder"):
+        yield Problem(path, None, f"{kind} where the folder of submissions should be; nothing of it is read")
 
 
 def _board_problems(board: Board, path: Path) -> Iterator[Problem]:

@@ -115,7 +115,7 @@ def _as_json(found: CheckedBoards) -> dict[str, Any]:
         }
         for one in found.submissions
     ]
-    return {"submissions": submissions, "problems": problems}
+    return {"submissions": submissions, "problems": problems, "unchecked": found.unchecked}
 
 
 def _one_line(problem: Problem) -> str:
@@ -130,6 +130,7 @@ def _printable(name: str) -> str:
 
 def _summary(found: CheckedBoards) -> list[str]:
     lines = [_line(one) for one in found.submissions]
+    lines += [f"{name}: not checked: {why}" for name, why in found.unchecked.items()]
     if found.change is not None:
         lines.append(f"{found.change.files:,} files changed since {found.change.base[:12]}")
         if found.change.uncommitted:

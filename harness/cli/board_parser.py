@@ -45,6 +45,8 @@ def _show(sub: Any) -> None:
     p = command(sub, "show", "standings:show", "print a board's standings, ranked anew from the raw replies, and what probes find")
     p.add_argument("board", metavar="BOARD", help="the board's name; see 'harness list boards'")
     p.add_argument("--lang", metavar="TAG", help="only this language, with a table for each metric")
+    _data(p)
+    _labels_key(p)
     content(p)
     json(p)
 
@@ -53,6 +55,8 @@ def _build(sub: Any) -> None:
     p = command(sub, "build", "standings:build", "write TABLE.md of boards, and a static site of them")
     p.add_argument("boards", nargs="*", metavar="BOARD", help="only these boards (default: all with submissions)")
     p.add_argument("--site", type=Path, metavar="DIR", help="also write a site: an index, and a page for each board")
+    _data(p)
+    _labels_key(p)
     content(p)
 
 
@@ -65,13 +69,17 @@ def _check(sub: Any) -> None:
         help="only what the commits since BASE (origin/main, say) bring, which may be new submissions and nothing else",
     )
     _data(p)
-    p.add_argument("--key", type=Path, metavar="FILE", help="open the sealed labels of the board in memory, and see that they are those")
+    _labels_key(p)
     content(p)
     json(p)
 
 
 def _data(p: Any) -> None:
     p.add_argument("--data", type=Path, metavar="DIR", help="the data of a board that judges a data folder")
+
+
+def _labels_key(p: Any) -> None:
+    p.add_argument("--key", type=Path, metavar="FILE", help="an age key that opens the board's sealed labels, in memory only")
 
 
 def _verify(sub: Any) -> None:

@@ -15,7 +15,7 @@ from harness.boards.check import submissions_of
 from harness.content import Library
 from harness.content.library import bundled_root
 from harness.content.tags import resolve
-from harness.errors import UsageError
+from harness.errors import MissingData, UsageError
 from harness.render.progress import working
 from harness.tables import to_json, write_atomic
 from harness.text import plain
@@ -23,7 +23,7 @@ from harness.text import plain
 
 def show(arguments: argparse.Namespace) -> int:
     with working("reading replies"):
-        found = open_board(Library(*arguments.content), arguments.board, arguments.content)
+        found = open_board(Library(*arguments.content), arguments.board, arguments.content, data=arguments.data, key=arguments.key)
     ranked = found.standings
     language = resolve((arguments.lang,), ranked.languages, "board's languages")[0] if arguments.lang else None
     if arguments.json:
@@ -42,16 +42,33 @@ def build(arguments: argparse.Namespace) -> int:
     names = tuple(arguments.boards or library.board_files)
     _refuse_installed(library, names, arguments.site)
     with working("reading replies"):
-        here = [name for name in names if submissions_of(library.board_files[name].parent)]
-        opened = [open_board(library, name, arguments.content, probes=arguments.site is not None) for name in here]
+        opened, left_out = _open(library, names, arguments)
     texts = _tables(opened) | (_site(arguments.site, opened) if arguments.site else {})
     for path, text in texts.items():
         write_atomic(path, text)
         print(plain(str(path)))
-    for name in names:
-        if name not in here:
-            print(plain(f"{name}: no submissions yet"), file=sys.stderr)
+    for name, why in left_out.items():
+        print(plain(f"{name}: {why}"), file=sys.stderr)
     return 0
+
+
+def _open(library: Library, names: Sequence[str], arguments: argparse.Namespace) -> tuple[list[Opened], dict[str, str]]:
+    """The boards that can be opened; those that nobody named and cannot be, with the reason."""
+    if (arguments.data or arguments.key) and len(names) != 1:
+        raise UsageError("--data and --key are of one board; name it")
+    opened, left_out = [], {}
+    of_board = {"data": arguments.data, "key": arguments.key, "probes": arguments.site is not None}
+    for name in names:
+        if not submissions_of(library.board_files[name].parent):
+            left_out[name] = "no submissions yet"
+            continue
+        try:
+            opened.append(open_board(library, name, arguments.content, **of_board))
+        except MissingData as err:
+            if name in arguments.boards:
+                raise
+            left_out[name] = str(err)
+    return opened, left_out
 
 
 def _refuse_installed(library: Library, names: Sequence[str], site: Path | None) -> None:

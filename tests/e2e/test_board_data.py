@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from harness.content import Library, load_folder
+
 Cli = Callable[..., Any]
 COMMIT = "c" * 40
 BOARD = f"""\
@@ -147,6 +149,31 @@ def test_a_commit_that_is_not_there_is_said(command: Cli, hub: dict[str, str], c
     board.write_text(BOARD.replace(COMMIT, "d" * 40), encoding="utf-8")
     done = command("run", "--board", "hubby", "--content", content, "--judge", "baseline/length", env=hub)
     refused(done, 3, f"hf:owner/name: cannot be fetched at commit {'d' * 40}")
+
+
+def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
+    cli: Cli, content: Path, tmp_path: Path, refused: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for name, rows in FILES.items():
+        (data / name).write_bytes(rows)
+    found = load_folder(data, Library(content), recipe="danish").sha256
+    board = content / "leaderboards" / "hubby" / "board.toml"
+    frozen = f'sha256 = "{found}"'
+    board.write_text(BOARD.replace('hub = "owner/name"', frozen).replace(f'revision = "{COMMIT}"\n', ""), encoding="utf-8")
+    place, results = ("--content", content), ("--out", tmp_path / "results")
+    assert cli("run", "--board", "hubby", *place, "--data", data, "--judge", "baseline/length", *results).code == 0
+    [run] = (tmp_path / "results" / "runs").iterdir()
+    assert cli("submit", run.name, "--board", "hubby", *results).code == 0
+    monkeypatch.chdir(tmp_path / "results")
+    for command in (("check", "hubby"), ("build", "hubby"), ("show", "hubby")):
+        refused(cli("board", *command, *place), 2, "say --data DIR", "ask for it")
+        assert cli("board", *command, *place, "--data", data).code == 0
+    (board.parent / "TABLE.md").unlink()
+    every = cli("board", "check", *place)
+    assert every.code == 0 and "hubby: not checked: the board 'hubby' judges data that are not part" in every.err
+    assert list(json.loads(cli("board", "check", *place, "--json").out)["unchecked"]) == ["hubby"]
 
 
 @pytest.mark.needs("shared data")

@@ -118,12 +118,33 @@ def test_after_a_rotation_the_new_key_opens_and_the_old_one_does_not(
 
 
 @pytest.mark.needs("pyrage")
+def test_standings_of_a_sealed_board_are_made_where_the_key_is(
+    ran: str, held: Any, cli: Cli, out: Path, owner: Any, tmp_path: Path, refused: Refused
+) -> None:
+    assert cli("submit", ran, "--board", "held", "--out", out).code == 0
+    where, before = ("--content", held.content), held.tree()
+    for command in (("show", "held"), ("build", "held", "--site", tmp_path / "site")):
+        refused(cli("board", *command, *where), 2, "labels of the board 'held' are sealed", "--key FILE")
+    assert held.tree() == before and not (tmp_path / "site").exists()
+    shown = cli("board", "show", "held", *where, "--key", owner.file, "--json")
+    assert shown.code == 0, shown.err
+    pooled = [table for table in json.loads(shown.out)["tables"] if table["metric"] == "*"]
+    assert [table["language"] for table in pooled] == ["nl", "sv"] and all(table["rows"][0]["value"] is not None for table in pooled)
+    built = cli("board", "build", "held", *where, "--key", owner.file, "--site", tmp_path / "site")
+    assert built.code == 0, built.err
+    assert set(held.tree()) - set(before) == {"leaderboards/held/TABLE.md"}
+    written = [held.folder / "TABLE.md", *(path for path in (tmp_path / "site").rglob("*") if path.is_file())]
+    assert len(written) > 2 and not any(b"annotator_id" in path.read_bytes() for path in written)
+
+
+@pytest.mark.needs("pyrage")
 def test_labels_are_never_said(held: Any, cli: Cli, owner: Any, tmp_path: Path, ran: str, out: Path) -> None:
     """No output of any command, with or without a key, has a label's row; the results folder has none either."""
     where = ("--content", held.content)
     said = [
         cli("board", "check", "held", *where, "--key", owner.file),
         cli("board", "check", "held", *where, "--key", owner.file, "--json"),
+        cli("board", "show", "held", *where, "--key", owner.file, "--json"),
         cli("board", "open", "held", "--key", owner.file, "--to", tmp_path / "opened", *where),
         cli("report", ran, "--out", out, "--json"),
     ]

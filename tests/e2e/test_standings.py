@@ -41,10 +41,6 @@ summarize = "1.0.0"
 [rubrics]
 linguistic_acceptability = "1.0.0"
 task_quality = "1.0.0"
-[languages]
-cs = "1.0.0"
-en = "1.0.0"
-[items]
 """
 
 
@@ -83,8 +79,10 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("standings")
     board = folder / "content" / "leaderboards" / "small"
     board.mkdir(parents=True)
-    items = read_spec(bundled_root() / "leaderboards" / "controls" / "board.toml", Board).items
-    (board / "board.toml").write_text(BOARD + "".join(f"{tag} = {json.dumps(items[tag])}\n" for tag in ("cs", "en")), encoding="utf-8")
+    controls = read_spec(bundled_root() / "leaderboards" / "controls" / "board.toml", Board)
+    of_language = {"languages": controls.languages, "items": controls.items}
+    tables = [f"[{key}]\n" + "".join(f"{tag} = {json.dumps(table[tag])}\n" for tag in ("cs", "en")) for key, table in of_language.items()]
+    (board / "board.toml").write_text(BOARD + "".join(tables), encoding="utf-8")
     (board / "CARD.md").write_text("Small.\n", encoding="utf-8")
     served = Endpoint()
     served.script = Judges(served)
