@@ -40,6 +40,15 @@ class Opened:
         judgments, cases = self.page.eval_on_selector("#browser", "b => [b.dataset.judgments, b.dataset.cases]")
         return int(judgments), int(cases)
 
+    def serious(self, axe_core: str) -> list[str]:
+        """What axe finds serious or critical, with everything unfolded."""
+        self.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+        if self.page.query_selector("#browser"):
+            self.page.wait_for_selector(".card")
+        self.page.evaluate(axe_core)
+        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found if v["impact"] in ("serious", "critical")]
+
 
 @contextmanager
 def chromium() -> Iterator[Any]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.content import Library, load_folder
+from tests.e2e.hub import Hub
 
 Cli = Callable[..., Any]
 COMMIT = "c" * 40
@@ -65,59 +63,11 @@ FILES = {
 }
 
 
-class _Hub(BaseHTTPRequestHandler):
-    """As much of the hub's API as fetching the files of one data set asks for."""
-
-    asked: list[str]
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-    def do_GET(self) -> None:
-        path = self.path.partition("?")[0]
-        self.asked.append(path)
-        name = path.rpartition("/")[2]
-        api = "/api/datasets/owner/name"
-        entries = [{"type": "file", "path": n, "size": len(d), "oid": hashlib.sha1(d).hexdigest()} for n, d in FILES.items()]
-        if path == f"{api}/revision/{COMMIT}":
-            siblings = [{"rfilename": entry["path"]} for entry in entries]
-            self._send(200, {"id": "owner/name", "sha": COMMIT, "siblings": siblings, "private": False, "gated": False, "tags": []})
-        elif path == f"{api}/tree/{COMMIT}":
-            self._send(200, entries)
-        elif path == f"/datasets/owner/name/resolve/{COMMIT}/{name}" and name in FILES:
-            self._send(200, FILES[name], {"ETag": hashlib.sha1(FILES[name]).hexdigest(), "X-Repo-Commit": COMMIT})
-        else:
-            self._send(404, {"error": "Invalid rev id"}, {"X-Error-Code": "RevisionNotFound"})
-
-    def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), **(headers or {})}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
-
-
 @pytest.fixture
-def hub(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """What a process needs in its environment to ask the imitated hub."""
-    _Hub.asked = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Hub)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield {
-        "HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}",
-        "HF_HOME": str(tmp_path / "hub"),
-        "HF_HUB_OFFLINE": "0",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-    }
-    server.shutdown()
-    server.server_close()
-    thread.join()
+def hub() -> Iterator[Hub]:
+    served = Hub(FILES, COMMIT)
+    yield served
+    served.close()
 
 
 @pytest.fixture
@@ -130,24 +80,25 @@ def content(tmp_path: Path) -> Path:
 
 
 def test_a_board_of_the_hub_fetches_its_data_once_and_is_read_again_without_the_hub(
-    command: Cli, hub: dict[str, str], content: Path, tmp_path: Path
+    command: Cli, hub: Hub, content: Path, tmp_path: Path
 ) -> None:
     run = ("run", "--board", "hubby", "--content", content, "--judge", "baseline/length", "--out", tmp_path / "results")
-    done = command(*run, env=hub)
+    online = hub.environment(tmp_path / "hub")
+    done = command(*run, env=online)
     assert done.returncode == 0, done.stderr
     assert "On the hub" in done.stdout and "Danish" in done.stdout
-    assert {path.rpartition("/")[2] for path in _Hub.asked if "/resolve/" in path} == {"items.jsonl", "labels.jsonl"}, "and nothing else"
-    offline = hub | {"HF_HUB_OFFLINE": "1"}
+    assert {path.rpartition("/")[2] for path in hub.asked if "/resolve/" in path} == {"items.jsonl", "labels.jsonl"}, "and nothing else"
+    offline = online | {"HF_HUB_OFFLINE": "1"}
     [folder] = (tmp_path / "results" / "runs").iterdir()
     for again in (run, ("report", folder.name, "--out", tmp_path / "results")):
         found = command(*again, env=offline)
         assert (found.returncode, found.stdout) == (0, done.stdout), found.stderr
 
 
-def test_a_commit_that_is_not_there_is_said(command: Cli, hub: dict[str, str], content: Path, refused: Callable[..., None]) -> None:
+def test_a_commit_that_is_not_there_is_said(command: Cli, hub: Hub, content: Path, tmp_path: Path, refused: Callable[..., None]) -> None:
     board = content / "leaderboards" / "hubby" / "board.toml"
     board.write_text(BOARD.replace(COMMIT, "d" * 40), encoding="utf-8")
-    done = command("run", "--board", "hubby", "--content", content, "--judge", "baseline/length", env=hub)
+    done = command("run", "--board", "hubby", "--content", content, "--judge", "baseline/length", env=hub.environment(tmp_path / "hub"))
     refused(done, 3, f"hf:owner/name: cannot be fetched at commit {'d' * 40}")
 
 

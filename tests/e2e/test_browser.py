@@ -14,7 +14,7 @@ import pytest
 
 import harness
 from tests.e2e.conftest import MODEL, Endpoint, Request
-from tests.e2e.pages import Opened, chromium, opened
+from tests.e2e.pages import chromium, opened
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -228,16 +228,7 @@ def test_the_first_key_skips_to_the_content_and_headings_stand_in_order(browser:
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1024, "light"), (1024, "dark")])
 def test_axe_finds_nothing_serious(browser: Any, page: Path, axe_core: str, width: int, scheme: str) -> None:
     with opened(browser, page, width=width, scheme=scheme) as shown:
-        assert serious(shown, axe_core) == []
-
-
-def serious(shown: Opened, axe_core: str) -> list[str]:
-    """What axe finds serious or critical, with everything unfolded."""
-    shown.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
-    shown.page.wait_for_selector(".card")
-    shown.page.evaluate(axe_core)
-    found = shown.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found if v["impact"] in ("serious", "critical")]
+        assert shown.serious(axe_core) == []
 
 
 @pytest.mark.needs("axe-core")
@@ -250,4 +241,4 @@ def test_a_comparison_of_runs_has_the_same_page_with_differences(
         assert shown.said == [] and shown.elsewhere == []
         assert shown.found == counts(every(result))
         assert shown.page.query_selector("#sides") and "▼" in shown.page.inner_text("main")
-        assert serious(shown, axe_core) == []
+        assert shown.serious(axe_core) == []

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +12,7 @@ import openpyxl
 import pytest
 
 from harness.content import Library, load_folder
+from tests.e2e.hub import Hub
 
 Cli = Callable[..., Any]
 SHARED_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -193,57 +191,12 @@ COMMIT = "a" * 40
 FILES = {"data.jsonl": b"".join(json.dumps({"item_id": n, "user": "x", "tone": n % 3}).encode() + b"\n" for n in range(5))}
 
 
-class _Hub(BaseHTTPRequestHandler):
-    """As much of the hub's API as reading one data set asks for."""
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-    def do_GET(self) -> None:
-        path, name = self.path.partition("?")[0], self.path.partition("?")[0].rpartition("/")[2]
-        api = "/api/datasets/owner/name"
-        entries = [{"type": "file", "path": n, "size": len(d), "oid": hashlib.sha1(d).hexdigest()} for n, d in FILES.items()]
-        if path in (f"{api}/revision/v1", f"{api}/revision/{COMMIT}"):
-            siblings = [{"rfilename": entry["path"]} for entry in entries]
-            self._send(200, {"id": "owner/name", "sha": COMMIT, "siblings": siblings, "private": False, "gated": False, "tags": []})
-        elif path == f"{api}/tree/{COMMIT}":
-            self._send(200, entries)
-        elif path == f"/datasets/owner/name/resolve/{COMMIT}/{name}" and name in FILES:
-            self._send(200, FILES[name], {"ETag": hashlib.sha1(FILES[name]).hexdigest(), "X-Repo-Commit": COMMIT})
-        elif path.startswith(f"{api}/revision/"):
-            self._send(404, {"error": "Invalid rev id"}, {"X-Error-Code": "RevisionNotFound"})
-        else:
-            self._send(404, {}, {"X-Error-Code": "EntryNotFound"})
-
-    def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), **(headers or {})}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
-
-
 @pytest.fixture
 def hub(tmp_path: Path) -> Iterator[dict[str, str]]:
     """What a process needs in its environment to ask the imitated hub."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Hub)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield {
-        "HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}",
-        "HF_HOME": str(tmp_path / "home"),
-        "HF_HUB_OFFLINE": "0",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-        "XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"],
-    }
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    served = Hub(FILES, COMMIT, "v1")
+    yield served.environment(tmp_path / "home") | {"XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"]}
+    served.close()
 
 
 def test_a_data_set_of_the_hub_is_read_at_the_commit_that_its_revision_names(

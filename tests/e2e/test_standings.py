@@ -15,6 +15,7 @@ from harness.cli import main
 from harness.content.library import bundled_root
 from harness.content.specs import Board, read_spec
 from tests.e2e.conftest import Endpoint, Request
+from tests.e2e.pages import chromium, opened
 
 OK, USAGE, CONTENT = 0, 2, 3
 Cli = Callable[..., Any]
@@ -176,6 +177,27 @@ def test_a_site_goes_into_a_folder(cli: Cli, own: Path, tmp_path: Path, refused:
     file.write_text("mine")
     refused(cli("board", "build", "small", "--content", own, "--site", file), USAGE, "name a folder")
     assert file.read_text() == "mine" and not (own / "leaderboards" / "small" / "TABLE.md").exists()
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.needs("axe-core")
+def test_a_site_opens_sorts_fits_a_phone_keeps_to_itself_and_keeps_nobody_out(cli: Cli, own: Path, tmp_path: Path, axe_core: str) -> None:
+    assert cli("board", "build", "small", "--content", own, "--site", tmp_path / "site").code == OK
+    with chromium() as browser:
+        with opened(browser, tmp_path / "site" / "index.html") as shown:
+            shown.page.click("text=Small (constructed labels)")
+            shown.page.wait_for_selector("h2#cs")
+            assert shown.page.url.endswith("small.html") and shown.said == []
+        for width, scheme in ((360, "dark"), (1024, "light"), (1600, "dark")):
+            with opened(browser, tmp_path / "site" / "small.html", width=width, scheme=scheme) as shown:
+                assert shown.page.evaluate("document.documentElement.scrollWidth") == width
+                assert shown.serious(axe_core) == [] and shown.said == [] and shown.elsewhere == []
+                heading = shown.page.locator("h2#cs ~ .scroll thead button", has_text="rank").first
+                heading.press("Enter")
+                heading.press("Enter")
+                ranks = shown.page.eval_on_selector("h2#cs ~ .scroll table", "t => [...t.tBodies[0].rows].map(r => r.cells[0].textContent)")
+                numbers = [int(text.split()[0]) for text in ranks]
+                assert len(numbers) == 6 and numbers == sorted(numbers, reverse=True)
 
 
 def test_a_board_without_submissions_is_no_error(cli: Cli, own: Path) -> None:

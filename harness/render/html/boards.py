@@ -29,7 +29,7 @@ from harness.render.terminal import percent
 
 SCRIPTS = ("tables.js",)
 INDEX = "index.html"
-_DRAWN_AFTER = 3  # columns: rank, group, judge, then the line that shows agreement
+_DRAWN_AFTER = 4  # columns: rank, group, judge, agreement, then the line that shows it
 
 
 def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]]) -> dict[str, str]:
@@ -84,7 +84,7 @@ def _board(found: Standings, findings: Sequence[Finding]) -> str:
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
         people=any(table.people for table in found.tables),
     )
-    return shell(f"{heading(found)} – standings", body, scripts=SCRIPTS, description=found.description)
+    return shell(f"{heading(found)} – standings", body, scripts=SCRIPTS, description=found.description, width="full")
 
 
 def _table(found: Standings, table: Ranking) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def shell(
             `<table data-sort>`.
         data: `{id: object}`, each as JSON in a `<script type="application/json">` of that id, for the scripts to read.
         description: one sentence for whoever lists the page.
-        width: `wide`, or `narrow` for a page of running text.
+        width: `wide`; `full` for tables of many columns, `narrow` for running text.
     """
     style = asset(STYLE)
     programs = [asset(name) for name in scripts]

@@ -9,11 +9,11 @@
   const FACETS = [
     ["source", "Source"], ["language", "Language"], ["task", "Task"], ["metric", "Metric"], ["agreement", "Annotators agree"],
     ["outcome", "Outcome"], ["judge", "Who judged"], ["variant", "Variant"], ["temperature", "Temperature"], ["top_p", "Top-p"],
-    ["perturbation", "Change to the text"], ["score", "Score given"], ["reference", "Score of people"], ["failure", "Failure"],
+    ["perturbation", "Change to the text"], ["score", "Score given"], ["reference", "Label"], ["failure", "Failure"],
   ];
   const NONE = { perturbation: "none: as it is", failure: "none", agreement: "fewer than two", score: "none", reference: "none" };
   const WORDS = {
-    outcome: { right: "right", wrong: "wrong", failed: "no readable score", "no reference": "people have no majority", "changed text": "changed text (not compared)" },
+    outcome: { right: "right", wrong: "wrong", failed: "no readable score", "no reference": "labels have no majority", "changed text": "changed text (not compared)" },
     agreement: { full: "fully", partial: "partly", none: "not at all" },
   };
 
@@ -258,7 +258,7 @@
     for (const [value, words] of [["asked", "language, task"], ["wrong", "most often wrong first"], ["apart", "annotators disagree first"], ["long", "longest first"], ["short", "shortest first"], ["name", "id"]]) order.append(make("option", { value }, words));
     form.append(make("label", {}, "Order", order));
     form.append(make("label", { class: "wide" }, "Search in texts, ids and justifications", make("input", { type: "search", name: "text", autocomplete: "off", spellcheck: "false" })));
-    form.append(make("div", { class: "wide" }, make("button", { type: "reset" }, "Show all")));
+    form.append(make("div", { class: "wide" }, make("button", { type: "reset" }, "Clear filters")));
     let waiting = 0;
     const changed = () => { for (const each of form.elements) if (each.name && each.name !== "order") chosen[each.name] = each.value; again(); };
     form.addEventListener("change", changed);
