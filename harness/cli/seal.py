@@ -6,9 +6,9 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from harness.boards.sealed import SealedNow, open_labels
-from harness.boards.sealed import rotate as rotate_labels
-from harness.boards.sealed import seal as seal_labels
+from harness.boards.sealing import SealedNow, open_labels
+from harness.boards.sealing import rotate as rotate_labels
+from harness.boards.sealing import seal as seal_labels
 from harness.content.canary import HOW_TO_MARK
 from harness.tables import to_json
 from harness.text import plain

@@ -25,7 +25,7 @@ def show(arguments: argparse.Namespace) -> int:
     with working("reading replies"):
         found = open_board(Library(*arguments.content), arguments.board, arguments.content, data=arguments.data, key=arguments.key)
     ranked = found.standings
-    language = resolve((arguments.lang,), ranked.languages, "board's languages")[0] if arguments.lang else None
+    language = resolve((arguments.lang,), ranked.languages, "tables")[0] if arguments.lang else None
     if arguments.json:
         kept = tuple(table for table in ranked.tables if language in (None, table.language))
         sys.stdout.write(to_json(msgspec.structs.replace(ranked, tables=kept).as_json() | {"findings": found.findings}))

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.boards.sealed import canonical, open_labels, rotate, seal, unseal, with_labels
+from harness.boards.sealed import unseal, with_labels
+from harness.boards.sealing import canonical, open_labels, rotate, seal
 from harness.content import Library
 from harness.content.canary import LABELS, holds_canary, new_canary
 from harness.content.check import check
@@ -155,16 +156,16 @@ def test_a_secret_key_that_is_given_for_a_public_one_is_not_repeated(own_board: 
 def test_if_the_board_cannot_be_written_there_is_no_encrypted_file_either(
     own_board: Any, owner: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from harness.boards import sealed
+    from harness.boards import sealing
 
-    write = sealed.write_atomic
+    write = sealing.write_atomic
 
     def full(path: Path, data: Any) -> None:
         if path.name == "board.toml":
             raise StoreError("disk full")
         write(path, data)
 
-    monkeypatch.setattr(sealed, "write_atomic", full)
+    monkeypatch.setattr(sealing, "write_atomic", full)
     refused(own_board, StoreError, "disk full", lambda: seal("held", own_board.labels, [owner.recipient], content=[own_board.content]))
 
 
