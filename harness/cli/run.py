@@ -113,12 +113,14 @@ def _as_text(found: Report, form: str) -> str:
 
         return report_markdown(found)
     if form == "latex":
+        if found.sealed:
+            raise UsageError("the labels of this board are sealed, so that there is no agreement to set; --md and --csv say what was read")
         from harness.render.latex import report_latex
 
         return report_latex(found)
-    from harness.render.files import cells_csv
+    from harness.render.files import report_csv
 
-    return cells_csv((*found.by_metric, *found.cells))
+    return report_csv(found)
 
 
 def show(result: RunResult, *, as_json: bool, quiet: bool = False) -> Report:

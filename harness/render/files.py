@@ -51,9 +51,18 @@ def cells_csv(cells: Sequence[Cell]) -> str:
     return to_csv(safe, list(columns))
 
 
+def report_csv(report: Report) -> str:
+    """The cells of a report; where labels are sealed, how many answers could be read."""
+    if not report.sealed:
+        return cells_csv((*report.by_metric, *report.cells))
+    rows = [msgspec.to_builtins(row) | {"coverage": row.coverage} for row in report.sealed]
+    safe = [{name: plain(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows]
+    return to_csv([row | {"failures": msgspec.json.encode(row["failures"]).decode()} for row in safe], list(safe[0]))
+
+
 def write_files(folder: Path, report: Report) -> None:
     """Write all of a run's derived files, each whole or not at all. Raises StoreError when the folder cannot be written."""
     rows, columns = table_of((*report.by_metric, *report.cells))
     write_atomic(folder / "report.json", to_json(report.as_json()))
-    write_atomic(folder / "report.csv", cells_csv((*report.by_metric, *report.cells)))
+    write_atomic(folder / "report.csv", report_csv(report))
     write_parquet(folder / "report.parquet", rows, columns)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from harness.analyse import POOLED, Cell, Report
 from harness.content.tags import autonym, english_name
 from harness.render.ablations import ShownTable, shown_ablations
+from harness.render.sealed import HEADINGS, SEALED, covered_rows
 from harness.render.terminal import LEGEND, belongs, condition_of, difference, notes, percent, right_on, shares
 from harness.text import plain
 
@@ -53,7 +54,15 @@ def report_markdown(report: Report) -> str:
         lines += [f"## {escape(section.title)}", "", escape(section.text), ""]
         for table in section.tables:
             lines += _ablation(table)
-    lines += ["## Notes", "", escape(" ".join(LEGEND)), "", *(f"- {escape(note)}" for note in notes(report)), ""]
+    if report.sealed:
+        lines += [escape(SEALED), "", *_table(HEADINGS, covered_rows(report), 3)]
+    lines += [
+        "## Notes",
+        "",
+        *([] if report.sealed else [escape(" ".join(LEGEND)), ""]),
+        *(f"- {escape(note)}" for note in notes(report)),
+        "",
+    ]
     for judge, signature in report.signatures.items():
         lines += [f"Signature of {escape(judge)}:", "", f"    {' '.join(plain(signature).split())}", ""]
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -1,4 +1,4 @@
-"""A run on a board whose labels are sealed, in the terminal: coverage and failures, as agreement is not known here."""
+"""A run on a board whose labels are sealed: coverage and failures, as agreement is not known here."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ SEALED = (
     "The labels of this board are sealed: how far a judge agrees with them is computed where the key is. Here is what could be read of its "
     "answers; 'harness submit' hands them in."
 )
+HEADINGS = ("language", "judge", "condition", "judgments", "read", "coverage", "failures")
+NUMBERS = ("judgments", "read", "coverage")
 
 
 def print_covered(report: Report) -> None:
@@ -30,24 +32,26 @@ def print_covered(report: Report) -> None:
         console.print(Text(plain(f"signature  {signature}"), style="dim"), soft_wrap=True)
 
 
-def _table(report: Report) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for heading in ("language", "judge", "condition"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("judgments", "read", "coverage"):
-        table.add_column(heading, justify="right")
-    table.add_column("failures", overflow="fold")
-    for row in report.sealed:
-        top_p = "" if row.top_p is None else f" top_p={row.top_p:g}"
-        failures = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in row.failures.items())
-        texts = (
+def covered_rows(report: Report) -> list[tuple[str, ...]]:
+    """What could be read, as texts below `HEADINGS`."""
+    return [
+        (
             f"{english_name(row.language)} ({row.language})",
             row.judge,
-            f"{row.variant} T={row.temperature:g}{top_p}",
+            f"{row.variant} T={row.temperature:g}{'' if row.top_p is None else f' top_p={row.top_p:g}'}",
             str(row.asked),
             str(row.read),
             percent(row.coverage),
-            failures or "–",
+            ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in row.failures.items()) or "–",
         )
-        table.add_row(*(Text(plain(text)) for text in texts))
+        for row in report.sealed
+    ]
+
+
+def _table(report: Report) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for heading in HEADINGS:
+        table.add_column(heading, justify="right" if heading in NUMBERS else "left", overflow="fold")
+    for row in covered_rows(report):
+        table.add_row(*(Text(plain(text)) for text in row))
     return table

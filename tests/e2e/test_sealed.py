@@ -57,6 +57,13 @@ def test_a_run_on_a_sealed_board_says_coverage_and_failures_and_that_labels_are_
     assert report["cells"] == report["verdicts"] == []
     assert [(row["language"], row["asked"]) for row in report["sealed"]] == [("nl", 60), ("sv", 60)]
     assert report["constructed_labels"] is False
+    page = out / "page.html"
+    assert cli("report", folder.name, "--out", out, "--html", page).code == 0
+    markdown, table = (cli("report", folder.name, "--out", out, form).out for form in ("--md", "--csv"))
+    for text in (page.read_text("utf-8"), markdown):
+        assert "labels of this board are sealed" in text and "Dutch (nl)" in text.replace("\\", "") and "Nothing was answered" not in text
+    assert table.splitlines()[0] == "language,judge,variant,temperature,asked,read,failures,top_p,coverage" and len(table.splitlines()) == 3
+    assert cli("report", folder.name, "--out", out, "--latex").code == 2
     again = cli("report", folder.name, "--out", out)
     assert (again.code, again.out) == (0, done.out)
 

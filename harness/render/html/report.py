@@ -18,6 +18,7 @@ from harness.render.html.command import command_notes, command_of
 from harness.render.html.marks import legend_mark
 from harness.render.html.shell import shell
 from harness.render.html.templates import render
+from harness.render.sealed import HEADINGS, SEALED, covered_rows
 from harness.render.terminal import LEGEND, notes
 from harness.runner import RunResult
 
@@ -49,6 +50,8 @@ def report_page(result: RunResult, report: Report) -> str:
         people=any(map(has_people, report.by_metric)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
         legend=" ".join(LEGEND),
+        sealed=SEALED if report.sealed else "",
+        covered=spending.table(HEADINGS[:3], HEADINGS[3:], covered_rows(report)),
         grids=squares,
         shares=shares,
         leveled=any(block.bars and block.bars[0][0] for _, blocks in shares for block in blocks),
