@@ -30,7 +30,7 @@ def show(arguments: argparse.Namespace) -> int:
         kept = tuple(table for table in ranked.tables if language in (None, table.language))
         sys.stdout.write(to_json(msgspec.structs.replace(ranked, tables=kept).as_json() | {"findings": found.findings}))
         return 0
-    from harness.render.standings import print_standings
+    from harness.render.standings_terminal import print_standings
 
     print_standings(ranked, found.findings, language)
     return 0

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from harness.analyse import POOLED, Matched, Placed, Ranking
 from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Overall, Standings
 from harness.content.tags import autonym, english_name
 from harness.render.comparison import coefficient
 from harness.render.terminal import difference, percent
-from harness.text import plain
 
 GAP = "–"
 NOT_BEATING = "does not beat the baseline"
@@ -23,8 +18,6 @@ BASELINE = "baseline"
 UNTOLD = "too few texts to tell"
 PEOPLE = "people, one left out"
 BLANK_MEAN = "a judge without a number in one language has no mean"
-_NAME_WIDTH = 40
-_WIDTH = 220  # of what is not shown on a terminal: nothing is cut there
 _KNOWN = {"cohen_kappa": "κ", "leniency": "leniency"}
 _ALPHAS = ("alpha_ordinal", "alpha_interval", "alpha_nominal")
 
@@ -91,8 +84,8 @@ def _columns(found: Standings, table: Ranking) -> list[Column]:
         Column("group", lambda p, j: Shown(p.group or GAP)),
         Column("judge", lambda p, j: Shown(name_of(j))),
         Column(agreement_name(found), lambda p, j: Shown(percent(p.value, p.value_ci), p.value)),
-        Column("− baseline", lambda p, j: Shown(difference(p.baseline_diff, p.baseline_ci), p.baseline_diff)),
         Column("note", lambda p, j: Shown(BASELINE if j.baseline else verdict(p))),
+        Column("− baseline", lambda p, j: Shown(difference(p.baseline_diff, p.baseline_ci), p.baseline_diff)),
     ]
     if table.people:
         columns += [
@@ -246,60 +239,3 @@ def notes(found: Standings) -> list[str]:
 
 def findings_of(findings: Sequence[Finding], judge: str) -> list[Finding]:
     return [finding for finding in findings if finding.judge == judge]
-
-
-# ---- the terminal
-
-
-def render_standings(found: Standings, findings: Sequence[Finding] = (), language: str | None = None) -> RenderableType:
-    """All languages with metrics pooled; of one language, its metrics too."""
-    parts: list[RenderableType] = [Text(plain(f"{heading(found)} · {found.board}"), style="bold")]
-    if not found.judges:
-        return Group(*parts, Text("No submissions yet: 'harness submit' makes one from a run."))
-    if language is None:
-        for variant in found.variants:
-            parts += [Text(plain(f"\nAll languages{f' · {variant}' if len(found.variants) > 1 else ''}"), style="bold cyan")]
-            parts += [_rich(shown_overall(found, variant))]
-    for tag in found.languages if language is None else (language,):
-        parts.append(Text(plain(f"\n{language_name(tag)}"), style="bold cyan"))
-        tables = [table for table in found.tables if table.language == tag and (language is not None or table.metric == POOLED)]
-        for table in tables:
-            parts += [Text(plain(table_title(found, table)), style="italic"), _rich(shown_table(found, table))]
-            parts += [Text(groups_in_words(table), style="dim")]
-        if not tables:
-            parts.append(Text("No numbers."))
-    if findings:
-        parts += [Text("\nProbes", style="bold cyan"), *_probes(findings)]
-    return Group(*parts, Text("\n" + plain("\n".join(notes(found))), style="dim"))
-
-
-def _rich(shown: ShownTable) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    kept = [place for place, name in enumerate(shown.headings) if any(row[place].text not in ("", GAP) for row in shown.rows)]
-    for place in kept:
-        name = shown.headings[place]
-        table.add_column(
-            name, justify="right" if shown.numbers[place] else "left", overflow="fold", max_width=40 if name == "judge" else None
-        )
-    for row, faint in zip(shown.rows, shown.faint, strict=True):
-        table.add_row(*(Text(plain(row[place].text)) for place in kept), style="dim" if faint else "")
-    return table
-
-
-def _probes(findings: Sequence[Finding]) -> Iterator[Text]:
-    for judge in dict.fromkeys(finding.judge for finding in findings):
-        yield Text(plain(judge), style="bold")
-        for finding in findings_of(findings, judge):
-            yield Text(
-                plain(f"  {'look closer: ' if finding.flagged else ''}{finding.sentence}"), style="yellow" if finding.flagged else ""
-            )
-
-
-def print_standings(
-    found: Standings, findings: Sequence[Finding] = (), language: str | None = None, console: Console | None = None
-) -> None:
-    """Print to stdout; a pipe gets a generous width instead of cut columns."""
-    console = console or Console()
-    if not console.is_terminal:
-        console = Console(width=_WIDTH)
-    console.print(render_standings(found, findings, language))

@@ -12,8 +12,9 @@ from rich.console import Console
 from harness.analyse import Matched, People, Placed, Ranking
 from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Overall, Spending, Standings
-from harness.render.standings import heading, notes, render_standings
+from harness.render.standings import heading, notes
 from harness.render.standings_markdown import escape, standings_markdown
+from harness.render.standings_terminal import render_standings
 
 EVIL = "<script>alert(1)</script>|`x`[a](javascript:b)\x1b[31m\u202e\x00 ![i](http://x.y) **b** &lt; @you [red]rich[/red]"
 SPENT = {"ja": Spending(1.25, 840.0, "2026-04"), "cs": Spending(None, 840.0, None)}
@@ -103,10 +104,18 @@ def made(**other: Any) -> Standings:
     return Standings(**said | other)
 
 
-def terminal(found: Standings, *more: Any) -> str:
+def terminal(found: Standings, *more: Any, width: int = 240) -> str:
     out = io.StringIO()
-    Console(file=out, width=240, color_system=None).print(render_standings(found, *more))
+    Console(file=out, width=width, color_system=None).print(render_standings(found, *more, width=width))
     return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_a_narrow_terminal_has_the_first_columns_whole_and_names_the_others(width: int) -> None:
+    shown = terminal(made(), width=width)
+    assert all(len(line) <= width for line in shown.splitlines())
+    assert "84 % [70–91]" in shown and "Not in this width: " in shown and "exposure. A wider window" in shown.replace("\n", " ")
+    assert "Not in this width" not in terminal(made())
 
 
 def test_a_row_has_its_rank_with_interval_its_group_and_its_numbers() -> None:
