@@ -71,14 +71,11 @@ def _table(shown: ShownTable, width: int) -> Iterator[RenderableType]:
     said = [place for place, _ in enumerate(shown.headings) if any(row[place].text not in ("", GAP) for row in shown.rows)]
     widths = {place: _width(shown, place) for place in said}
     kept = _fitting(shown, widths, width)
-    left = width - sum(widths[place] + _BETWEEN for place in kept if shown.headings[place] != _NAME)
+    left = width - sum(widths[place] + _BETWEEN for place in kept if shown.headings[place] != _NAME) - _BETWEEN
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _BETWEEN, 0, 0))
     for place in kept:
-        name = shown.headings[place] == _NAME
-        most = max(_NAME_WIDTHS[0], min(_NAME_WIDTHS[1], left)) if name else None
-        least = None if name else widths[place]
-        side = "right" if shown.numbers[place] else "left"
-        table.add_column(shown.headings[place], justify=side, overflow="fold", max_width=most, min_width=least)  # type: ignore[arg-type]
+        own = min(widths[place], left, _NAME_WIDTHS[1]) if shown.headings[place] == _NAME else widths[place]
+        table.add_column(shown.headings[place], justify="right" if shown.numbers[place] else "left", overflow="fold", width=own)
     for row, faint in zip(shown.rows, shown.faint, strict=True):
         table.add_row(*(Text(plain(row[place].text)) for place in kept), style="dim" if faint else "")
     yield table
