@@ -35,6 +35,7 @@ lint: setup
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/harness check
+	$(BIN)/harness board check
 
 check: setup
 	$(BIN)/harness check

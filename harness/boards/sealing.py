@@ -85,7 +85,7 @@ def seal(
 def canonical(labels: Labels, canary: str) -> bytes:
     """Labels as JSON lines in one fixed form: sorted, keys in one order, the canary in the first row.
 
-    >>> from harness.content.labels import Labels
+    >>> from harness.model import Label
     >>> print(canonical(Labels.of([Label("i2", "a", "m", 1), Label("i1", "a", "m", 0)]), "c").decode(), end="")
     {"item_id":"i1","annotator_id":"a","metric":"m","score":0,"source":"native","canary":"c"}
     {"item_id":"i2","annotator_id":"a","metric":"m","score":1,"source":"native"}
