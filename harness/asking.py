@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
+from threading import Thread
 from typing import Any, Protocol
 
 import msgspec
@@ -13,13 +15,15 @@ from numpy.typing import NDArray
 
 from harness.engines import Engine, Opening, Outcome, Progress, Settings, Work, ask_all
 from harness.judges import Judge
-from harness.judgments import failures
+from harness.judgments import failures, look_at
 from harness.model import Call, Failure, JudgeIdentity, Reply, Scale, Usage
 from harness.parse import language
 from harness.plan import Calls, Plan, rough_usage
 from harness.prices import Price, price_of
 from harness.protocol import Prepared
 from harness.store import Store
+
+_LATER = ("pyarrow.compute", "pyarrow.parquet", "scipy.special")
 
 
 class Estimate(msgspec.Struct, frozen=True):
@@ -85,11 +89,19 @@ def ask(
         records.append(Asked(judge.identity, len(every) - len(missing)))
         if len(missing):
             works.append(_work(judge, missing, prepared, settings, price, openings.get(judge.identity.name)))
-    if any(work.judge.identity.provider != "baseline" for work in works) and _justified(prepared):
-        language.load()  # while the judges think; baselines give no reasons
+    if any(work.judge.identity.provider != "baseline" for work in works):  # those answer at once
+        Thread(target=_load_what_comes_later, args=[_justified(prepared)]).start()  # no daemon: libraries end badly half loaded
     if works:
         engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records})
     return records, engine
+
+
+def _load_what_comes_later(justified: bool) -> None:
+    """Load, while judges think, what is needed once they have answered; with justifications, also what tells their language."""
+    for library in _LATER:
+        import_module(library)
+    if justified:
+        language.load()
 
 
 def _justified(prepared: Prepared) -> bool:
@@ -120,7 +132,7 @@ def _work(judge: Judge, calls: Calls, prepared: Prepared, settings: Settings, pr
     return Work(
         judge,
         calls,
-        unreadable=lambda call, reply: len(failures(call.ask, reply, scales)),
+        unreadable=lambda call, reply: look_at(call.ask, reply, scales),
         ask_again=partial(_is_refused, scales=scales) if reask else _never,
         tokens=rough_usage if weighed else lambda call: Usage(),
         cost=price.of if price else lambda usage: 0.0,
