@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
+from threading import Thread
 from typing import Any, Protocol
 
 import msgspec
@@ -20,6 +22,8 @@ from harness.plan import Calls, Plan, rough_usage
 from harness.prices import Price, price_of
 from harness.protocol import Prepared
 from harness.store import Store
+
+_LATER = ("pyarrow.compute", "pyarrow.parquet", "scipy.special")
 
 
 class Estimate(msgspec.Struct, frozen=True):
@@ -85,11 +89,19 @@ def ask(
         records.append(Asked(judge.identity, len(every) - len(missing)))
         if len(missing):
             works.append(_work(judge, missing, prepared, settings, price, openings.get(judge.identity.name)))
-    if any(work.judge.identity.provider != "baseline" for work in works) and _justified(prepared):
-        language.load()  # while the judges think; baselines give no reasons
+    if any(work.judge.identity.provider != "baseline" for work in works):  # those answer at once
+        Thread(target=_load_what_comes_later, args=[_justified(prepared)]).start()  # no daemon: libraries end badly half loaded
     if works:
         engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records})
     return records, engine
+
+
+def _load_what_comes_later(justified: bool) -> None:
+    """Load, while judges think, what is needed once they have answered; with justifications, also what tells their language."""
+    for library in _LATER:
+        import_module(library)
+    if justified:
+        language.load()
 
 
 def _justified(prepared: Prepared) -> bool:

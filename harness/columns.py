@@ -1,4 +1,4 @@
-"""Columns of many rows: each value once, each row four bytes. What labels and judgments are kept in, and how they are read.
+"""Columns of many rows: each value once, each row one to four bytes. What labels and judgments are kept in, and how they are read.
 
 A million labels hold a few dozen scores, metrics and annotators; only their codes are long.
 """
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from harness.errors import ContentError
 from harness.tables import json_rows, parquet_table
 
-Codes = NDArray[np.int32]
+Codes = NDArray[np.signedinteger[Any]]
 Row = TypeVar("Row", bound=msgspec.Struct)
 
 NO_VALUE = -1
@@ -29,8 +29,8 @@ _BATCH = 1 << 14  # rows held as objects at a time
 class Coded:
     """One column: `values`, each distinct one once in the order of first use, and `codes` (rows,), -1 where there is no value.
 
-    Equal numbers are one value: 1 and 1.0 are not told apart. Where all rows are the same, `codes` is one number, seen as often as there
-    are rows.
+    Equal numbers are one value: 1 and 1.0 are not told apart. Codes have as few bytes as the number of values takes, so widen them before
+    you compute with them. Where all rows are the same, `codes` is one number, seen as often as there are rows.
 
     >>> column = Coded.of(["a", None, "a", "b"])
     >>> column.values, column.codes.tolist(), list(column)
@@ -41,7 +41,7 @@ class Coded:
 
     def __init__(self, values: tuple[Any, ...], codes: Codes) -> None:
         self.values = values
-        self.codes = codes
+        self.codes = codes if _is_constant(codes) else codes.astype(np.min_scalar_type(-max(len(values), 1)), copy=False)
 
     @classmethod
     def of(cls, rows: Iterable[Any]) -> Self:
@@ -103,7 +103,11 @@ class Coded:
     @property
     def _constant(self) -> bool:
         """Whether it is known that all rows, of which there are some, are the same."""
-        return len(self.codes) > 0 and self.codes.strides == (0,)
+        return _is_constant(self.codes)
+
+
+def _is_constant(codes: Codes) -> bool:
+    return len(codes) > 0 and codes.strides == (0,)
 
 
 def _all_the_same(code: int, rows: int) -> Codes:
@@ -169,9 +173,10 @@ def distinct(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDAr
     if size > _DENSE * len(key):
         found, place = np.unique(key, return_inverse=True)
         return found, place
-    used = np.zeros(size, np.int64)
-    used[key] = 1
-    return np.flatnonzero(used), (np.cumsum(used) - 1)[key]
+    used = np.zeros(size, bool)
+    used[key] = True
+    place = np.cumsum(used, dtype=np.int32)
+    return np.flatnonzero(used), place[key].astype(np.int64) - 1
 
 
 def last_with(key: NDArray[np.int64], among: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -186,12 +191,24 @@ def last_with(key: NDArray[np.int64], among: NDArray[np.int64]) -> NDArray[np.in
     return found
 
 
-def rows_of(key: NDArray[Any], many: int) -> list[NDArray[np.int64]]:
-    """The rows, rising, of each of the numbers 0 to `many` - 1.
+def first_rows(key: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first row of each number of `joint`.
+
+    >>> first_rows(np.array([1, 0, 1, 0])).tolist()
+    [1, 0]
+    """
+    first = np.empty(int(key.max(initial=-1)) + 1, np.int64)
+    first[key[::-1]] = np.arange(len(key), dtype=np.int32)[::-1]  # of equal ones the last that is written stays
+    return first
+
+
+def rows_of(key: NDArray[Any], many: int | None = None) -> list[NDArray[np.int64]]:
+    """The rows, rising, of each of the numbers 0 to `many` - 1; by default to the highest one.
 
     >>> [rows.tolist() for rows in rows_of(np.array([2, 0, 2]), 3)]
     [[1], [], [0, 2]]
     """
+    many = int(key.max(initial=-1)) + 1 if many is None else many
     key = key.astype(np.min_scalar_type(many))  # small numbers are sorted by counting
     order = np.argsort(key, kind="stable")
     return np.split(order, np.searchsorted(key[order], np.arange(1, many)))[:many]

@@ -39,7 +39,7 @@ class Plan:
         self._all = asks
         self._renderer = renderer
         self._prompt_ids = bytearray()
-        self._calls: dict[str, Calls] = {}
+        self._calls: dict[str, tuple[CallIds, NDArray[np.bool_]]] = {}
         self._tokens = {what: array("I") for what in ("prompt", "answer", "room")}
         for ask in asks():
             item = renderer.texts.of(ask) if ask.repeat == 0 else None
@@ -94,8 +94,8 @@ class Plan:
         """The calls that answer all asks, for one judge, in order. Asks with the same prompt, sampling and repeat share one call."""
         if identity.name not in self._calls:
             ids = self.call_ids(identity)
-            self._calls[identity.name] = Calls(self, ids, _first_of_its_kind(ids))
-        return self._calls[identity.name]
+            self._calls[identity.name] = ids, _first_of_its_kind(ids)
+        return Calls(self, *self._calls[identity.name])  # not kept: what held its own plan would outlive it
 
     def call_ids(self, identity: JudgeIdentity) -> CallIds:
         """The call that answers each ask."""

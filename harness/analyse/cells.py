@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.analyse.options import ALWAYS, POOLED, Options
 from harness.analyse.units import Classes, Units, Votes, item_key
-from harness.columns import Coded, Codes, joint, rows_of
+from harness.columns import Coded, Codes, first_rows, joint, rows_of
 from harness.content.dataset import Dataset
 from harness.errors import UsageError
 from harness.stats import (
@@ -116,12 +116,18 @@ def make_cells(
     columns = {name: key_column(name, data, units, counted) for name in options.by}
     found: list[Cell] = []
     for classes, metrics in _scales(counted, units).items():
-        here = np.flatnonzero(np.isin(units.judgments.metric.codes, [units.judgments.metric.values.index(m) for m in metrics]))
-        own = {name: column.take(here) for name, column in columns.items()}
-        found += _Batch(data, units.take(here), own, counted, classes[0], options).cells(metrics, baseline)
+        keys, rows = _of_metrics(metrics, units, columns)
+        found += _Batch(data, units, keys, rows, counted, classes[0], options).cells(metrics, baseline)
     if "metric" not in options.by and len({tuple(sorted(c.key.items(), key=str)) for c in found}) < len(found):
         raise UsageError("metrics on different scales cannot be pooled; keep metric in --by, or choose with --where metric=NAME")
     return with_q(sorted(found, key=lambda cell: sort_key(cell.key)))
+
+
+def _of_metrics(metrics: Sequence[str], units: Units, columns: Mapping[str, Coded]) -> tuple[list[dict[str, Any]], list[Ints]]:
+    """The keys of the cells of some metrics, and the units of each."""
+    here = np.flatnonzero(units.judgments.metric.recoded(dict.fromkeys(metrics, 0)) == 0)
+    keys, cell = factorise({name: column.take(here) for name, column in columns.items()}, len(here))
+    return keys, [here[rows] for rows in rows_of(cell, len(keys))]
 
 
 def sort_key(key: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -187,15 +193,21 @@ class _Labelled(NamedTuple):
 
 
 class _Batch:
-    """Units of metrics on one scale."""
+    """Cells of metrics on one scale: their keys, and which of the units are theirs."""
 
     def __init__(
-        self, data: Dataset, units: Units, columns: Mapping[str, Coded], counted: Mapping[str, Votes], classes: Classes, options: Options
+        self,
+        data: Dataset,
+        units: Units,
+        keys: Sequence[dict[str, Any]],
+        rows: Sequence[Ints],
+        counted: Mapping[str, Votes],
+        classes: Classes,
+        options: Options,
     ) -> None:
-        self.data, self.units, self.counted, self.classes, self.options = data, units, counted, classes, options
+        self.data, self.units, self.keys, self.rows = data, units, keys, rows
+        self.counted, self.classes, self.options = counted, classes, options
         self.drawing: dict[str, Any] = {"seed": options.seed, "resamples": options.resamples}
-        self.keys, cell = factorise(columns, len(units))
-        self.rows = rows_of(cell, len(self.keys))
         self.groups = item_key(data, "group").codes
 
     def cells(self, metrics: Sequence[str], baseline: Mapping[tuple[str, str], Any] | None) -> list[Cell]:
@@ -212,11 +224,11 @@ class _Batch:
 
     def _labelled(self, labels: _Labels) -> Iterator[_Labelled]:
         """The units of each cell that have labels; made anew each time, as those of all cells are many."""
-        start, classes = self.units.judgments.metric.recoded(labels.start), self.classes.index()
+        classes = self.classes.index()
         has_any = np.asarray(labels.counts.sum(axis=1) > 0)
         for rows in self.rows:
             item = self.units.item[rows]
-            pattern = labels.kind[start[rows] + item]
+            pattern = labels.kind[self.units.judgments.metric.take(rows).recoded(labels.start) + item]
             known = has_any[pattern]
             score = self.units.judgments.score.take(rows[known]).recoded(classes).astype(np.int64)
             yield _Labelled(rows[known], pattern[known], score, self.groups[item[known]])
@@ -312,11 +324,10 @@ def named_shares(classes: Classes, shares: Floats) -> dict[str, float] | None:
 
 def factorise(columns: Mapping[str, Coded], rows: int) -> tuple[list[dict[str, Any]], Ints]:
     """The distinct keys, each with what every cell names, and the number of the key of every row."""
-    code = joint(columns.values(), np.zeros(rows, np.int64))
-    _, first = np.unique(code, return_index=True)
+    code = joint(columns.values(), np.zeros(rows, np.int8))
     names = [*(name for name in ALWAYS if name not in columns), *columns]
     keys = []
-    for row in first.tolist():
+    for row in first_rows(code).tolist():
         own = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
         keys.append({name: own.get(name, POOLED) for name in dict.fromkeys((*ALWAYS, *names))})
     return keys, code

@@ -138,10 +138,10 @@ def with_unjudged(units: Units, data: Dataset, counted: Mapping[str, Votes]) -> 
     """
     j = units.judgments
     place = Coded.of((item.language, item.task) for item in data.items)
-    which = joint([j.judge, j.variant, j.temperature, j.top_p, j.metric, place.take(units.item)], np.zeros(len(units), np.int64))
+    which = joint([j.judge, j.variant, j.temperature, j.top_p, j.metric, place.take(units.item)], np.zeros(len(units), np.int8))
     labelled = {metric: votes.counts.sum(axis=1) > 0 for metric, votes in counted.items()}
     like, items = [], []
-    for asked in rows_of(which, int(which.max(initial=-1)) + 1):
+    for asked in rows_of(which):
         row = int(asked[0])
         metric = j.metric.values[j.metric.codes[row]]
         if metric in labelled:
@@ -158,8 +158,8 @@ def with_unjudged(units: Units, data: Dataset, counted: Mapping[str, Votes]) -> 
     kept = j.take(rows)
     kept.item = Coded(tuple(one.item_id for one in data.items), item)
     failures = tuple(dict.fromkeys((*j.failure.values, Failure.MISSING)))
-    kept.score = Coded(kept.score.values, np.where(new, NO_VALUE, kept.score.codes).astype(np.int32))
-    kept.failure = Coded(failures, np.where(new, failures.index(Failure.MISSING), kept.failure.codes).astype(np.int32))
+    kept.score = Coded(kept.score.values, np.where(new, NO_VALUE, kept.score.codes))
+    kept.failure = Coded(failures, np.where(new, failures.index(Failure.MISSING), kept.failure.codes.astype(np.int32)))
     return Units(item, kept, units.source.take(rows))
 
 

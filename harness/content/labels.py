@@ -89,9 +89,9 @@ def checked_labels(
     refuse_unknown_metrics(rows, scales, path)
     _refuse_off_scale(rows, scales, path)
     _refuse_repeats(rows, path)
-    own = rows["source"]
+    own, said = rows["source"], rows["source"].codes.astype(np.int32)
     values = tuple(dict.fromkeys((*own.values, source)))
-    codes = np.where(own.codes == NO_VALUE, values.index(source), own.codes).astype(np.int32)
+    codes = np.where(said == NO_VALUE, values.index(source), said)
     return Labels(rows["item_id"], rows["annotator_id"], rows["metric"], rows["score"], Coded(values, codes))
 
 

@@ -107,7 +107,7 @@ class Judgments:
         for name, column in self.columns.items():
             if column.values:
                 digest.update(msgspec.json.encode([name, column.values]))
-                digest.update(column.codes.tobytes())
+                digest.update(column.codes.astype(np.int32).tobytes())
         return digest.hexdigest()
 
     def of_items(self, ids: Iterable[str]) -> Judgments:
@@ -132,8 +132,8 @@ def one_a_score(rows: Columns) -> Columns:
     """Rows that hold a list of `scores` as one row a score; rows without a variant get the default one."""
     if (rows["variant"].codes == NO_VALUE).any():
         values = tuple(dict.fromkeys((*rows["variant"].values, NO_VARIANT)))
-        codes = rows["variant"].codes
-        rows["variant"] = Coded(values, np.where(codes == NO_VALUE, values.index(NO_VARIANT), codes).astype(np.int32))
+        codes = rows["variant"].codes.astype(np.int32)
+        rows["variant"] = Coded(values, np.where(codes == NO_VALUE, values.index(NO_VARIANT), codes))
     lists = rows.pop("scores")
     if not lists.values:
         return rows

@@ -6,7 +6,7 @@ import re
 import tempfile
 from contextlib import suppress
 from functools import cache
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any
 
 from harness.errors import StoreError
@@ -37,13 +37,9 @@ def without_quotations(text: str) -> str:
 
 
 def load() -> None:
-    """Load the identifier's model in a thread of its own, as it takes half a second; what goes wrong is heard by who needs it."""
-
-    def quietly() -> None:
-        with suppress(StoreError):
-            _identifier()
-
-    Thread(target=quietly, daemon=True).start()
+    """Load the identifier's model, which takes half a second; what goes wrong is heard by who needs it."""
+    with suppress(StoreError):
+        _identifier()
 
 
 def _identifier() -> Any:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.columns import NO_VALUE, Coded, Coder, checked_columns, joint, last_with, read_columns, rows_of
+from harness.columns import NO_VALUE, Coded, Coder, checked_columns, first_rows, joint, last_with, read_columns, rows_of
 from harness.errors import ContentError
 from harness.tables import write_parquet
 
@@ -37,7 +37,16 @@ def test_a_column_holds_its_rows(rows: list[Any]) -> None:
     column = Coded.of(rows)
     assert list(column) == rows and len(column) == len(rows)
     assert len(set(column.values)) == len(column.values) and None not in column.values
-    assert column.codes.dtype == np.int32 and ((column.codes == NO_VALUE) == [row is None for row in rows]).all()
+    assert ((column.codes == NO_VALUE) == [row is None for row in rows]).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"), [(1, np.int8), (128, np.int8), (129, np.int16), (1 << 15, np.int16), (1 + (1 << 15), np.int32)]
+)
+def test_codes_have_as_few_bytes_as_their_values_take(values: int, kind: type) -> None:
+    rows = [*range(values), None]
+    column = Coded.of(rows)
+    assert column.codes.dtype == column.take(np.array([0, values])).codes.dtype == kind and list(column) == rows
 
 
 def test_values_come_in_the_order_of_first_use_and_equal_numbers_are_one() -> None:
@@ -92,9 +101,11 @@ def test_combinations_of_more_columns_than_an_integer_holds() -> None:
 
 
 @given(st.lists(st.integers(0, 4), max_size=20), st.data())
-def test_rows_of_a_number_and_the_last_with_it(numbers: list[int], data: st.DataObject) -> None:
+def test_rows_of_a_number_and_the_first_and_last_with_it(numbers: list[int], data: st.DataObject) -> None:
     key = np.array(numbers, np.int64)
     assert [rows.tolist() for rows in rows_of(key, 5)] == [[row for row, of in enumerate(numbers) if of == number] for number in range(5)]
+    dense = joint([Coded.of(numbers)], np.zeros_like(key))
+    assert first_rows(dense).tolist() == [rows[0] for rows in rows_of(dense)]
     among = [row for row in range(len(numbers)) if data.draw(st.booleans())]
     expected = [max((row for row in among if numbers[row] == number), default=-1) for number in numbers]
     assert last_with(key, np.array(among, np.int64)).tolist() == expected

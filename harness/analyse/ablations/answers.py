@@ -99,7 +99,9 @@ class Answers:
         return len(self.item)
 
     def take(self, rows: NDArray[Any]) -> Answers:
-        """Some of the rows (a mask or row numbers)."""
+        """Some of the rows (a mask or row numbers); the same answers if that is all of them."""
+        if rows.dtype == bool and rows.all():
+            return self
         columns = {name: column.take(rows) for name, column in self.columns.items()}
         expected = Looked(self.expected.values, self.expected.at[rows])
         return replace(self, columns=columns, kind=self.kind[rows], item=self.item[rows], expected=expected)
@@ -144,13 +146,12 @@ class Answers:
     @property
     def clean(self) -> Answers:
         """Rows about the texts as they are."""
-        changed = self.changed
-        return self.take(~changed) if changed.any() else self
+        return self.take(~self.changed)
 
     def joint(self, names: Iterable[str], *, items: bool = False) -> Ints:
         """Numbers of the distinct combinations of columns, rising with their values; with `items`, of the item too, which counts last."""
         item = [Coded(self.data.items, self.item)] if items else []
-        return joint([*(self.columns[name] for name in names), *item], np.zeros(len(self), np.int64))
+        return joint([*(self.columns[name] for name in names), *item], np.zeros(len(self), np.int8))
 
     def value(self, name: str, row: int) -> Any:
         column = self.columns[name]
@@ -162,8 +163,7 @@ class Answers:
         A key names all of `KEYS`, `*` where it pools, and the further columns asked for.
         """
         names = (*level, *condition)
-        code = self.joint(names)
-        for rows in rows_of(code, int(code.max(initial=-1)) + 1):
+        for rows in rows_of(self.joint(names)):
             own = {name: self.value(name, int(rows[0])) for name in names}
             yield {name: own.get(name, POOLED) for name in dict.fromkeys((*KEYS, *names))}, rows
 
@@ -181,34 +181,37 @@ def tabulate_answers(data: Dataset, judgments: Judgments, *, seed: int, resample
     own = (*KEYS[2:], "repeat", "perturbation", "failure", "justification", "asked_language", "told_language")
     columns |= {name: _ranked(getattr(judgments, name), name) for name in own}
     order = in_order((columns[name] for name in (*KEYS[2:], "repeat", "perturbation")), item)
-    judgments, item = judgments.take(order), item[order]
+    score, expected, item = judgments.score.take(order), judgments.expected.take(order), item[order]
     columns = {name: column.take(order) for name, column in columns.items()}
-    return _Laid(data, judgments, item, columns, {"seed": seed, "resamples": resamples}).beside_labels()
+    counted = votes(data, judgments, annotators_needed(Options(), data.labels.most_raters))
+    return _Laid(data, counted, score, expected, item, columns).answers({"seed": seed, "resamples": resamples})
 
 
 class _Laid:
     """Ordered judgments that are about to be laid beside their labels, metric by metric."""
 
-    def __init__(self, data: Dataset, judgments: Judgments, item: Codes, columns: dict[str, Coded], drawing: Mapping[str, Any]) -> None:
-        self.data, self.judgments, self.item, self.columns, self.drawing = data, judgments, item, columns, drawing
+    def __init__(
+        self, data: Dataset, counted: Mapping[str, Votes], score: Coded, expected: Coded, item: Codes, columns: dict[str, Coded]
+    ) -> None:
+        self.data, self.counted, self.score, self.stated, self.item, self.columns = data, counted, score, expected, item, columns
         self.kind = np.zeros(len(item), np.int32)
-        rows = len(item) if judgments.expected.values else 1
+        rows = len(item) if expected.values else 1
         self.expected = Looked(
             np.full(rows, np.nan), np.arange(rows, dtype=np.int32) if rows == len(item) else np.broadcast_to(np.int32(0), len(item))
         )
         self.reach: dict[str, float] = {}
 
-    def beside_labels(self) -> Answers:
-        counted = votes(self.data, self.judgments, annotators_needed(Options(), self.data.labels.most_raters))
+    def answers(self, drawing: Mapping[str, Any]) -> Answers:
+        """The answers beside their labels, to be resampled as `drawing` says."""
         kinds = [_NO_KINDS]
         for metric in self.columns["metric"].values:
             rows = np.flatnonzero(self.columns["metric"].recoded({metric: 0}) == 0)
-            found, kind = self._metric(metric, rows, counted.get(metric))
+            found, kind = self._metric(metric, rows, self.counted.get(metric))
             self.kind[rows] = kind + sum(len(each.code) for each in kinds)
             kinds.append(found)
         return Answers(
             data=self.data,
-            drawing=self.drawing,
+            drawing=drawing,
             reach=self.reach,
             columns=self.columns,
             kinds=Kinds.joined(kinds),
@@ -220,7 +223,7 @@ class _Laid:
 
     def _metric(self, metric: str, rows: Ints, labels: Votes | None) -> tuple[Kinds, Ints]:
         """The kinds of answers on a metric, and of which each of its rows is."""
-        scale, given = self.data.scales[metric], self.judgments.score.take(rows)
+        scale, given = self.data.scales[metric], self.score.take(rows)
         classes = labels.classes if labels else classes_of(scale, given.used, metric)
         number, k = points_of(scale, classes), len(classes.scores)
         self.reach[metric] = float(np.ptp(number)) if len(number) and not np.isnan(number).any() else np.nan
@@ -234,7 +237,7 @@ class _Laid:
             **_beside(counts, code, number),
         )
         if self.expected.values.size > 1 and (way := _way_of_expected(scale, classes)) is not None:
-            stated = self.judgments.expected.take(rows)
+            stated = self.stated.take(rows)
             self.expected.values[rows] = np.array([*map(float, stated.values), np.nan])[stated.codes] * way
         return kinds, kind
 

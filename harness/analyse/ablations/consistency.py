@@ -8,8 +8,8 @@ import numpy as np
 
 from harness.analyse.ablations.answers import Answers
 from harness.analyse.ablations.rows import new_row, put_mean, put_share, section
-from harness.columns import NO_VALUE, Coded
-from harness.stats import entropy_bits
+from harness.columns import NO_VALUE, Coded, distinct, first_rows
+from harness.stats import distinct_counts, entropy_bits
 from harness.stats.arrays import Floats, Ints
 
 LEVELS = (("language",), ("language", "metric"))
@@ -28,8 +28,9 @@ def consistency(answers: Answers) -> dict[str, Any] | None:
     asked = times >= 2
     if not asked.any():
         return None
-    first = np.unique(question, return_index=True)[1]
-    bits = entropy_bits(_table(question, _answer(clean)))
+    first = first_rows(question)
+    counts, kind = distinct_counts(_table(question, _answer(clean)))
+    bits = entropy_bits(counts)[kind]
     same = (bits == 0).astype(float)
     worded = _worded(clean, question)
     rows = []
@@ -51,19 +52,24 @@ def consistency(answers: Answers) -> dict[str, Any] | None:
 
 def _answer(clean: Answers) -> Ints:
     """A number for every different answer: a class, or a kind of failure."""
-    return np.where(clean.readable[:], clean.code[:], -2 - clean.columns["failure"].codes.astype(np.int64))
+    return np.where(clean.readable[:], clean.code[:], -2 - clean.columns["failure"].codes.astype(np.int32))
 
 
-def _table(question: Ints, answer: Ints) -> Floats:
+def _table(question: Ints, answer: Ints) -> Ints:
     """How often each question got each answer, (questions, answers)."""
-    which = np.unique(answer, return_inverse=True)[1]
-    kinds = int(which.max()) + 1
-    return np.bincount(question * kinds + which, minlength=(int(question.max()) + 1) * kinds).reshape(-1, kinds).astype(np.float64)
+    lowest = int(answer.min())
+    found, which = distinct(answer - lowest, int(answer.max()) - lowest + 1)
+    kinds, many = len(found), int(question.max()) + 1
+    which += question * kinds
+    return np.bincount(which, minlength=many * kinds).reshape(-1, kinds)
 
 
 def _worded(clean: Answers, question: Ints) -> Floats:
     """1 where all justifications of a question are the same, 0 where not, NaN where there is none."""
     column: Coded = clean.columns["justification"]
-    different = np.unique(np.stack([question, column.codes]), axis=1)[0]
+    if not column.values:
+        return np.full(int(question.max()) + 1, np.nan)
+    width = len(column.values) + 1
+    different = np.unique(question * width + column.codes + 1) // width
     any_at_all = np.bincount(question, column.codes != NO_VALUE) > 0
     return np.where(any_at_all, (np.bincount(different) == 1).astype(float), np.nan)

@@ -24,16 +24,14 @@ def length(answers: Answers) -> dict[str, Any] | None:
     """Rank correlation of scores with the length of the output, of judge and people; none without labels or outputs."""
     clean = answers.clean
     long = output_lengths(clean)
-    known = ~np.isnan(long) & ~np.isnan(clean.label[:])
-    if not known.any():
+    clean = clean.take(~(np.isnan(long[clean.item]) | np.isnan(clean.label[:])))
+    if not len(clean):
         return None
-    clean, long = clean.take(known), long[known]
-    task = clean.columns["task"].codes.astype(np.int64)
     rows = []
     for level in LEVELS:
         for key, at in clean.cells(level):
             row = new_row(key, groups=len(np.unique(clean.group[at])))
-            _put(row, clean, at, long, task)
+            _put(row, clean, at, long[clean.item[at]])
             rows.append(row)
     for name in ("tau_given_label", "tau", "human_tau"):
         with_q(rows, name, level_of)
@@ -41,17 +39,19 @@ def length(answers: Answers) -> dict[str, Any] | None:
 
 
 def output_lengths(answers: Answers) -> Floats:
-    """Characters of each row's output; NaN for items that have no single output, or an empty one."""
-    texts = [item.fields.get(OUTPUT) for item in answers.data.items]
-    return np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])[answers.item]
+    """Characters of each item's output; NaN where it has no single output, or an empty one."""
+    texts = (item.fields.get(OUTPUT) for item in answers.data.items)
+    return np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])
 
 
-def _put(row: Row, clean: Answers, at: Ints, long: Floats, task: Ints) -> None:
+def _put(row: Row, clean: Answers, at: Ints, long: Floats) -> None:
+    """The correlations of the rows `at` with their lengths `long`."""
+    task = clean.columns["task"].codes[at].astype(np.int64)
     points, group, label, reference = clean.points[at], clean.group[at], clean.label[at], clean.reference[at]
     row["n"] = int((~np.isnan(points)).sum())
     labelled = np.where(reference >= 0, points, np.nan)
-    within = task[at] * (int(clean.kinds.reference.max(initial=0)) + 2) + reference + 1
-    put_difference(row, "tau_given_label", tau_within(long[at], labelled, within, group))
-    put_difference(row, "tau", tau_within(long[at], points, task[at], group))
+    within = task * (int(clean.kinds.reference.max(initial=0)) + 2) + reference + 1
+    put_difference(row, "tau_given_label", tau_within(long, labelled, within, group))
+    put_difference(row, "tau", tau_within(long, points, task, group))
     item = np.unique(clean.item[at], return_index=True)[1]
-    put_difference(row, "human_tau", tau_within(long[at][item], label[item], task[at][item], group[item]))
+    put_difference(row, "human_tau", tau_within(long[item], label[item], task[item], group[item]))

@@ -10,6 +10,7 @@ import numpy as np
 from harness.analyse.ablations.answers import Answers, variant_of
 from harness.analyse.ablations.rows import Row, level_of, new_row, put, put_difference, section, with_q
 from harness.analyse.ablations.variants import Q, moved_rows, pairs_by
+from harness.columns import first_rows
 from harness.content.recorded import Judgments
 from harness.stats import of_sums
 from harness.stats.arrays import Floats, Ints
@@ -76,7 +77,7 @@ class _Table:
 
 def _scores(here: Answers, metrics: Sequence[str], variants: tuple[str, str]) -> _Table:
     question = here.joint(("repeat",), items=True)
-    first = np.unique(question, return_index=True)[1]
+    first = first_rows(question)
     points = np.full((2, len(metrics), len(first)), np.nan)
     variant = here.columns["variant"].recoded({name: number for number, name in enumerate(variants)})
     metric = here.columns["metric"].recoded({name: number for number, name in enumerate(metrics)})

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.analyse.ablations.answers import Answers
 from harness.analyse.ablations.rows import LEVELS, Row, level_of, new_row, put, put_agreement, put_difference, put_gap, section, with_q
-from harness.columns import NO_VALUE
+from harness.columns import NO_VALUE, first_rows
 from harness.stats import page_falling, paired_difference, slope
 from harness.stats.arrays import Floats, Ints
 
@@ -51,7 +51,7 @@ class _Units:
         self.temperatures = [clean.columns["temperature"].values[code] for code in heats.tolist()]
         here = clean.take(at)
         unit = here.joint(("metric",), items=True)
-        first = np.unique(unit, return_index=True)[1]
+        first = first_rows(unit)
         self.group = here.group[first]
         self.hit = np.stack(
             [_means(unit, np.where(self.heat == code, here.credits["pa_failed_wrong"][:], np.nan)) for code in heats], axis=1

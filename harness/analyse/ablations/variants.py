@@ -24,6 +24,7 @@ from harness.analyse.ablations.rows import (
     versus,
     with_q,
 )
+from harness.columns import NO_VALUE
 from harness.model import Variant
 from harness.stats.arrays import Ints
 
@@ -77,12 +78,11 @@ def _asked_more_than_once(clean: Answers, names: Sequence[str]) -> NDArray[np.bo
 def _against(clean: Answers, against: dict[str, str]) -> list[Row]:
     """Rows of all variants, each with its difference from the one that `against` says, where there are several."""
     rows = []
-    every, of = np.arange(len(clean)), clean.columns["variant"]
-    asked = {name: every[of.codes == of.values.index(name)] for name in against}
-    partner = np.full(len(clean), -1)
+    of, partner = clean.columns["variant"], np.full(len(clean), NO_VALUE)
     for name, other in against.items():
         if name != other:
-            partner[asked[name]] = clean.partners(asked[name], asked[other], SAME)
+            mine, theirs = (np.flatnonzero(of.codes == of.values.index(each)) for each in (name, other))
+            partner[mine] = clean.partners(mine, theirs, SAME)
     for level in LEVELS:
         for key, ours in clean.cells(level):
             row, other = new_row(key), against[key["variant"]]

@@ -113,7 +113,7 @@ def _hashable_joined(columns: Sequence[Coded]) -> Coded:
     values: list[Any] = []
     codes = []
     for column in columns:
-        codes.append(np.where(column.codes == NO_VALUE, NO_VALUE, column.codes + len(values)).astype(np.int32))
+        codes.append(np.where(column.codes == NO_VALUE, NO_VALUE, column.codes.astype(np.int32) + len(values)))
         values += column.values
     merged: dict[Any, int] = {}
     keys = [repr(value) if isinstance(value, dict) else value for value in values]
