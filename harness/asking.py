@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from harness.engines import Engine, Opening, Outcome, Progress, Settings, Work, ask_all
 from harness.judges import Judge
-from harness.judgments import failures
+from harness.judgments import failures, look_at
 from harness.model import Call, Failure, JudgeIdentity, Reply, Scale, Usage
 from harness.parse import language
 from harness.plan import Calls, Plan, rough_usage
@@ -132,7 +132,7 @@ def _work(judge: Judge, calls: Calls, prepared: Prepared, settings: Settings, pr
     return Work(
         judge,
         calls,
-        unreadable=lambda call, reply: len(failures(call.ask, reply, scales)),
+        unreadable=lambda call, reply: look_at(call.ask, reply, scales),
         ask_again=partial(_is_refused, scales=scales) if reask else _never,
         tokens=rough_usage if weighed else lambda call: Usage(),
         cost=price.of if price else lambda usage: 0.0,

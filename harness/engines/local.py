@@ -122,11 +122,11 @@ class Session:
         tries = Tries(self._attempts)
         while True:
             slot = await self._pace.slot(tokens)
+            self._ledger.check()
             self._progress.most_in_flight = max(self._progress.most_in_flight, self._pace.in_flight)
             began = time.perf_counter()
             try:
                 reply = await self._judge.answer(call)
-                await self._ledger.keep(call, reply)
             except NoReply as err:
                 await self._ledger.keep(call, None, str(err))
                 if err.busy:
@@ -137,7 +137,9 @@ class Session:
                 if not await self._wait_after(err, tries):
                     return None
             else:
+                kept = self._ledger.keep(call, reply)  # it is committed before whoever is given the slot now goes on
                 self._heard(slot, reply, time.perf_counter() - began)
+                await kept
                 return reply
 
     @property

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 
 from harness.model import Ask, Failure, JudgeIdentity, Judgment, Reply, Scale
 from harness.parse import Reading, entropy, expected_score, read_reply, score_probabilities
-from harness.parse.language import language_of
+from harness.parse.language import is_loaded, language_of
 
-_spoken = lru_cache(maxsize=1 << 12)(language_of)  # judges repeat themselves
+_MOST = 1 << 15  # justifications whose language is remembered: judges repeat themselves
+_TOGETHER = 64  # the identifier's tables are large: told one by one between other things, each text costs three times as much
+_told: dict[str, str] = {}
+_untold: list[str] = []
 
 
 def read(ask: Ask, reply: Reply, scales: Mapping[str, Scale]) -> dict[str, Reading]:
@@ -26,6 +28,28 @@ def read(ask: Ask, reply: Reply, scales: Mapping[str, Scale]) -> dict[str, Readi
 def failures(ask: Ask, reply: Reply, scales: Mapping[str, Scale]) -> list[Failure]:
     """Why metrics of the ask have no score; empty where all have one."""
     return [Failure(reading.failure) for reading in read(ask, reply, scales).values() if reading.failure is not None]
+
+
+def look_at(ask: Ask, reply: Reply, scales: Mapping[str, Scale]) -> int:
+    """How many metrics of the ask have no score. While others are waited for, languages are told that `derive` will ask for again."""
+    readings = read(ask, reply, scales).values()
+    if len(_told) < _MOST and len(_untold) < _MOST:
+        _untold.extend(reading.justification for reading in readings if reading.justification)
+    if len(_untold) >= _TOGETHER and is_loaded():
+        for justification in _untold:
+            _spoken(justification)
+        _untold.clear()
+    return sum(reading.failure is not None for reading in readings)
+
+
+def _spoken(justification: str) -> str:
+    """Its language; that of the first ones is remembered, as they will be gone through in the same order again."""
+    found = _told.get(justification)
+    if found is None:
+        found = language_of(justification)
+        if len(_told) < _MOST:
+            _told[justification] = found
+    return found
 
 
 def derive(

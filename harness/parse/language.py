@@ -42,6 +42,11 @@ def load() -> None:
         _identifier()
 
 
+def is_loaded() -> bool:
+    """Whether a text's language can be told without waiting."""
+    return _model.cache_info().currsize > 0
+
+
 def _identifier() -> Any:
     with _loading:
         return _model()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterable, Sequence
 
 import msgspec
+from isal import isal_zlib
 
 from harness.model import Call, JudgeIdentity, Prompt, Reply
 from harness.store.opening import transaction
@@ -73,7 +73,7 @@ def _text(reply: Reply | None) -> str | None:
 
 
 def _body(prompt: Prompt) -> bytes:
-    return zlib.compress(msgspec.json.encode({"messages": prompt.messages, "schema": prompt.schema}), 1)
+    return isal_zlib.compress(msgspec.json.encode({"messages": prompt.messages, "schema": prompt.schema}), 1)
 
 
 def _row(call: Call, judge: str, identity: str) -> tuple[object, ...]:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from harness.judgments import derive, failures, read
+from harness.judgments import derive, failures, look_at, read
 from harness.model import Ask, Condition, Failure, Item, JudgeIdentity, Judgment, Reply, Scale, Token, Variant
+from harness.parse import language
 
 JUDGE = JudgeIdentity("openai", "one")
 SCALES = {
@@ -111,6 +112,14 @@ def test_a_reply_is_readable_when_every_metric_has_a_score(item: Item) -> None:
     both = ask(item, "m", "n", joint=True)
     assert failures(both, Reply('{"m": 1, "n": "yes"}', ""), SCALES) == []
     assert failures(both, Reply('{"m": 1}', ""), SCALES) == [Failure.MISSING]
+
+
+def test_a_look_at_a_reply_counts_what_cannot_be_read_and_moves_no_judgment(item: Item) -> None:
+    language.load()
+    reason = "The text keeps to what was asked, and leaves nothing out."
+    both, reply = ask(item, "m", "n", joint=True), Reply(json.dumps({"m": {"justification": reason, "score": 1}, "n": 3}), "")
+    assert look_at(both, reply, SCALES) == 1
+    assert [found.told_language for found in derived([(both, "p")], {"p": reply})] == ["en", None]
 
 
 def test_only_the_metrics_of_the_ask_are_read(item: Item) -> None:
