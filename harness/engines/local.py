@@ -1,4 +1,4 @@
-"""The local engine: asyncio on this machine. Every reply is in the store before its slot is freed."""
+"""The local engine: asyncio on this machine. Every reply is in the store before the next call goes out in its place."""
 
 from __future__ import annotations
 
