@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -173,6 +174,17 @@ def test_latex(run: Path, folder: Path, cli: Callable[..., Any]) -> None:
         body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
         assert r"\input{" not in body and r"\begin{tabular}" in body
         assert body.splitlines()[0].startswith(r"\begin{tabular}"), "no comment goes on in the next line"
+
+
+def test_figures(run: Path, cli: Callable[..., Any]) -> None:
+    assert cli("report", "--out", run, "--figures").code == 0
+    drawn = list(run.glob("runs/*/figures/*.svg"))
+    assert drawn
+    for path in drawn:
+        text = path.read_text("utf-8")
+        assert not UNSAFE.search(text) and not ACTS.search(text)
+        names = {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(text).iter()}
+        assert not names & {"script", "image", "foreignObject", "a"}
 
 
 def test_json_and_the_terminal(run: Path, folder: Path, cli: Callable[..., Any]) -> None:
