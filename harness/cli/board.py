@@ -8,12 +8,15 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from harness.boards.build import open_board
 from harness.boards.check import Checked, CheckedBoards, check_boards
+from harness.boards.probes import Finding
 from harness.boards.scoring import Entry
 from harness.boards.submit import About, Submission
 from harness.boards.submit import submit as submit_run
 from harness.content import Board, Library
 from harness.content.problem import Problem
+from harness.errors import ContentError
 from harness.protocol import Prepared
 from harness.runner import reopen
 from harness.tables import to_json
@@ -74,14 +77,35 @@ def check(arguments: argparse.Namespace) -> int:
         changed=arguments.changed,
         table=_table,
     )
+    findings = _probed(library, found, arguments)
     if arguments.json:
-        sys.stdout.write(to_json(_as_json(found)))
+        sys.stdout.write(to_json(_as_json(found) | {"findings": findings}))
     else:
         for problem in found.problems:
             print(_one_line(problem))
         for line in [*_summary(found), *_of_sealed(library, arguments.boards, opened=arguments.key is not None)]:
             print(plain(" ".join(line.splitlines())), file=sys.stderr)
+        for finding in findings:
+            print(plain(f"{finding.judge}: {'look closer: ' if finding.flagged else ''}{finding.sentence}"), file=sys.stderr)
     return 1 if found.problems else 0
+
+
+def _probed(library: Library, found: CheckedBoards, arguments: argparse.Namespace) -> list[Finding]:
+    """What probes find of the submissions that a change brings, if nothing is wrong with them; of sealed labels only with the key."""
+    if found.change is None or found.problems:
+        return []
+    findings = []
+    for board in dict.fromkeys(one.board for one in found.submissions):
+        judges = {one.judge for one in found.submissions if one.board == board and not one.judge.startswith("baseline/")}
+        if not judges or (library.board(board).sealed is not None and arguments.key is None):
+            continue
+        try:
+            opened = open_board(library, board, arguments.content, data=arguments.data, key=arguments.key)
+        except ContentError as err:
+            print(plain(f"{board}: not probed, as it takes all submissions: {err}"), file=sys.stderr)
+            continue
+        findings += [finding for finding in opened.findings if finding.judge.partition("#")[0] in judges]
+    return findings
 
 
 def _table(board: Board, prepared: Prepared, entries: Sequence[Entry]) -> str:

@@ -755,6 +755,22 @@ def test_a_change_that_brings_a_submission_is_in_order(
     assert "mini/baseline-majority: baseline/majority" in done.err and "theirs" not in done.err and "2 files changed" in done.err
 
 
+def test_a_model_that_a_change_brings_is_probed(
+    repository: Path, content: Path, cli: Cli, out: Path, endpoint: Any, check: Callable[..., Any], commit: Callable[[], None]
+) -> None:
+    cli(*RUN, "openai/n-2024-01-01", "--base-url", endpoint.url, "--content", content, "--out", out)
+    assert cli("submit", "mini-cs+en-n", "--board", "mini", "--out", out).code == OK
+    commit()
+    done = check("--changed", "main")
+    assert (done.code, done.out) == (OK, "")
+    assert "openai/n-2024-01-01: Shown to beat constant-best in 0 of" in done.err
+    assert {found["probe"] for found in json.loads(check("--changed", "main", "--json").out)["findings"]} >= {"baselines", "twins"}
+    assert "Shown to beat" not in check().err, "those that are there already are for 'board show'"
+    (repository / "theirs" / "judge.toml").write_text("spoilt")
+    done = check("--changed", "main")
+    assert done.code == OK and "mini: not probed, as it takes all submissions" in done.err
+
+
 def test_a_change_that_moves_somebody_elses_submission_is_found(
     repository: Path, make: Callable[..., str], submit: Callable[..., Any], check: Callable[..., Any], commit: Callable[[], None]
 ) -> None:
