@@ -26,7 +26,7 @@ test: setup lint
 	$(BIN)/python -m pytest -rs
 	$(MAKE) test-others
 
-# Every other Python that is here: its own environment, all but the slow tests.
+# Every other Python that is here, in its own environment (.ci/others says which tests).
 test-others: setup
 	@sh .ci/others
 

@@ -30,13 +30,40 @@ SIZES = (2_000, 20_000)
 WORDS = (ROOT / "languages/en/texts/summarize.toml").read_text("utf-8").split()
 
 
+# Runs the command, and says when the phases that it consists of have ended, in seconds since the process began.
+_PHASES = """
+import os, sys, time
+from harness import asking, protocol, runner
+from harness.cli import main, run
+
+began = float(os.environ["BEGAN"])
+
+def watched(module, name, what):
+    original = getattr(module, name)
+    def call(*arguments, **named):
+        found = original(*arguments, **named)
+        print(f"PHASE {time.time() - began} {what}", file=sys.stderr)
+        return found
+    setattr(module, name, call)
+
+watched(runner, "prepare", "starting, and reading the items")
+watched(protocol, "make_plan", "planning: every prompt made once")
+watched(asking, "_ask_all", "asking, with what comes before the first call")
+watched(runner, "collect", "reading the replies")
+watched(run, "make_report", "the report")
+sys.argv = ["harness", *sys.argv[1:]]
+main()
+"""
+
+
 class Run(msgspec.Struct):
-    """Seconds of the whole process and of its network phase, its CPU seconds, its peak in MB."""
+    """Seconds of the whole process and of its network phase, its CPU seconds, its peak in MB; (seconds, phase) in order."""
 
     wall: float
     network: float
     cpu: float
     peak: float
+    phases: list[tuple[float, str]]
 
 
 @contextmanager
@@ -68,17 +95,18 @@ def make_folder(folder: Path, judgments: int) -> None:
 def command(data: Path, out: Path, url: str) -> Run:
     """One run of the command."""
     arguments = ["run", "--data", data, "--judge", "openai/m", "--base-url", url, "--concurrency", IN_FLIGHT, "--out", out]
-    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "", "BEGAN": str(time.time())}
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", *map(str, arguments)], env=environment, capture_output=True, text=True, cwd=ROOT
-    )
+    done = subprocess.run([sys.executable, "-c", _PHASES, *map(str, arguments)], env=environment, capture_output=True, text=True, cwd=ROOT)
     wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr
     [record] = (out / "runs").glob("*/run.json")
     seconds = json.loads(record.read_bytes())["sessions"][0]["judges"][0]["seconds"]
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Run(wall, seconds, cpu, after.ru_maxrss / 1024)
+    said = [line.split(" ", 2)[1:] for line in done.stderr.splitlines() if line.startswith("PHASE ")]
+    ends = [0.0, *(float(end) for end, _ in said), wall]
+    names = [*(name for _, name in said), "writing it, and the end"]
+    return Run(wall, seconds, cpu, after.ru_maxrss / 1024, [(b - a, name) for a, b, name in zip(ends, ends[1:], names, strict=False)])
 
 
 def main() -> None:
@@ -101,6 +129,9 @@ def main() -> None:
     small, large = (asked[size] for size in SIZES)
     print(f"  {'CPU a judgment, marginal, all in':<42}{(large.cpu - small.cpu) / (SIZES[1] - SIZES[0]) * 1000:9.3f} ms   limit 0.400 ms")
     print(f"  {'peak memory':<42}{large.peak:9.0f} MB")
+    print(f"  where the {SIZES[1]:,} go")
+    for seconds, phase in large.phases:
+        print(f"  {f'  {phase}':<50}{seconds:9.2f} s")
 
 
 if __name__ == "__main__":
