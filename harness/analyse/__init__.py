@@ -5,14 +5,15 @@ from harness.analyse.cells import Cell
 from harness.analyse.compare import CI_METHOD, Comparison, Recording, compare
 from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
-from harness.analyse.options import ALWAYS, POOLED, Annotators, Options
+from harness.analyse.options import ALWAYS, POOLED, Annotators, Options, of_rule
 from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
 from harness.analyse.ranking import Gain, Matched, People, Placed, Ranking, gains_over, rank
-from harness.analyse.report import Report, Verdict, recording, report, signature, verdicts
+from harness.analyse.report import BY_METRIC, Report, Verdict, recording, report, signature, verdicts
 from harness.analyse.retest import Outcome, Retest, held_against
 
 __all__ = [
     "ALWAYS",
+    "BY_METRIC",
     "CI_METHOD",
     "LABELS_BY",
     "OUTCOMES",
@@ -38,6 +39,7 @@ __all__ = [
     "compare",
     "gains_over",
     "held_against",
+    "of_rule",
     "outcomes",
     "rank",
     "recording",

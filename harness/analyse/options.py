@@ -59,6 +59,15 @@ class Options(msgspec.Struct, frozen=True):
     resamples: int = 1000
 
 
+def of_rule(majority: Rule, annotators: str) -> Options:
+    """The options of a frozen rule: how several annotators become one reference, and how many an item needs (`2+`; empty: the usual).
+
+    >>> of_rule("median", "3").annotators
+    Annotators(least=3, exactly=True)
+    """
+    return Options(annotators=Annotators.parse(annotators) if annotators else None, majority=majority)
+
+
 def annotators_needed(options: Options, most: int) -> Annotators:
     """The number of annotators that an item needs to count; `most` is the highest that any item has.
 

@@ -13,7 +13,7 @@ from harness.analyse.ablations import ablations
 from harness.analyse.cells import Cell
 from harness.analyse.compare import CI_METHOD, Recording, compare
 from harness.analyse.covered import Covered, covered
-from harness.analyse.options import Annotators, Options
+from harness.analyse.options import Options, of_rule
 from harness.content import Dataset
 from harness.content.recorded import Judgments
 from harness.content.tags import english_name
@@ -24,7 +24,6 @@ from harness.signature import Signature
 from harness.text import segmenter_version
 
 SCHEMA_VERSION = 2
-BY_TASK = Options()
 BY_METRIC = Options(by=("language", "metric", "judge", "variant", "temperature"))
 OVERALL = ("language", "judge", "variant", "temperature", "top_p")
 
@@ -195,8 +194,8 @@ def report(
     """
     source = recording(judgments, data, training, name)
     comparable = len(judgments) and not data.sealed
-    rule = {"majority": protocol.majority, "annotators": Annotators.parse(protocol.annotators) if protocol.annotators else None}
-    by_metric = compare([source], msgspec.structs.replace(BY_METRIC, **rule)).cells if comparable else ()
+    rule = of_rule(protocol.majority, protocol.annotators)
+    by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
     return Report(
         schema_version=SCHEMA_VERSION,
         run=name,
@@ -207,7 +206,7 @@ def report(
         ci_method=CI_METHOD,
         verdicts=verdicts(by_metric, protocol.constructed),
         by_metric=by_metric,
-        cells=compare([source], msgspec.structs.replace(BY_TASK, **rule)).cells if comparable else (),
+        cells=compare([source], rule).cells if comparable else (),
         missing=dict(missing or {}),
         answered_by=dict(answered_by or {}),
         unreviewed_instructions=tuple(unreviewed_instructions),

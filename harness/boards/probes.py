@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyse import Annotators, Options, gains_over
+from harness.analyse import gains_over, of_rule
 from harness.boards.replies import REPLIES, ReplyRow, decode_row, lines_of
 from harness.boards.scoring import Entry
 from harness.content import Board, Dataset
@@ -144,7 +144,6 @@ def probe(board: Board, prepared: Prepared, entries: Mapping[str, Entry], traced
 
 def _over_baselines(board: Board, prepared: Prepared, entries: Mapping[str, Entry]) -> Iterator[Finding]:
     """Does it beat what reads nothing, in each language? All metrics pooled, paired on the same questions."""
-    options = Options(annotators=Annotators.parse(board.annotators) if board.annotators else None, majority=board.majority)
     variants = tuple(map(str, dict.fromkeys(condition.variant for condition in prepared.protocol.conditions)))
     protocol = prepared.protocol
     judgments = {name: entry.judgments for name, entry in entries.items()}
@@ -153,7 +152,7 @@ def _over_baselines(board: Board, prepared: Prepared, entries: Mapping[str, Entr
         prepared.data,
         prepared.training,
         judgments,
-        options,
+        of_rule(board.majority, board.annotators),
         metrics=protocol.metrics,
         variants=variants,
         languages=protocol.languages,

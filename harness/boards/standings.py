@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.analyse import POOLED, Annotators, Options, Placed, Ranking, rank
+from harness.analyse import POOLED, Placed, Ranking, of_rule, rank
 from harness.answers import Spent
 from harness.boards.scoring import Entry
 from harness.content import Board
@@ -116,7 +116,7 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[Entry]) -> Sta
         prepared.data,
         prepared.training,
         judgments,
-        Options(annotators=Annotators.parse(board.annotators) if board.annotators else None, majority=board.majority),
+        of_rule(board.majority, board.annotators),
         metrics=protocol.metrics,
         variants=variants,
         languages=protocol.languages,

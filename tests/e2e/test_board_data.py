@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -102,17 +103,45 @@ def test_a_commit_that_is_not_there_is_said(command: Cli, hub: Hub, content: Pat
     refused(done, 3, f"hf:owner/name: cannot be fetched at commit {'d' * 40}")
 
 
-def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
-    cli: Cli, content: Path, tmp_path: Path, refused: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = tmp_path / "data"
+def frozen(content: Path, data: Path, files: dict[str, bytes], **changes: str) -> tuple[Path, Path]:
+    """A folder with these files, and the board `hubby` on just that data; `changes` are other words in its file."""
     data.mkdir()
-    for name, rows in FILES.items():
+    for name, rows in files.items():
         (data / name).write_bytes(rows)
     found = load_folder(data, Library(content), recipe="danish").sha256
     board = content / "leaderboards" / "hubby" / "board.toml"
-    frozen = f'sha256 = "{found}"'
-    board.write_text(BOARD.replace('hub = "owner/name"', frozen).replace(f'revision = "{COMMIT}"\n', ""), encoding="utf-8")
+    text = BOARD.replace('hub = "owner/name"', f'sha256 = "{found}"').replace(f'revision = "{COMMIT}"\n', "")
+    for key, value in changes.items():
+        text, times = re.subn(rf'^{key} = ".*"$', f'{key} = "{value}"', text, flags=re.MULTILINE)
+        assert times == 1
+    board.write_text(text, encoding="utf-8")
+    return data, board
+
+
+def test_the_page_says_right_and_wrong_by_the_rule_of_the_board(cli: Cli, content: Path, tmp_path: Path) -> None:
+    """Of two annotators who say 0 and 2 there is no commonest score, but the board wants the one in the middle."""
+    labels = [
+        {"item_id": f"i{n}", "annotator_id": who, "metric": "task_quality", "score": score if n % 2 else 1}
+        for n in range(10)
+        for who, score in (("a", 0), ("b", 2))
+    ]
+    data, _ = frozen(content, tmp_path / "data", FILES | {"labels.jsonl": _lines(labels)}, majority="median", annotators="2")
+    place = ("--out", tmp_path / "results")
+    asked = ("--board", "hubby", "--content", content, "--data", data, "--judge", "baseline/random")
+    said = json.loads(cli("run", *asked, *place, "--json").out)
+    assert cli("report", *place, "--html", tmp_path / "page.html").code == 0
+    [embedded] = re.findall(r'id="items-data"[^>]*>(.*?)</script>', (tmp_path / "page.html").read_text("utf-8"), re.DOTALL)
+    outcome = json.loads(embedded)["rows"]["outcome"]
+    given = [outcome["v"][code] for code in outcome["c"]]
+    [cell] = said["by_metric"]
+    assert cell["n_ref"] == len(given) == 10 and set(given) == {"right", "wrong"}
+    assert given.count("right") == round(10 * cell["pa_failed_wrong"])
+
+
+def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
+    cli: Cli, content: Path, tmp_path: Path, refused: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, board = frozen(content, tmp_path / "data", FILES)
     place, results = ("--content", content), ("--out", tmp_path / "results")
     assert cli("run", "--board", "hubby", *place, "--data", data, "--judge", "baseline/length", *results).code == 0
     [run] = (tmp_path / "results" / "runs").iterdir()

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from harness.analyse import Report, outcomes, recording
+from harness.analyse import Report, of_rule, outcomes, recording
 from harness.content import Library
 from harness.evidence import evidence
 from harness.render.ablations import ShownTable, shown_ablations
@@ -28,7 +28,9 @@ _FEW = 24  # rows of a table that are shown unfolded
 
 def report_page(result: RunResult, report: Report) -> str:
     """One self-contained page of a run and its report. Deterministic, but for what run.json says of money."""
-    judged = outcomes(recording(result.judgments, result.prepared.data, result.prepared.training, report.run))
+    protocol = result.protocol
+    source = recording(result.judgments, result.prepared.data, result.prepared.training, report.run)
+    judged = outcomes(source, of_rule(protocol.majority, protocol.annotators))
     [kept] = chosen([judged])
     shown = Browsed(report.run, judged, kept, evidence(result, judged.row[kept]))
     library = result.prepared.library
@@ -37,7 +39,6 @@ def report_page(result: RunResult, report: Report) -> str:
     squares = grids(report.by_metric)
     ablations = [_ablation(section.title, section.text, section.tables) for section in shown_ablations(report.ablations)]
     record = _record(result)
-    protocol = result.protocol
     body = render(
         "report.html",
         title=report.title,
