@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from harness.analyse import POOLED, Cell, Comparison, Options, Outcomes, Recording, compare, outcomes, verdicts
+from harness.analyse import BY_METRIC, POOLED, Cell, Comparison, Options, Outcomes, Recording, compare, outcomes, verdicts
 from harness.content import Library
 from harness.evidence import Evidence, evidence
 from harness.render.comparison import COUNTS, columns_of, key_text, legend, telling
@@ -23,8 +23,6 @@ from harness.render.html.spending import Head, PlainTable
 from harness.render.html.templates import render
 from harness.render.terminal import belongs, difference, percent
 from harness.runner import RunResult
-
-_BY_METRIC = ("language", "metric", "judge", "variant", "temperature")
 
 
 @dataclass(frozen=True)
@@ -51,12 +49,12 @@ def comparison_page(found: Comparison, sources: Sequence[tuple[Recording, RunRes
     data = items_json(browsed, text_fields(Library()))
     cells: Sequence[Cell] = ()
     if options.level == "item":
-        cells = compare(recordings, msgspec.structs.replace(options, by=_BY_METRIC, versus=None)).cells
+        cells = compare(recordings, msgspec.structs.replace(options, by=BY_METRIC.by, versus=None)).cells
     squares: list[Grid] = grids(cells) if cells else []
     shares = shares_of(cells)
     several = len(sides_of(found.cells)) > 1 and options.level == "item"
     tables = list(_tables(found.cells)) if several else []
-    title = f"{' and '.join(names)}: judges beside people"
+    title = f"{' and '.join(names)}: judges beside labels"
     body = render(
         "comparison.html",
         title=title,
@@ -103,7 +101,7 @@ def _sections(answers: bool, sides: bool, squares: bool, shares: bool) -> Iterat
         yield "grid", "Language × metric"
     yield "numbers", "All numbers"
     if shares:
-        yield "classes", "Scores of people and judge"
+        yield "classes", "Scores due and given"
     yield from (("again", "Make it again"), ("items", "Every judgment"))
 
 
