@@ -126,19 +126,14 @@ def _batches(file: Any, column: str) -> Iterator[Any]:
 
 def read_columns_at(path: Path, names: Sequence[str], rows: NDArray[np.int64]) -> dict[str, Coded]:
     """Columns of text of the judgments `rows` (rising numbers), whole; a batch of the file is held at a time. Raises ContentError."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     coders, start = {name: Coder() for name in names}, 0
-    try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(_AT_A_TIME, columns=list(names)):
-                first, last = np.searchsorted(rows, (start, start + batch.num_rows))
-                for name, coder in coders.items():
-                    coder.add(batch.column(name).take(pa.array(rows[first:last] - start)).to_pylist())
-                start += batch.num_rows
-    except (pa.ArrowException, OSError) as err:
-        raise ContentError(f"not a readable Parquet file ({err}); delete it, it is made again", path) from None
+    with parquet_file(path) as file:
+        for batch in file.iter_batches(_AT_A_TIME, columns=list(names)):
+            first, last = np.searchsorted(rows, (start, start + batch.num_rows))
+            wanted = arrow_array((rows[first:last] - start).tolist(), arrow().int64())
+            for name, coder in coders.items():
+                coder.add(batch.column(name).take(wanted).to_pylist())
+            start += batch.num_rows
     return {name: Coded(*coder.finish()) for name, coder in coders.items()}
 
 
