@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from harness.model import Ask, Failure, JudgeIdentity, Judgment, Reply, Scale
 from harness.parse import Reading, entropy, expected_score, read_reply, score_probabilities
 from harness.parse.language import is_loaded, language_of
 
-_MOST = 1 << 15  # justifications whose language is remembered: judges repeat themselves
-_TOGETHER = 64  # the identifier's tables are large: told one by one between other things, each text costs three times as much
-_told: dict[str, str] = {}
+_MOST = 1 << 15  # languages told early that are kept
+_TOGETHER = 64  # the identifier's tables are large: texts that are told one by one between other things cost much more each
+_early: dict[str, str] = {}
 _untold: list[str] = []
+_spoken = lru_cache(maxsize=1 << 12)(language_of)  # judges repeat themselves
 
 
 def read(ask: Ask, reply: Reply, scales: Mapping[str, Scale]) -> dict[str, Reading]:
@@ -33,23 +35,12 @@ def failures(ask: Ask, reply: Reply, scales: Mapping[str, Scale]) -> list[Failur
 def look_at(ask: Ask, reply: Reply, scales: Mapping[str, Scale]) -> int:
     """How many metrics of the ask have no score. While others are waited for, languages are told that `derive` will ask for again."""
     readings = read(ask, reply, scales).values()
-    if len(_told) < _MOST and len(_untold) < _MOST:
+    if len(_early) + len(_untold) < _MOST:
         _untold.extend(reading.justification for reading in readings if reading.justification)
     if len(_untold) >= _TOGETHER and is_loaded():
-        for justification in _untold:
-            _spoken(justification)
+        _early.update((justification, _spoken(justification)) for justification in _untold)
         _untold.clear()
     return sum(reading.failure is not None for reading in readings)
-
-
-def _spoken(justification: str) -> str:
-    """Its language; that of the first ones is remembered, as they will be gone through in the same order again."""
-    found = _told.get(justification)
-    if found is None:
-        found = language_of(justification)
-        if len(_told) < _MOST:
-            _told[justification] = found
-    return found
 
 
 def derive(
@@ -87,5 +78,5 @@ def derive(
             expected=expected_score(own, scales[metric]) if own else None,
             entropy=entropy(own) if own else None,
             asked_language=asked_language,
-            told_language=_spoken(reading.justification) if tell and reading.justification else None,
+            told_language=(_early.get(reading.justification) or _spoken(reading.justification)) if tell and reading.justification else None,
         )
