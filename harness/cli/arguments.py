@@ -108,5 +108,14 @@ def content(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def tries(parser: Any) -> None:
+    parser.add_argument("--attempts", type=positive, metavar="N", help="tries of one call before it is given up (default: 8)")
+    parser.add_argument("--timeout", type=above_zero, metavar="SECONDS", help="for one try (default: 120)")
+
+
+def prices(parser: Any) -> None:
+    parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML), which go before the known ones")
+
+
 def json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.cli.arguments import above_zero, command, content, for_judge, group, json, names, one_share, out, positive, seed
+from harness.cli.arguments import above_zero, command, content, for_judge, group, json, names, one_share, out, positive, prices, seed, tries
 
 
 def submit_parser(commands: Any) -> None:
@@ -96,10 +96,9 @@ def _verify(sub: Any) -> None:
     speed.add_argument("--concurrency", type=positive, metavar="N", help="calls in flight")
     speed.add_argument("--rpm", type=for_judge(above_zero), metavar="N", help="requests a minute, at most")
     speed.add_argument("--tpm", type=for_judge(above_zero), metavar="N", help="tokens a minute, at most")
-    speed.add_argument("--attempts", type=positive, metavar="N", help="tries of one call before it is given up (default: 8)")
-    speed.add_argument("--timeout", type=above_zero, metavar="SECONDS", help="for one try (default: 120)")
+    tries(speed)
     speed.add_argument("--max-cost", type=above_zero, metavar="DOLLARS", help="ask nothing if it takes more than that")
-    speed.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML), which go before the known ones")
+    prices(speed)
     p.add_argument("--yes", action="store_true", help="send the texts of a private data folder to the endpoint without asking")
     json(p)
 

@@ -7,7 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli import board_parser
-from harness.cli.arguments import above_zero, command, content, for_judge, group, json, names, out, positive, seed, shares, temperatures
+from harness.cli.arguments import (
+    above_zero,
+    command,
+    content,
+    for_judge,
+    group,
+    json,
+    names,
+    out,
+    positive,
+    prices,
+    seed,
+    shares,
+    temperatures,
+    tries,
+)
 
 _EXIT_CODES = """exit codes:
   0    done
@@ -109,12 +124,11 @@ def _run(commands: Any) -> None:
     )
     speed.add_argument("--rpm", type=for_judge(above_zero), action="append", metavar="[JUDGE=]N", help="requests a minute, at most")
     speed.add_argument("--tpm", type=for_judge(above_zero), action="append", metavar="[JUDGE=]N", help="tokens a minute, at most")
-    speed.add_argument("--attempts", type=positive, metavar="N", help="tries of one call before it is given up (default: 8)")
-    speed.add_argument("--timeout", type=above_zero, metavar="SECONDS", help="for one try (default: 120)")
+    tries(speed)
     speed.add_argument("--max-cost", type=above_zero, metavar="DOLLARS", help="stop before more than that is spent")
     speed.add_argument("--max-calls", type=positive, metavar="N", help="stop after so many calls")
     speed.add_argument("--max-minutes", type=above_zero, metavar="N", help="stop after so many minutes")
-    speed.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML), which go before the known ones")
+    prices(speed)
     out(p)
     p.add_argument("--dry-run", action="store_true", help="show calls, tokens, cost and one prompt of each kind; ask nobody")
     p.add_argument("--yes", action="store_true", help="send the texts of --data to the endpoint without asking")
@@ -148,7 +162,7 @@ def _batch(commands: Any) -> None:
     _batch_address(p)
     p = command(sub, "collect", "batch:collect", "fetch what is ready of a run, and report when nothing is missing; submits nothing")
     p.add_argument("run", nargs="?", metavar="RUN", help="a run's name or its unique beginning (default: the latest with batches)")
-    p.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML), which go before the known ones")
+    prices(p)
     _batch_address(p)
     p = command(sub, "forget", "batch:forget", "give a batch up that cannot be fetched: its calls are asked, and paid for, again")
     p.add_argument("batch", metavar="BATCH", help="its id, as 'harness batch status' shows it")
