@@ -17,11 +17,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
+from loopback import endpoint
+from phases import SCRIPT, Phase, environment, phases_in
 
 ROOT = Path(__file__).resolve().parents[1]
 METRICS = ("linguistic_acceptability", "output_content_quality", "task_quality", "problematic_content", "hallucination")
@@ -30,53 +30,14 @@ SIZES = (2_000, 20_000)
 WORDS = (ROOT / "languages/en/texts/summarize.toml").read_text("utf-8").split()
 
 
-# Runs the command, and says when the phases that it consists of have ended, in seconds since the process began.
-_PHASES = """
-import os, sys, time
-from harness import asking, protocol, runner
-from harness.cli import main, run
-
-began = float(os.environ["BEGAN"])
-
-def watched(module, name, what):
-    original = getattr(module, name)
-    def call(*arguments, **named):
-        found = original(*arguments, **named)
-        print(f"PHASE {time.time() - began} {what}", file=sys.stderr)
-        return found
-    setattr(module, name, call)
-
-watched(runner, "prepare", "starting, and reading the items")
-watched(protocol, "make_plan", "planning: every prompt made once")
-watched(asking, "_ask_all", "asking, with what comes before the first call")
-watched(runner, "collect", "reading the replies")
-watched(run, "make_report", "the report")
-sys.argv = ["harness", *sys.argv[1:]]
-main()
-"""
-
-
 class Run(msgspec.Struct):
-    """Seconds of the whole process and of its network phase, its CPU seconds, its peak in MB; (seconds, phase) in order."""
+    """Seconds of the whole process and of its network phase, its CPU seconds, its peak in MB."""
 
     wall: float
     network: float
     cpu: float
     peak: float
-    phases: list[tuple[float, str]]
-
-
-@contextmanager
-def endpoint() -> Iterator[str]:
-    """The tests' endpoint, without faults, in a process of its own."""
-    command = [sys.executable, str(ROOT / "tests/e2e/hostile.py"), "--port", "0", "--latency", str(LATENCY), "--lifetime", "900"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
-    finally:
-        process.terminate()
-        process.wait()
+    phases: list[Phase]
 
 
 def make_folder(folder: Path, judgments: int) -> None:
@@ -95,23 +56,19 @@ def make_folder(folder: Path, judgments: int) -> None:
 def command(data: Path, out: Path, url: str) -> Run:
     """One run of the command."""
     arguments = ["run", "--data", data, "--judge", "openai/m", "--base-url", url, "--concurrency", IN_FLIGHT, "--out", out]
-    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "", "BEGAN": str(time.time())}
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", _PHASES, *map(str, arguments)], env=environment, capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], env=environment(), capture_output=True, text=True, cwd=ROOT)
     wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr
     [record] = (out / "runs").glob("*/run.json")
     seconds = json.loads(record.read_bytes())["sessions"][0]["judges"][0]["seconds"]
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    said = [line.split(" ", 2)[1:] for line in done.stderr.splitlines() if line.startswith("PHASE ")]
-    ends = [0.0, *(float(end) for end, _ in said), wall]
-    names = [*(name for _, name in said), "writing it, and the end"]
-    return Run(wall, seconds, cpu, after.ru_maxrss / 1024, [(b - a, name) for a, b, name in zip(ends, ends[1:], names, strict=False)])
+    return Run(wall, seconds, cpu, after.ru_maxrss / 1024, [*phases_in(done.stderr), Phase("written", wall, 0)])
 
 
 def main() -> None:
     asked, again = {}, {}
-    with tempfile.TemporaryDirectory() as name, endpoint() as url:
+    with tempfile.TemporaryDirectory() as name, endpoint(LATENCY) as url:
         folder = Path(name)
         make_folder(folder / "warm", 10)
         command(folder / "warm", folder / "warm-out", url)
@@ -129,9 +86,9 @@ def main() -> None:
     small, large = (asked[size] for size in SIZES)
     print(f"  {'CPU a judgment, marginal, all in':<42}{(large.cpu - small.cpu) / (SIZES[1] - SIZES[0]) * 1000:9.3f} ms   limit 0.400 ms")
     print(f"  {'peak memory':<42}{large.peak:9.0f} MB")
-    print(f"  where the {SIZES[1]:,} go")
-    for seconds, phase in large.phases:
-        print(f"  {f'  {phase}':<50}{seconds:9.2f} s")
+    print(f"  where the {SIZES[1]:,} go, until")
+    for phase, before in zip(large.phases, [0.0, *(phase.end for phase in large.phases)], strict=False):
+        print(f"  {f'  {phase.name}':<42}{phase.end - before:9.2f} s")
 
 
 if __name__ == "__main__":

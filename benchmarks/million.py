@@ -14,38 +14,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from phases import SCRIPT, environment, phases_in
+
 ITEMS = 2_470  # of each language and task
 LANGUAGES = ("en", "fr", "de", "es", "zh", "ja", "it", "pt-BR", "cs")
 TASKS = ("open_prompt", "summarize", "continue_writing")
 METRICS = ("linguistic_acceptability", "output_content_quality", "task_quality", "problematic_content", "hallucination")
 LIMIT = 400  # MB
-
-# Runs the command, and says the peak (MB) before and after the phases that the runner consists of.
-_PHASES = """
-import sys
-from harness.cli import main
-from harness import asking, protocol, runner
-from harness.cli import run
-
-def peak():
-    return next(int(line.split()[1]) // 1024 for line in open("/proc/self/status") if line.startswith("VmHWM"))
-
-def watched(module, name, what):
-    original = getattr(module, name)
-    def call(*arguments, **named):
-        found = original(*arguments, **named)
-        print(f"PEAK {peak()} {what}", file=sys.stderr)
-        return found
-    setattr(module, name, call)
-
-watched(runner, "prepare", "content loaded")
-watched(protocol, "make_plan", "planned")
-watched(asking, "_ask_all", "asked and stored")
-watched(runner, "collect", "replies read into judgments")
-watched(run, "make_report", "analysed")
-sys.argv = ["harness", *sys.argv[1:]]
-main()
-"""
 
 
 def make_folder(folder: Path) -> None:
@@ -70,14 +45,15 @@ def main() -> None:
         make_folder(folder)
         arguments = ["run", "--data", name, "--judge", "baseline/random", "--repeats", "3", "--out", str(folder / "results")]
         begin = time.perf_counter()
-        done = subprocess.run([sys.executable, "-c", _PHASES, *arguments], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        command = [sys.executable, SCRIPT, *arguments]
+        done = subprocess.run(command, env=environment(), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         taken = time.perf_counter() - begin
-    peaks = [line.split(" ", 2)[1:] for line in done.stderr.splitlines() if line.startswith("PEAK ")]
-    assert done.returncode == 0 and peaks, done.stderr
+    phases = phases_in(done.stderr)
+    assert done.returncode == 0 and phases, done.stderr
     judgments = len(LANGUAGES) * len(TASKS) * ITEMS * len(METRICS) * 3
     print(f"{judgments:,} judgments of baseline/random, from planning to report: {taken:.0f} s")
-    for megabytes, what in peaks:
-        print(f"  {'peak once ' + what:<42}{megabytes:>9} MB")
+    for phase in phases:
+        print(f"  {'peak once ' + phase.name:<42}{phase.peak:>9} MB")
     print(f"  {'limit':<42}{LIMIT:>9} MB")
 
 

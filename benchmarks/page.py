@@ -16,11 +16,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from loopback import endpoint
 
 ROOT = Path(__file__).resolve().parents[1]
 LANGUAGES = ("en", "fr", "de", "es", "zh", "ja", "it", "pt-BR", "cs")
@@ -51,19 +51,6 @@ def make_folder(folder: Path) -> None:
                 for who in "abc":
                     label = {"item_id": row["item_id"], "annotator_id": who, "metric": metric, "score": rng.randrange(classes)}
                     labels.write(json.dumps(label) + "\n")
-
-
-@contextmanager
-def endpoint() -> Iterator[str]:
-    """The tests' endpoint, without faults, in a process of its own."""
-    command = [sys.executable, str(ROOT / "tests/e2e/hostile.py"), "--port", "0", "--latency", "0.001", "--lifetime", "900"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def command(*arguments: str) -> tuple[float, float]:
@@ -119,7 +106,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder, out, page = Path(name) / "data", Path(name) / "results", Path(name) / "page.html"
         make_folder(folder)
-        with endpoint() as url:
+        with endpoint(0.001) as url:
             asked = (
                 "--data",
                 str(folder),

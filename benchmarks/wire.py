@@ -14,7 +14,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import openai
-from engine import IN_FLIGHT, LATENCY, endpoint
+from engine import IN_FLIGHT, LATENCY
+from loopback import endpoint
 
 from harness.judges.openai import Endpoint
 from harness.judges.wire import Wire
@@ -56,7 +57,7 @@ async def by_wire(url: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    with endpoint() as url:
+    with endpoint(LATENCY) as url:
         found = {"the openai client": asyncio.run(by_client(url)), "the wire": asyncio.run(by_wire(url))}
     least = found["the wire"][0]
     print(f"carrying {CALLS:,} calls, {LATENCY * 1000:.0f} ms, {IN_FLIGHT} in flight")
