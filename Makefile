@@ -1,11 +1,12 @@
-# make setup | run | test | lint | check | wheel-check | lock | items | oracles | bench | clean
+# make setup | run | test | test-all | lint | check | wheel-check | lock | items | oracles | bench | clean
 
 PYTHON := $(shell sh .ci/pythons first)
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST = $(BIN)/python -m pytest -rs --numprocesses logical --dist loadfile
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup run test test-others lint check wheel-check lock items oracles bench clean
+.PHONY: setup run test test-slow test-others test-all lint check wheel-check lock items oracles bench clean
 
 setup: $(VENV)/.ready
 
@@ -22,9 +23,15 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 run: setup
 	$(BIN)/harness run --langs ja,cs
 
+# Units, content, golden numbers and the main paths end to end, on one Python.
 test: setup lint
-	$(BIN)/python -m pytest -rs
-	$(MAKE) test-others
+	$(PYTEST) -m "not slow"
+
+# Long simulations, browsers, Ray, and endpoints that misbehave for long.
+test-slow: setup
+	$(PYTEST) -m slow
+
+test-all: test test-slow test-others
 
 # Every other Python that is here, in its own environment (.ci/others says which tests).
 test-others: setup
@@ -73,7 +80,7 @@ bench: setup
 	$(BIN)/python benchmarks/perturb.py
 	$(BIN)/python benchmarks/plan.py
 	$(BIN)/python benchmarks/store.py
-	$(BIN)/python benchmarks/wire.py
+	$(BIN)/python benchmarks/transport.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/boards.py
 	$(BIN)/python benchmarks/million.py

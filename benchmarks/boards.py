@@ -20,10 +20,10 @@ from pathlib import Path
 
 import msgspec
 
+from harness.boards.board import whole_board
 from harness.boards.card import JudgeCard, write_card
-from harness.boards.check import whole_board
+from harness.boards.expected import ExpectedCalls, expected_calls
 from harness.boards.replies import REPLIES, ReplyRow
-from harness.boards.wanted import Wanted, wanted_by
 from harness.model import Reply, Usage
 from harness.tables import jsonl_lines
 
@@ -61,17 +61,19 @@ def write_content(folder: Path) -> None:
     )
 
 
-def write_submission(folder: Path, number: int, wanted: Wanted) -> int:
+def write_submission(folder: Path, number: int, expected: ExpectedCalls) -> int:
     """One submission, as its judge might have answered; returns its size in bytes."""
     rng = random.Random(number)
     folder.mkdir(parents=True)
-    card = JudgeCard(name=f"openai/judge-{number}", provider="openai", model=f"judge-{number}", board=wanted.board, replies_sha256="0" * 64)
+    card = JudgeCard(
+        name=f"openai/judge-{number}", provider="openai", model=f"judge-{number}", board=expected.board, replies_sha256="0" * 64
+    )
     rows = []
-    for call_id, (at, *_) in sorted(wanted.places(card.identity).items()):
+    for call_id, (first, *_) in sorted(expected.queries_by_call(card.identity).items()):
         answer = {"justification": " ".join(rng.choices(WORDS, k=6)), "score": rng.randrange(2)}
         usage = Usage(prompt_tokens=rng.randrange(300, 500), completion_tokens=rng.randrange(20, 50))
         reply = Reply(json.dumps(answer), card.model, "json_schema", "stop", usage=usage, seconds=round(rng.random(), 6))
-        rows.append(ReplyRow(call_id=call_id, judge=card.name, reply=reply, **msgspec.structs.asdict(wanted.expected[at])))
+        rows.append(ReplyRow(call_id=call_id, judge=card.name, reply=reply, **msgspec.structs.asdict(expected.rows[first])))
     text = b"".join(jsonl_lines(rows))
     write_card(folder / "judge.toml", msgspec.structs.replace(card, replies_sha256=hashlib.sha256(text).hexdigest()))
     (folder / REPLIES).write_bytes(gzip.compress(text, 6))
@@ -114,9 +116,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         content = Path(name)
         write_content(content)
-        wanted = wanted_by(whole_board("large", [content]))
+        expected = expected_calls(whole_board("large", [content]))
         place = content / "leaderboards" / "large" / "submissions"
-        size = sum(write_submission(place / f"judge-{number}", number, wanted) for number in range(count))
+        size = sum(write_submission(place / f"judge-{number}", number, expected) for number in range(count))
         packed = sum((folder / REPLIES).stat().st_size for folder in place.iterdir())
         command = [sys.executable, "-m", "harness", "board", "check", "large", "--content", name]
         before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -126,7 +128,9 @@ def main() -> None:
         taken, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
         assert process.returncode == 0, said + told
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"harness board check: {count} submissions of {len(wanted.asks):,} replies, {size >> 20:,} MB ({packed >> 20} MB compressed)")
+    print(
+        f"harness board check: {count} submissions of {len(expected.queries):,} replies, {size >> 20:,} MB ({packed >> 20} MB compressed)"
+    )
     print(f"  by the clock      {taken:8.1f} s    limit {SECONDS} s on two cores")
     print(f"  CPU, all together {cpu:8.1f} s")
     print(f"  most memory       {memory.end():8.0f} MB   limit {MEGABYTES} MB")

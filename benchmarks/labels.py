@@ -20,8 +20,8 @@ from typing import Any
 
 import pandas as pd
 
-from harness.content.labels import read_labels
-from harness.content.specs import DataFolder, read_spec
+from harness.content.specs import DatasetCard, read_spec
+from harness.data.labels import read_labels
 from harness.tables import to_jsonl
 
 LANGUAGES = ("en", "fr", "de", "es", "zh", "ja", "it", "pt-BR", "cs")
@@ -92,7 +92,7 @@ def seconds(run: Callable[[], object]) -> float:
 
 def reading(folder: Path) -> None:
     """Read a million labels, checked and on columns, beside readers that check nothing."""
-    scales = read_spec(folder / "data.toml", DataFolder).metrics
+    scales = read_spec(folder / "data.toml", DatasetCard).metrics
     items = dict.fromkeys(row["item_id"] for row in map(json.loads, (folder / "items.jsonl").open(encoding="utf-8")))
     jsonl, parquet = folder / "labels.jsonl", folder / "parquet" / "labels.parquet"
 

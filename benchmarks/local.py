@@ -1,22 +1,36 @@
-"""What the shared prefix is worth on the embedded model: `make bench`.
+"""Two properties of the embedded model: `make bench`.
 
-Five metrics of one Japanese item beside one metric, score only, each time with a cold cache: calls that share an item come after each
-other, so that the model reads it once. Prints seconds in the calls and their ratio; asserts nothing. Needs idle cores to mean anything.
+1. The shared prefix. Five metrics of one Japanese item beside one metric, score only, each time with a cold cache: calls that share an
+   item follow each other, so the model reads the item once.
+2. The number of threads. The same calls with 1, 2, 4 and 8 threads (as far as there are cores), on an idle machine and beside a process
+   that keeps one core busy. Each time is also printed as a ratio to the best number of threads. `*` marks the number that the judge uses;
+   its ratio should be at most 1.20 in both cases.
+
+Prints and asserts nothing. The numbers mean something only if nothing else runs on the machine.
 """
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import pyarrow.parquet as pq
 
 import harness
+from harness.judges import local
 from harness.store import Store
 
 METRICS = ("linguistic_acceptability", "output_content_quality", "task_quality", "problematic_content", "hallucination")
 ROUNDS = 3
+THREADS = (1, 2, 4, 8)
+THREAD_ROUNDS = 2
+THREAD_LIMIT = 1.2  # times the best number of threads
 
 
 def make_folder(folder: Path) -> None:
@@ -38,14 +52,50 @@ def seconds(data: Path, metrics: tuple[str, ...]) -> float:
             return sum(reply.seconds for reply in replies if reply is not None)
 
 
+@contextmanager
+def busy_neighbour() -> Iterator[None]:
+    """Another process keeps one core busy within the block."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def seconds_by_threads(data: Path, counts: tuple[int, ...]) -> dict[int, float]:
+    """The time of all metrics for each number of threads. The rounds alternate, so that a slow minute of the machine hurts all alike."""
+    rounds: dict[int, list[float]] = {count: [] for count in counts}
+    for _ in range(THREAD_ROUNDS):
+        for count in counts:
+            with mock.patch.object(local, "thread_count", lambda count=count: count):
+                rounds[count].append(seconds(data, METRICS))
+    return {count: min(times) for count, times in rounds.items()}
+
+
+def print_threads(heading: str, times: dict[int, float], used: int) -> None:
+    best = min(times.values())
+    for count, time in times.items():
+        limit = f"   limit {THREAD_LIMIT:.2f} ×" if count == used else ""
+        name = f"{heading}, {count} thread{'s' if count > 1 else ''}{' *' if count == used else ''}"
+        print(f"  {name:<42}{time:9.2f} s    {time / best:9.2f} ×{limit}")
+
+
 def main() -> None:
+    used = local.thread_count()
+    counts = tuple(sorted({count for count in THREADS if count < used} | {used}))
     with tempfile.TemporaryDirectory() as name:
-        make_folder(Path(name))
-        one = min(seconds(Path(name), METRICS[:1]) for _ in range(ROUNDS))
-        five = min(seconds(Path(name), METRICS) for _ in range(ROUNDS))
+        data = Path(name)
+        make_folder(data)
+        one = min(seconds(data, METRICS[:1]) for _ in range(ROUNDS))
+        five = min(seconds(data, METRICS) for _ in range(ROUNDS))
+        idle = seconds_by_threads(data, counts)
+        with busy_neighbour():
+            busy = seconds_by_threads(data, counts)
     print("local/smollm2-135m, one Japanese item, score only, cold cache")
     print(f"  {'one metric':<42}{one:9.2f} s")
     print(f"  {'five metrics':<42}{five:9.2f} s    {five / one:9.2f} ×   limit 2.00 ×")
+    print_threads("idle machine", idle, used)
+    print_threads("one busy neighbour", busy, used)
 
 
 if __name__ == "__main__":

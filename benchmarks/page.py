@@ -65,7 +65,7 @@ def page_alone(out: Path) -> float:
     """Seconds that the page takes once its report is there."""
     import harness
     from harness.render.html import report_page
-    from harness.runner import reopen
+    from harness.runs import reopen
 
     result = reopen("", out)
     found = harness.report(result)

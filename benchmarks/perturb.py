@@ -12,7 +12,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from harness.content import Library, load_bundled
+from harness.content import Library
+from harness.data import load_bundled
 from harness.model import Item
 from harness.perturb import Perturbation, Words, apply
 

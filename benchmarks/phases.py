@@ -36,9 +36,9 @@ def phases_in(stderr: str) -> list[Phase]:
 
 
 def main() -> None:
-    from harness import asking, protocol, runner
     from harness.cli import main as command
     from harness.cli import run
+    from harness.runs import asking, preparation, runner
 
     began = float(os.environ[_BEGAN])
 
@@ -53,9 +53,9 @@ def main() -> None:
         setattr(module, name, call)
 
     watch(runner, "prepare", "content loaded")
-    watch(protocol, "make_plan", "planned")
+    watch(preparation, "make_plan", "planned")
     watch(asking, "_ask_all", "asked and stored")
-    watch(runner, "collect", "replies read into judgments")
+    watch(runner, "update_judgments", "replies read into judgments")
     watch(run, "make_report", "analysed")
     sys.exit(command(sys.argv[1:]))
 

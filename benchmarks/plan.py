@@ -1,4 +1,4 @@
-"""What planning a million asks costs: `make bench`.
+"""What planning a million queries costs: `make bench`.
 
 20,000 items of 1 to 2 KB in Japanese and English, five metrics, ten conditions (two variants, four temperatures, and one perturbation of
 each variant at temperature 0): every prompt is made and hashed. Prints CPU seconds and peak memory, and how long guidance alone would
@@ -10,13 +10,14 @@ from __future__ import annotations
 import random
 import time
 
-from harness.content import Dataset, Library
-from harness.content.dataset import rubric_scales
-from harness.content.labels import Labels
+from harness.content import Library
+from harness.data import Dataset
+from harness.data.dataset import rubric_scales
+from harness.data.labels import Labels
 from harness.model import Condition, Item, JudgeIdentity, Label, parse_variant
-from harness.plan import make_plan
-from harness.prompts import Frames, Question, english
-from harness.prompts.frames import render
+from harness.prompts import PromptSpec, PromptTemplates, english_wording
+from harness.prompts.templates import render_template
+from harness.runs.plan import make_plan
 
 ITEMS = 20_000
 METRICS = ("linguistic_acceptability", "output_content_quality", "task_quality", "problematic_content", "hallucination")
@@ -45,7 +46,7 @@ def made_data(library: Library) -> Dataset:
         passage, output = (f"{n} " + sentences[tag] * rng.randrange(low, high) for low, high in ((8, 16), (3, 6)))
         items.append(Item(f"{tag}{n}", tag, "summarize", group=f"g{n // 3}", fields={"passage": passage, "output": output}))
         labels += [Label(f"{tag}{n}", "a", metric, 1) for metric in METRICS]
-    return Dataset("million", tuple(items), Labels.of(labels), rubric_scales(library))
+    return Dataset("million", tuple(items), Labels.from_rows(labels), rubric_scales(library))
 
 
 def peak_megabytes() -> float:
@@ -59,17 +60,19 @@ def main() -> None:
     data = made_data(library)
     before = peak_megabytes()
     begin = time.process_time()
-    plan = make_plan(data, library, METRICS, conditions(), 1, 0, Frames())
+    plan = make_plan(data, library, METRICS, conditions(), 1, 0, PromptTemplates())
     planned = time.process_time() - begin
     calls = plan.calls(JudgeIdentity("openai", "any"))
     took = time.process_time() - begin
     task, rubric = library.task("summarize"), library.rubric(METRICS[0])
-    question = Question(english(task, (rubric,), "ja"), {METRICS[0]: rubric.scale}, parse_variant("single"), "ja", ("passage", "output"))
+    spec = PromptSpec(
+        english_wording(task, (rubric,), "ja"), {METRICS[0]: rubric.scale}, parse_variant("single"), "ja", ("passage", "output")
+    )
     begin = time.process_time()
     for _ in range(RENDERS):
-        render(question)
+        render_template(spec)
     rendering = (time.process_time() - begin) / RENDERS * len(plan)
-    print(f"planning {len(plan):,} asks, {len(calls):,} calls")
+    print(f"planning {len(plan):,} queries, {len(calls):,} calls")
     print(f"  {'prompts made and hashed':<42}{planned:9.1f} s CPU")
     print(f"  {'with call ids of one judge':<42}{took:9.1f} s CPU    1.0 ×   limit 90 s")
     print(f"  {'guidance rendering each (extrapolated)':<42}{rendering:9.1f} s CPU{rendering / took:8.1f} ×")

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from harness.model import Ask, Call, Condition, Item, JudgeIdentity, Message, Prompt, Reply, Usage, Variant
-from harness.prompts.frames import prompt_hash
+from harness.model import Call, Condition, Item, JudgeIdentity, Message, Prompt, Query, Reply, Usage, Variant
+from harness.prompts.templates import prompt_hash
 from harness.store import Attempt, Store
 from harness.store.check import check
 
@@ -44,7 +44,7 @@ def call(number: int) -> Call:
     item = Item(f"i{prompt // 5}", "en", "summarize", fields={"output": ""})
     messages = (Message("system", "You judge texts written in English." * 6), Message("user", f"{prompt} {''.join(words)}"))
     asked = Prompt(prompt_hash(messages, SCHEMA), messages, SCHEMA, 100)
-    return Call(call_id(number), asked, Ask(item, ("task_quality",), Condition(Variant()), repeat), repeat)
+    return Call(call_id(number), asked, Query(item, ("task_quality",), Condition(Variant()), repeat), repeat)
 
 
 def call_id(number: int) -> str:

@@ -1,6 +1,6 @@
 """Runs every command shown in docs/replications.md again and writes what it prints: `python docs/make_replications.py DATA`.
 
-DATA is a folder that holds the published data sets, each in a folder of its recipe's name. Only blocks that begin with
+DATA is a folder that holds the published data sets, each in a folder with the name of its dataset card. Only blocks that begin with
 `$ harness compare` or `$ harness labels check` are run; runs of models are not. Figures go into docs/figures.
 """
 

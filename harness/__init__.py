@@ -1,6 +1,6 @@
 """harness: the multilingual calibration benchmark for LLM judges.
 
-The names below are the public API; everything is imported on first use, so that importing the package costs nothing.
+The names below are the public API. Each is imported on first use, so importing the package costs almost nothing.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from importlib import import_module
 from typing import Any
 
 _PUBLIC = {
-    "RunSpec": "harness.protocol",
-    "RunResult": "harness.runner",
+    "RunSpec": "harness.runs",
+    "RunResult": "harness.runs",
     "Settings": "harness.engines",
     "run": "harness.api",
     "report": "harness.api",
     "write_page": "harness.api",
     "Library": "harness.content",
-    "Dataset": "harness.content",
+    "Dataset": "harness.data",
     "load": "harness.api",
-    "from_frames": "harness.frames",
-    "frame_of": "harness.frames",
+    "from_frames": "harness.data.frames",
+    "frame_of": "harness.data.frames",
     "compare": "harness.api",
     "check_labels": "harness.api",
     "HarnessError": "harness.errors",

@@ -1,38 +1,46 @@
-"""The public API for notebooks: the same things that the commands do."""
+"""The public API for notebooks: functions that do what the commands do."""
 
 from __future__ import annotations
 
+import hashlib
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from harness import analyse
-from harness.asking import Estimate, Watcher
-from harness.content import Dataset, Library, load_folder
+from harness.content import Library
+from harness.data import Dataset, load_folder
 from harness.engines import Settings
 from harness.errors import UsageError
 from harness.model import JudgeIdentity
-from harness.protocol import RunSpec
-from harness.runner import RunResult, reopen
-from harness.runner import run as run_spec
+from harness.runs import CostEstimate, RunResult, RunSpec, Watcher, keep_report, kept_report, reopen
+from harness.runs import run as run_spec
+from harness.tables import sha256_of
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
 
 
 class Quiet:
-    """Watches a run without showing anything. Refuses to send a data folder's texts away unless told that it may."""
+    """Follows a run and shows only warnings. Refuses to send a data folder's texts to an endpoint unless `may_send` is true."""
 
     def __init__(self, *, may_send: bool = False) -> None:
         self._may_send = may_send
 
     def consent(self, host: str, texts: int) -> None:
         if not self._may_send:
-            raise UsageError(f"{texts} texts of your data folder would be sent to {host}; pass may_send=True if they may be")
+            raise UsageError(f"{texts} texts of your data folder would be sent to {host}; pass may_send=True to allow this")
 
-    def planned(self, identity: JudgeIdentity, wanted: Estimate, stored: int) -> None:
+    def planned(self, identity: JudgeIdentity, estimate: CostEstimate, stored: int, /) -> None:
         """Shows nothing."""
+
+    def note(self, text: str) -> None:
+        warnings.warn(text, stacklevel=2)
 
     def progress(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, Any], None]:
         return lambda identity, state: None
@@ -49,23 +57,64 @@ def run(
     settings: Settings = Settings(),  # noqa: B008 (frozen)
     may_send: bool = False,
 ) -> RunResult:
-    """Ask what is not yet answered and read the run from the store: what `harness run` does.
+    """Ask the calls that have no reply yet, and read the run from the store, like `harness run`.
 
     Args:
-        spec: what to judge, by whom, how.
+        spec: what to judge, by which judges, and how.
         out: the results folder; the same spec in the same folder is the same run.
-        watcher: told about plan and progress; by default nobody.
-        settings: calls in flight, limits, budgets: how fast and how far it is asked, not what.
-        may_send: whether texts of a data folder may go to an endpoint that is not on this machine.
+        watcher: is told about plan and progress; by default only warnings are shown.
+        settings: calls in flight, limits and budgets; they change no number.
+        may_send: whether texts of a data folder may be sent to an endpoint that is not on this machine.
 
     Raises:
-        UsageError, ContentError, JudgeError, StoreError; IncompleteRun (with `result`) when calls are left without an answer.
+        UsageError, ContentError, JudgeError, StoreError; IncompleteRun (with `result`) if calls have no answer.
     """
     return run_spec(spec, Path(out), watcher or Quiet(may_send=may_send), settings)
 
 
 def report(result: RunResult) -> analyse.Report:
-    """The numbers of a run: verdicts, cells that pool tasks, cells by task. Asks nobody; equal stores give equal reports."""
+    """Return the numbers of a run: verdicts, cells that pool tasks, cells by task. Asks no judge; equal stores give equal reports.
+
+    The report is kept in the run's folder and read from there as long as everything that it was computed from is the same.
+    """
+    try:
+        made_of = _report_inputs(result)
+    except OSError:  # the run's folder is gone, but its numbers are in memory
+        return _compute_report(result)
+    kept = kept_report(result.derived, made_of)
+    if kept is not None:
+        with suppress(msgspec.MsgspecError):
+            return msgspec.json.decode(kept, type=analyse.Report)
+    computed = _compute_report(result)
+    keep_report(result.derived, made_of, msgspec.json.encode(computed))
+    return computed
+
+
+def _report_inputs(result: RunResult) -> str:
+    """The hash of everything that a report is computed from, the code included."""
+    digest = hashlib.sha256(_code_hash().encode())
+    data, training = result.prepared.data, result.prepared.training
+    inputs = (
+        (result.name, result.protocol, data.sha256, data.sealed, training.sha256, training.id),
+        (sha256_of(result.derived / "judgments.parquet"), result.answers, result.realised, sorted(result.absent.items())),
+        (_unreviewed(result), _unreviewed_instructions(result)),
+    )
+    digest.update(msgspec.json.encode(inputs, order="sorted"))
+    return digest.hexdigest()
+
+
+@cache
+def _code_hash() -> str:
+    """The hash of this program's code and of the versions of the libraries that numbers and names come from."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    for package in ("judge-harness", "numpy", "scipy", "langcodes", "language_data"):
+        digest.update(version(package).encode())
+    return digest.hexdigest()
+
+
+def _compute_report(result: RunResult) -> analyse.Report:
     protocol = result.protocol
     return analyse.report(
         result.name,
@@ -84,34 +133,43 @@ def report(result: RunResult) -> analyse.Report:
 
 
 def write_page(result: RunResult, path: Path | str | None = None) -> Path:
-    """Write the run's page, one HTML file with everything in it: what `harness report RUN --html` does.
+    """Write the run's page, one self-contained HTML file, like `harness report RUN --html`.
 
     Args:
         result: a run.
         path: the file to write; by default `report.html` in the run's folder.
 
     Raises:
-        StoreError: when it cannot be written.
+        StoreError: if it cannot be written.
     """
-    from harness.render.html import report_page  # late: templates take time
+    from harness.render.html import report_page  # importing templates takes time
     from harness.tables import write_atomic
 
     written = Path(path) if path is not None else result.folder / "report.html"
-    write_atomic(written, report_page(result, report(result)))
+    write_atomic(written, report_page(result, report(result)), private=True)
     return written
 
 
-def load(folder: Path | str, *, recipe: str | None = None) -> Dataset:
+def load(folder: Path | str, *, card: str | None = None, recipe: str | None = None) -> Dataset:
     """Items, labels and recorded judgments of a data folder.
 
     Args:
-        folder: holds `items`, `labels` and maybe `judgments` as `.jsonl`, `.jsonl.gz` or `.parquet`, and a `data.toml`.
-        recipe: the published data set that it is (`harness list datasets`), instead of its data.toml.
+        folder: holds `items`, `labels` and optionally `judgments` as `.jsonl`, `.jsonl.gz` or `.parquet`, and a `data.toml`.
+        card: the dataset card of published data (`harness list datasets`), used instead of data.toml.
+        recipe: the former name of `card`.
 
     Raises:
-        UsageError: when it is none.  ContentError: with `file:line`, for what is wrong in it.
+        UsageError: if the folder does not exist.
+        ContentError: for an error in a file, with `file:line`.
     """
-    return load_folder(Path(folder), Library(), recipe=recipe, with_judgments=True)
+    return load_folder(Path(folder), Library(), card=_card(card, recipe), with_judgments=True)
+
+
+def _card(card: str | None, recipe: str | None) -> str | None:
+    """The dataset card of two arguments, of which `recipe` is the former name."""
+    if card and recipe and card != recipe:
+        raise UsageError(f"card='{card}' and recipe='{recipe}' are two names of one argument; pass card only")
+    return card or recipe
 
 
 def compare(
@@ -123,29 +181,32 @@ def compare(
     level: Literal["item", "system"] = "item",
     where: Mapping[str, Sequence[str]] | None = None,
     versus: tuple[str, str] | None = None,
+    card: str | None = None,
     recipe: str | None = None,
     out: Path | str = "results",
     seed: int = 0,
 ) -> analyse.Comparison:
-    """Compare recorded judgments with labels: what `harness compare` does.
+    """Compare recorded judgments with labels, like `harness compare`.
 
     Args:
-        sources: data sets (`load`, `from_frames`), runs, or paths of data folders and names of runs.
-        judges: only these.
-        by: what cells are told apart by; default language, task, metric, judge, variant (and temperature, which runs have).
-        annotators: which items count: `"3"` exactly three, `"2+"` two or more (the default, if any item has two).
-        majority: how annotators become one reference; `median` needs scales with an order.
-        level: `item`, or `system`: correlations of the means of systems.
-        where: `{name: values}`: only items, metrics, judges or variants that have one of these values.
-        versus: `("judge", name)`, or variant, temperature, source: adds to every cell its paired difference from that one.
-        recipe, out: of data folders and of names of runs.
-        seed: of the bootstrap.
+        sources: data sets (`load`, `from_frames`), runs, paths of data folders, or names of runs.
+        judges: compare only these judges.
+        by: keys to group by; by default language, task, metric, judge, variant and temperature.
+        annotators: which items count: `"3"` exactly three annotators, `"2+"` two or more (the default, if any item has two).
+        majority: how the labels of several annotators become one reference; `median` needs ordered scales.
+        level: `item`, or `system` for correlations of the means of systems.
+        where: `{name: values}`; keep only items, metrics, judges or variants with one of these values.
+        versus: `("judge", name)`, or variant, temperature or source; adds to each cell its paired difference from that one.
+        card: the dataset card of data folders that are given as paths; `recipe` is its former name.
+        out: the results folder of runs that are given as names.
+        seed: for the bootstrap.
 
     Raises:
-        UsageError: for names that are not there, and sources without labels or judgments.  ContentError, StoreError: in reading them.
+        UsageError: for unknown names, and for sources without labels or judgments.
+        ContentError, StoreError: if a source cannot be read.
     """
     options = compare_options(judges, by, annotators, majority, level, where, versus, seed)
-    return analyse.compare([opened.recording for opened in open_sources(sources, recipe, Path(out))], options)
+    return analyse.compare([opened.recording for opened in open_sources(sources, _card(card, recipe), Path(out))], options)
 
 
 def compare_options(
@@ -157,10 +218,10 @@ def compare_options(
     where: Mapping[str, Sequence[str]] | None,
     versus: tuple[str, str] | None,
     seed: int,
-) -> analyse.Options:
-    """The arguments of `compare` as the analysis takes them."""
-    return analyse.Options(
-        by=tuple(by) if by is not None else analyse.Options().by,
+) -> analyse.CompareOptions:
+    """The options of the analysis from the arguments of `compare`."""
+    return analyse.CompareOptions(
+        by=tuple(by) if by is not None else analyse.CompareOptions().by,
         annotators=analyse.Annotators.parse(annotators) if annotators else None,
         majority=majority,
         level=level,
@@ -171,61 +232,65 @@ def compare_options(
     )
 
 
-class Opened(msgspec.Struct, frozen=True):
-    """One source of a comparison; `run` where it is one, as only runs keep what judges said."""
+class OpenedSource(msgspec.Struct, frozen=True):
+    """One source of a comparison. `run` is set if it is a run: only runs keep raw replies."""
 
     recording: analyse.Recording
     run: RunResult | None = None
 
 
-def open_sources(sources: Sequence[Dataset | RunResult | Path | str], recipe: str | None, out: Path) -> list[Opened]:
-    """The sources of a comparison, read. Raises as `compare`."""
-    return [_opened(source, recipe, out) for source in sources]
+def open_sources(sources: Sequence[Dataset | RunResult | Path | str], card: str | None, out: Path) -> list[OpenedSource]:
+    """Read the sources of a comparison. Raises as `compare`."""
+    return [_open_source(source, card, out) for source in sources]
 
 
-def _opened(source: Dataset | RunResult | Path | str, recipe: str | None, out: Path) -> Opened:
+def _open_source(source: Dataset | RunResult | Path | str, card: str | None, out: Path) -> OpenedSource:
     if isinstance(source, Dataset):
-        return Opened(_recorded(source, source.id))
+        return OpenedSource(_recorded(source, source.id))
     if isinstance(source, RunResult):
-        found = analyse.recording(source.judgments, source.prepared.data, source.prepared.training, source.name)
-        return Opened(msgspec.structs.replace(found, notes=tuple(_notes(source))), source)
+        recording = analyse.recording(source.judgments, source.prepared.data, source.prepared.training, source.name)
+        return OpenedSource(msgspec.structs.replace(recording, notes=tuple(_notes(source))), source)
     path = Path(source)
     if path.is_dir() and not (path / "run.json").is_file():
-        return Opened(_recorded(load(path, recipe=recipe), path.resolve().name))
+        return OpenedSource(_recorded(load(path, card=card), path.resolve().name))
     if path.is_dir():
-        return _opened(reopen(path.resolve().name, path.resolve().parent.parent), None, out)
+        return _open_source(reopen(path.resolve().name, path.resolve().parent.parent), None, out)
     if not (out / "store.sqlite").is_file():
-        raise UsageError(f"{source} is no data folder, and there is no results folder {out} that could hold a run of that name")
-    return _opened(reopen(str(source), out), None, out)
+        raise UsageError(f"{source} is not a data folder, and {out} is not a results folder with a run of that name")
+    return _open_source(reopen(str(source), out), None, out)
 
 
 def _notes(result: RunResult) -> Iterator[str]:
-    """What a reader of a run's numbers has to know."""
+    """Notes for readers of a run's numbers."""
     protocol = result.protocol
     if protocol.constructed:
         yield CONSTRUCTED
-    if unread := _unreviewed(result):
-        yield f"No native reader has reviewed the texts in {', '.join(unread)}."
-    if unread := _unreviewed_instructions(result):
-        yield f"No native reader has reviewed the own-language instructions in {', '.join(unread)}."
+    if languages := _unreviewed(result):
+        yield f"No native reader has reviewed the texts in {', '.join(languages)}."
+    if languages := _unreviewed_instructions(result):
+        yield f"No native reader has reviewed the own-language instructions in {', '.join(languages)}."
+    if missing := [f"{count:,} of {judge}" for judge, count in result.answers.missing.items() if count]:
+        yield f"Calls without an answer, not counted: {', '.join(missing)}."
 
 
 def _unreviewed(result: RunResult) -> list[str]:
-    """Languages of bundled texts that no native reader has read."""
+    """Languages of bundled texts that no native reader has reviewed."""
     library, protocol = result.prepared.library, result.protocol
     return [tag for tag in protocol.languages if not protocol.data and tag in library.pack_files and not library.pack(tag).reviewed_by]
 
 
 def _unreviewed_instructions(result: RunResult) -> list[str]:
-    """Languages whose own instructions were used though no native reader has read them."""
+    """Languages whose instructions were used although no native reader has reviewed them."""
     return [tag for tag in result.protocol.instructions if not result.prepared.library.instructions(tag).reviewed_by]
 
 
 def _recorded(data: Dataset, name: str) -> analyse.Recording:
     if data.judgments is None:
-        raise UsageError(f"{name} has no judgments.jsonl to compare; 'harness run --data' asks a judge, 'harness labels check' needs none")
-    made = (CONSTRUCTED,) if data.about.source == "constructed" else ()
-    return analyse.Recording(name, data, data.judgments, notes=(*made, *data.about.notes))
+        raise UsageError(
+            f"{name} has no judgments.jsonl to compare; 'harness run --data' asks a judge, and 'harness labels check' needs no judgments"
+        )
+    notes = (CONSTRUCTED,) if data.about.source == "constructed" else ()
+    return analyse.Recording(name, data, data.judgments, data.about.asked, notes=(*notes, *data.about.notes))
 
 
 def check_labels(
@@ -234,13 +299,14 @@ def check_labels(
     by: Sequence[str] | None = None,
     annotators: str | None = None,
     where: Mapping[str, Sequence[str]] | None = None,
+    card: str | None = None,
     recipe: str | None = None,
     seed: int = 0,
     watch: Callable[[], object] = lambda: None,
 ) -> analyse.LabelCheck:
-    """What a label set is worth before any judge is looked at: what `harness labels check` does. Arguments and errors as `compare`."""
-    data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), recipe=recipe)
-    options = analyse.Options(
+    """Check a label set before it is compared with a judge, like `harness labels check`. Arguments and errors as `compare`."""
+    data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), card=_card(card, recipe))
+    options = analyse.CompareOptions(
         by=tuple(by) if by is not None else analyse.LABELS_BY,
         annotators=analyse.Annotators.parse(annotators) if annotators else None,
         where={name: tuple(values) for name, values in (where or {}).items()},

@@ -1,15 +1,17 @@
-"""The error tree: every error that a person may cause, and the exit code it ends the command with.
+"""The error tree: every error that a user can cause, and the exit code of the command.
 
     HarnessError            1
-    ├── UsageError          2   a flag, a name or a combination that cannot be
-    │   └── MissingData     2   a board's data, or the key of its labels, have to be given
-    ├── ContentError        3   a content or data file with something wrong in it (carries path and line)
-    ├── JudgeError          4   a judge that cannot be reached, used or trusted
-    │   └── FatalReply      4   an answer that would be the same for every call (401, unknown model, ...)
-    ├── StoreError          5   the results folder: held by another run, full, read-only, damaged
-    └── IncompleteRun       6   the run ended, but some calls have no answer
+    ├── UsageError          2   an invalid flag, name or combination
+    │   └── MissingData     2   the user has to provide a board's data or the key of its sealed labels
+    ├── ContentError        3   a content or data file is wrong (has path and line)
+    ├── JudgeError          4   a judge cannot be reached, used or trusted
+    │   └── FatalReply      4   an error that every call would get (401, unknown model, ...)
+    │       └── EndpointRefusal 4   a refusal that is not about the item (a firewall's 403, a redirect, ...)
+    ├── StoreError          5   the results folder is in use by another run, full, read-only or damaged
+    ├── OutputError         5   standard output is closed, full, or cannot encode the results
+    └── IncompleteRun       6   the run ended, but some calls have no reply
 
-Messages finish the sentence: what was wrong, where, what would be right.
+A message says what is wrong, where, and what would be right.
 """
 
 from __future__ import annotations
@@ -17,23 +19,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-INTERRUPTED = 130  # Ctrl-C, as shells count it
+INTERRUPTED = 130  # Ctrl-C; the shells' convention
 
 
 class HarnessError(Exception):
-    """Base of all errors that are shown as one sentence, without a traceback."""
+    """Base of all errors that users see as one sentence without a traceback."""
 
     exit_code = 1
 
 
 class UsageError(HarnessError):
-    """What was asked for on the command line (or in a call of the API) cannot be."""
+    """Invalid arguments on the command line or in a call of the API."""
 
     exit_code = 2
 
 
 class MissingData(UsageError):
-    """A board's data, or the key of its sealed labels, are not part of this program and have to be given."""
+    """A board's data or the key of its sealed labels are not part of the project; the user has to provide them."""
 
 
 class ContentError(HarnessError):
@@ -55,7 +57,23 @@ class JudgeError(HarnessError):
 
 
 class FatalReply(JudgeError):
-    """The endpoint's answer would be the same for every call, so the run stops on the first."""
+    """Every call would get this error from the endpoint, so the run stops at the first."""
+
+
+class EndpointRefusal(FatalReply):
+    """The endpoint, or something on the way to it, refused a call for a reason that is not the item's.
+
+    `reason` says what came back, `advice` what to do about it. Where the judge has answered before, the call is only lost; when refusals
+    repeat, the judge is stopped.
+    """
+
+    def __init__(self, reason: str, advice: str) -> None:
+        super().__init__(f"{reason}. {advice}")
+        self.reason = reason
+        self.advice = advice
+
+    def __reduce__(self) -> tuple[type[EndpointRefusal], tuple[str, str]]:  # workers of a cluster send it
+        return type(self), (self.reason, self.advice)
 
 
 class StoreError(HarnessError):
@@ -64,8 +82,14 @@ class StoreError(HarnessError):
     exit_code = 5
 
 
+class OutputError(HarnessError):
+    """The results cannot be written to standard output."""
+
+    exit_code = 5
+
+
 class IncompleteRun(HarnessError):
-    """The run ended before every call had an answer; the same command goes on from there. `result` is the run as it stands."""
+    """The run ended before every call had a reply; the same command resumes it. `result` is the run so far."""
 
     exit_code = 6
 

@@ -1,7 +1,6 @@
-"""The nouns of the project: frozen types with one meaning each, and nothing that does anything.
+"""The data types of the project: frozen structs with one meaning each and hardly any behaviour.
 
-What each word means is in docs/architecture.md. Types that are read from files are `msgspec` structs, so that reading
-is validating.
+docs/architecture.md defines the words. Types that are read from files are `msgspec` structs, so reading validates them.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ AnnotatorKind = Literal["persistent", "positional", "anonymous", "aggregate"]
 class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The scores that a metric can take.
 
-    `nominal` and `ordinal` scales list their `classes`, ordinal ones from low to high; `interval` scales have `min` and
-    `max`. `best` is the desired end; `swap` says what each class becomes when the order of two texts is exchanged.
+    `nominal` and `ordinal` scales list their `classes`, ordinal ones from low to high; `interval` scales have `min` and `max`. `best` is
+    the most desirable score. `swap` says what each class becomes when two compared texts change places.
     """
 
     kind: Literal["nominal", "ordinal", "interval"]
@@ -34,7 +33,7 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     swap: dict[str, str] = {}
 
     def holds(self, score: Score) -> bool:
-        """Whether `score` is a point of the scale (booleans, NaN and infinities never are; 2.0 is the class 2, "2" is not).
+        """Whether `score` is a point of the scale. 2.0 is the class 2, "2" is not; booleans, NaN and infinities never are.
 
         >>> Scale(kind="ordinal", classes=(0, 1, 2)).holds(3)
         False
@@ -55,7 +54,7 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Item(msgspec.Struct, frozen=True):
-    """What is judged. `fields` holds its texts and whatever else its row holds; `group` is never empty once loaded."""
+    """What is judged. `fields` holds its texts and all other keys of its row. After loading, `group` is never empty."""
 
     item_id: str
     language: str
@@ -81,8 +80,8 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     """How a question is put: independent choices, of which the text form names those that are not the default.
 
     `shots` is how many scored examples of each class stand before the text; `justification` where the reason stands in the answer;
-    `language` in which the instructions are; `order` in which a joint call names its metrics; `probabilities` whether those of the
-    score's tokens are asked for.
+    `language` is that of the instructions; `metric_order` is the order in which a joint call names its metrics (`order` in files);
+    `probabilities` says whether the probabilities of the score's tokens are requested.
     """
 
     call: Literal["single", "joint"] = "single"
@@ -90,7 +89,7 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     shots: int = 0
     justification: Literal["before", "after", "none"] = "before"
     language: Literal["english", "own"] = "english"
-    order: Literal["forward", "reversed"] = "forward"
+    metric_order: Literal["forward", "reversed"] = msgspec.field(default="forward", name="order")
     probabilities: bool = False
 
     def __str__(self) -> str:
@@ -106,7 +105,7 @@ def _variant_text(variant: Variant) -> str:
 
 
 FEW_SHOT = "fewshot"
-USUAL_SHOTS = 2
+DEFAULT_SHOTS = 2
 MAX_SHOTS = 8
 
 # Every word that a variant's text form may hold -> (axis, value); examples are counted: `fewshot:2`.
@@ -120,8 +119,8 @@ VARIANT_WORDS: dict[str, tuple[str, Any]] = {
     "score-only": ("justification", "none"),
     "english": ("language", "english"),
     "own-language": ("language", "own"),
-    "forward": ("order", "forward"),
-    "reversed": ("order", "reversed"),
+    "forward": ("metric_order", "forward"),
+    "reversed": ("metric_order", "reversed"),
     "probabilities": ("probabilities", True),
 }
 
@@ -145,17 +144,17 @@ def parse_variant(text: str) -> Variant:
     for word in text.split("+"):
         axis, value = _axis(word, text)
         if axis in chosen:
-            raise ValueError(f"variant '{text}' names its {axis} twice: '{chosen[axis]}' and '{value}'")
+            raise ValueError(f"variant '{text}' names its {axis.replace('_', ' ')} twice: '{chosen[axis]}' and '{value}'")
         chosen[axis] = value
-    variant = msgspec.convert(chosen, Variant)
-    if variant.order == "reversed" and variant.call != "joint":
+    variant = Variant(**chosen)
+    if variant.metric_order == "reversed" and variant.call != "joint":
         raise ValueError(f"variant '{text}': only a joint call names several metrics, in an order; write 'joint+reversed'")
     return variant
 
 
 def _axis(word: str, text: str) -> tuple[str, Any]:
     if word == "few-shot":
-        return "shots", USUAL_SHOTS
+        return "shots", DEFAULT_SHOTS
     name, colon, number = word.partition(":")
     if name == FEW_SHOT:
         shots = int(number) if re.fullmatch(r"\d{1,2}", number) else 0
@@ -168,10 +167,9 @@ def _axis(word: str, text: str) -> tuple[str, Any]:
 
 
 class Condition(msgspec.Struct, frozen=True, order=True):
-    """Under which circumstances an ask is made; an ablation is nothing but more conditions.
+    """How a query is put to a judge: variant, perturbation and sampling. An ablation consists of further conditions.
 
-    `perturbation` is the text form of what is done to the text first (`shuffle-words:0.1`), empty for the text as it is; `top_p` None
-    is the endpoint's own.
+    `perturbation` is its text form (`shuffle-words:0.1`), empty for the original text. `top_p` None leaves it to the endpoint.
     """
 
     variant: Variant = Variant()
@@ -184,8 +182,8 @@ class Condition(msgspec.Struct, frozen=True, order=True):
         return f"{self.variant} T={self.temperature:g}{top_p}" + (f" {self.perturbation}" if self.perturbation else "")
 
 
-class Ask(msgspec.Struct, frozen=True):
-    """One wanted answer: one item, one metric (several in a joint call), one condition, one repeat."""
+class Query(msgspec.Struct, frozen=True):
+    """One requested answer: one item, one metric (several in a joint call), one condition, one repeat."""
 
     item: Item
     metrics: tuple[str, ...]
@@ -201,7 +199,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """What is sent, independent of the judge: messages, the JSON schema of the answer, and room for it."""
+    """What is sent to any judge: the messages, the JSON schema of the answer, and its maximum length in tokens."""
 
     prompt_id: str
     messages: tuple[Message, ...]
@@ -209,8 +207,8 @@ class Prompt(msgspec.Struct, frozen=True):
     max_tokens: int
 
 
-class Realised(msgspec.Struct, frozen=True):
-    """What a perturbation achieved on one item; `applied` is False where the text could not be changed, and nothing was asked."""
+class RealisedPerturbation(msgspec.Struct, frozen=True):
+    """What a perturbation did to one item. `applied` is False if it could not change the text; nothing was asked then."""
 
     item_id: str
     perturbation: str
@@ -219,29 +217,29 @@ class Realised(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True):
-    """One request to one judge. `ask` is one of the asks that it answers: baselines look at it, models do not."""
+    """One request to one judge. `query` is one of the queries that it answers: baselines look at it, models do not."""
 
     call_id: str
     prompt: Prompt
-    ask: Ask
+    query: Query
     seed: int | None = None
 
     @property
     def temperature(self) -> float:
-        return self.ask.condition.temperature
+        return self.query.condition.temperature
 
     @property
     def top_p(self) -> float | None:
-        return self.ask.condition.top_p
+        return self.query.condition.top_p
 
     @property
     def probabilities(self) -> bool:
         """Whether the probabilities of the answer's tokens are asked for."""
-        return self.ask.condition.variant.probabilities
+        return self.query.condition.variant.probabilities
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Tokens that the provider counted; 0 where it does not say. Cached ones are part of the prompt's, reasoning of the completion's."""
+    """Tokens as counted by the provider; 0 if unknown. Cached tokens are included in the prompt's, reasoning in the completion's."""
 
     prompt_tokens: int = 0
     cached_tokens: int = 0
@@ -250,7 +248,7 @@ class Usage(msgspec.Struct, frozen=True):
 
 
 class Token(msgspec.Struct, frozen=True, array_like=True):
-    """One token of an answer, and the natural log-probabilities of what might have stood in its place."""
+    """One token of an answer, with the natural log-probabilities of the alternatives at its position."""
 
     text: str
     others: dict[str, float]
@@ -259,8 +257,8 @@ class Token(msgspec.Struct, frozen=True, array_like=True):
 class Reply(msgspec.Struct, frozen=True):
     """What came back to one attempt of a call, verbatim.
 
-    `form` is how the answer's shape was asked for (`json_schema`, `json_schema-lenient`, `json_object`, `text`, or `none` for judges
-    that are not models). `error` is the endpoint's refusal of this one call (HTTP 4xx), which is an answer too.
+    `form` is the requested answer format (`json_schema`, `json_schema-lenient`, `json_object`, `text`; `none` for judges that are not
+    models). `error` is the endpoint's refusal of this item (a text longer than the context), which counts as a reply.
     """
 
     text: str
@@ -271,14 +269,14 @@ class Reply(msgspec.Struct, frozen=True):
     error: str | None = None
     usage: Usage = Usage()
     seconds: float = 0.0
-    tokens: tuple[Token, ...] = ()  # of the answer, where their probabilities were asked for and given
-    left_out: tuple[str, ...] = ()  # parameters that the endpoint does not take, so that it was asked without them
-    reasoning_room: int = 0  # tokens that it was given beyond the answer's own, as the model thinks before it answers
-    batched: bool = False  # asked by the provider's batch interface, which has its own price
+    tokens: tuple[Token, ...] = ()  # of the answer, if probabilities were requested and returned
+    left_out: tuple[str, ...] = ()  # parameters that the endpoint does not accept and that were not sent
+    reasoning_room: int = 0  # extra tokens for the reasoning before the answer
+    batched: bool = False  # sent through the provider's batch interface, which has its own prices
 
 
 class Failure(enum.StrEnum):
-    """Why an answer holds no score. Counted and shown, never turned into a number."""
+    """Why a reply contains no score. Failures are counted and shown, never turned into a number."""
 
     REFUSED = "refused"
     NOT_JSON = "not_json"
@@ -305,15 +303,15 @@ class Judgment(msgspec.Struct, frozen=True):
     call_id: str
     top_p: float | None = None
     perturbation: str = ""
-    probs: dict[str, float] | None = None  # of the scale's classes, from token probabilities; they sum to 1
-    expected: float | None = None  # mean of the classes' numbers under `probs`
+    probs: dict[str, float] | None = None  # of the scale's classes, from token probabilities; sum 1
+    expected: float | None = None  # mean of the classes' numbers, weighted by `probs`
     entropy: float | None = None  # of `probs`, in bits
-    asked_language: str = "en"  # of the justification, as the prompt asked
-    told_language: str | None = None  # of the justification, as it looks; `und`: too short to tell; None without one
+    asked_language: str = "en"  # language that the prompt requested for the justification
+    told_language: str | None = None  # detected language of the justification; `und`: too short to detect; None without a justification
 
 
 class JudgeIdentity(msgspec.Struct, frozen=True):
-    """Who answers: what may change an answer and nothing else. Never a path, a port or a key."""
+    """Who answers: everything that may change an answer, and nothing else. Never a path, a port or a key."""
 
     provider: str
     model: str

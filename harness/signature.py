@@ -1,4 +1,4 @@
-"""The signature: everything that can move a number, short enough for a footnote, printed with each result, and parsing back."""
+"""The signature: everything that can move a number. It is printed with each result, fits into a footnote, and can be parsed."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-_SAFE = "@.+=/ "  # readable in a footnote and no separator of the signature's own
+_SAFE = "@.+=/ "  # these stay readable; the separators of the signature are not among them
 
 
-class _Signature(msgspec.Struct, frozen=True):
+class _SignatureText(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
-        """`key:value|key:value|…` without what is as it usually is; lists are joined by commas, reserved characters percent-encoded."""
+        """`key:value|key:value|…` without default values. Commas join lists; reserved characters are percent-encoded."""
         values = {field.name: (getattr(self, field.name), field.default) for field in msgspec.structs.fields(type(self))}
-        return "|".join(f"{name}:{_text(value)}" for name, (value, usual) in values.items() if value != usual)
+        return "|".join(f"{name}:{_text(value)}" for name, (value, default) in values.items() if value != default)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read a signature's text form. Raises ValueError with the part that is wrong."""
+        """Read the text form of a signature. Raises ValueError that names the wrong part."""
         values: dict[str, str | tuple[str, ...]] = {}
         for part in text.split("|"):
             name, colon, value = part.partition(":")
             if not colon or name not in cls.__struct_fields__:
-                raise ValueError(f"'{part}' is no part of a signature; parts are {', '.join(cls.__struct_fields__)}")
+                raise ValueError(f"'{part}' is not a part of a signature; its parts are {', '.join(cls.__struct_fields__)}")
             if name in values:
-                raise ValueError(f"a signature has '{name}' once, this one twice")
+                raise ValueError(f"the signature repeats '{name}'")
             pieces = tuple(unquote(piece) for piece in value.split(",") if piece)
             values[name] = pieces if cls.__annotations__[name].startswith("tuple") else unquote(value)
         try:
             return msgspec.convert(values, cls, strict=False)
         except msgspec.ValidationError as err:
-            raise ValueError(f"not a whole signature: {err}") from None
+            raise ValueError(f"incomplete or invalid signature: {err}") from None
 
 
-class Signature(_Signature, frozen=True):
-    """One judge's part of a report. Lists are sorted, so that equal protocols have equal signatures."""
+class Signature(_SignatureText, frozen=True):
+    """The signature of one judge in a report. Lists are sorted, so that equal protocols have equal signatures."""
 
     judge: str  # provider/model, and a hash of its settings where it has any
     data: str  # name@version and the hash of the items and labels used
@@ -47,23 +47,25 @@ class Signature(_Signature, frozen=True):
     seed: int
     prompts: str  # hash of the code that words prompts
     instructions: tuple[str, ...]  # language@version of instructions in the items' languages
-    examples: str  # hash of the data that few-shot examples are taken from
-    segmenter: str  # what a word is to perturbations; "none" where nothing is perturbed
+    examples: str  # hash of the data of few-shot examples
+    segmenter: str  # how perturbations find words; "none" if nothing is perturbed
     majority: str  # how annotators become one reference
-    ci: str  # how intervals are made
+    ci: str  # how intervals are computed
     harness: str  # version of this program
-    reask: str = "none"  # which answers were asked for again
+    annotators: str = ""  # annotators that an item needs: `3`, `2+`; empty: two or more, or one if no item has two
+    reask: str = "none"  # which answers were requested again
 
 
-class ComparisonSignature(_Signature, frozen=True):
-    """What moves a number when recorded judgments are compared with labels."""
+class ComparisonSignature(_SignatureText, frozen=True):
+    """The signature of a comparison of recorded judgments with labels."""
 
     data: tuple[str, ...]  # id@version and hash of items and labels
     judgments: tuple[str, ...]  # hash
     judges: tuple[str, ...]
     where: tuple[str, ...]
     by: tuple[str, ...]
-    annotators: str  # how many an item needs
+    asked: str  # which items count as asked besides the judged ones: the rule of a data folder, or `plan` for a run
+    annotators: str  # annotators that an item needs
     majority: str
     level: str
     versus: str

@@ -1,12 +1,17 @@
-"""Reading and writing rows: JSONL (plain or gzip), Parquet and CSV, atomically and with `file:line` in every complaint."""
+"""Reads and writes tables (JSONL, gzipped JSONL, Parquet, CSV) and writes JSON and TOML. Files are written atomically; errors in files
+that are read name `file:line`."""
 
 from __future__ import annotations
 
+import atexit
 import csv
 import gzip
 import hashlib
 import io
 import os
+import re
+import secrets
+import shutil
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,34 +22,36 @@ from typing import IO, Any, TypeVar, cast
 import msgspec
 
 from harness.errors import ContentError, StoreError
+from harness.text import looks_like_formula
 
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # modes of files and folders with texts, labels or replies (docs/store.md)
 MAX_LINE_BYTES = 16 * 1024 * 1024
 T = TypeVar("T")
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_RAW_CONTROLS = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def find_table(folder: Path, name: str) -> Path | None:
-    """The file that holds table `name` in `folder`: `.jsonl`, `.jsonl.gz` or `.parquet`; None when there is none.
+    """The file of table `name` in `folder`: `.jsonl`, `.jsonl.gz` or `.parquet`; None when there is none.
 
-    Raises ContentError when there are several, as it could not be said which one counts.
+    Raises ContentError when there are several, because any of them could be the right one.
     """
-    found = [path for end in (".jsonl", ".jsonl.gz", ".parquet") if (path := folder / f"{name}{end}").is_file()]
-    if len(found) > 1:
-        raise ContentError(f"'{name}' is here twice ({', '.join(p.name for p in found)}); keep one of them", folder)
-    return found[0] if found else None
+    paths = [path for end in (".jsonl", ".jsonl.gz", ".parquet") if (path := folder / f"{name}{end}").is_file()]
+    if len(paths) > 1:
+        raise ContentError(f"'{name}' is here twice ({', '.join(path.name for path in paths)}); keep one of them", folder)
+    return paths[0] if paths else None
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's content, hexadecimal."""
+    """The SHA-256 of a file's content, hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Rows of a JSONL, gzipped JSONL or Parquet file with their line (Parquet: row) numbers, from 1.
+    """Rows of a JSONL, gzipped JSONL or Parquet file with their line numbers (Parquet: row numbers), from 1.
 
-    Empty lines are passed over; a byte-order mark is ignored. Raises ContentError for a file that cannot be read, a line that is
-    not one JSON object in UTF-8, and a gzip file that breaks off.
+    Empty lines and a byte-order mark are ignored. Raises ContentError for an unreadable file, a line that is not one JSON object in
+    UTF-8, and an incomplete gzip file.
     """
     if path.suffix == ".parquet":
         yield from _parquet_rows(path)
@@ -53,7 +60,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def json_rows(path: Path, kind: type[T], what: str) -> Iterator[tuple[int, T]]:
-    """Lines of a JSONL file read as `kind`, with their numbers; `what` such a line is called in messages. Raises as `read_rows`."""
+    """Lines of a JSONL file decoded as `kind`, with their numbers. `what` names such a line in messages. Raises as `read_rows`."""
     decode = msgspec.json.Decoder(kind).decode
     for number, line in _lines(path):
         if number == 1:
@@ -65,11 +72,11 @@ def json_rows(path: Path, kind: type[T], what: str) -> Iterator[tuple[int, T]]:
         except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as err:
             if not line.strip():
                 continue
-            raise ContentError(_what_is_wrong(line, err), path, number) from None
+            raise ContentError(_decoding_message(line, err), path, number) from None
         yield number, row
 
 
-def _what_is_wrong(line: bytes, err: Exception) -> str:
+def _decoding_message(line: bytes, err: Exception) -> str:
     try:
         line.decode("utf-8")
     except UnicodeDecodeError as bad:
@@ -80,7 +87,7 @@ def _what_is_wrong(line: bytes, err: Exception) -> str:
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     number = 0
-    with opened(path, lambda: number + 1) as file:
+    with open_bytes(path, lambda: number + 1) as file:
         while line := file.readline(MAX_LINE_BYTES + 1):
             number += 1
             if len(line) > MAX_LINE_BYTES:
@@ -89,10 +96,10 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 @contextmanager
-def opened(path: Path, line: Callable[[], int | None] = lambda: None) -> Iterator[IO[bytes]]:
-    """A file's bytes to read, out of gzip if it is gzipped.
+def open_bytes(path: Path, line: Callable[[], int | None] = lambda: None) -> Iterator[IO[bytes]]:
+    """Open a file for reading bytes, decompressed if it is gzipped.
 
-    What cannot be read becomes a ContentError; one in the middle of a gzip file names the `line` that was being read, if it is known.
+    Raises ContentError for what cannot be read. An error inside a gzip file names the current `line`, if known.
     """
     try:
         with cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else open(path, "rb") as file:
@@ -118,19 +125,19 @@ def parquet_table(path: Path, columns: list[str] | None = None) -> Any:
 
 @contextmanager
 def parquet_file(path: Path) -> Iterator[Any]:
-    """A Parquet file to read from, as a `pyarrow.parquet.ParquetFile`. Raises ContentError when it cannot be read."""
+    """Open a Parquet file as a `pyarrow.parquet.ParquetFile`. Raises ContentError when it cannot be read."""
     pa = arrow()
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:  # read_table would import all of Arrow's data sets
+        with pq.ParquetFile(path) as file:  # not read_table, which imports all of pyarrow.dataset
             yield file
     except (pa.ArrowException, OSError) as err:
         raise ContentError(f"not a readable Parquet file ({err})", path) from None
 
 
 def arrow() -> Any:
-    """`pyarrow`, told to give memory back: the pool that it comes with keeps what it has once had."""
+    """`pyarrow` with the system's memory pool: its default pool does not return memory to the system."""
     import pyarrow as pa  # late: 0.2 s
 
     pa.set_memory_pool(pa.system_memory_pool())
@@ -138,7 +145,7 @@ def arrow() -> Any:
 
 
 def arrow_array(values: Sequence[Any], kind: Any) -> Any:
-    """An Arrow array of texts, numbers or truth values with gaps (None). `pyarrow.array` would import pandas: 0.4 s and 45 MB."""
+    """An Arrow array of texts, numbers or booleans; None is a gap. `pyarrow.array` would import pandas: 0.4 s and 45 MB."""
     import numpy as np
 
     pa = arrow()
@@ -160,38 +167,93 @@ def _bits(mask: Any) -> Any:
     return np.packbits(mask, bitorder="little")
 
 
-def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
-    """Write a whole file or nothing: to a temporary name beside it, flushed, then renamed. What comes in pieces is written as it comes.
+def write_atomic(path: Path, data: bytes | str | Iterable[bytes], *, private: bool = False) -> None:
+    """Write a whole file or nothing: into a temporary file beside it, which is flushed and renamed. Pieces are written as they arrive.
 
-    Raises StoreError when the folder is read-only or the disk is full; nothing is left behind.
+    A `private` file (with texts, labels or replies) is readable by its owner only; other files follow the umask. Raises StoreError
+    when the folder is read-only or the disk is full; no temporary file remains.
     """
     pieces = [data.encode("utf-8")] if isinstance(data, str) else [data] if isinstance(data, bytes) else data
-    temporary: str | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
+        make_folder(path.parent, private=private)
+        with replace_file(path, private=private) as temporary, open(temporary, "wb") as file:
             file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-        temporary = None
     except OSError as err:
         raise StoreError(f"{path} cannot be written ({err.strerror or err}); make room or choose another folder") from None
-    finally:  # Ctrl-C too leaves nothing behind
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
+
+
+@contextmanager
+def replace_file(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """An empty temporary file beside `path`, for writing. It replaces `path` when the block ends without an error, else it is removed,
+    even if the process is asked to end meanwhile. Raises OSError."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    _temporary.add(temporary)  # before the file exists: Ctrl-C may come at any moment
+    try:
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE if private else 0o666))
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+        _temporary.discard(temporary)
+
+
+_temporary: set[Path] = set()  # files in the middle of being written
+
+
+@atexit.register
+def _remove_temporary() -> None:
+    for path in _temporary:
+        path.unlink(missing_ok=True)
+
+
+def make_folder(folder: Path, *, private: bool = False) -> None:
+    """Make a folder and its parents where they are missing. A `private` one is for its owner only; others follow the umask."""
+    mode = PRIVATE_FOLDER if private else 0o777
+    try:
+        folder.mkdir(mode, exist_ok=True)
+    except FileNotFoundError:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode, exist_ok=True)
+
+
+def can_write(folder: Path) -> bool:
+    """Whether files can be created in a folder, or in its nearest existing parent if it does not exist."""
+    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    return os.access(existing, os.W_OK | os.X_OK)
+
+
+def temporary_copy(folder: Path, *names: str) -> Path:
+    """A private folder with copies of the named files, as far as `folder` has them. It is removed when the process ends."""
+    place = Path(tempfile.mkdtemp(prefix="harness-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    for name in names:
+        if (folder / name).is_file():
+            shutil.copyfile(folder / name, place / name)
+    return place
 
 
 def to_json(data: Any) -> str:
-    """Readable, deterministic JSON: sorted keys, two spaces, UTF-8 unescaped, a newline at the end; NaN becomes null."""
+    """Readable, deterministic JSON: sorted keys, two spaces, UTF-8, a final newline; NaN becomes null.
+
+    Letters are not escaped. Control and bidi characters are, so that they do not reach a terminal.
+    """
     encoded = msgspec.json.encode(data, order="sorted")
-    return msgspec.json.format(encoded, indent=2).decode("utf-8") + "\n"
+    return escape_controls(msgspec.json.format(encoded, indent=2).decode("utf-8")) + "\n"
+
+
+def escape_controls(text: str) -> str:
+    """JSON with escapes for the control and bidi characters that JSON allows inside texts.
+
+    >>> escape_controls('"a\\u009b\\u202e"')
+    '"a\\\\u009b\\\\u202e"'
+    """
+    return _RAW_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def to_jsonl(rows: Iterable[Any]) -> bytes:
-    """One JSON object a line, keys in the order given."""
+    """One JSON object a line; keys keep their order."""
     return b"".join(jsonl_lines(rows))
 
 
@@ -201,8 +263,31 @@ def jsonl_lines(rows: Iterable[Any]) -> Iterator[bytes]:
     return (encode(row) + b"\n" for row in rows)
 
 
+def to_toml(data: Mapping[str, Any]) -> str:
+    """TOML with keys in the order given, tables after the other keys; None is left out.
+
+    >>> print(to_toml({"id": "mine", "size": None, "scale": {"classes": (0, 1)}}), end="")
+    id = "mine"
+    <BLANKLINE>
+    [scale]
+    classes = [
+        0,
+        1,
+    ]
+    """
+    import tomli_w  # late: reading needs no writer
+
+    return tomli_w.dumps(_without_none(data))
+
+
+def _without_none(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {key: _without_none(value) for key, value in data.items() if value is not None}
+    return [*map(_without_none, data)] if isinstance(data, (list, tuple)) else data
+
+
 def to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
-    """CSV with a header. Texts that a spreadsheet would read as a formula get a leading apostrophe.
+    """CSV with a header. Texts that a spreadsheet could read as a formula get a leading apostrophe; `unguard_cell` removes it.
 
     >>> to_csv([{"a": "=1+1", "b": -0.5}], ["a", "b"])
     "a,b\\r\\n'=1+1,-0.5\\r\\n"
@@ -211,18 +296,26 @@ def to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:
     writer = csv.writer(out)
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([_guarded(row.get(column)) for column in columns])
+        writer.writerow([_guard_cell(row.get(column)) for column in columns])
     return out.getvalue()
 
 
-def _guarded(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return "'" + value
-    return value
+def _guard_cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return "'" + value if looks_like_formula(value.lstrip("'")) else value
 
 
-def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: Mapping[str, str]) -> None:
-    """Write rows as Parquet. `schema` maps column names to Arrow type names (`string`, `double`, `int64`, `bool`)."""
+def unguard_cell(cell: str) -> str:
+    """A cell without the apostrophe that `to_csv` added."""
+    return cell[1:] if cell[:1] == "'" and looks_like_formula(cell.lstrip("'")) else cell
+
+
+def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: Mapping[str, str], *, private: bool = False) -> None:
+    """Write rows as Parquet, `private` as in `write_atomic`.
+
+    `schema` maps column names to Arrow type names (`string`, `double`, `int64`, `bool`).
+    """
     pa = arrow()
     import pyarrow.parquet as pq
 
@@ -230,4 +323,4 @@ def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: Mapping
     columns = [arrow_array([row.get(name) for row in rows], field.type) for name, field in zip(schema, fields, strict=True)]
     sink = io.BytesIO()
     pq.write_table(pa.table(columns, schema=pa.schema(fields)), sink)
-    write_atomic(path, sink.getvalue())
+    write_atomic(path, sink.getvalue(), private=private)

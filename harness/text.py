@@ -1,6 +1,6 @@
-"""What depends on script rather than on meaning: words, sentences, and text that is safe to show in a terminal.
+"""Text segmentation (words, sentences, graphemes) and text that is safe to show in terminals and spreadsheets.
 
-Words, sentences and graphemes are what ICU says (`icu4py`), for every language alike: splitting Japanese on spaces finds no words.
+ICU (`icu4py`) segments the texts of all languages. Splitting at spaces would find no words in Japanese.
 """
 
 from __future__ import annotations
@@ -9,40 +9,58 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# C0 and C1 controls except tab and newline, and what reorders or hides text: bidi marks, overrides and isolates, the byte-order mark.
+# C0 and C1 controls except tab and newline, and characters that reorder or hide text: bidi controls, the byte-order mark.
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}  # categories: controls, joiners, spaces, combining marks
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # C0 and C1 but tab, line feed and carriage return
 
 
-def plain(text: str) -> str:
-    """Text without control characters, escape sequences' lead-ins and bidi controls: safe in a terminal.
+def without_controls(text: str) -> str:
+    """Text with U+FFFD in place of each control character, so that readers notice it."""
+    return _CONTROLS.sub("\ufffd", text)
 
-    >>> plain("a\\x1b[31mb\\u202ec")
+
+def terminal_safe(text: str) -> str:
+    """Text without control characters, escape characters and bidi controls: safe in a terminal.
+
+    >>> terminal_safe("a\\x1b[31mb\\u202ec")
     'a[31mbc'
     """
     return _UNSAFE.sub("", text)
 
 
+def looks_like_formula(text: str) -> bool:
+    """Whether a spreadsheet may read this text as a formula: it begins with `=`, `+`, `-` or `@` in any width, possibly after white space
+    or invisible characters; or it begins with a tab or a line break.
+
+    >>> [looks_like_formula(text) for text in ("=1", "\\n=1", "\\u00a0-1", "\\u200b@x", "＝1", "a=1", "")]
+    [True, True, True, True, True, False, False]
+    """
+    first_visible = next((c for c in text if unicodedata.category(c) not in _INVISIBLE), "")
+    return text[:1] in ("\t", "\r", "\n") or (first_visible != "" and unicodedata.normalize("NFKC", first_visible)[0] in "=+-@")
+
+
 def words(text: str, language: str) -> list[str]:
-    """All segments of `text` in order, words and what stands between them; joined they are the text again."""
+    """All segments of `text` in order: words and what is between them. Joined, they are the text."""
     from icu4py.breakers import WordBreaker
 
     return list(WordBreaker(text, language))
 
 
 def is_word(segment: str) -> bool:
-    """Whether a segment is a word: it holds a letter (digits and punctuation are not words)."""
+    """Whether a segment is a word, that is, contains a letter. Digits and punctuation are not words."""
     return any(unicodedata.category(character)[0] == "L" for character in segment)
 
 
 def sentences(text: str, language: str) -> list[str]:
-    """The sentences of `text`, each with the white space that follows it; joined they are the text again."""
+    """The sentences of `text`, each with the white space after it. Joined, they are the text."""
     from icu4py.breakers import SentenceBreaker
 
     return list(SentenceBreaker(text, language))
 
 
 def graphemes(text: str) -> list[str]:
-    """What a reader sees as one character each (a letter with its marks, a family emoji, a flag); joined they are the text again.
+    """The characters as readers see them: a letter with its marks, an emoji, a flag. Joined, they are the text.
 
     >>> graphemes("नी👍🏽🇨🇿")
     ['नी', '👍🏽', '🇨🇿']
@@ -54,7 +72,7 @@ def graphemes(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 14)
 def extends(character: str) -> bool:
-    """Whether a character belongs to the grapheme of whatever letter stands before it: combining marks, vowel signs, joiners.
+    """Whether a character always joins the grapheme before it, like combining marks, vowel signs and joiners.
 
     >>> extends("\\u0301"), extends("\u0e33"), extends("a")
     (True, True, False)
@@ -63,7 +81,7 @@ def extends(character: str) -> bool:
 
 
 def segmenter_version() -> str:
-    """Which ICU cuts the words, e.g. `icu 77.1`."""
+    """The version of ICU, e.g. `icu 77.1`."""
     import icu4py
 
     return f"icu {icu4py.icu_version}"

@@ -1,8 +1,8 @@
-"""Makes every pack's control items and their labels from its base texts: `python languages/derive.py`.
+"""Derives the control items of every pack and their labels from its base texts: `python languages/derive.py`.
 
-A writer fills `languages/<tag>/texts/<task>.toml`: base texts, and versions of each with one defect. What is mechanical (shuffled words,
-the text of another group, sentences said twice) is derived here, and so are the labels: each construction determines some metrics, and
-only these are labelled. The results are `items/<task>.jsonl` and `labels/<task>.jsonl`; never edit them by hand.
+A writer fills `languages/<tag>/texts/<task>.toml` with base texts and with versions of each that have one defect. This script adds the
+mechanical versions (shuffled words, the text of another group, repeated sentences) and the labels: each construction determines some
+metrics, and only these are labelled. It writes `items/<task>.jsonl` and `labels/<task>.jsonl`; never edit them by hand.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from harness.text import is_word, sentences, words
 LANGUAGES = Path(__file__).resolve().parent
 INPUTS = {"open_prompt": ("prompt",), "continue_writing": ("left", "right"), "summarize": ("passage", "instruction")}
 
-# Construction -> the scores that it determines; what it leaves open is not labelled. Nor is what would only add to the commonest score:
-# texts that are not rude and sound right are plenty, and an off-task text is the fluent text of another group, which is labelled there.
+# Construction -> the scores that it determines. Other metrics get no label. Scores that would only add to the most common class get none
+# either: polite and fluent texts are plentiful, and an off-task text is the fluent text of another group, which is labelled there.
 LABELS = {
     "fluent": {
         "linguistic_acceptability": 2,
@@ -49,7 +49,7 @@ WRITTEN = {
 
 
 def shuffled(text: str, language: str, seed: str) -> str:
-    """All words in random order; punctuation, spaces and digits stay where they are."""
+    """The text with all words in random order; punctuation, spaces and digits keep their places."""
     segments = words(text, language)
     places = [place for place, segment in enumerate(segments) if is_word(segment)]
     moved = [segments[place] for place in places]
@@ -60,7 +60,7 @@ def shuffled(text: str, language: str, seed: str) -> str:
 
 
 def repetitive(text: str, language: str) -> str:
-    """The first half of the sentences is said twice."""
+    """The text with the first half of its sentences repeated."""
     parts = sentences(text, language)
     half = len(parts) // 2
     while parts[half - 1].rstrip()[-1] in "「『“„‘(（":  # ICU leaves an opening quotation mark with the sentence before it
@@ -69,7 +69,7 @@ def repetitive(text: str, language: str) -> str:
 
 
 def versions(text: dict[str, Any], another: dict[str, Any], language: str) -> Iterator[tuple[str, str, str]]:
-    """`(construction, note, output)` of one base text; `another` is the base text whose output serves as the one off the task."""
+    """`(construction, note, output)` for all versions of one base text. The output of `another` base text is the off-task version."""
     base = text["output"]
     yield "fluent", "the base text as written", base
     for key, construction in WRITTEN.items():
@@ -86,8 +86,8 @@ def derive(tag: str, task: str) -> tuple[list[dict[str, Any]], list[dict[str, An
         texts = tomllib.load(file)["text"]
     items, labels = [], []
     for split in ("test", "dev"):
-        ours = [text for text in texts if text["split"] == split]
-        for text, another in zip(ours, ours[1:] + ours[:1], strict=True):
+        of_split = [text for text in texts if text["split"] == split]
+        for text, another in zip(of_split, of_split[1:] + of_split[:1], strict=True):
             for construction, note, output in versions(text, another, tag):
                 item_id = f"{text['group']}-{construction}"
                 parallel = {"parallel_id": text["parallel_id"]} if "parallel_id" in text else {}
@@ -104,7 +104,7 @@ def derive(tag: str, task: str) -> tuple[list[dict[str, Any]], list[dict[str, An
 
 
 def files(tag: str) -> Iterator[tuple[Path, bytes]]:
-    """Every file that a pack should hold, with its content."""
+    """Every derived file of a pack, with its content."""
     for path in sorted((LANGUAGES / tag / "texts").glob("*.toml")):
         items, labels = derive(tag, path.stem)
         yield LANGUAGES / tag / "items" / f"{path.stem}.jsonl", to_jsonl(items)

@@ -5,9 +5,10 @@ from harness.analyse.cells import Cell
 from harness.analyse.compare import CI_METHOD, Comparison, Recording, compare
 from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
-from harness.analyse.options import ALWAYS, POOLED, Annotators, Options, of_rule
+from harness.analyse.options import ALWAYS, POOLED, Annotators, CompareOptions, of_rule
 from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
-from harness.analyse.ranking import Gain, Matched, People, Placed, Ranking, gains_over, rank
+from harness.analyse.pooled import pooled_differences
+from harness.analyse.ranking import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking, gains_over, rank
 from harness.analyse.report import BY_METRIC, Report, Verdict, recording, report, signature, verdicts
 from harness.analyse.retest import Outcome, Retest, held_against
 
@@ -19,17 +20,17 @@ __all__ = [
     "OUTCOMES",
     "POOLED",
     "STATISTICS",
+    "AnnotatorFigures",
     "Annotators",
     "Cell",
+    "CompareOptions",
     "Comparison",
     "Gain",
     "LabelCheck",
-    "Matched",
-    "Options",
+    "MatchedPair",
     "Outcome",
     "Outcomes",
-    "People",
-    "Placed",
+    "RankedJudge",
     "Ranking",
     "Recording",
     "Report",
@@ -41,6 +42,7 @@ __all__ = [
     "held_against",
     "of_rule",
     "outcomes",
+    "pooled_differences",
     "rank",
     "recording",
     "report",

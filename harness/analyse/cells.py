@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.analyse.options import ALWAYS, POOLED, Options
+from harness.analyse.options import ALWAYS, POOLED, CompareOptions
 from harness.analyse.units import Classes, Units, Votes, item_key
-from harness.columns import Coded, Codes, first_rows, joint, rows_of
-from harness.content.dataset import Dataset
+from harness.data.columns import CodedColumn, Codes, combination_ids, first_rows, rows_by_number
+from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.stats import (
     LEVELS,
@@ -44,7 +44,7 @@ from harness.stats.arrays import Estimates, Floats, Ints
 BASELINE = "majority"
 HYPOTHESIS = (
     "H0: the judge agrees with the annotators' aggregate as often as the majority baseline, on the same items, failures counted as wrong; "
-    "two-sided. q: Benjamini-Yekutieli over all cells of this grid"
+    "the baseline gives one class to each language, task and metric; two-sided. q: Benjamini-Yekutieli over all cells of this grid"
 )
 NAMES = tuple(statistic.name for statistic in cell_statistics(2, "interval"))
 """Every statistic that a cell has a value or a reason for."""
@@ -58,7 +58,11 @@ _NOTHING = {
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """The numbers of one cell. `key` says what it is of, `*` where it pools; `undefined` gives the reason for every null."""
+    """The numbers of one cell. `key` says what it is of, `*` where it pools; `undefined` gives the reason for every null.
+
+    `n_ref` counts judgments that were asked for and have a reference, `n` those of them with a readable score. `n_asked` counts different
+    questions (item, metric and condition; repeats count once), `not_asked` the labelled ones that the judge was not asked.
+    """
 
     key: dict[str, Any]
     n_ref: int
@@ -75,6 +79,8 @@ class Cell(msgspec.Struct, frozen=True):
     distribution_judge: dict[str, float] | None
     distribution_by_agreement: dict[str, Any] | None
     undefined: dict[str, str]
+    n_asked: int = 0
+    not_asked: int = 0
     versus: dict[str, Any] | None = None
     systems: list[dict[str, Any]] | None = None
 
@@ -98,7 +104,11 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 def make_cells(
-    data: Dataset, units: Units, counted: Mapping[str, Votes], options: Options, baseline: Mapping[tuple[str, str], Any] | None = None
+    data: Dataset,
+    units: Units,
+    counted: Mapping[str, Votes],
+    options: CompareOptions,
+    baseline: Mapping[tuple[str, str], Any] | None = None,
 ) -> list[Cell]:
     """Cells of `units`, sorted by their keys.
 
@@ -108,7 +118,7 @@ def make_cells(
         counted: `{metric: votes}`; units of other metrics have no labels.
         options: what cells are told apart by, the rule of the aggregate, seed and resamples.
         baseline: `{(item_id, metric): score}` of a majority baseline that has learnt from development items; for what is not there,
-            the commonest reference of the cell.
+            the commonest reference of the item's language, task and metric in the cell.
 
     Raises:
         UsageError: for a key that no item has, and where metrics on different scales would be pooled.
@@ -117,17 +127,17 @@ def make_cells(
     found: list[Cell] = []
     for classes, metrics in _scales(counted, units).items():
         keys, rows = _of_metrics(metrics, units, columns)
-        found += _Batch(data, units, keys, rows, counted, classes[0], options).cells(metrics, baseline)
+        found += _CellTable(data, units, keys, rows, counted, classes[0], options).cells(metrics, baseline)
     if "metric" not in options.by and len({tuple(sorted(c.key.items(), key=str)) for c in found}) < len(found):
         raise UsageError("metrics on different scales cannot be pooled; keep metric in --by, or choose with --where metric=NAME")
     return with_q(sorted(found, key=lambda cell: sort_key(cell.key)))
 
 
-def _of_metrics(metrics: Sequence[str], units: Units, columns: Mapping[str, Coded]) -> tuple[list[dict[str, Any]], list[Ints]]:
+def _of_metrics(metrics: Sequence[str], units: Units, columns: Mapping[str, CodedColumn]) -> tuple[list[dict[str, Any]], list[Ints]]:
     """The keys of the cells of some metrics, and the units of each."""
-    here = np.flatnonzero(units.judgments.metric.recoded(dict.fromkeys(metrics, 0)) == 0)
+    here = np.flatnonzero(units.judgments.metric.recode(dict.fromkeys(metrics, 0)) == 0)
     keys, cell = factorise({name: column.take(here) for name, column in columns.items()}, len(here))
-    return keys, [here[rows] for rows in rows_of(cell, len(keys))]
+    return keys, [here[rows] for rows in rows_by_number(cell, len(keys))]
 
 
 def sort_key(key: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -145,10 +155,10 @@ def with_q(cells: Sequence[Cell]) -> list[Cell]:
     ]
 
 
-def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, Votes]) -> Coded:
+def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, Votes]) -> CodedColumn:
     """What `name` is for every unit."""
     if name in ("metric", "judge", "variant", "temperature", "top_p", "repeat"):
-        column: Coded = getattr(units.judgments, name)
+        column: CodedColumn = getattr(units.judgments, name)
         return column
     if name == "source":
         return units.source
@@ -157,12 +167,12 @@ def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, Vot
     return item_key(data, name).take(units.item)
 
 
-def _agreement(units: Units, counted: Mapping[str, Votes]) -> Coded:
+def _agreement(units: Units, counted: Mapping[str, Votes]) -> CodedColumn:
     level = np.full(len(units), -1, np.int32)
     for metric, of in counted.items():
-        here = units.judgments.metric.recoded({metric: 0}) == 0
+        here = units.judgments.metric.recode({metric: 0}) == 0
         level[here] = agreement_level(of.counts[units.item[here]], None)
-    return Coded(LEVELS, level)
+    return CodedColumn(LEVELS, level)
 
 
 def _scales(counted: Mapping[str, Votes], units: Units) -> dict[tuple[Classes, Any], list[str]]:
@@ -175,7 +185,7 @@ def _scales(counted: Mapping[str, Votes], units: Units) -> dict[tuple[Classes, A
     return {(classes, key): metrics for key, (classes, metrics) in found.items()}
 
 
-class _Labels(NamedTuple):
+class _LabelPatterns(NamedTuple):
     """Distinct class counts (patterns, k), and of which kind those of each metric's items are: item i's at `start[metric]` + i."""
 
     counts: Ints
@@ -183,7 +193,7 @@ class _Labels(NamedTuple):
     start: dict[Any, int]
 
 
-class _Labelled(NamedTuple):
+class _LabelledUnits(NamedTuple):
     """Units of one cell that have labels: their row, the pattern of their class counts, the judge's class, their group; all (units,)."""
 
     rows: Ints
@@ -192,7 +202,7 @@ class _Labelled(NamedTuple):
     group: Codes
 
 
-class _Batch:
+class _CellTable:
     """Cells of metrics on one scale: their keys, and which of the units are theirs."""
 
     def __init__(
@@ -203,16 +213,17 @@ class _Batch:
         rows: Sequence[Ints],
         counted: Mapping[str, Votes],
         classes: Classes,
-        options: Options,
+        options: CompareOptions,
     ) -> None:
         self.data, self.units, self.keys, self.rows = data, units, keys, rows
         self.counted, self.classes, self.options = counted, classes, options
         self.drawing: dict[str, Any] = {"seed": options.seed, "resamples": options.resamples}
         self.groups = item_key(data, "group").codes
+        self.place = combination_ids([item_key(data, name) for name in ("language", "task")], np.zeros(len(data.items), np.int8))
 
     def cells(self, metrics: Sequence[str], baseline: Mapping[tuple[str, str], Any] | None) -> list[Cell]:
         every, kind = distinct_counts(np.concatenate([self.counted[metric].counts for metric in metrics]))
-        labels = _Labels(every, kind, {metric: number * len(self.data.items) for number, metric in enumerate(metrics)})
+        labels = _LabelPatterns(every, kind, {metric: number * len(self.data.items) for number, metric in enumerate(metrics)})
         rows = tabulate_cells(every, ((own.pattern, own.score, own.group) for own in self._labelled(labels)))
         reference = aggregate_counts(every, self.options.majority)
         failed, versus = [], []
@@ -222,16 +233,16 @@ class _Batch:
             versus.append(self._versus(own.score, self._baseline(baseline, own.rows, found), found, own.group))
         return self._assemble(rows, failed, versus)
 
-    def _labelled(self, labels: _Labels) -> Iterator[_Labelled]:
+    def _labelled(self, labels: _LabelPatterns) -> Iterator[_LabelledUnits]:
         """The units of each cell that have labels; made anew each time, as those of all cells are many."""
         classes = self.classes.index()
         has_any = np.asarray(labels.counts.sum(axis=1) > 0)
         for rows in self.rows:
             item = self.units.item[rows]
-            pattern = labels.kind[self.units.judgments.metric.take(rows).recoded(labels.start) + item]
+            pattern = labels.kind[self.units.judgments.metric.take(rows).recode(labels.start) + item]
             known = has_any[pattern]
-            score = self.units.judgments.score.take(rows[known]).recoded(classes).astype(np.int64)
-            yield _Labelled(rows[known], pattern[known], score, self.groups[item[known]])
+            score = self.units.judgments.score.take(rows[known]).recode(classes).astype(np.int64)
+            yield _LabelledUnits(rows[known], pattern[known], score, self.groups[item[known]])
 
     def _failures(self, rows: Ints) -> dict[str, int]:
         kinds = self.units.judgments.failure.take(rows)
@@ -240,21 +251,26 @@ class _Batch:
         return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
 
     def _baseline(self, baseline: Mapping[tuple[str, str], Any] | None, rows: Ints, reference: Ints) -> Ints:
-        """The majority baseline's class of every unit of a cell that has labels."""
-        of_cell = commonest(reference, len(self.classes.scores))
+        """The majority baseline's class of every unit of a cell that has labels.
+
+        Where nothing was learnt, it is the best constant of each stratum (language, task, metric): a judge that knows only which stratum
+        a text is from gains nothing by pooling them.
+        """
+        stratum = combination_ids([self.units.judgments.metric.take(rows)], self.place[self.units.item[rows]])
+        commonest_here = commonest(reference, len(self.classes.scores), stratum)
         if not baseline:
-            return of_cell
+            return commonest_here
         index, items = self.classes.index(), self.data.items
         pairs = zip(self.units.item[rows].tolist(), self.units.judgments.metric.take(rows), strict=True)
         learnt = np.array([index.get(baseline.get((items[i].item_id, m)), -1) for i, m in pairs], np.int64)
-        return np.where(learnt >= 0, learnt, of_cell)
+        return np.where(learnt >= 0, learnt, commonest_here)
 
     def _versus(self, score: Ints, guessed: Ints, reference: Ints, group: Codes) -> dict[str, Any]:
         k = len(self.classes.scores)
         ours, theirs = hits(score, reference, k, failed_wrong=True), hits(guessed, reference, k, failed_wrong=True)
         if self.options.majority == "strict":  # an item without a majority is one that nobody can meet
             ours, theirs = np.nan_to_num(ours), np.nan_to_num(theirs)
-        one = paired_difference(ours, theirs, group, hypothesis=HYPOTHESIS, **self.drawing)
+        one = paired_difference(ours, theirs, group, hypothesis=HYPOTHESIS)
         right = theirs[~np.isnan(theirs)]
         return {"baseline": BASELINE, "pa": number(right.mean()) if len(right) else None, **as_difference(one)}
 
@@ -322,9 +338,9 @@ def named_shares(classes: Classes, shares: Floats) -> dict[str, float] | None:
     return {str(score): share for score, share in zip(classes.scores, shares.tolist(), strict=True)}
 
 
-def factorise(columns: Mapping[str, Coded], rows: int) -> tuple[list[dict[str, Any]], Ints]:
+def factorise(columns: Mapping[str, CodedColumn], rows: int) -> tuple[list[dict[str, Any]], Ints]:
     """The distinct keys, each with what every cell names, and the number of the key of every row."""
-    code = joint(columns.values(), np.zeros(rows, np.int8))
+    code = combination_ids(columns.values(), np.zeros(rows, np.int8))
     names = [*(name for name in ALWAYS if name not in columns), *columns]
     keys = []
     for row in first_rows(code).tolist():

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
+from harness.analyse.asked import add_asked, not_asked_notes, unread_notes
 from harness.analyse.cells import Cell, make_cells, sort_key, with_q
-from harness.analyse.options import Annotators, Options, annotators_needed
+from harness.analyse.options import Annotators, CompareOptions, annotators_needed
 from harness.analyse.systems import system_cells
-from harness.analyse.units import Units, Votes, as_text, item_key, joined_units, units_of, votes, with_unjudged
+from harness.analyse.units import Units, Votes, as_text, asked_and_not, item_key, joined_units, units_of, votes
 from harness.analyse.versus import add_versus
-from harness.content.dataset import Dataset
-from harness.content.recorded import Judgments, joined
+from harness.content.specs import Asked
 from harness.content.tags import suggest
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.signature import ComparisonSignature
 
@@ -25,21 +28,23 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 CI_METHOD = (
-    "95%: shares Wilson where every text is independent, else on the effective n of a cluster bootstrap over groups; means and differences "
-    "cluster bootstrap with Student's t; coefficients cluster bootstrap (BCa, widened to Student's t); none below 8 groups"
+    "95%: shares Wilson where every text is independent, else on the effective n of a cluster bootstrap over groups; differences Hall's "
+    "skewness-corrected t over groups; means cluster bootstrap with Student's t; coefficients cluster bootstrap (BCa, widened to Student's "
+    "t); none below 8 groups"
 )
 
 
 class Recording(msgspec.Struct, frozen=True):
     """One data set with the judgments that are compared with its labels.
 
-    `complete`: every labelled item was meant to be judged, so one without a row is a failure. A run says itself what it asked.
+    `asked`: which labelled items without a judgment count as asked, and so as failures; None where the judgments are all that was to be
+    judged, as a run's plan says.
     """
 
     name: str
     data: Dataset
     judgments: Judgments
-    complete: bool = True
+    asked: Asked | None = None
     baseline: Mapping[tuple[str, str], Any] | None = None
     notes: tuple[str, ...] = ()  # what a reader of its numbers has to know
 
@@ -65,7 +70,7 @@ class Comparison(msgspec.Struct, frozen=True):
         return pd.DataFrame([cell.flat() for cell in self.cells])
 
 
-def compare(sources: Sequence[Recording], options: Options) -> Comparison:
+def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison:
     """Compare the judgments of each source with its labels.
 
     With several sources every cell names its `source`. Raises UsageError for names that are not there, metrics that have no median, and
@@ -75,9 +80,10 @@ def compare(sources: Sequence[Recording], options: Options) -> Comparison:
     by = ("source", *options.by) if len(sources) > 1 else options.by
     if "temperature" in by and any(part.judgments.top_p.values for part in parts):
         by = (*by, "top_p")
-    cells = [cell for same in _same_data(parts) for cell in _cells(same, msgspec.structs.replace(options, by=by))]
-    cells.sort(key=lambda cell: sort_key(cell.key))
-    notes = tuple(dict.fromkeys(note for part in parts for note in part.whole.notes))
+    made = [_cells(same, msgspec.structs.replace(options, by=by)) for same in _same_data(parts)]
+    cells = sorted((cell for found, _ in made for cell in found), key=lambda cell: sort_key(cell.key))
+    said = chain((note for part in parts for note in part.whole.notes), *(notes for _, notes in made))
+    notes = tuple(dict.fromkeys(said))
     return Comparison(
         _signature(parts, options), CI_METHOD, tuple(with_q(cells) if options.level == "item" else cells), options.level, notes
     )
@@ -93,7 +99,7 @@ class _Part(msgspec.Struct, frozen=True):
     needed: Annotators
 
 
-def _restricted(sources: Sequence[Recording], options: Options) -> list[_Part]:
+def _restricted(sources: Sequence[Recording], options: CompareOptions) -> list[_Part]:
     """What is left of each source; of several, those of which nothing is left are passed over if another one is."""
     parts: list[_Part] = []
     errors: list[UsageError] = []
@@ -103,7 +109,7 @@ def _restricted(sources: Sequence[Recording], options: Options) -> list[_Part]:
         except UsageError as err:
             errors.append(err)
             continue
-        parts.append(_Part(name, source, data, judgments, annotators_needed(options, data.labels.most_raters)))
+        parts.append(_Part(name, source, data, judgments, annotators_needed(options, data.labels.max_annotators)))
     if errors and not parts:
         raise errors[0]
     return parts
@@ -123,16 +129,28 @@ def _same_data(parts: Sequence[_Part]) -> list[list[_Part]]:
     return list(found.values())
 
 
-def _cells(parts: Sequence[_Part], options: Options) -> list[Cell]:
+def _cells(parts: Sequence[_Part], options: CompareOptions) -> tuple[list[Cell], list[str]]:
+    """The cells of some parts on the same data, and what a reader has to know of them."""
     first = parts[0]
-    data, judged = first.data, joined([part.judgments for part in parts])
+    data, judged = first.data, Judgments.concatenate([part.judgments for part in parts])
     counted = votes(data, judged, first.needed)
     _refuse_median_of_names(counted, options)
-    units = joined_units([_units(part, counted) for part in parts])
+    laid = [_laid(part, counted) for part in parts]
+    units, unasked = (joined_units(each) for each in zip(*laid, strict=True))
+    notes = [*not_asked_notes(data, units, unasked, counted, options)]
     if options.level == "system":
-        return system_cells(data, units, counted, options)
-    cells = make_cells(data, units, counted, options, _baseline(parts))
-    return add_versus(cells, data, units, counted, options) if options.versus else cells
+        cells = system_cells(data, units, counted, options)
+        notes += unread_notes(data, units, counted, options)
+    else:
+        cells = make_cells(data, units, counted, options, _baseline(parts))
+        cells = add_versus(cells, data, units, counted, options) if options.versus else cells
+    return add_asked(cells, data, units, unasked, counted, options), notes
+
+
+def _laid(part: _Part, counted: Mapping[str, Votes]) -> tuple[Units, Units]:
+    """What was asked of a part, and what was not."""
+    units = units_of(part.data, part.judgments, part.name)
+    return asked_and_not(units, part.data, counted, part.whole.asked, part.whole.judgments.clean)
 
 
 def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
@@ -141,12 +159,7 @@ def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
     return None if None in learnt else {pair: score for one in learnt for pair, score in (one or {}).items()}
 
 
-def _units(part: _Part, counted: Mapping[str, Votes]) -> Units:
-    units = units_of(part.data, part.judgments, part.name)
-    return with_unjudged(units, part.data, counted) if part.whole.complete else units
-
-
-def restrict(source: Recording, options: Options) -> tuple[Dataset, Judgments]:
+def restrict(source: Recording, options: CompareOptions) -> tuple[Dataset, Judgments]:
     """The data and judgments that `where` and `judges` leave. Raises UsageError when nothing is left, with what there is."""
     data, judgments = source.data, source.judgments.clean
     wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
@@ -156,7 +169,7 @@ def restrict(source: Recording, options: Options) -> tuple[Dataset, Judgments]:
             judgments = judgments.take(matching(column, wanted.pop(name), name))
     if wanted:
         data = only_where(data, wanted)
-        judgments = judgments.of_items(data.by_id)
+        judgments = judgments.for_items(data.by_id)
     if "metric" in options.where:
         data = of_metrics(data, options.where["metric"])
     if not len(judgments):
@@ -176,7 +189,7 @@ def only_where(data: Dataset, wanted: Mapping[str, Sequence[str]]) -> Dataset:
 
 def of_metrics(data: Dataset, metrics: Sequence[str]) -> Dataset:
     """The same items with their labels on some metrics only."""
-    kept = data.labels.metric.recoded(dict.fromkeys(metrics, 0)) == 0
+    kept = data.labels.metric.recode(dict.fromkeys(metrics, 0)) == 0
     return msgspec.structs.replace(data, labels=data.labels.take(kept))
 
 
@@ -189,14 +202,14 @@ def matching(column: Any, texts: Sequence[str], name: str) -> Any:
     return np.isin(column.codes, [by_text[text] for text in texts])
 
 
-def _refuse_median_of_names(counted: Mapping[str, Any], options: Options) -> None:
+def _refuse_median_of_names(counted: Mapping[str, Any], options: CompareOptions) -> None:
     names = [metric for metric, of in counted.items() if of.classes.kind == "nominal"]
     if options.majority == "median" and names and options.level == "item":
         others = ",".join(metric for metric in counted if metric not in names) or "NAME"
         raise UsageError(f"'{names[0]}' has classes without an order, so no median; take --majority drop, or --where metric={others}")
 
 
-def _signature(parts: Sequence[_Part], options: Options) -> str:
+def _signature(parts: Sequence[_Part], options: CompareOptions) -> str:
     """Everything that moves a number of a comparison."""
     abouts = [part.whole.data.about for part in parts]
     return str(
@@ -206,11 +219,12 @@ def _signature(parts: Sequence[_Part], options: Options) -> str:
             judges=options.judges or ("all",),
             where=tuple(f"{name}={text}" for name, texts in options.where.items() for text in texts),
             by=options.by,
+            asked="/".join(dict.fromkeys(str(part.whole.asked or "plan") for part in parts)),
             annotators="/".join(dict.fromkeys(str(part.needed) for part in parts)),
             majority=options.majority,
             level=options.level,
             versus="=".join(options.versus) if options.versus else "none",
-            ci="wilson/cluster-bootstrap",
+            ci="wilson/hall/cluster-bootstrap",
             seed=options.seed,
             resamples=options.resamples,
             harness=version("judge-harness"),

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from harness.content import Dataset
-from harness.content.recorded import Judgments
+from harness.data import Dataset
+from harness.data.judgments import Judgments
 
 _KEY = ("judge", "variant", "temperature", "top_p")
 

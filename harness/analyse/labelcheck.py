@@ -13,12 +13,12 @@ import numpy as np
 
 from harness.analyse.cells import bounds, factorise, named_shares, number, reasons, sort_key
 from harness.analyse.compare import CI_METHOD, matching, of_metrics, only_where
-from harness.analyse.options import Annotators, Options
-from harness.analyse.texts import SAME_TO_IT, Misplaced, duplicates, misplaced
+from harness.analyse.options import Annotators, CompareOptions
+from harness.analyse.texts import SAME_TO_IT, WrongLanguageText, duplicates, misplaced
 from harness.analyse.units import Classes, Votes, item_key, votes
-from harness.columns import Coded, Codes, rows_of
-from harness.content.dataset import Dataset
-from harness.content.recorded import Judgments
+from harness.data.columns import CodedColumn, Codes, rows_by_number
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.signature import ComparisonSignature
 from harness.stats import (
@@ -54,7 +54,7 @@ class LabelCheck(msgspec.Struct, frozen=True):
     cells: tuple[dict[str, Any], ...]
     flagged: tuple[dict[str, Any], ...]  # annotators who stand apart: {language, task, metric, annotator, n, why}
     duplicates: tuple[list[str], ...]
-    misplaced: tuple[Misplaced, ...]
+    misplaced: tuple[WrongLanguageText, ...]
     texts_identified: int
     languages_unknown: tuple[str, ...]
     notes: tuple[str, ...]
@@ -62,7 +62,7 @@ class LabelCheck(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, eq=False)
-class _Frame:
+class _MetricCells:
     """What the cells of all metrics share: `cell` and `group` of every item, `at`, the place among the items of every label."""
 
     data: Dataset
@@ -74,11 +74,11 @@ class _Frame:
 
     def rows_by_cell(self, metric: str) -> list[Ints]:
         """The rows of one metric's labels, cell by cell."""
-        rows = np.flatnonzero(self.data.labels.metric.recoded({metric: 0}) == 0)
-        return [rows[here] for here in rows_of(self.cell[self.at[rows]], len(self.keys))]
+        rows = np.flatnonzero(self.data.labels.metric.recode({metric: 0}) == 0)
+        return [rows[here] for here in rows_by_number(self.cell[self.at[rows]], len(self.keys))]
 
 
-def check_labels(data: Dataset, options: Options, watch: Callable[[], object] = lambda: None) -> LabelCheck:
+def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], object] = lambda: None) -> LabelCheck:
     """Describe and check the labels of a data set.
 
     Args:
@@ -94,13 +94,13 @@ def check_labels(data: Dataset, options: Options, watch: Callable[[], object] = 
     options = msgspec.structs.replace(options, annotators=options.annotators or Annotators(1))
     assert options.annotators
     whole, data = data, _restricted(data, options)
-    counted = votes(data, Judgments.of(()), options.annotators)
+    counted = votes(data, Judgments.from_rows(()), options.annotators)
     columns = {name: item_key(data, name) for name in options.by if name != "metric"}
-    frame = _Frame(
+    frame = _MetricCells(
         data,
         *factorise(columns, len(data.items)),
         group=item_key(data, "group").codes,
-        at=data.labels.item.recoded(data.positions),
+        at=data.labels.item.recode(data.positions),
         drawing={"seed": options.seed, "resamples": options.resamples},
     )
     found: list[dict[str, Any]] = []
@@ -123,11 +123,11 @@ def check_labels(data: Dataset, options: Options, watch: Callable[[], object] = 
     )
 
 
-def _restricted(data: Dataset, options: Options) -> Dataset:
+def _restricted(data: Dataset, options: CompareOptions) -> Dataset:
     """The items that `where` leaves, with their labels on the metrics that it leaves."""
     wanted = dict(options.where)
     if metrics := wanted.pop("metric", None):
-        matching(Coded.of(data.labels.metric.used), metrics, "metric")
+        matching(CodedColumn.from_values(data.labels.metric.used), metrics, "metric")
         data = of_metrics(data, metrics)
     data = only_where(data, wanted)
     if not len(data.labels):
@@ -135,7 +135,7 @@ def _restricted(data: Dataset, options: Options) -> Dataset:
     return data
 
 
-def _metric_cells(frame: _Frame, metric: str, of: Votes) -> list[dict[str, Any]]:
+def _metric_cells(frame: _MetricCells, metric: str, of: Votes) -> list[dict[str, Any]]:
     """One metric's cells, leaving out those without a label."""
     keys, cell, group = frame.keys, frame.cell, frame.group
     classes, raters = of.classes, of.counts.sum(axis=1)
@@ -148,7 +148,9 @@ def _metric_cells(frame: _Frame, metric: str, of: Votes) -> list[dict[str, Any]]
     without = aggregate_counts(of.counts, "drop") == NO_MAJORITY
     items = np.bincount(cell, minlength=len(keys)).tolist()
     out = []
-    for c, (key, rows_here, labelled) in enumerate(zip(keys, frame.rows_by_cell(metric), rows_of(cell[known], len(keys)), strict=True)):
+    for c, (key, rows_here, labelled) in enumerate(
+        zip(keys, frame.rows_by_cell(metric), rows_by_number(cell[known], len(keys)), strict=True)
+    ):
         here = known[labelled]
         if not len(here):
             continue
@@ -180,7 +182,7 @@ def _metric_cells(frame: _Frame, metric: str, of: Votes) -> list[dict[str, Any]]
 
 
 def _people(
-    frame: _Frame, rows: Ints, items: Ints, classes: Classes
+    frame: _MetricCells, rows: Ints, items: Ints, classes: Classes
 ) -> tuple[list[dict[str, Any]] | None, list[dict[str, Any]] | None, str | None]:
     """Pairs of annotators, annotators, and why there are none: only of persons can anything be said across items.
 
@@ -196,7 +198,7 @@ def _people(
     names, scores = (column.take(rows) for column in (frame.data.labels.annotator, frame.data.labels.score))
     present = sorted(names.used)
     table = np.full((len(items), len(present)), -1, np.int64)
-    table[at, names.recoded({name: i for i, name in enumerate(present)})] = scores.recoded(classes.index())
+    table[at, names.recode({name: i for i, name in enumerate(present)})] = scores.recode(classes.index())
     return _pairs(table, frame.group[items], present, classes, frame.drawing), _annotators(table, present, classes), None
 
 
@@ -259,7 +261,7 @@ def _flagged(place: Mapping[str, Any], people: list[dict[str, Any]] | None, pair
     return found
 
 
-def _signature(data: Dataset, options: Options) -> str:
+def _signature(data: Dataset, options: CompareOptions) -> str:
     return str(
         ComparisonSignature(
             data=(f"{data.about.id}@{data.about.version}+{data.sha256[:12]}",),
@@ -268,6 +270,7 @@ def _signature(data: Dataset, options: Options) -> str:
             where=tuple(f"{name}={text}" for name, texts in options.where.items() for text in texts),
             by=options.by,
             annotators=str(options.annotators),
+            asked="none",
             majority="drop",
             level="item",
             versus="none",

@@ -40,7 +40,7 @@ class Annotators(msgspec.Struct, frozen=True):
         return cls(int(found[1]), exactly=not found[2])
 
 
-class Options(msgspec.Struct, frozen=True):
+class CompareOptions(msgspec.Struct, frozen=True):
     """How judgments are compared with labels.
 
     `annotators` None: two or more; one or more where no item has two, and at the level of systems, whose reference is a mean. `where`
@@ -59,19 +59,19 @@ class Options(msgspec.Struct, frozen=True):
     resamples: int = 1000
 
 
-def of_rule(majority: Rule, annotators: str) -> Options:
+def of_rule(majority: Rule, annotators: str) -> CompareOptions:
     """The options of a frozen rule: how several annotators become one reference, and how many an item needs (`2+`; empty: the usual).
 
     >>> of_rule("median", "3").annotators
     Annotators(least=3, exactly=True)
     """
-    return Options(annotators=Annotators.parse(annotators) if annotators else None, majority=majority)
+    return CompareOptions(annotators=Annotators.parse(annotators) if annotators else None, majority=majority)
 
 
-def annotators_needed(options: Options, most: int) -> Annotators:
+def annotators_needed(options: CompareOptions, most: int) -> Annotators:
     """The number of annotators that an item needs to count; `most` is the highest that any item has.
 
-    >>> str(annotators_needed(Options(), most=3)), str(annotators_needed(Options(), most=1))
+    >>> str(annotators_needed(CompareOptions(), most=3)), str(annotators_needed(CompareOptions(), most=1))
     ('2+', '1+')
     """
     return options.annotators or Annotators(2 if most > 1 and options.level == "item" else 1)

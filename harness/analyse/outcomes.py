@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.analyse.compare import Recording, matching, of_metrics, only_where
-from harness.analyse.options import Options, annotators_needed
-from harness.analyse.units import Units, Votes, joined_units, units_of, votes, with_unjudged
-from harness.columns import NO_VALUE, Coded
-from harness.content.dataset import Dataset
+from harness.analyse.options import CompareOptions, annotators_needed
+from harness.analyse.units import Units, Votes, asked_and_not, countable, joined_units, units_of, votes
+from harness.data.columns import NO_VALUE, CodedColumn
+from harness.data.dataset import Dataset
 from harness.stats import LEVELS, aggregate_counts, agreement_level
 from harness.stats.arrays import Ints
 
@@ -27,37 +28,41 @@ class Outcomes:
 
     `row` (units,) is the number of the judgment among the recording's, -1 for one that is missing; `reference` the annotators'
     aggregate, `agreement` how far they agree (`full`, `partial`, `none`; no value with fewer than two); `outcome` one of `OUTCOMES`.
+    `compared` marks the units that the numbers rest on: of texts as they are that have a reference (at the level of systems: a label).
     """
 
     data: Dataset
     units: Units
     row: Ints
-    reference: Coded
-    agreement: Coded
-    outcome: Coded
+    reference: CodedColumn
+    agreement: CodedColumn
+    outcome: CodedColumn
+    compared: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.units)
 
 
-def outcomes(source: Recording, options: Options = Options()) -> Outcomes:  # noqa: B008 (frozen)
+def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     """The outcomes of a recording, restricted as `compare` restricts it. Raises UsageError as `compare` does."""
     data, judged = _kept(source, options)
     asked = source.judgments.take(judged)
-    counted = votes(data, asked.clean, annotators_needed(options, data.labels.most_raters)) if len(data.labels) else {}
+    counted = votes(data, asked.clean, annotators_needed(options, data.labels.max_annotators)) if len(data.labels) else {}
     clean = asked.perturbation.codes == NO_VALUE
     every = units_of(data, asked, source.name)
     plain = every.take(clean)
-    whole = with_unjudged(plain, data, counted) if source.complete else plain
+    whole, _ = asked_and_not(plain, data, counted, source.asked, source.judgments.clean)
     units = joined_units([whole, every.take(~clean)])
     missing = np.full(len(whole) - len(plain), NO_VALUE)
     row = np.concatenate([judged[clean], missing, judged[~clean]])
     clean = units.judgments.perturbation.codes == NO_VALUE
     reference, agreement = _of_people(units, counted, options)
-    return Outcomes(data, units, row, reference, agreement, _outcome(units, clean, counted, reference, options))
+    known = countable(units, counted, msgspec.structs.replace(options, level="item"))
+    compared = clean & countable(units, counted, options)
+    return Outcomes(data, units, row, reference, agreement, _outcome(units, clean, known, reference), compared)
 
 
-def _kept(source: Recording, options: Options) -> tuple[Dataset, NDArray[np.int64]]:
+def _kept(source: Recording, options: CompareOptions) -> tuple[Dataset, NDArray[np.int64]]:
     """The data and the numbers of the judgments that `where` and `judges` leave."""
     data, judgments = source.data, source.judgments
     kept = np.ones(len(judgments), bool)
@@ -67,34 +72,29 @@ def _kept(source: Recording, options: Options) -> tuple[Dataset, NDArray[np.int6
             kept &= matching(getattr(judgments, name), wanted.pop(name), name)
     if wanted:
         data = only_where(data, wanted)
-        kept &= judgments.item.recoded(dict.fromkeys(data.by_id, 0)) != NO_VALUE
+        kept &= judgments.item.recode(dict.fromkeys(data.by_id, 0)) != NO_VALUE
     if "metric" in options.where:
         data = of_metrics(data, options.where["metric"])
     return data, np.flatnonzero(kept)
 
 
-def _of_people(units: Units, counted: dict[str, Votes], options: Options) -> tuple[Coded, Coded]:
+def _of_people(units: Units, counted: dict[str, Votes], options: CompareOptions) -> tuple[CodedColumn, CodedColumn]:
     """The annotators' aggregate and how far they agree, for every unit."""
     values: dict[Any, int] = {}
     reference, level = np.full(len(units), NO_VALUE, np.int32), np.full(len(units), NO_VALUE, np.int32)
     for metric, of in counted.items():
-        here = np.flatnonzero(units.judgments.metric.recoded({metric: 0}) == 0)
+        here = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
         counts = of.counts[units.item[here]]
         found = aggregate_counts(counts, options.majority)
         codes = np.array([values.setdefault(score, len(values)) for score in of.classes.scores], np.int32)
         reference[here] = np.where(found >= 0, codes[np.maximum(found, 0)] if len(codes) else NO_VALUE, NO_VALUE)
         level[here] = agreement_level(counts, None)
-    return Coded(tuple(values), reference), Coded(LEVELS, level)
+    return CodedColumn(tuple(values), reference), CodedColumn(LEVELS, level)
 
 
-def _outcome(units: Units, clean: NDArray[np.bool_], counted: dict[str, Votes], reference: Coded, options: Options) -> Coded:
-    score = units.judgments.score.recoded({value: code for code, value in enumerate(reference.values)})
-    known = reference.codes != NO_VALUE
-    if options.majority == "strict":  # an item without a majority is one that nobody can meet
-        for metric, of in counted.items():
-            here = units.judgments.metric.recoded({metric: 0}) == 0
-            known[here] |= of.counts[units.item[here]].sum(axis=1) > 0
+def _outcome(units: Units, clean: NDArray[np.bool_], known: NDArray[np.bool_], reference: CodedColumn) -> CodedColumn:
+    score = units.judgments.score.recode({value: code for code, value in enumerate(reference.values)})
     right = (score == reference.codes) & (score != NO_VALUE)
     kinds = [units.judgments.score.codes == NO_VALUE, ~clean, ~known, right]
     codes = np.select(kinds, [OUTCOMES.index(name) for name in (FAILED, CHANGED, NO_REFERENCE, RIGHT)], OUTCOMES.index(WRONG))
-    return Coded(OUTCOMES, codes.astype(np.int32))
+    return CodedColumn(OUTCOMES, codes.astype(np.int32))

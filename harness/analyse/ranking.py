@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.analyse.answer_matrix import FAILURES, AnswerMatrix, Questions, answer_matrix, guesses, questions_of
 from harness.analyse.cells import bounds, number
-from harness.analyse.field import FAILURES, Field, Questions, field_of, guesses, questions_of
-from harness.analyse.options import POOLED, Options
+from harness.analyse.options import POOLED, CompareOptions
 from harness.analyse.units import Classes
-from harness.content.dataset import Dataset
-from harness.content.recorded import Judgments
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
 from harness.stats import (
     Ranks,
     Statistic,
@@ -33,7 +33,7 @@ from harness.stats.arrays import Floats, Ints
 Pair = tuple[float, float]
 
 
-class Matched(msgspec.Struct, frozen=True):
+class MatchedPair(msgspec.Struct, frozen=True):
     """A judge and people against the same remaining annotators, one left out at a time, on the same `n` items."""
 
     judge: float
@@ -43,7 +43,7 @@ class Matched(msgspec.Struct, frozen=True):
     n: int
 
 
-class Placed(msgspec.Struct, frozen=True):
+class RankedJudge(msgspec.Struct, frozen=True):
     """One judge in one table. Shares are fractions; what is undefined is None.
 
     `value` is what the table ranks by, over all `n_ref` questions (times repeats), of which `n` were answered readably. `rank` 1 is the
@@ -68,12 +68,12 @@ class Placed(msgspec.Struct, frozen=True):
     coverage: float
     failures: dict[str, int]
     statistics: dict[str, float | None]
-    matched: Matched | None
+    matched: MatchedPair | None
     consistency: float | None
 
 
-class People(msgspec.Struct, frozen=True):
-    """Each annotator against the others of the item, one left out at a time: the ceiling of `Matched.judge`."""
+class AnnotatorFigures(msgspec.Struct, frozen=True):
+    """Each annotator against the others of the item, one left out at a time: the ceiling of `MatchedPair.judge`."""
 
     value: float
     value_ci: Pair | None
@@ -94,8 +94,8 @@ class Ranking(msgspec.Struct, frozen=True):
     questions: int
     texts: int
     baseline: float
-    rows: tuple[Placed, ...]
-    people: People | None
+    rows: tuple[RankedJudge, ...]
+    people: AnnotatorFigures | None
     groups: tuple[tuple[int, int], ...]
     reason: str | None
 
@@ -104,7 +104,7 @@ def rank(
     data: Dataset,
     training: Dataset,
     judgments: Mapping[str, Judgments],
-    options: Options,
+    options: CompareOptions,
     *,
     metrics: Sequence[str],
     variants: Sequence[str],
@@ -122,7 +122,7 @@ def rank(
         options: which items count, how annotators become one reference, seed and resamples.
         metrics, variants, languages: of the tables, in their order.
         repeats: how often each question was asked.
-        statistics: names of `harness.stats.judge_statistics`, for `Placed.statistics`.
+        statistics: names of `harness.stats.judge_statistics`, for `RankedJudge.statistics`.
         rank_by: `pa_failed_wrong`, `pa_pairwise` or `judge_loo`.
 
     Raises:
@@ -136,7 +136,7 @@ def rank(
     found: list[Ranking] = []
     for language in languages:
         for variant in variants:
-            tables = _Tables(field_of(questions, judgments, variant, repeats), language, guessed, native, options)
+            tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, guessed, native, options)
             found += tables.made(statistics)
     return tuple(found)
 
@@ -157,7 +157,7 @@ def gains_over(
     data: Dataset,
     training: Dataset,
     judgments: Mapping[str, Judgments],
-    options: Options,
+    options: CompareOptions,
     *,
     metrics: Sequence[str],
     variants: Sequence[str],
@@ -175,7 +175,7 @@ def gains_over(
     theirs = {name: questions.earned(guesses(questions, training, options, name)) for name in baselines}
     for language in languages:
         for variant in variants:
-            tables = _Tables(field_of(questions, judgments, variant, repeats), language, theirs[baselines[0]], False, options)
+            tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, theirs[baselines[0]], False, options)
             for name, earned in theirs.items():
                 yield from tables.gains(name, earned)
 
@@ -188,7 +188,7 @@ class _Drawing(TypedDict):
 class _Tables:
     """The tables of one language and variant."""
 
-    def __init__(self, field: Field, language: str, guessed: Floats, native: bool, options: Options) -> None:
+    def __init__(self, field: AnswerMatrix, language: str, guessed: Floats, native: bool, options: CompareOptions) -> None:
         self.field, self.language, self.options = field, language, options
         self.questions = field.questions
         code = self.questions.languages.index(language) if language in self.questions.languages else -1
@@ -216,7 +216,7 @@ class _Tables:
 
     def gains(self, baseline: str, earned: Floats) -> Iterator[Gain]:
         for j, number_ in enumerate(self.present.tolist() if len(self.units) else ()):
-            found = paired_difference(self.earned[j], earned[self.units], self.group, **self.drawing)
+            found = paired_difference(self.earned[j], earned[self.units], self.group)
             yield Gain(self.field.judges[number_], baseline, self.language, self.field.variant, found.diff, bounds(found.interval))
 
     def _table(self, metric: str, metrics: tuple[str, ...], at: NDArray[np.intp], statistics: Sequence[dict[str, float | None]]) -> Ranking:
@@ -236,11 +236,11 @@ class _Tables:
             reason=ranks.reason,
         )
 
-    def _placed(self, j: int, at: NDArray[np.intp], ranks: Ranks, statistics: dict[str, float | None]) -> Placed:
+    def _placed(self, j: int, at: NDArray[np.intp], ranks: Ranks, statistics: dict[str, float | None]) -> RankedJudge:
         read = self.score[j][:, at] >= 0
         kinds = np.bincount(self.failure[j][:, at][~read], minlength=len(FAILURES)).tolist()
         gain = bounds(ranks.gains[j])
-        return Placed(
+        return RankedJudge(
             judge=self.field.judges[self.present[j]],
             rank=int(ranks.rank[j]),
             rank_ci=None if ranks.reason else (int(ranks.lo[j]), int(ranks.hi[j])),
@@ -255,7 +255,7 @@ class _Tables:
             coverage=float(read.mean()),
             failures={name: count for name, count in zip(FAILURES, kinds, strict=True) if count},
             statistics=statistics,
-            matched=self.left_out.matched(j, at, self.group[at], self.drawing) if self.left_out else None,
+            matched=self.left_out.matched(j, at, self.group[at]) if self.left_out else None,
             consistency=float(self.same[j, at].mean()) if self.same is not None else None,
         )
 
@@ -328,22 +328,22 @@ class _LeftOut:
             read = (~np.isnan(earned)).sum(axis=1)
             self.judges_earn[:, at] = np.where(read > 0, np.nansum(earned, axis=1) / np.maximum(read, 1), np.nan)
 
-    def people(self, at: NDArray[np.intp], group: Ints, drawing: _Drawing) -> People | None:
+    def people(self, at: NDArray[np.intp], group: Ints, drawing: _Drawing) -> AnnotatorFigures | None:
         known = ~np.isnan(self.people_earn[at])
         if not known.any():
             return None
         found = proportion_interval(self.people_earn[at], group, **drawing)
-        return People(float(np.nanmean(self.people_earn[at])), bounds(found), int(known.sum()))
+        return AnnotatorFigures(float(np.nanmean(self.people_earn[at])), bounds(found), int(known.sum()))
 
-    def matched(self, j: int, at: NDArray[np.intp], group: Ints, drawing: _Drawing) -> Matched | None:
+    def matched(self, j: int, at: NDArray[np.intp], group: Ints) -> MatchedPair | None:
         judge, people = self.judges_earn[j, at], self.people_earn[at]
         both = ~(np.isnan(judge) | np.isnan(people))
         if not both.any():
             return None
         gap = judge - people
-        found = mean_interval(gap, group, bounds=(-1.0, 1.0), **drawing)
+        found = mean_interval(gap, group, bounds=(-1.0, 1.0))
         mean = [float(each[both].mean()) for each in (judge, people, gap)]
-        return Matched(mean[0], mean[1], mean[2], bounds(found), int(both.sum()))
+        return MatchedPair(mean[0], mean[1], mean[2], bounds(found), int(both.sum()))
 
 
 def _pair(k: int, classes: Classes) -> tuple[Statistic, Statistic]:

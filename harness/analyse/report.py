@@ -10,26 +10,31 @@ from typing import Any
 import msgspec
 
 from harness.analyse.ablations import ablations
-from harness.analyse.cells import Cell
+from harness.analyse.cells import Cell, bounds, number
 from harness.analyse.compare import CI_METHOD, Recording, compare
 from harness.analyse.covered import Covered, covered
-from harness.analyse.options import Options, of_rule
-from harness.content import Dataset
-from harness.content.recorded import Judgments
+from harness.analyse.options import CompareOptions, of_rule
+from harness.analyse.pooled import OVERALL, pooled_differences
 from harness.content.tags import english_name
-from harness.judges.baseline import Learnt, majority
-from harness.model import JudgeIdentity, Realised, Score
-from harness.protocol import RunProtocol
+from harness.data import Dataset
+from harness.data.judgments import Judgments
+from harness.judges import traits_of
+from harness.judges.baseline import TrainingCounts, majority
+from harness.model import JudgeIdentity, RealisedPerturbation, Score
+from harness.runs import RunProtocol
 from harness.signature import Signature
+from harness.stats import Difference
 from harness.text import segmenter_version
 
 SCHEMA_VERSION = 2
-BY_METRIC = Options(by=("language", "metric", "judge", "variant", "temperature"))
-OVERALL = ("language", "judge", "variant", "temperature", "top_p")
+BY_METRIC = CompareOptions(by=("language", "metric", "judge", "variant", "temperature"))
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """One judge in one language, in words: on which metrics it is shown to beat the majority baseline."""
+    """One judge in one language, in words: on which metrics it is shown to beat the majority baseline, and whether over all together.
+
+    `diff` is the judge less the baseline over all metrics together, with its interval `ci` and its `p`, None where they are undefined.
+    """
 
     language: str
     judge: str
@@ -45,6 +50,9 @@ class Verdict(msgspec.Struct, frozen=True):
     usable: bool
     sentence: str
     top_p: float | None = None
+    diff: float | None = None
+    ci: tuple[float, float] | None = None
+    p: float | None = None
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -76,27 +84,30 @@ class Report(msgspec.Struct, frozen=True):
     @property
     def moved_aliases(self) -> dict[str, list[str]]:
         """`{judge: other names that answered}`: a name that is answered by another one may be answered by a third tomorrow."""
-        named = {judge: [name for name in names if name and judge != f"openai/{name}"] for judge, names in self.answered_by.items()}
-        return {judge: names for judge, names in named.items() if judge.startswith("openai/") and names}
+        named = {judge: [name for name in names if name and judge.partition("/")[2] != name] for judge, names in self.answered_by.items()}
+        return {judge: names for judge, names in named.items() if traits_of(judge).is_named_by_provider and names}
 
 
 def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str = "run") -> Recording:
     """A run's judgments beside the labels of what was asked, and what the majority baseline has learnt from `training`."""
-    learnt = Learnt(training)
+    learnt = TrainingCounts(training)
     guesses: dict[tuple[str, str], Score | None] = {}
     for item_id, metric in judgments.asked if learnt.has_development else ():
         if learnt.development(data.by_id[item_id], metric):
             guesses[item_id, metric] = majority(data.by_id[item_id], metric, data.scales[metric], learnt, "")
-    return Recording(name, data, judgments, complete=False, baseline=guesses)
+    return Recording(name, data, judgments, baseline=guesses)
 
 
-def verdicts(by_metric: Sequence[Cell], constructed: bool) -> tuple[Verdict, ...]:
-    """One verdict a language, judge and condition, from the cells that pool tasks."""
+def verdicts(by_metric: Sequence[Cell], constructed: bool, pooled: Mapping[tuple[Any, ...], Difference] = {}) -> tuple[Verdict, ...]:
+    """One verdict a language, judge and condition, from the cells that pool tasks and the differences that pool metrics."""
     found = []
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in by_metric:
         groups.setdefault(tuple(cell.key.get(name) for name in OVERALL), []).append(cell)
-    for (language, judge, variant, temperature, top_p), cells in groups.items():
+    for key, cells in groups.items():
+        language, judge, variant, temperature, top_p = key
+        overall = pooled.get(key)
+        ci = bounds(overall.interval) if overall else None
         beats = tuple(_metric(c) for c in cells if c.vs_baseline["ci"] and c.vs_baseline["ci"][0] > 0)
         below = tuple(_metric(c) for c in cells if c.vs_baseline["ci"] and c.vs_baseline["ci"][1] < 0)
         n_ref = sum(cell.n_ref for cell in cells)
@@ -113,12 +124,19 @@ def verdicts(by_metric: Sequence[Cell], constructed: bool) -> tuple[Verdict, ...
                 beats=beats,
                 below=below,
                 open=tuple(_metric(c) for c in cells if _metric(c) not in beats + below),
-                usable=bool(beats),
-                sentence=_sentence(language, judge, beats, cells, constructed),
+                usable=bool(beats) or _above(ci),
+                sentence=_sentence(language, judge, beats, cells, constructed, ci),
                 top_p=top_p,
+                diff=number(overall.diff) if overall else None,
+                ci=ci,
+                p=number(overall.p) if overall else None,
             )
         )
     return tuple(found)
+
+
+def _above(ci: tuple[float, float] | None) -> bool:
+    return ci is not None and ci[0] > 0
 
 
 def _metric(cell: Cell) -> str:
@@ -130,16 +148,20 @@ def _pooled(cells: Sequence[Cell], n_ref: int, share: Callable[[Cell], float | N
     return sum((share(cell) or 0.0) * cell.n_ref for cell in cells) / n_ref if n_ref else 0.0
 
 
-def _sentence(language: str, judge: str, beats: Sequence[str], cells: Sequence[Cell], constructed: bool) -> str:
+def _sentence(
+    language: str, judge: str, beats: Sequence[str], cells: Sequence[Cell], constructed: bool, pooled: tuple[float, float] | None
+) -> str:
     name = english_name(language)
-    if judge.startswith("baseline/"):
+    if traits_of(judge).is_baseline:
         return f"{judge} is a baseline: it reads no {name} and is here to be beaten."
-    if all(cell.vs_baseline["ci"] is None for cell in cells):
+    if pooled is None and all(cell.vs_baseline["ci"] is None for cell in cells):
         return f"Too few independent texts to tell whether {judge} judges {name}."
+    caution = " That is necessary, not sufficient: the labels are constructed, not native." if constructed else ""
+    if not beats and _above(pooled):
+        return f"{judge} is shown to beat the majority baseline in {name} over all metrics together, on none of them alone.{caution}"
     if not beats:
         return f"{judge} is not usable for {name}: on none of {len(cells)} metrics is it shown to beat a baseline that reads nothing."
     scope = "all" if len(beats) == len(cells) else f"only {len(beats)}"
-    caution = " That is necessary, not sufficient: the labels are constructed, not native." if constructed else ""
     return f"{judge} is shown to beat the majority baseline in {name} on {scope} of {len(cells)} metrics: {', '.join(beats)}.{caution}"
 
 
@@ -160,7 +182,8 @@ def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
         examples=protocol.examples or "none",
         segmenter=segmenter_version() if any(condition.perturbation for condition in protocol.conditions) else "none",
         majority=protocol.majority,
-        ci="wilson/cluster-bootstrap",
+        annotators=protocol.annotators,
+        ci="wilson/hall/cluster-bootstrap",
         harness=version("judge-harness"),
         reask="refused" if protocol.reask else "none",
     )
@@ -184,7 +207,7 @@ def report(
     missing: Mapping[str, int] | None = None,
     answered_by: Mapping[str, dict[str, int]] | None = None,
     left_out: Mapping[str, dict[str, int]] | None = None,
-    realised: Sequence[Realised] = (),
+    realised: Sequence[RealisedPerturbation] = (),
     absent: Mapping[tuple[str, str, str], Sequence[Score]] | None = None,
 ) -> Report:
     """The whole report of a run.
@@ -196,6 +219,7 @@ def report(
     comparable = len(judgments) and not data.sealed
     rule = of_rule(protocol.majority, protocol.annotators)
     by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
+    pooled = pooled_differences(source, rule) if comparable else {}
     return Report(
         schema_version=SCHEMA_VERSION,
         run=name,
@@ -204,7 +228,7 @@ def report(
         unreviewed=tuple(unreviewed),
         signatures={identity.name: str(signature(protocol, identity)) for identity in protocol.identities},
         ci_method=CI_METHOD,
-        verdicts=verdicts(by_metric, protocol.constructed),
+        verdicts=verdicts(by_metric, protocol.constructed, pooled),
         by_metric=by_metric,
         cells=compare([source], rule).cells if comparable else (),
         missing=dict(missing or {}),
@@ -212,7 +236,7 @@ def report(
         unreviewed_instructions=tuple(unreviewed_instructions),
         left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
         few_shot=_few_shot(protocol, training, absent or {}),
-        ablations=ablations(data, source.judgments, realised, metrics=protocol.metrics) if comparable else {},
+        ablations=ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {},
         sealed=covered(judgments, data) if data.sealed else (),
     )
 

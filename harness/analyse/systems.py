@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from harness.analyse.cells import NAMES, NO_REFERENCE, Cell, bounds, factorise, key_column, number
-from harness.analyse.options import Options
+from harness.analyse.options import CompareOptions
 from harness.analyse.units import Units, Votes, item_key
-from harness.content.dataset import Dataset
+from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.stats import system_correlation
 from harness.stats.arrays import Floats
@@ -21,11 +21,14 @@ CORRELATIONS = ("kendall_tau", "spearman", "pearson")
 _DISTRIBUTIONS = ("distribution_labels", "distribution_judge", "distribution_by_agreement")
 
 
-def system_cells(data: Dataset, units: Units, counted: Mapping[str, Votes], options: Options) -> list[Cell]:
+def system_cells(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> list[Cell]:
     """Cells whose units are systems: correlations of the judge's mean scores with the means over items of the annotators' means.
 
-    Every cell has all names; what is no statistic of systems is null. `n_ref` counts systems with labels, `n` those of them with a
-    readable score. Raises UsageError when items name no systems, or cells are told apart by them.
+    People's mean is over all items that the judge was asked about, the judge's over those of them with a readable score; `systems` has
+    both with the number of items (and repeats) that each rests on. Every cell has all names; what is no statistic of systems is null.
+    `n_ref` counts systems with labels, `n` those of them with a readable score.
+
+    Raises UsageError when items name no systems, or cells are told apart by them.
     """
     if "system" in options.by:
         raise UsageError("at the level of systems a cell holds them all; leave system out of --by")
@@ -42,13 +45,13 @@ def system_cells(data: Dataset, units: Units, counted: Mapping[str, Votes], opti
     return cells
 
 
-def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: Options) -> Cell:
+def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: CompareOptions) -> Cell:
     classes = of.classes
     values = np.array(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
     counts = of.counts[units.item]
     raters = counts.sum(axis=1)
     human = np.where(raters > 0, counts @ values / np.maximum(raters, 1), np.nan)
-    code = units.judgments.score.recoded(classes.index())
+    code = units.judgments.score.recode(classes.index())
     judge = np.where(code >= 0, values[np.maximum(code, 0)], np.nan)
     system, group = (item_key(data, name).take(units.item) for name in ("system", "group"))
     named = system.codes >= 0
@@ -62,8 +65,9 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: 
     if classes.kind == "nominal":
         undefined |= dict.fromkeys(CORRELATIONS, NO_ORDER)
     else:
+        judged = np.where(raters > 0, judge, np.nan)[named]
         found = system_correlation(
-            judge[named], human[named], system.codes[named], group.codes[named], seed=options.seed, resamples=options.resamples
+            judged, human[named], system.codes[named], group.codes[named], paired=False, seed=options.seed, resamples=options.resamples
         )
         for name in CORRELATIONS:
             one, interval = found.estimate[name], found.interval[name]
@@ -74,8 +78,9 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: 
                 undefined[name] = one.reason
             elif interval.reason:
                 undefined[f"{name}_ci"] = interval.reason
-        names = [system.values[c] for c in np.unique(system.codes[named])]
-        means = _means(names, found.judge, found.human)
+        codes, place = np.unique(system.codes[named], return_inverse=True)
+        items = [np.bincount(place, ~np.isnan(side), minlength=len(codes)).astype(int).tolist() for side in (human[named], judged)]
+        means = _means([system.values[c] for c in codes], found.human, found.judge, *items)
     return Cell(
         key=key,
         n_ref=with_reference,
@@ -96,9 +101,12 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: 
     )
 
 
-def _means(names: list[str], judge: Floats, human: Floats) -> list[dict[str, Any]]:
-    """Both means of each system, best by people first."""
-    rows = [{"system": name, "human": number(h), "judge": number(j)} for name, j, h in zip(names, judge, human, strict=True)]
+def _means(names: list[str], human: Floats, judge: Floats, human_items: list[int], judge_items: list[int]) -> list[dict[str, Any]]:
+    """Both means of each system and the items under them, best by people first."""
+    rows = [
+        {"system": name, "human": number(h), "judge": number(j), "human_items": of_h, "judge_items": of_j}
+        for name, h, j, of_h, of_j in zip(names, human, judge, human_items, judge_items, strict=True)
+    ]
     return sorted((row for row in rows if row["human"] is not None), key=lambda row: (-row["human"], row["system"]))
 
 

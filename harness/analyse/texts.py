@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 
 from harness.model import Item
-from harness.parse.language import MIN_LETTERS, identify, known_languages
+from harness.parse.language import MIN_LETTERS, identify_language, known_languages
 
 _OUTPUTS = ("output", "output_a", "output_b")
 _CLEAR = 0.9
 SAME_TO_IT = "the identifier knows languages, not their varieties: pt-BR and pt-PT are one to it"
 
 
-class Misplaced(msgspec.Struct, frozen=True):
+class WrongLanguageText(msgspec.Struct, frozen=True):
     """A text that does not look like its language: what the identifier takes it for, and how sure it is (0 to 1)."""
 
     item_id: str
@@ -40,7 +40,7 @@ def duplicates(items: Iterable[Item]) -> list[list[str]]:
     return [ids for ids in found.values() if len(ids) > 1]
 
 
-def misplaced(items: Iterable[Item], watch: Callable[[], object] = lambda: None) -> tuple[list[Misplaced], int, set[str]]:
+def misplaced(items: Iterable[Item], watch: Callable[[], object] = lambda: None) -> tuple[list[WrongLanguageText], int, set[str]]:
     """Texts that do not look like the language that their item says.
 
     Args:
@@ -61,8 +61,8 @@ def misplaced(items: Iterable[Item], watch: Callable[[], object] = lambda: None)
                 unknown.add(item.language)
                 continue
             looked += 1
-            language, probability = identify(text)
+            language, probability = identify_language(text)
             if language != base and probability >= _CLEAR:
-                found.append(Misplaced(item.item_id, name, item.language, language, round(probability, 4)))
+                found.append(WrongLanguageText(item.item_id, name, item.language, language, round(probability, 4)))
         watch()
     return found, looked, unknown

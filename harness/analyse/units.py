@@ -9,19 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyse.options import Annotators
-from harness.columns import NO_VALUE, Coded, Codes, joint, rows_of
-from harness.content.dataset import Dataset
-from harness.content.recorded import Judgments, joined
+from harness.analyse.options import Annotators, CompareOptions
+from harness.content.specs import Asked
 from harness.content.tags import suggest
+from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, rows_by_number
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.model import Failure, Scale, Score
-from harness.stats import count_long
+from harness.stats import aggregate_counts, count_long
 from harness.stats.arrays import Ints, Kind
 from harness.stats.describe import Direction
 
 MAX_VALUES = 64
 """An interval scale with more different scores than this has no classes that could be counted."""
+CONDITION = ("judge", "variant", "temperature", "top_p")
+"""Who judged, and how: what was asked under one condition says nothing of another."""
 OWN_KEYS = ("language", "task", "system", "group")
 
 
@@ -57,7 +60,7 @@ class Units:
 
     item: Codes
     judgments: Judgments
-    source: Coded
+    source: CodedColumn
 
     def __len__(self) -> int:
         return len(self.item)
@@ -96,7 +99,7 @@ def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, 
     Raises UsageError when there are labels and no item has that number of annotators.
     """
     labels = data.labels
-    item = labels.item.recoded(data.positions).astype(np.int64)
+    item = labels.item.recode(data.positions).astype(np.int64)
     found = {}
     for code, metric in enumerate(labels.metric.values):
         here = np.flatnonzero(labels.metric.codes == code)
@@ -105,22 +108,22 @@ def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, 
         scale, given = data.scales[metric], labels.score.take(here)
         used: list[Score] = []
         if scale.kind == "interval":
-            judged = judgments.score.take(judgments.metric.recoded({metric: 0}) == 0)
+            judged = judgments.score.take(judgments.metric.recode({metric: 0}) == 0)
             used = [*given.used, *judged.used]
         classes = classes_of(scale, used, metric)
-        counts = count_long(item[here], given.recoded(classes.index()), len(data.items), len(classes.scores))
+        counts = count_long(item[here], given.recode(classes.index()), len(data.items), len(classes.scores))
         raters = counts.sum(axis=1)
         kept = raters == needed.least if needed.exactly else raters >= needed.least
         found[metric] = Votes(classes, np.where(kept[:, None], counts, 0))
     if found and not any(of.counts.any() for of in found.values()):
         wanted = f"exactly {needed.least}" if needed.exactly else f"{needed.least} or more"
-        raise UsageError(f"no item has {wanted} annotators on a metric; the most that one has is {labels.most_raters}")
+        raise UsageError(f"no item has {wanted} annotators on a metric; the most that one has is {labels.max_annotators}")
     return found
 
 
 def units_of(data: Dataset, judgments: Judgments, source: str = "") -> Units:
     """The judgments as they are."""
-    return Units(judgments.item.recoded(data.positions), judgments, Coded.of_one(source, len(judgments)))
+    return Units(judgments.item.recode(data.positions), judgments, CodedColumn.constant(source, len(judgments)))
 
 
 def joined_units(parts: Sequence[Units]) -> Units:
@@ -128,39 +131,110 @@ def joined_units(parts: Sequence[Units]) -> Units:
     if len(parts) == 1:
         return parts[0]
     item = np.concatenate([part.item for part in parts])
-    return Units(item, joined([part.judgments for part in parts]), Coded.joined([part.source for part in parts]))
+    return Units(item, Judgments.concatenate([part.judgments for part in parts]), CodedColumn.concatenate([part.source for part in parts]))
 
 
-def with_unjudged(units: Units, data: Dataset, counted: Mapping[str, Votes]) -> Units:
-    """Adds the labelled items that a judge has no row for, as failures: leaving out what is hard must not pay.
+def asked_and_not(units: Units, data: Dataset, counted: Mapping[str, Votes], asked: Asked | None, every: Judgments) -> tuple[Units, Units]:
+    """The units of what judges were asked, and those of what they were not; both of labelled items.
 
-    That is by judge, variant, temperature, top-p, metric, language and task of which the judge has any row.
+    Args:
+        units: the judgments that there are, of texts as they are.
+        data: the items that units index.
+        counted: `{metric: votes}`; items without votes are missed by nobody.
+        asked: what counts as asked besides the judgments; None where they are all that was to be judged, as in a run.
+        every: all judgments of texts as they are, of which `units` may be a choice: what is looked at moves nothing that was asked.
+
+    Returns:
+        `units` with an item that was asked about and has no judgment as the failure `missing`, as leaving out what is hard must not pay;
+        and the items that were not asked about, without score or failure. Both within what a judge has any judgment of: language, task,
+        metric, variant, temperature and top-p.
     """
+    nothing = units.take(np.arange(0))
+    if asked is None:
+        return units, nothing
     j = units.judgments
-    place = Coded.of((item.language, item.task) for item in data.items)
-    which = joint([j.judge, j.variant, j.temperature, j.top_p, j.metric, place.take(units.item)], np.zeros(len(units), np.int8))
+    place = CodedColumn.from_values((item.language, item.task) for item in data.items)
+    condition = [getattr(j, name) for name in CONDITION]
     labelled = {metric: votes.counts.sum(axis=1) > 0 for metric, votes in counted.items()}
-    like, items = [], []
-    for asked in rows_of(which):
-        row = int(asked[0])
+    shown = _Shown(asked, data, every)
+    missing, unasked = [], []
+    for rows in rows_by_number(combination_ids([*condition, j.metric, place.take(units.item)], np.zeros(len(units), np.int8))):
+        row = int(rows[0])
         metric = j.metric.values[j.metric.codes[row]]
-        if metric in labelled:
-            wanted = labelled[metric] & (place.codes == place.codes[units.item[row]])
-            wanted[units.item[asked]] = False
-            absent = np.flatnonzero(wanted)
-            items.append(absent)
-            like.append(np.full(len(absent), row))
-    if not sum(map(len, items)):
-        return units
-    rows = np.concatenate([np.arange(len(units)), *like])
-    new = np.arange(len(rows)) >= len(units)
-    item = np.concatenate([units.item, *items]).astype(np.int32)
-    kept = j.take(rows)
-    kept.item = Coded(tuple(one.item_id for one in data.items), item)
-    failures = tuple(dict.fromkeys((*j.failure.values, Failure.MISSING)))
-    kept.score = Coded(kept.score.values, np.where(new, NO_VALUE, kept.score.codes))
-    kept.failure = Coded(failures, np.where(new, failures.index(Failure.MISSING), kept.failure.codes.astype(np.int32)))
-    return Units(item, kept, units.source.take(rows))
+        if metric not in labelled:
+            continue
+        absent = labelled[metric] & (place.codes == place.codes[units.item[row]])
+        absent[units.item[rows]] = False
+        if absent.any():
+            was_shown = shown.items(tuple(column.values[column.codes[row]] if column.codes[row] >= 0 else None for column in condition))
+            missing.append((row, np.flatnonzero(absent & was_shown)))
+            unasked.append((row, np.flatnonzero(absent & ~was_shown)))
+    added = _alike(units, data, missing, Failure.MISSING)
+    return joined_units([units, added]) if len(added) else units, _alike(units, data, unasked, None)
+
+
+class _Shown:
+    """Which items a judge was shown under one condition, whatever it has judged of them."""
+
+    def __init__(self, asked: Asked, data: Dataset, every: Judgments) -> None:
+        self.asked, self.judgments = asked, every
+        self.item = every.item.recode(data.positions)
+        self.none = np.zeros(len(data.items), bool)
+        self.column = [item.fields.get(asked.column) for item in data.items] if asked.column else []
+        self.known: dict[tuple[Any, ...], NDArray[np.bool_]] = {}
+
+    def items(self, condition: tuple[Any, ...]) -> NDArray[np.bool_]:
+        """Mask of the items that were shown under a condition: judge, variant, temperature and top-p."""
+        if condition not in self.known:
+            self.known[condition] = self._items(condition)
+        return self.known[condition]
+
+    def _items(self, condition: tuple[Any, ...]) -> NDArray[np.bool_]:
+        match self.asked.rule:
+            case "rows":
+                return self.none
+            case "all":
+                return ~self.none
+            case "any-row":
+                columns = [getattr(self.judgments, name) for name in CONDITION]
+                same = np.logical_and.reduce([_mask(column, value) for column, value in zip(columns, condition, strict=True)])
+                found = self.none.copy()
+                found[self.item[same & (self.item >= 0)]] = True
+                return found
+            case "column":
+                judge = condition[0]
+                return np.array([value is True or (isinstance(value, list) and judge in value) for value in self.column], bool)
+
+
+def _mask(column: CodedColumn, value: Any) -> NDArray[np.bool_]:
+    """The rows that hold a value, or, for None, none."""
+    found: NDArray[np.bool_] = column.codes == NO_VALUE if value is None else column.recode({value: 0}) == 0
+    return found
+
+
+def _alike(units: Units, data: Dataset, absent: Sequence[tuple[int, Ints]], failure: Failure | None) -> Units:
+    """Units without a score: for each `(row, items)` one an item, in all else like the unit `row`."""
+    rows = np.concatenate([np.empty(0, np.int64), *(np.full(len(items), row) for row, items in absent)])
+    item = np.concatenate([np.empty(0, np.int64), *(items for _, items in absent)]).astype(np.int32)
+    found = units.judgments.take(rows)
+    found.item = CodedColumn(tuple(one.item_id for one in data.items), item)
+    for name in ("score", *Judgments.OPTIONAL):
+        setattr(found, name, CodedColumn.empty(len(rows)))
+    found.failure = CodedColumn.constant(failure, len(rows)) if failure else CodedColumn.empty(len(rows))
+    return Units(item, found, units.source.take(rows))
+
+
+def countable(units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> NDArray[np.bool_]:
+    """Mask of the units that numbers rest on: of items that have a reference; where systems' scores are averaged, or items without a
+    majority count as disagreement (`strict`), of all items that have votes."""
+    found = np.zeros(len(units), bool)
+    for metric, of in counted.items():
+        here = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        known = of.counts.sum(axis=1) > 0
+        if options.level == "item" and options.majority != "strict":
+            known &= aggregate_counts(of.counts, options.majority) >= 0
+        found[here] = known[units.item[here]]
+    return found
 
 
 def as_text(value: Any) -> str:
@@ -168,13 +242,13 @@ def as_text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def item_key(data: Dataset, name: str) -> Coded:
+def item_key(data: Dataset, name: str) -> CodedColumn:
     """One of an item's keys, for every item: its language, task, system, group, or any field that holds a text or a number."""
     if name in OWN_KEYS:
-        return Coded.of(getattr(item, name) for item in data.items)
+        return CodedColumn.from_values(getattr(item, name) for item in data.items)
     values = [item.fields.get(name) for item in data.items]
     if not any(isinstance(value, (str, int, float)) for value in values):
         fields = sorted({name for item in data.items[:1000] for name, value in item.fields.items() if isinstance(value, (str, int, float))})
         here = [*OWN_KEYS, "metric", "judge", "variant", "temperature", "top_p", "agreement", *fields]
         raise UsageError(f"no item has '{name}'.{suggest(name, here)}\n         here: {', '.join(here)}")
-    return Coded.of(value if isinstance(value, (str, int, float)) else None for value in values)
+    return CodedColumn.from_values(value if isinstance(value, (str, int, float)) else None for value in values)

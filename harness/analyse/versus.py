@@ -10,11 +10,11 @@ import msgspec
 import numpy as np
 
 from harness.analyse.cells import Cell, as_difference, factorise, key_column, number
-from harness.analyse.options import Options
+from harness.analyse.options import CompareOptions
 from harness.analyse.units import Units, Votes, as_text, item_key
-from harness.columns import Coded, joint, last_with, rows_of
-from harness.content.dataset import Dataset
 from harness.content.tags import suggest
+from harness.data.columns import CodedColumn, combination_ids, last_matching_rows, rows_by_number
+from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.stats import MarginTest, aggregate_counts, benjamini_yekutieli, hits, mcnemar, paired_difference, stuart_maxwell
 from harness.stats.arrays import Floats, Ints
@@ -26,7 +26,7 @@ HYPOTHESIS = (
 PAIRED_BY = ("judge", "variant", "temperature", "source")
 
 
-def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapping[str, Votes], options: Options) -> list[Cell]:
+def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> list[Cell]:
     """The cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins, mcnemar}`, null in the cells of that one.
 
     `diff` is this cell's `pa_failed_wrong` minus the other's on the items that both were asked; `margins` is the Stuart-Maxwell test that
@@ -43,21 +43,21 @@ def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapp
         raise UsageError(f"no {name} '{wanted}'.{suggest(wanted, list(names))}\n         here: {', '.join(sorted(names))}")
     partner = _partners(units, column, names[wanted], name)
     keys, which = factorise({key: key_column(key, data, units, counted) for key in options.by}, len(units))
-    hit, score = _hits(units, counted, options)
+    hit, score = unit_hits(units, counted, options)
     group = item_key(data, "group").codes[units.item].astype(np.int64)
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for key, rows in zip(keys, rows_of(which, len(keys)), strict=True):
+    for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):
         scales = [counted[metric].classes.scores for metric in units.judgments.metric.take(rows).used if metric in counted]
         if as_text(key[name]) != wanted and scales:  # a cell's metrics are on one scale
             rows = rows[partner[rows] >= 0]
-            found[tuple(key.values())] = {"with": wanted} | _pair(hit, score, group, rows, partner[rows], len(scales[0]), options)
+            found[tuple(key.values())] = {"with": wanted} | _pair(hit, score, group, rows, partner[rows], len(scales[0]))
     q = benjamini_yekutieli([math.nan if each["p"] is None else each["p"] for each in found.values()])
     for each, value in zip(found.values(), q.tolist(), strict=True):
         each["q"] = number(value)
     return [msgspec.structs.replace(cell, versus=found.get(tuple(cell.key.values()))) for cell in cells]
 
 
-def _partners(units: Units, column: Coded, wanted: int, name: str) -> Ints:
+def _partners(units: Units, column: CodedColumn, wanted: int, name: str) -> Ints:
     """The row of each unit's partner: the same in everything but `name`, which is `wanted` there; -1 without one.
 
     A partner from the same source comes first; without one, any source's will do.
@@ -66,20 +66,20 @@ def _partners(units: Units, column: Coded, wanted: int, name: str) -> Ints:
     same = {name: getattr(j, name) for name in ("metric", "repeat", "judge", "variant", "temperature", "top_p")}
     theirs = column.codes == wanted
     rows = np.flatnonzero(theirs)
-    key = joint((values for each, values in same.items() if each != name), units.item)
-    partner = last_with(key, rows)
+    key = combination_ids((values for each, values in same.items() if each != name), units.item)
+    partner = last_matching_rows(key, rows)
     if name != "source":
-        here = last_with(joint([units.source], key), rows)
+        here = last_matching_rows(combination_ids([units.source], key), rows)
         partner = np.where(here >= 0, here, partner)
     return np.where(theirs, -1, partner)
 
 
-def _hits(units: Units, counted: Mapping[str, Votes], options: Options) -> tuple[Floats, Ints]:
+def unit_hits(units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> tuple[Floats, Ints]:
     """Of every unit: whether it agrees with the aggregate (NaN without one), and the class of its score (-1 without)."""
     hit, score = np.full(len(units), np.nan), np.full(len(units), -1, np.int64)
     for metric, of in counted.items():
-        rows = np.flatnonzero(units.judgments.metric.recoded({metric: 0}) == 0)
-        score[rows] = units.judgments.score.take(rows).recoded(of.classes.index())
+        rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        score[rows] = units.judgments.score.take(rows).recode(of.classes.index())
         reference = aggregate_counts(of.counts[units.item[rows]], options.majority)
         found = hits(score[rows], reference, len(of.classes.scores), failed_wrong=True)
         labelled = of.counts[units.item[rows]].sum(axis=1) > 0
@@ -87,8 +87,8 @@ def _hits(units: Units, counted: Mapping[str, Votes], options: Options) -> tuple
     return hit, score
 
 
-def _pair(hit: Floats, score: Ints, group: Ints, ours: Ints, theirs: Ints, k: int, options: Options) -> dict[str, Any]:
-    found = paired_difference(hit[ours], hit[theirs], group[ours], hypothesis=HYPOTHESIS, seed=options.seed, resamples=options.resamples)
+def _pair(hit: Floats, score: Ints, group: Ints, ours: Ints, theirs: Ints, k: int) -> dict[str, Any]:
+    found = paired_difference(hit[ours], hit[theirs], group[ours], hypothesis=HYPOTHESIS)
     margins = stuart_maxwell(score[ours], score[theirs], k, group[ours])
     equally_right = mcnemar(hit[ours], hit[theirs], group[ours], method="chi2")
     return as_difference(found) | {"margins": _test(margins), "mcnemar": _test(equally_right)}

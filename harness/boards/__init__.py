@@ -1,6 +1,6 @@
-"""Leaderboards: runs become submissions of raw replies, and every number of a board is made again from them."""
+"""Leaderboards: submissions hold raw replies, and every number of a board is computed again from them."""
 
-from harness.boards.card import JudgeCard, Verified, read_card, write_card
-from harness.boards.scoring import Entry, score
+from harness.boards.card import JudgeCard, VerificationRecord, read_card, write_card
+from harness.boards.scoring import ScoredSubmission, score
 
-__all__ = ["Entry", "JudgeCard", "Verified", "read_card", "score", "write_card"]
+__all__ = ["JudgeCard", "ScoredSubmission", "VerificationRecord", "read_card", "score", "write_card"]

@@ -1,29 +1,31 @@
-"""`judge.toml` of a submission: who was asked, what is known of it, and which replies are its evidence."""
+"""The card of a submission (`judge.toml`): which judge was asked, what is known about it, and the hash of its replies."""
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
-from harness.content.problem import Problem, from_error, line_of
-from harness.content.scales import of_key
+from harness.boards.titles import title_complaints
+from harness.content.problems import Problem, key_pattern, line_of, problem_from_error
 from harness.content.specs import read_spec
 from harness.errors import ContentError
 from harness.model import JudgeIdentity
-from harness.tables import write_atomic
+from harness.tables import to_toml, write_atomic
 
 CARD = "judge.toml"
-LONGEST_NAME = 120  # characters of a name, a title, a family or a setting
-LONGEST_TEXT = 500  # characters of contact and notes
-_HOMES = {"name": LONGEST_NAME, "title": LONGEST_NAME, "provider": 40, "model": LONGEST_NAME, "board": LONGEST_NAME}
-_TEXTS = ("contact", "exposure_note")
+MAX_NAME = 120  # characters of a name, title, family or setting
+MAX_TEXT = 500  # characters of contact and notes
+_NAME_LENGTHS = {"name": MAX_NAME, "title": MAX_NAME, "provider": 40, "model": MAX_NAME, "board": MAX_NAME}
+_LONG_TEXTS = ("contact", "exposure_note")
 _MARKUP = re.compile(r"[<>&`|\[\]{}*\\\"]|://")
+# Characters without a visible shape: a joiner, Hangul fillers, two Khmer vowels, the Braille blank, variation selectors.
+_SELECTORS = (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, _SELECTORS)))
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 _SLUG = re.compile(r"[a-z0-9]([a-z0-9._-]{0,78}[a-z0-9])?")
 
@@ -31,9 +33,11 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class Verified(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a maintainer found who asked some of the calls again, twice: how often the submitted score was the fresh one (`agreement`),
-    and how often the two fresh ones were equal (`retest`)."""
+class VerificationRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The result of asking some calls again, twice each.
+
+    `agreement` says how often a fresh score equals the submitted one, `retest` how often the two fresh scores are equal.
+    """
 
     date: Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\d$")]
     calls: Count
@@ -45,8 +49,8 @@ class Verified(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class JudgeCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One judge on one board. `provider`, `model` and `settings` are its identity and decide the ids of its calls.
 
-    `families` are the model families that it shares with the systems whose texts it judges; `exposure` says whether it may have been
-    trained on the board's data. `replies_sha256` is of the replies before they are compressed.
+    `families` are the model families that it shares with the systems whose texts it judges. `exposure` says whether it may have been
+    trained on the board's data. `replies_sha256` is the hash of the uncompressed replies.
     """
 
     name: str
@@ -62,20 +66,20 @@ class JudgeCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     board: Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+@\d+\.\d+\.\d+$")]
     replies_sha256: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
     status: Literal["submitted", "verified"] = "submitted"
-    verified: Verified | None = None
+    verified: VerificationRecord | None = None
 
     @property
     def identity(self) -> JudgeIdentity:
         return JudgeIdentity(self.provider, self.model, dict(self.settings))
 
     @property
-    def shown(self) -> str:
-        """What tables call it."""
-        return self.title or self.name
+    def names(self) -> tuple[str, ...]:
+        """All names by which a reader may know the judge."""
+        return (self.title, self.name, self.model, self.model.rpartition("/")[2])
 
 
 def read_card(path: Path) -> JudgeCard:
-    """The card of a submission. Raises ContentError with `file:line` for the first thing that is wrong with it."""
+    """Read the card of a submission. Raises ContentError with `file:line` for the first problem."""
     card, problems = examine_card(path)
     for problem in problems:
         raise ContentError(problem.message, problem.path, problem.line)
@@ -84,100 +88,86 @@ def read_card(path: Path) -> JudgeCard:
 
 
 def examine_card(path: Path) -> tuple[JudgeCard | None, list[Problem]]:
-    """A card and everything that is wrong with it; None where it cannot be read at all."""
+    """Read a card and list its problems. The card is None if it cannot be read at all."""
     try:
         card = read_spec(path, JudgeCard)
     except ContentError as err:
-        return None, [from_error(err)]
-    return card, [Problem(path, line_of(path, of_key(key)), message) for key, message in card_complaints(card)]
+        return None, [problem_from_error(err)]
+    return card, [Problem(path, line_of(path, key_pattern(key)), message) for key, message in card_complaints(card)]
 
 
 def card_complaints(card: JudgeCard) -> Iterator[tuple[str, str]]:
-    """What cannot stand in a card: (key, what is wrong with it)."""
+    """The problems of a card, as (key, message)."""
     if card.name != card.identity.name:
-        yield "name", f"'{plainly(card.name)}' should be provider and model: '{plainly(card.identity.name)}'"
-    for key, longest in _HOMES.items():
-        yield from ((key, message) for message in name_complaints(getattr(card, key), longest))
-    for key in _TEXTS:
-        yield from ((key, message) for message in text_complaints(getattr(card, key), LONGEST_TEXT))
+        yield "name", f"'{quote(card.name)}' should be provider and model: '{quote(card.identity.name)}'"
+    for key, limit in _NAME_LENGTHS.items():
+        yield from ((key, message) for message in name_complaints(getattr(card, key), limit))
+    if not any(name_complaints(card.title)):
+        yield from (("title", message) for message in title_complaints(card.title))
+    for key in _LONG_TEXTS:
+        yield from ((key, message) for message in text_complaints(getattr(card, key), MAX_TEXT))
     for family in card.families:
         yield from (("families", message) for message in name_complaints(family))
     for key, value in card.settings.items():
         for text in (key, str(value)):
             yield from (("settings", message) for message in name_complaints(text))
     if (card.status == "verified") != (card.verified is not None):
-        yield "status", "a card is verified when it has a [verified] table, which 'harness board verify' writes, and only then"
+        yield "status", "status should be 'verified' exactly if the card has a table [verified], which 'harness board verify' writes"
 
 
-def name_complaints(text: str, longest: int = LONGEST_NAME) -> Iterator[str]:
-    """What keeps a text from being a name that tables can show: what `text_complaints` says, and markup.
+def name_complaints(text: str, limit: int = MAX_NAME) -> Iterator[str]:
+    """Why tables cannot show a text as a name: the complaints of `text_complaints`, and markup.
 
     >>> list(name_complaints("<b>best</b>"))
-    ["'b best /b' holds '<', which is markup; names are plain text"]
+    ["'b best /b' contains '<', which is markup; names are plain text"]
     """
-    yield from text_complaints(text, longest)
-    if found := _MARKUP.search(text):
-        yield f"'{plainly(text)}' holds '{found[0]}', which is markup; names are plain text"
+    yield from text_complaints(text, limit)
+    if markup := _MARKUP.search(text):
+        yield f"'{quote(text)}' contains '{markup[0]}', which is markup; names are plain text"
 
 
-def text_complaints(text: str, longest: int) -> Iterator[str]:
-    """What keeps a text from being shown: its length, and characters that nobody sees or that reorder others."""
-    if len(text) > longest:
-        yield f"{len(text)} characters; at most {longest} can be shown"
-    if hidden := next((c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")), None):
-        yield f"'{plainly(text)}' holds the character U+{ord(hidden):04X}, which cannot be seen; leave it out"
+def text_complaints(text: str, limit: int) -> Iterator[str]:
+    """Why a text cannot be shown: its length, or characters that are invisible or reorder others."""
+    if len(text) > limit:
+        yield f"{len(text)} characters; the limit is {limit}"
+    if hidden := next((c for c in text if c in _INVISIBLE or unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")), None):
+        yield f"'{quote(text)}' contains the invisible character U+{ord(hidden):04X}; remove it"
 
 
-def plainly(text: str, longest: int = 60) -> str:
-    """A text from a stranger's file as messages may quote it: short, without markup and hidden characters."""
-    seen = "".join(c if c.isprintable() else " " for c in text[:longest])
-    return re.sub(r"\s+", " ", re.sub(r"[<>`]", " ", seen)).strip() + ("…" if len(text) > longest else "")
+def quote(text: str, limit: int = 60) -> str:
+    """A text from an untrusted file as messages may quote it: short, without markup and hidden characters."""
+    printable = "".join(c if c.isprintable() else " " for c in text[:limit])
+    return re.sub(r"\s+", " ", re.sub(r"[<>`]", " ", printable)).strip() + ("…" if len(text) > limit else "")
 
 
 def slug(name: str) -> str:
-    """The folder name that a judge's name gives; empty where it gives none.
+    """A folder name made from a judge's name; empty if no valid one can be made.
 
     >>> slug("openai/gpt-4o-2024-08-06"), slug("local/山田"), slug("baseline/..")
     ('openai-gpt-4o-2024-08-06', '', 'baseline')
     """
     if not name.isascii():
         return ""
-    found = re.sub(r"[^a-z0-9._-]+|\.\.+", "-", name.lower())
-    found = re.sub(r"-{2,}", "-", found)[:80].strip("._-")
-    return "" if folder_complaint(found) else found
+    folder = re.sub(r"[^a-z0-9._-]+|\.\.+", "-", name.lower())
+    folder = re.sub(r"-{2,}", "-", folder)[:80].strip("._-")
+    return "" if folder_complaint(folder) else folder
 
 
 def folder_complaint(name: str) -> str:
-    """Why a submission's folder cannot be called that; empty when it can."""
+    """Why a name is not valid for a submission's folder; empty if it is valid."""
     if _SLUG.fullmatch(name) and ".." not in name and not _RESERVED.fullmatch(name):
         return ""
     return (
-        f"'{plainly(name)}' is no name for a submission's folder: lower-case letters a to z, digits, '-', '_' and single '.' between them, "
-        "at most 80 characters, and no name that a system keeps for itself"
+        f"'{quote(name)}' is not a valid folder name: use lower-case letters a to z, digits, '-', '_' and single '.' between them, "
+        "at most 80 characters, and no name that an operating system reserves (such as con)"
     )
 
 
 def write_card(path: Path, card: JudgeCard) -> None:
-    """Write a card whole, or not at all. Raises StoreError."""
+    """Write a card: the whole file or nothing. Raises StoreError."""
     write_atomic(path, card_text(card))
 
 
 def card_text(card: JudgeCard) -> str:
     """The card as TOML: keys in the order of the fields, tables last."""
-    found = msgspec.to_builtins(card)
-    tables = {key: value for key, value in found.items() if isinstance(value, Mapping)}
-    lines = [f"{key} = {_value(value)}" for key, value in found.items() if key not in tables and value is not None]
-    for key, table in tables.items():
-        lines += ["", f"[{key}]", *(f"{_key(name)} = {_value(value)}" for name, value in table.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _value(name)
-
-
-def _value(value: Any) -> str:
-    """A value as TOML; of texts, what JSON writes is TOML too, but for the character DEL."""
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return to_toml(msgspec.to_builtins(card))

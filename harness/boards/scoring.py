@@ -1,4 +1,4 @@
-"""A submission's raw replies become the numbers of a board: every judgment is read from them again, and nobody is asked."""
+"""Examine a submission and read its judgments from its raw replies. No judge is asked, except baselines, which cost nothing."""
 
 from __future__ import annotations
 
@@ -9,202 +9,205 @@ from pathlib import Path
 
 import msgspec
 
-from harness.answers import Answers, Spent
-from harness.boards.anew import BASELINE, Baselines
-from harness.boards.card import CARD, JudgeCard, examine_card, plainly
-from harness.boards.findings import Findings
-from harness.boards.replies import REPLIES, ReplyRow, decode_row, impossible, lines_of
-from harness.boards.structure import folder_problems
-from harness.boards.wanted import Expected, Wanted, wanted_by
-from harness.columns import Coded
+from harness.boards.card import CARD, JudgeCard, examine_card, quote
+from harness.boards.expected import Baselines, ExpectedCalls, ExpectedRow, expected_calls
+from harness.boards.problems import SubmissionProblems, folder_problems
+from harness.boards.replies import REPLIES, ReplyRow, impossible_numbers, read_lines, strict_row
 from harness.content import Board
-from harness.content.problem import Problem
-from harness.content.recorded import Judgments
+from harness.content.problems import Problem
+from harness.data.columns import CodedColumn
+from harness.data.judgment_file import text_hash
+from harness.data.judgments import Judgments
 from harness.errors import ContentError
-from harness.judgments import derive
-from harness.judgments.file import text_hash
+from harness.judges import traits_of
 from harness.model import Judgment, Reply
-from harness.protocol import Prepared
+from harness.runs import Prepared, RunAnswers, Spent, derive_judgments
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """One judge of a board, as its raw replies say."""
+class ScoredSubmission(msgspec.Struct, frozen=True):
+    """One judge of a board: its card, and what its raw replies say."""
 
     card: JudgeCard
     judgments: Judgments
-    answers: Answers
+    answers: RunAnswers
 
 
-class Examined(msgspec.Struct, frozen=True):
-    """A submission that was looked through: what it says, and all that is wrong with it. There is an entry where nothing is."""
+class ExaminedSubmission(msgspec.Struct, frozen=True):
+    """A submission and all its problems. It has an entry only if it has no problem."""
 
     folder: Path
     card: JudgeCard | None = None
-    entry: Entry | None = None
+    entry: ScoredSubmission | None = None
     problems: list[Problem] = []
 
 
-def score(board: Board, prepared: Prepared, folder: Path) -> Entry:
-    """The entry of one submission. `prepared` is the whole board; of one board, prompts are worded once.
+def score(board: Board, prepared: Prepared, folder: Path) -> ScoredSubmission:
+    """Read one submission. `prepared` is the whole board; its prompts are rendered only once.
 
-    Raises ContentError with `file:line` for the first thing that is wrong with it.
+    Raises ContentError with `file:line` for the first problem of the submission.
     """
-    wanted = wanted_by(prepared)
-    found = examine(wanted, folder, Baselines(prepared, wanted))
-    for problem in found.problems:
+    expected = expected_calls(prepared)
+    examined = examine(expected, folder, Baselines(prepared, expected))
+    for problem in examined.problems:
         raise ContentError(problem.message, problem.path, problem.line)
-    assert found.entry is not None
-    return found.entry
+    assert examined.entry is not None
+    return examined.entry
 
 
-def examine(wanted: Wanted, folder: Path, baselines: Baselines | None = None) -> Examined:
-    """Look through one submission: first what its folder holds, then the card, then every line of the replies.
+def examine(expected: ExpectedCalls, folder: Path, baselines: Baselines | None = None) -> ExaminedSubmission:
+    """Examine one submission: its folder, then its card, then every line of its replies.
 
-    Without `baselines` one of a baseline is looked at no further than its card, as it has to be asked anew.
+    Without `baselines`, only the card of a baseline's submission is examined, because its replies have to be computed again.
     """
-    if problems := list(folder_problems(folder)):
-        return Examined(folder, problems=problems)
-    card, problems = examine_card(folder / CARD)
-    findings = Findings()
-    findings.extend(problems)
+    if wrong_files := list(folder_problems(folder)):
+        return ExaminedSubmission(folder, problems=wrong_files)
+    card, card_problems = examine_card(folder / CARD)
+    problems = SubmissionProblems()
+    problems.extend(card_problems)
     if card is None:
-        return Examined(folder, problems=findings.problems)
-    if card.board != wanted.board:
-        findings.add(folder / CARD, None, f"it is of {card.board}, and the board here is {wanted.board}: results on it start afresh")
-        return Examined(folder, card, problems=findings.problems)
-    anew: Mapping[str, Reply] = {}
-    if card.provider == BASELINE:
+        return ExaminedSubmission(folder, problems=problems.problems)
+    if card.board != expected.board:
+        message = f"this submission is for {card.board}, and the board is now {expected.board}; a new version needs new submissions"
+        problems.add(folder / CARD, None, message)
+        return ExaminedSubmission(folder, card, problems=problems.problems)
+    recomputed: Mapping[str, Reply] = {}
+    if traits_of(card.identity).is_baseline:
         if baselines is None:
-            return Examined(folder, card, problems=findings.problems)
+            return ExaminedSubmission(folder, card, problems=problems.problems)
         if complaint := baselines.complaint(card.identity):
-            findings.add(folder / CARD, None, complaint)
-            return Examined(folder, card, problems=findings.problems)
-        anew = baselines.replies(card.identity)
-    reading = _Reading(wanted, card, folder / REPLIES, findings)
-    reading.read(anew)
-    return Examined(folder, card, None if findings else reading.entry(), findings.problems)
+            problems.add(folder / CARD, None, complaint)
+            return ExaminedSubmission(folder, card, problems=problems.problems)
+        recomputed = baselines.replies(card.identity)
+    reader = _ReplyReader(expected, card, folder / REPLIES, problems)
+    reader.read(recomputed)
+    return ExaminedSubmission(folder, card, None if problems else reader.entry(), problems.problems)
 
 
-class _Reading:
-    """The replies of one submission as they are read: each line is held against its call and becomes judgments at once."""
+class _ReplyReader:
+    """Reads the replies of one submission. Each line is compared with its call and turned into judgments at once."""
 
-    def __init__(self, wanted: Wanted, card: JudgeCard, path: Path, findings: Findings) -> None:
-        self._wanted = wanted
+    def __init__(self, expected: ExpectedCalls, card: JudgeCard, path: Path, problems: SubmissionProblems) -> None:
+        self._expected = expected
         self._card = card
         self._identity = card.identity
         self._path = path
-        self._findings = findings
-        self._places = wanted.places(self._identity)
-        self._lines: dict[str, int] = {}  # call id -> the line that it stands in
-        self._judgments: dict[int, list[Judgment]] = {}  # by ask
-        self._counts: dict[str, Counter[str]] = {what: Counter() for what in ("answered_by", "forms", "left_out")}
+        self._problems = problems
+        self._queries_by_call = expected.queries_by_call(self._identity)
+        self._lines: dict[str, int] = {}  # call id -> number of its line
+        self._judgments: dict[int, list[Judgment]] = {}  # by number of the query
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in ("answered_by", "forms", "left_out")}
         self._spent: dict[str, Spent] = {}
 
-    def read(self, anew: Mapping[str, Reply]) -> None:
-        """Read all lines. `anew`: what this judge, asked again here, answers."""
+    def read(self, recomputed: Mapping[str, Reply]) -> None:
+        """Read all lines. `recomputed` are the replies of a baseline, computed again."""
         digest = hashlib.sha256()
         last = ""
         in_order = True
         try:
-            for number, line in lines_of(self._path):
+            for number, line in read_lines(self._path, len(self._queries_by_call)):
                 digest.update(line)
-                row = self._decoded(number, line)
+                row = self._decode(number, line)
                 if row is None:
                     continue
                 if in_order and row.call_id < last:
-                    message = "lines are in the order of their call ids, and from here on they are not"
-                    self._findings.add(self._path, number, message, always=True)
+                    message = "lines should be in the order of their call ids; from this line on they are not"
+                    self._problems.add(self._path, number, message, always=True)
                     in_order = False
                 last = row.call_id
-                if self._belongs(number, row):
-                    self._take(number, row, anew)
+                if self._is_valid(number, row):
+                    self._add(number, row, recomputed)
         except ContentError as err:
-            self._findings.add(err.path, err.line, _message(err), always=True)
-            return  # what was not read is not missing
+            self._problems.add(err.path, err.line, _message(err), always=True)
+            return  # unread calls are not missing
         if digest.hexdigest() != self._card.replies_sha256:
-            now = digest.hexdigest()
-            message = f"its lines have the hash {now}, and replies_sha256 in {CARD} says another: one of the two was changed"
-            self._findings.add(self._path, None, message)
-        self._missing()
+            message = f"the hash of its lines is {digest.hexdigest()}, not replies_sha256 of {CARD}: one of the two was changed"
+            self._problems.add(self._path, None, message)
+        self._report_missing()
 
-    def _decoded(self, number: int, line: bytes) -> ReplyRow | None:
+    def _decode(self, number: int, line: bytes) -> ReplyRow | None:
         try:
-            return decode_row(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as err:
-            reason = plainly(str(err).replace("`", ""), 120)
-            self._findings.add(self._path, number, f"not a row of 'harness store export' ({reason})")
+            return strict_row(line)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as err:
+            reason = quote(str(err).replace("`", ""), 120)
+            self._problems.add(self._path, number, f"not a row of 'harness store export' ({reason})")
             return None
 
-    def _belongs(self, number: int, row: ReplyRow) -> bool:
-        """Whether a row is one of the board's calls, for the first time, and says what that call was."""
-        places = self._places.get(row.call_id)
-        if places is None:
-            self._findings.add(
+    def _is_valid(self, number: int, row: ReplyRow) -> bool:
+        """Whether a row is a call of the board, stands here for the first time, and agrees with what its call id stands for."""
+        queries = self._queries_by_call.get(row.call_id)
+        if queries is None:
+            self._problems.add(
                 self._path,
                 number,
-                f"call '{plainly(row.call_id, 16)}' is none of {self._wanted.board} for this judge; "
-                f"if that is so of every line, provider, model or settings in {CARD} are not those that it was asked with",
+                f"call '{quote(row.call_id, 16)}' is not a call of {self._expected.board} for this judge; "
+                f"if every line says this, provider, model or settings in {CARD} differ from those of the run",
             )
             return False
         if first := self._lines.get(row.call_id):
-            self._findings.add(self._path, number, f"the call of line {first} again; each call has one reply")
+            self._problems.add(self._path, number, f"the same call as line {first}; each call has one reply")
             return False
         self._lines[row.call_id] = number
-        wrong = _differences(row, self._wanted.expected[places[0]], self._card.name)
-        if wrong:
-            self._findings.add(self._path, number, f"its {', '.join(wrong)} not what its call id stands for")
-        if problem := impossible(row.reply):
-            self._findings.add(self._path, number, f"no reply has such numbers: {problem}")
+        differing = _differing_fields(row, self._expected.rows[queries[0]], self._card.name)
+        if differing:
+            self._problems.add(self._path, number, f"differs from what its call id stands for in {', '.join(differing)}")
+        if complaint := impossible_numbers(row.reply):
+            self._problems.add(self._path, number, f"impossible numbers: {complaint}")
             return False
-        return not wrong
+        return not differing
 
-    def _take(self, number: int, row: ReplyRow, anew: Mapping[str, Reply]) -> None:
-        """Read the judgments of a row, for each of the asks that it answers."""
-        reply, wanted = row.reply, self._wanted
-        expected = anew.get(row.call_id)
-        if expected is not None and msgspec.structs.replace(reply, seconds=0.0) != expected:
-            said = plainly(expected.text)
-            self._findings.add(self._path, number, f"not what {self._card.name} answers when it is asked anew: {said}")
-        for nth, at in enumerate(self._places[row.call_id]):
-            ask = wanted.asks[at]
-            spent = self._spent.setdefault(ask.item.language, Spent())
-            if nth == 0:
+    def _add(self, number: int, row: ReplyRow, recomputed: Mapping[str, Reply]) -> None:
+        """Read the judgments of a row, for each query that it answers."""
+        reply, expected = row.reply, self._expected
+        correct = recomputed.get(row.call_id)
+        if correct is not None and msgspec.structs.replace(reply, seconds=0.0) != correct:
+            self._problems.add(self._path, number, f"{self._card.name} gives another reply when it is asked again: {quote(correct.text)}")
+        for position, query_number in enumerate(self._queries_by_call[row.call_id]):
+            query = expected.queries[query_number]
+            spent = self._spent.setdefault(query.item.language, Spent())
+            if position == 0:
                 self._counts["answered_by"][reply.model] += 1
                 self._counts["forms"][reply.form] += 1
                 self._counts["left_out"].update(reply.left_out)
                 spent.add(reply)
-            found = list(derive(ask, reply, row.call_id, self._identity, wanted.scales, wanted.languages[at], tell=False))
-            for judgment in found:
+            language = expected.languages[query_number]
+            judgments = list(
+                derive_judgments(
+                    query, reply, row.call_id, self._identity, expected.scales, expected.vocabulary, language, detect_language=False
+                )
+            )
+            for judgment in judgments:
                 if judgment.failure:
                     spent.failures[judgment.failure.value] = spent.failures.get(judgment.failure.value, 0) + 1
-            self._judgments[at] = found
+            self._judgments[query_number] = judgments
 
-    def _missing(self) -> None:
-        asks = self._wanted.asks
-        left = Counter(asks[places[0]].item.language for call_id, places in self._places.items() if call_id not in self._lines)
-        of = Counter(asks[places[0]].item.language for places in self._places.values())
-        for language, count in sorted(left.items()):
-            what = "the language is missing" if count == of[language] else f"{count:,} of {of[language]:,} calls are missing"
-            self._findings.add(self._path, None, f"{language}: {what}; a board is answered whole")
+    def _report_missing(self) -> None:
+        queries = self._expected.queries
+        languages = {call_id: queries[numbers[0]].item.language for call_id, numbers in self._queries_by_call.items()}
+        calls = Counter(languages.values())
+        missing = Counter(language for call_id, language in languages.items() if call_id not in self._lines)
+        for language, count in sorted(missing.items()):
+            what = "the language is missing" if count == calls[language] else f"{count:,} of {calls[language]:,} calls are missing"
+            self._problems.add(self._path, None, f"{language}: {what}; a submission has a reply to every call of the board")
 
-    def entry(self) -> Entry:
+    def entry(self) -> ScoredSubmission:
         name = self._card.name
-        judgments = Judgments.of([judgment for at in range(len(self._wanted.asks)) for judgment in self._judgments[at]])
-        reasons = judgments.justification
-        hashed = Judgments(**judgments.columns | {"justification": Coded(tuple(map(text_hash, reasons.values)), reasons.codes)})
-        counts = {what: {name: dict(sorted(found.items()))} for what, found in self._counts.items()}
-        return Entry(self._card, hashed, Answers(missing={name: 0}, spent={name: dict(sorted(self._spent.items()))}, **counts))
+        judgments = Judgments.from_rows([judgment for number in range(len(self._expected.queries)) for judgment in self._judgments[number]])
+        texts = judgments.justification
+        hashed = Judgments(**judgments.columns | {"justification": CodedColumn(tuple(map(text_hash, texts.values)), texts.codes)})
+        counts = {kind: {name: dict(sorted(count.items()))} for kind, count in self._counts.items()}
+        spent = {name: dict(sorted(self._spent.items()))}
+        return ScoredSubmission(
+            self._card, hashed, RunAnswers({name: 0}, counts["answered_by"], counts["forms"], counts["left_out"], spent)
+        )
 
 
-def _differences(row: ReplyRow, call: Expected, judge: str) -> list[str]:
-    """What a row says otherwise than the call that it names."""
-    if row.judge == judge and all(getattr(row, name) == getattr(call, name) for name in call.__struct_fields__):
-        return []
-    found = ["judge"] if row.judge != judge else []
-    found += [name for name in call.__struct_fields__ if getattr(row, name) != getattr(call, name)]
-    return [*found[:-1], f"{found[-1]} is" if len(found) == 1 else f"{found[-1]} are"]
+def _differing_fields(row: ReplyRow, expected: ExpectedRow, judge: str) -> list[str]:
+    """The fields in which a row differs from its call."""
+    judge_field = ["judge"] if row.judge != judge else []
+    return judge_field + [name for name in expected.__struct_fields__ if getattr(row, name) != getattr(expected, name)]
 
 
 def _message(err: ContentError) -> str:
-    where = f"{err.path}:{err.line}" if err.line else f"{err.path}"
-    return str(err).removeprefix(f"{where}: ")
+    """The message of an error without its place, which a problem names itself."""
+    place = f"{err.path}:{err.line}" if err.line else f"{err.path}"
+    return str(err).removeprefix(f"{place}: ")

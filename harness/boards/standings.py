@@ -1,4 +1,4 @@
-"""The standings of a board: one table a language, of all judges on the same questions, with what the cards and the replies say of them."""
+"""The standings of a board: one table for each language, with all judges on the same questions, and what their cards and replies say."""
 
 from __future__ import annotations
 
@@ -8,29 +8,27 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.analyse import POOLED, Placed, Ranking, of_rule, rank
-from harness.answers import Spent
-from harness.boards.scoring import Entry
+from harness.analyse import POOLED, RankedJudge, Ranking, of_rule, rank
+from harness.boards.scoring import ScoredSubmission
 from harness.content import Board
-from harness.content.recorded import Judgments
+from harness.data.judgments import Judgments
+from harness.judges import traits_of
 from harness.model import parse_variant
-from harness.prices import price_of
-from harness.protocol import Prepared
+from harness.runs import Prepared, Spent, price_of
 
 SCHEMA_VERSION = 1
-BASELINE = "baseline"
 
 
 class Spending(msgspec.Struct, frozen=True):
-    """What 1,000 judgments of one language took. US dollars are None where no price is known or no token was counted."""
+    """The cost of 1,000 judgments in one language. US dollars are None if no price is known or no token was counted."""
 
     dollars: float | None
     seconds: float
-    prices: str | None  # the date of the prices; `always` for what costs nothing
+    prices: str | None  # the date of the prices; `always` for a judge that costs nothing
 
 
 class Contender(msgspec.Struct, frozen=True):
-    """One judge of a board: what its card says, and what it took, by language. `id` tells judges of one name apart."""
+    """One judge of a board: what its card says, and what it costs, by language. `id` differs for judges with the same name."""
 
     id: str
     name: str
@@ -46,13 +44,13 @@ class Contender(msgspec.Struct, frozen=True):
     spending: dict[str, Spending]
 
     @property
-    def shown(self) -> str:
-        """What tables call it."""
+    def display_name(self) -> str:
+        """The name that tables show."""
         return self.title or self.name
 
 
 class Overall(msgspec.Struct, frozen=True):
-    """One judge over the languages: `mean` and `worst` are None if it has no number in one of them, as blanks do not average."""
+    """One judge over all languages. `mean` and `worst` are None if it has no number in one language: a blank cannot be averaged."""
 
     judge: str
     variant: str
@@ -61,11 +59,11 @@ class Overall(msgspec.Struct, frozen=True):
     worst: float | None
     worst_language: str | None
     beats_baseline: int  # languages in which it is shown to beat the majority baseline
-    tested: int  # languages in which that can be told
+    tested: int  # languages in which this can be tested
 
 
 class Standings(msgspec.Struct, frozen=True):
-    """Everything that a board's tables show. Equal entries give equal standings, whatever their order: no clock, no host, no path."""
+    """Everything that a board's tables show. Equal entries give equal standings in any order: no clock, no host, no path."""
 
     schema_version: int
     board: str
@@ -84,21 +82,21 @@ class Standings(msgspec.Struct, frozen=True):
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs, unrounded."""
-        found: dict[str, Any] = msgspec.to_builtins(self)
-        return found
+        fields: dict[str, Any] = msgspec.to_builtins(self)
+        return fields
 
     def judge(self, name: str) -> Contender:
         """The judge with this id."""
         return next(judge for judge in self.judges if judge.id == name)
 
     def table(self, language: str, variant: str = "", metric: str = POOLED) -> Ranking | None:
-        """One table; None for a language without numbers. Without a variant, that of the board's first."""
-        wanted = (language, variant or self.variants[0], metric)
-        return next((table for table in self.tables if (table.language, table.variant, table.metric) == wanted), None)
+        """One table; None for a language without numbers. The default variant is the board's first."""
+        key = (language, variant or self.variants[0], metric)
+        return next((table for table in self.tables if (table.language, table.variant, table.metric) == key), None)
 
 
-def standings(board: Board, prepared: Prepared, entries: Sequence[Entry]) -> Standings:
-    """The standings of `entries` on a board.
+def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmission]) -> Standings:
+    """Rank `entries` on a board.
 
     Args:
         board: its protocol.
@@ -106,11 +104,11 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[Entry]) -> Sta
         entries: of its submissions, in any order.
 
     Raises:
-        UsageError: where the board ranks by something that nobody can be ranked by.
+        UsageError: if the board ranks by a statistic that cannot rank judges.
     """
     protocol = prepared.protocol
-    by_name = named(entries)
-    judgments = {name: _ranked(entry.judgments) for name, entry in by_name.items()}
+    by_id = entries_by_id(entries)
+    judgments = {judge: _ranking_columns(entry.judgments) for judge, entry in by_id.items()}
     variants = tuple(str(parse_variant(text)) for text in board.variants)
     tables = rank(
         prepared.data,
@@ -136,26 +134,26 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[Entry]) -> Sta
         repeats=protocol.repeats,
         constructed=protocol.constructed,
         unreviewed=tuple(_unreviewed(prepared)),
-        judges=tuple(_contender(name, entry, prepared) for name, entry in by_name.items()),
+        judges=tuple(_contender(judge, entry, prepared) for judge, entry in by_id.items()),
         tables=tables,
-        overall=tuple(_overall(list(by_name), variants, protocol.languages, tables)),
+        overall=tuple(_overall(list(by_id), variants, protocol.languages, tables)),
     )
 
 
-def named(entries: Sequence[Entry]) -> dict[str, Entry]:
-    """Entries by names of their own, in an order that does not depend on where they came from."""
-    found: dict[str, Entry] = {}
+def entries_by_id(entries: Sequence[ScoredSubmission]) -> dict[str, ScoredSubmission]:
+    """Entries by a unique id: the judge's name, numbered if several have it. The order does not depend on the order of `entries`."""
+    by_id: dict[str, ScoredSubmission] = {}
     for entry in sorted(entries, key=lambda entry: (entry.card.name, entry.card.title, entry.card.replies_sha256)):
-        name, number = entry.card.name, 1
-        while name in found:
+        judge, number = entry.card.name, 1
+        while judge in by_id:
             number += 1
-            name = f"{entry.card.name}#{number}"
-        found[name] = entry
-    return found
+            judge = f"{entry.card.name}#{number}"
+        by_id[judge] = entry
+    return by_id
 
 
-def _ranked(judgments: Judgments) -> Judgments:
-    """Without what ranks do not look at: a hundred judges' justifications are a lot."""
+def _ranking_columns(judgments: Judgments) -> Judgments:
+    """Judgments without the columns that ranks do not need: the justifications of a hundred judges take much memory."""
     kept = {column: judgments.columns[column] for column in Judgments.COLUMNS}
     return Judgments(**kept)
 
@@ -168,37 +166,37 @@ def _unreviewed(prepared: Prepared) -> list[str]:
 # ---- what cards and replies say
 
 
-def _contender(name: str, entry: Entry, prepared: Prepared) -> Contender:
+def _contender(judge: str, entry: ScoredSubmission, prepared: Prepared) -> Contender:
     card, answers = entry.card, entry.answers
     language = {item.item_id: item.language for item in prepared.data.items}
-    of_item = [language.get(item, "") for item in entry.judgments.item.values]
-    each = np.bincount(entry.judgments.item.codes, minlength=len(of_item)).tolist()
-    judged: dict[str, int] = {}
-    for tag, count in zip(of_item, each, strict=True):
-        judged[tag] = judged.get(tag, 0) + count
+    item_languages = [language.get(item, "") for item in entry.judgments.item.values]
+    item_counts = np.bincount(entry.judgments.item.codes, minlength=len(item_languages)).tolist()
+    judgments: dict[str, int] = {}
+    for tag, count in zip(item_languages, item_counts, strict=True):
+        judgments[tag] = judgments.get(tag, 0) + count
     spent = answers.spent.get(card.name, {})
     return Contender(
-        id=name,
+        id=judge,
         name=card.name,
         title=card.title,
         model=card.model,
-        baseline=card.provider == BASELINE,
+        baseline=traits_of(card.identity).is_baseline,
         status=card.status,
         open_weights=card.open_weights,
         exposure=card.exposure,
         exposure_note=card.exposure_note,
         families=card.families,
         answered_by=answers.answered_by.get(card.name, {}),
-        spending={tag: _spending(entry, spent[tag], judged[tag]) for tag in sorted(spent) if judged.get(tag)},
+        spending={tag: _spending(entry, spent[tag], judgments[tag]) for tag in sorted(spent) if judgments.get(tag)},
     )
 
 
-def _spending(entry: Entry, spent: Spent, judgments: int) -> Spending:
+def _spending(entry: ScoredSubmission, spent: Spent, judgments: int) -> Spending:
     price = price_of(entry.card.identity)
     counted = spent.usage.prompt_tokens + spent.usage.completion_tokens > 0
     dollars = None
     if price is not None and (counted or not (price.input or price.output)):
-        dollars = price.of(spent.usage) - price.of(spent.batched) + price.in_batch().of(spent.batched)
+        dollars = price.cost(spent.usage) - price.cost(spent.batched) + price.in_batch().cost(spent.batched)
     return Spending(
         dollars=None if dollars is None else round(1000 * dollars / judgments, 9),
         seconds=round(1000 * spent.seconds / judgments, 6),
@@ -210,28 +208,28 @@ def _spending(entry: Entry, spent: Spent, judgments: int) -> Spending:
 
 
 def _overall(judges: Sequence[str], variants: Sequence[str], languages: Sequence[str], tables: Sequence[Ranking]) -> list[Overall]:
-    """Every judge over the languages, those with a mean first, by mean; blanks last."""
-    rows: dict[tuple[str, str], Mapping[str, Placed]] = {
+    """Every judge over all languages, sorted by mean; judges without a mean come last."""
+    rows: dict[tuple[str, str], Mapping[str, RankedJudge]] = {
         (table.variant, table.language): {row.judge: row for row in table.rows} for table in tables if table.metric == POOLED
     }
-    found = []
+    overall = []
     for variant in variants:
-        own = [_over(judge, variant, {tag: rows.get((variant, tag), {}).get(judge) for tag in languages}) for judge in judges]
-        found += sorted(own, key=lambda each: (each.mean is None, -(each.mean or 0.0), each.judge))
-    return found
+        own = [_overall_row(judge, variant, {tag: rows.get((variant, tag), {}).get(judge) for tag in languages}) for judge in judges]
+        overall += sorted(own, key=lambda each: (each.mean is None, -(each.mean or 0.0), each.judge))
+    return overall
 
 
-def _over(judge: str, variant: str, placed: Mapping[str, Placed | None]) -> Overall:
-    values = {tag: row.value if row else None for tag, row in placed.items()}
+def _overall_row(judge: str, variant: str, rows: Mapping[str, RankedJudge | None]) -> Overall:
+    values = {tag: row.value if row else None for tag, row in rows.items()}
     known = {tag: value for tag, value in values.items() if value is not None}
-    whole = bool(known) and len(known) == len(values)
-    worst = min(known, key=lambda tag: (known[tag], tag)) if whole else None
-    tested = [row.beats_baseline for row in placed.values() if row and row.beats_baseline is not None]
+    complete = bool(known) and len(known) == len(values)
+    worst = min(known, key=lambda tag: (known[tag], tag)) if complete else None
+    tested = [row.beats_baseline for row in rows.values() if row and row.beats_baseline is not None]
     return Overall(
         judge=judge,
         variant=variant,
         by_language=values,
-        mean=sum(known.values()) / len(known) if whole else None,
+        mean=sum(known.values()) / len(known) if complete else None,
         worst=known[worst] if worst else None,
         worst_language=worst,
         beats_baseline=sum(tested),

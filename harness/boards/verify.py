@@ -1,7 +1,7 @@
-"""`harness board verify`: some of a submission's calls are asked again, twice, and held against what was submitted.
+"""Verify a submission, for `harness board verify`: ask some of its calls again, twice each, and compare the replies.
 
-A judge does not always answer the same, so the measure is its own retest noise: a submission holds if it is no further from the fresh
-answers than these are from each other, by the exact test of `harness.stats.retest`.
+A judge does not always answer the same, so it is compared with its own retest noise. A submission holds if it differs no more from the
+fresh replies than these differ from each other, by the exact test of `harness.stats.retest`.
 """
 
 from __future__ import annotations
@@ -19,34 +19,40 @@ from pathlib import Path
 import msgspec
 
 from harness.analyse import Outcome, Retest, held_against
-from harness.asking import Watcher, estimate, price_asked
-from harness.boards.anew import Baselines
-from harness.boards.card import CARD, JudgeCard, Verified, write_card
-from harness.boards.check import SUBMISSIONS, whole_board
-from harness.boards.replies import REPLIES, decode_row, lines_of
+from harness.boards.board import SUBMISSIONS, whole_board
+from harness.boards.card import CARD, JudgeCard, VerificationRecord, write_card
+from harness.boards.expected import Baselines, expected_calls
+from harness.boards.replies import REPLIES, decode_row, read_lines
 from harness.boards.scoring import examine
-from harness.boards.wanted import wanted_by
-from harness.engines import Settings, Work, ask_all, check_engine
-from harness.engines.work import only
+from harness.engines import JudgeWork, Settings, ask_all, check_engine
+from harness.engines.work import with_ids
 from harness.errors import ContentError, IncompleteRun, UsageError
-from harness.judges import Judge, JudgeOptions, open_judge
-from harness.judges.environment import Environment
-from harness.judgments import failures
-from harness.judgments.derive import read
+from harness.judges import Judge, JudgeOptions, open_judge, opening_name
+from harness.judges.base import Environment
 from harness.model import Call, JudgeIdentity, Reply, Scale
-from harness.plan import Calls, Plan, rough_usage
-from harness.prices import Price
-from harness.protocol import Prepared
+from harness.parse import Vocabulary
+from harness.runs import (
+    Plan,
+    PlannedCalls,
+    Prepared,
+    Price,
+    Watcher,
+    estimate_cost,
+    estimate_usage,
+    price_for_engine,
+    read_metrics,
+    reply_failures,
+)
 from harness.store import Store
 
 SHARE = 0.05
-LEAST = 20  # calls, however few that share is
-LEVEL = 0.05  # a submission whose p is below does not hold
+MIN_CALLS = 20  # calls that are asked again at least
+LEVEL = 0.05  # a submission does not hold if its p-value is below
 _PASSES = ("first", "second")
 
 
-class Differing(msgspec.Struct, frozen=True):
-    """One metric of one call on which the three answers are not the same; a failure stands in the place of a score."""
+class DifferingAnswer(msgspec.Struct, frozen=True):
+    """One metric of one call on which the three answers differ. An answer is a score or the name of a failure."""
 
     call_id: str
     language: str
@@ -58,12 +64,15 @@ class Differing(msgspec.Struct, frozen=True):
 
     @property
     def alone(self) -> bool:
-        """Whether the fresh answers agree with each other and not with the submitted one."""
+        """Whether the fresh answers agree with each other, but not with the submitted one."""
         return self.first == self.second != self.submitted
 
 
 class Verification(msgspec.Struct, frozen=True):
-    """What came of it. `drawn`: calls asked again, by language; `renamed`: other models that answered, `(submitted, fresh)`."""
+    """The result. `drawn` counts the calls that were asked again, by language; `found` is the result of the retest.
+
+    `renamed` names the models of the submitted and of the fresh replies, if no model answered both.
+    """
 
     submission: Path
     judge: str
@@ -71,7 +80,7 @@ class Verification(msgspec.Struct, frozen=True):
     calls: int
     drawn: dict[str, int]
     found: Retest
-    differing: tuple[Differing, ...]
+    differing: tuple[DifferingAnswer, ...]
     renamed: tuple[str, str] | None = None
 
     @property
@@ -92,52 +101,53 @@ def verify(
     data: Path | None = None,
     out: Path | None = None,
 ) -> Verification:
-    """Ask a share of a submission's calls again, twice each, and mark its card as verified if it holds; otherwise change nothing.
+    """Ask a share of a submission's calls again, twice each. Mark its card as verified if it holds; otherwise change nothing.
 
     Args:
         board, submission: a board, and the folder of one of its submissions, by name or path.
-        share: of the board's calls, at least 20 of them, spread over the languages; `seed` draws them, by default one that nobody could
-            know beforehand.
+        share: of the board's calls; at least 20 calls are asked, spread over the languages.
+        seed: draws the calls; by default a random one, so that nobody can know the calls beforehand.
         base_url, content, data, settings: as for a run.
-        out: a results folder for what is answered, from which the same command goes on; by default one that is thrown away.
+        out: a results folder for the replies, from which the same command continues; by default a temporary one.
 
     Raises:
-        UsageError, ContentError, JudgeError, StoreError as a run; IncompleteRun when calls are left without an answer.
+        UsageError, ContentError, JudgeError, StoreError: as for a run.
+        IncompleteRun: if calls have no reply.
     """
     check_engine(settings)
     prepared = whole_board(board, content, data)
-    folder = _folder(prepared, board, submission)
-    card = _sound(prepared, folder)
-    judge = _opened(card.identity, prepared, base_url, settings)
+    folder = _find_folder(prepared, board, submission)
+    card = _read_valid_card(prepared, folder)
+    judge = _open_judge(card.identity, prepared, base_url, settings)
     check_engine(settings, [judge])
     seed = secrets.randbelow(10**9) if seed is None else seed
     plan = prepared.plan(None)
     calls = plan.calls(card.identity)
-    chosen = draw(_by_language(plan, calls), share, seed)
-    wanted = only(calls, {call_id for ids in chosen.values() for call_id in ids})
-    assert isinstance(wanted, Calls)
+    ids_by_language = draw_calls(_by_language(plan, calls), share, seed)
+    drawn = with_ids(calls, {call_id for ids in ids_by_language.values() for call_id in ids})
+    assert isinstance(drawn, PlannedCalls)
     if prepared.data.private and judge.endpoint:
-        watcher.consent(judge.endpoint, len(wanted))
-    with _results(out) as results:
-        fresh = _ask_twice(judge, wanted, prepared, results, watcher, settings)
-    verification = _compared(wanted, prepared.data.scales, _submitted(folder, wanted), fresh, folder, card, seed, chosen)
+        watcher.consent(judge.endpoint, len(drawn))
+    with _results_folder(out) as results:
+        fresh = _ask_twice(judge, drawn, prepared, results, watcher, settings)
+    verification = _compare(drawn, prepared, _submitted_replies(folder, drawn), fresh, folder, card, seed, ids_by_language)
     if verification.holds:
-        write_card(folder / CARD, _verified(card, verification))
+        write_card(folder / CARD, _verified_card(card, verification))
     return verification
 
 
-def draw(calls: Mapping[str, Sequence[str]], share: float, seed: int) -> dict[str, list[str]]:
-    """A random share of call ids, by language: as many of each as it has of all, and one at least where there is one for each.
+def draw_calls(calls: Mapping[str, Sequence[str]], share: float, seed: int) -> dict[str, list[str]]:
+    """Draw a random share of call ids, in proportion to the size of each language, with at least one of each if there are enough.
 
-    >>> {tag: len(ids) for tag, ids in draw({"cs": ["a"] * 300, "ja": ["b"] * 100}, 0.05, seed=0).items()}
+    >>> {tag: len(ids) for tag, ids in draw_calls({"cs": ["a"] * 300, "ja": ["b"] * 100}, 0.05, seed=0).items()}
     {'cs': 15, 'ja': 5}
     """
     total = sum(map(len, calls.values()))
-    number = min(total, max(LEAST, math.ceil(round(share * total, 6))))
-    due = {tag: number * len(ids) / total for tag, ids in calls.items()}
-    least = 1 if number >= len(calls) else 0
-    counts = {tag: max(least, math.floor(part)) for tag, part in due.items()}
-    for tag in sorted(due, key=lambda tag: (counts[tag] - due[tag], tag)):  # the largest remainders first
+    number = min(total, max(MIN_CALLS, math.ceil(round(share * total, 6))))
+    quotas = {tag: number * len(ids) / total for tag, ids in calls.items()}
+    minimum = 1 if number >= len(calls) else 0
+    counts = {tag: max(minimum, math.floor(quota)) for tag, quota in quotas.items()}
+    for tag in sorted(quotas, key=lambda tag: (counts[tag] - quotas[tag], tag)):  # the largest remainders first
         if sum(counts.values()) < number:
             counts[tag] += 1
     return {tag: random.Random(f"{seed}\x1f{tag}").sample(sorted(ids), min(counts[tag], len(ids))) for tag, ids in sorted(calls.items())}
@@ -146,70 +156,70 @@ def draw(calls: Mapping[str, Sequence[str]], share: float, seed: int) -> dict[st
 # ---- the submission
 
 
-def _folder(prepared: Prepared, board: str, submission: str) -> Path:
+def _find_folder(prepared: Prepared, board: str, submission: str) -> Path:
     home = prepared.library.board_files[board].parent / SUBMISSIONS
     for folder in (home / submission, Path(submission)):
         if (folder / CARD).is_file():
             return folder
-    here = ", ".join(sorted(path.name for path in home.glob("*") if path.is_dir())) or "none"
-    raise UsageError(f"no submission '{submission}' on the board '{board}'.\n         here: {here}")
+    known = ", ".join(sorted(path.name for path in home.glob("*") if path.is_dir())) or "none"
+    raise UsageError(f"no submission '{submission}' on the board '{board}'.\n         here: {known}")
 
 
-def _sound(prepared: Prepared, folder: Path) -> JudgeCard:
-    """The card of a submission with which nothing is wrong. Raises ContentError with the first thing that is."""
-    wanted = wanted_by(prepared)
-    found = examine(wanted, folder, Baselines(prepared, wanted))
-    for problem in found.problems:
-        raise ContentError(f"{problem.message} ('harness board check' says all that is wrong)", problem.path, problem.line)
-    assert found.card is not None
-    return found.card
+def _read_valid_card(prepared: Prepared, folder: Path) -> JudgeCard:
+    """The card of a submission without problems. Raises ContentError with the first problem."""
+    expected = expected_calls(prepared)
+    examined = examine(expected, folder, Baselines(prepared, expected))
+    for problem in examined.problems:
+        raise ContentError(f"{problem.message} ('harness board check' lists all problems)", problem.path, problem.line)
+    assert examined.card is not None
+    return examined.card
 
 
-def _opened(identity: JudgeIdentity, prepared: Prepared, base_url: str | None, settings: Settings) -> Judge:
+def _open_judge(identity: JudgeIdentity, prepared: Prepared, base_url: str | None, settings: Settings) -> Judge:
     options = JudgeOptions(base_url, Environment(os.environ), prepared.training, prepared.protocol.seed, settings.timeout)
-    judge = open_judge(identity.name, options)
+    judge = open_judge(opening_name(identity), options)
     if judge.identity != identity:
         raise UsageError(
-            f"{identity.name} was asked with the settings {_shown(identity)}, and here it has {_shown(judge.identity)}; "
-            "an endpoint is named with --base-url or OPENAI_BASE_URL"
+            f"{identity.name} was asked with the settings {_settings_text(identity)}, and here it has {_settings_text(judge.identity)}; "
+            "name the endpoint with --base-url or OPENAI_BASE_URL"
         )
     return judge
 
 
-def _shown(identity: JudgeIdentity) -> str:
+def _settings_text(identity: JudgeIdentity) -> str:
     return ", ".join(f"{name}={value}" for name, value in sorted(identity.settings.items())) or "none"
 
 
-def _by_language(plan: Plan, calls: Calls) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for ask, call_id, first in zip(plan.asks(), calls.every_id(), calls.wanted, strict=True):
+def _by_language(plan: Plan, calls: PlannedCalls) -> dict[str, list[str]]:
+    ids: dict[str, list[str]] = {}
+    for query, call_id, first in zip(plan.queries(), calls.all_call_ids(), calls.selected, strict=True):
         if first:
-            found.setdefault(ask.item.language, []).append(call_id)
-    return found
+            ids.setdefault(query.item.language, []).append(call_id)
+    return ids
 
 
-def _submitted(folder: Path, wanted: Calls) -> dict[str, Reply]:
-    ids = set(wanted.ids())
-    rows = (decode_row(line) for _, line in lines_of(folder / REPLIES))
+def _submitted_replies(folder: Path, drawn: PlannedCalls) -> dict[str, Reply]:
+    ids = set(drawn.ids())
+    rows = (decode_row(line) for _, line in read_lines(folder / REPLIES))
     return {row.call_id: row.reply for row in rows if row.call_id in ids}
 
 
-def _verified(card: JudgeCard, found: Verification) -> JudgeCard:
-    table = Verified(
+def _verified_card(card: JudgeCard, verification: Verification) -> JudgeCard:
+    record = VerificationRecord(
         date=time.strftime("%Y-%m-%d", time.gmtime()),
-        calls=found.found.n,
-        agreement=round(1 - found.found.apart, 4),
-        retest=round(1 - found.found.apart_fresh, 4),
-        seed=found.seed,
+        calls=verification.found.n,
+        agreement=round(1 - verification.found.apart, 4),
+        retest=round(1 - verification.found.apart_fresh, 4),
+        seed=verification.seed,
     )
-    return msgspec.structs.replace(card, status="verified", verified=table)
+    return msgspec.structs.replace(card, status="verified", verified=record)
 
 
 # ---- asking
 
 
 @contextmanager
-def _results(out: Path | None) -> Iterator[Path]:
+def _results_folder(out: Path | None) -> Iterator[Path]:
     if out is not None:
         yield out
         return
@@ -218,48 +228,50 @@ def _results(out: Path | None) -> Iterator[Path]:
 
 
 def _ask_twice(
-    judge: Judge, wanted: Calls, prepared: Prepared, results: Path, watcher: Watcher, settings: Settings
+    judge: Judge, drawn: PlannedCalls, prepared: Prepared, results: Path, watcher: Watcher, settings: Settings
 ) -> tuple[list[Reply], list[Reply]]:
-    """Two fresh replies to every call, in a store each: in one, the second would be the first. Raises IncompleteRun when one is missing."""
-    price = price_asked(judge.identity, settings)
+    """Ask every call twice. Each pass has its own store, because a store would return the first reply instead of asking again.
+
+    Raises IncompleteRun if a reply is missing.
+    """
+    price = price_for_engine(judge.identity, settings)
     if settings.limits.cost is not None and price is None:
-        raise UsageError(f"--max-cost needs a price, and none is known for {judge.identity.name}: give one with --prices FILE")
-    left = [_unanswered(results / name, wanted) for name in _PASSES]
-    both = estimate(left[0], price), estimate(left[1], price)
-    whole = msgspec.structs.replace(
-        both[0],
-        calls=sum(one.calls for one in both),
-        prompt_tokens=sum(one.prompt_tokens for one in both),
-        answer_tokens=sum(one.answer_tokens for one in both),
-        cost=None if price is None else sum(one.cost or 0 for one in both),
+        raise UsageError(f"--max-cost needs a price, and {judge.identity.name} has no known price; give one with --prices FILE")
+    passes = [estimate_cost(_unanswered_calls(results / name, drawn), price) for name in _PASSES]
+    total = msgspec.structs.replace(
+        passes[0],
+        calls=sum(one.calls for one in passes),
+        prompt_tokens=sum(one.prompt_tokens for one in passes),
+        answer_tokens=sum(one.answer_tokens for one in passes),
+        cost=None if price is None else sum(one.cost or 0 for one in passes),
     )
     limit = settings.limits.cost
-    if limit is not None and whole.cost is not None and whole.cost > limit:
-        raise UsageError(f"asking {whole.calls} calls takes about ${whole.cost:.2f}, and --max-cost says {limit:g}; take a smaller --share")
-    watcher.planned(judge.identity, whole, 2 * len(wanted) - whole.calls)
-    first, second = (_ask_once(judge, wanted, prepared, results / name, watcher, settings, price) for name in _PASSES)
+    if limit is not None and total.cost is not None and total.cost > limit:
+        raise UsageError(f"asking {total.calls} calls costs about ${total.cost:.2f}, more than --max-cost {limit:g}; use a smaller --share")
+    watcher.planned(judge.identity, total, 2 * len(drawn) - total.calls)
+    first, second = (_ask_once(judge, drawn, prepared, results / name, watcher, settings, price) for name in _PASSES)
     return first, second
 
 
-def _unanswered(folder: Path, wanted: Calls) -> Calls:
+def _unanswered_calls(folder: Path, drawn: PlannedCalls) -> PlannedCalls:
     with Store.writing(folder) as store:
-        return wanted.without([number is not None for number in store.last_attempts(wanted.ids())])
+        return drawn.without([number is not None for number in store.last_attempts(drawn.ids())])
 
 
 def _ask_once(
-    judge: Judge, wanted: Calls, prepared: Prepared, folder: Path, watcher: Watcher, settings: Settings, price: Price | None
+    judge: Judge, drawn: PlannedCalls, prepared: Prepared, folder: Path, watcher: Watcher, settings: Settings, price: Price | None
 ) -> list[Reply]:
-    scales = prepared.data.scales
+    scales, vocabulary = prepared.data.scales, prepared.vocabulary
     with Store.writing(folder) as store:
-        missing = wanted.without([number is not None for number in store.last_attempts(wanted.ids())])
+        missing = drawn.without([number is not None for number in store.last_attempts(drawn.ids())])
         interrupted, reason = False, ""
         if len(missing):
-            work = Work(
+            work = JudgeWork(
                 judge,
                 missing,
-                unreadable=lambda call, reply: len(failures(call.ask, reply, scales)),
-                tokens=rough_usage,
-                cost=price.of if price else lambda usage: 0.0,
+                unreadable=lambda call, reply: len(reply_failures(call.query, reply, scales, vocabulary)),
+                tokens=estimate_usage,
+                cost=price.cost if price else lambda usage: 0.0,
                 run=prepared.protocol.name,
             )
             show = watcher.progress([judge.identity])
@@ -268,12 +280,12 @@ def _ask_once(
             finally:
                 watcher.finished()
             interrupted, reason = outcome.interrupted, outcome.stopped or outcome.last_loss or ""
-        replies = [reply for reply in store.replies(wanted.ids()) if reply is not None]
-    if len(replies) < len(wanted):
+        replies = [reply for reply in store.replies(drawn.ids()) if reply is not None]
+    if len(replies) < len(drawn):
         why = f" ({reason})" if reason else ""
         raise IncompleteRun(
-            f"{len(wanted) - len(replies)} of {len(wanted)} calls have no answer{why}, so that nothing was decided; with --out DIR "
-            "and --seed N the same command goes on",
+            f"{len(drawn) - len(replies)} of {len(drawn)} calls have no answer{why}, so nothing was decided; with --out DIR "
+            "and --seed N the same command can be continued",
             interrupted=interrupted,
         )
     return replies
@@ -282,21 +294,24 @@ def _ask_once(
 # ---- comparing
 
 
-def _compared(
-    wanted: Calls,
-    scales: Mapping[str, Scale],
+def _compare(
+    drawn: PlannedCalls,
+    prepared: Prepared,
     submitted: Mapping[str, Reply],
     fresh: tuple[list[Reply], list[Reply]],
     folder: Path,
     card: JudgeCard,
     seed: int,
-    chosen: Mapping[str, Sequence[str]],
+    ids_by_language: Mapping[str, Sequence[str]],
 ) -> Verification:
-    calls = list(wanted)
-    given = [submitted[call.call_id] for call in calls]
-    outcomes = [[_outcome(call, reply, scales) for call, reply in zip(calls, replies, strict=True)] for replies in (given, *fresh)]
+    calls, scales, vocabulary = list(drawn), prepared.data.scales, prepared.vocabulary
+    submitted_replies = [submitted[call.call_id] for call in calls]
+    outcomes = [
+        [_outcome(call, reply, scales, vocabulary) for call, reply in zip(calls, replies, strict=True)]
+        for replies in (submitted_replies, *fresh)
+    ]
     differing = [
-        Differing(call.call_id, call.ask.item.language, call.ask.item.item_id, metric, *(answer[metric] for answer in answers))
+        DifferingAnswer(call.call_id, call.query.item.language, call.query.item.item_id, metric, *(answer[metric] for answer in answers))
         for call, *answers in zip(calls, *outcomes, strict=True)
         for metric in answers[0]
         if len({answer[metric] for answer in answers}) > 1
@@ -306,20 +321,20 @@ def _compared(
         judge=card.name,
         seed=seed,
         calls=len(calls),
-        drawn={tag: len(ids) for tag, ids in chosen.items()},
+        drawn={tag: len(ids) for tag, ids in ids_by_language.items()},
         found=held_against(*outcomes),
         differing=tuple(differing),
-        renamed=_renamed(given, [reply for replies in fresh for reply in replies]),
+        renamed=_other_models(submitted_replies, [reply for replies in fresh for reply in replies]),
     )
 
 
-def _outcome(call: Call, reply: Reply, scales: Mapping[str, Scale]) -> Outcome:
-    """What a reply says about each metric: a score, or the name of the failure in its place."""
-    readings = read(call.ask, reply, scales)
+def _outcome(call: Call, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary) -> Outcome:
+    """What a reply says about each metric: a score, or the name of a failure."""
+    readings = read_metrics(call.query, reply, scales, vocabulary)
     return {metric: reading.score if reading.failure is None else str(reading.failure) for metric, reading in readings.items()}
 
 
-def _renamed(submitted: Sequence[Reply], fresh: Sequence[Reply]) -> tuple[str, str] | None:
-    """The names of the models that answered, if none that answered then answers now: it is another judge."""
+def _other_models(submitted: Sequence[Reply], fresh: Sequence[Reply]) -> tuple[str, str] | None:
+    """The names of the models of submitted and fresh replies, if they have none in common: then it is another judge."""
     before, now = ({reply.model for reply in replies if reply.model} for replies in (submitted, fresh))
     return (", ".join(sorted(before)), ", ".join(sorted(now))) if before and now and not before & now else None

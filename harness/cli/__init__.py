@@ -1,4 +1,4 @@
-"""The command line: a thin skin. Parse, call what a notebook would call, render, exit."""
+"""The command line: parse the arguments, call the functions that notebooks call, render the result, exit."""
 
 from __future__ import annotations
 
@@ -6,34 +6,44 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from types import TracebackType
 
 from harness.cli.parser import build_parser
+from harness.cli.streams import checked_output, interrupted_once
 from harness.errors import INTERRUPTED, HarnessError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns its exit code. HarnessError is the only exception that is caught: anything else is a bug."""
+    """Run one command and return its exit code. Only HarnessError is caught: any other exception is a bug."""
     verbose = False
+    if argv is None:
+        sys.excepthook = _show_bug
     try:
-        arguments = build_parser().parse_args(argv)
-        verbose = arguments.verbose
-        code: int = arguments.command(arguments)
-        sys.stdout.flush()  # here, where a reader that has gone is no error, and not at exit
+        with interrupted_once(), checked_output():
+            arguments = build_parser().parse_args(argv)
+            verbose = arguments.verbose
+            code: int = arguments.command(arguments)
+            return code
     except HarnessError as err:
         if verbose:
-            traceback.print_exc()
-        print(f"harness: {_plain(str(err))}", file=sys.stderr)
+            print(_clean("".join(traceback.format_exception(err))), end="", file=sys.stderr)
+        print(f"harness: {_clean(str(err))}", file=sys.stderr)
         return err.exit_code
     except KeyboardInterrupt:
-        print("harness: interrupted; what a run was answered is kept, and the same command goes on from there", file=sys.stderr)
+        print("harness: interrupted; all answers are kept, and the same command continues the run", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of a pipe has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of a pipe has closed it
         return 0
-    return code
 
 
-def _plain(text: str) -> str:
-    from harness.text import plain
+def _show_bug(kind: type[BaseException], err: BaseException, trace: TracebackType | None) -> None:
+    """Print an unexpected error like Python does, but cleaned: it may quote an endpoint."""
+    print(_clean("".join(traceback.format_exception(kind, err, trace))), end="", file=sys.stderr)
 
-    return plain(text)
+
+def _clean(text: str) -> str:
+    """Text that is safe to print: without control characters and secrets."""
+    from harness.redaction import Redactor, environment_secrets
+    from harness.text import terminal_safe
+
+    return Redactor(environment_secrets(os.environ))(terminal_safe(text))

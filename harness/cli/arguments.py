@@ -1,4 +1,4 @@
-"""What parsers of commands share: subcommands whose modules are imported when they run, and the kinds of values that flags take."""
+"""What the parsers share: commands whose modules are imported when they run, types of flags, and flags of several commands."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from harness.errors import UsageError
+
 
 def command(commands: Any, name: str, target: str, text: str) -> argparse.ArgumentParser:
-    """A subcommand whose function is `module:function` below harness.cli, imported when it is called."""
+    """Add a command. `target` is `module:function` in harness.cli, and is imported when the command runs."""
     parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    parser.set_defaults(command=_later(target))
+    parser.set_defaults(command=_import_later(target))
     parser.add_argument("-v", "--verbose", action="store_true", help="show tracebacks of errors")
     return parser
 
 
 def group(commands: Any, name: str, text: str) -> Any:
-    """A command that only holds others; returns what they are added to."""
+    """Add a command that only has subcommands, and return the object that they are added to."""
     parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
     return parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
 
-def _later(target: str) -> Callable[[argparse.Namespace], int]:
+def _import_later(target: str) -> Callable[[argparse.Namespace], int]:
     def call(arguments: argparse.Namespace) -> int:
         module, _, function = target.partition(":")
         code: int = getattr(importlib.import_module(f"harness.cli.{module}"), function)(arguments)
@@ -33,89 +35,125 @@ def _later(target: str) -> Callable[[argparse.Namespace], int]:
     return call
 
 
+# ---- types of flags
+
+
 def names(text: str) -> tuple[str, ...]:
     return tuple(text.split(","))
 
 
 def temperatures(text: str) -> tuple[float, ...]:
-    try:
-        values = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        values = (math.nan,)
+    values = _numbers(text)
     if any(not math.isfinite(value) or value < 0 for value in values):
         raise argparse.ArgumentTypeError(f"temperatures are numbers of 0 or more, separated by commas; got '{text}'")
     return values
 
 
-def shares(text: str) -> tuple[float, ...]:
-    try:
-        values = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        values = (math.nan,)
+def top_ps(text: str) -> tuple[float, ...]:
+    values = _numbers(text)
     if not all(0 < value <= 1 for value in values):
-        raise argparse.ArgumentTypeError(f"top-p is above 0 and at most 1, several are separated by commas; got '{text}'")
+        raise argparse.ArgumentTypeError(f"top-p is above 0 and at most 1; separate several values by commas; got '{text}'")
     return values
 
 
-def one_share(text: str) -> float:
-    value = above_zero(text)
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        return (math.nan,)
+
+
+def share(text: str) -> float:
+    value = positive_number(text)
     if value > 1:
-        raise argparse.ArgumentTypeError(f"a share above 0 and at most 1 is needed; got '{text}'")
+        raise argparse.ArgumentTypeError(f"expected a share above 0 and at most 1; got '{text}'")
     return value
 
 
-def above_zero(text: str) -> float:
+def positive_number(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f"a number above 0 is needed; got '{text}'")
+        raise argparse.ArgumentTypeError(f"expected a number above 0; got '{text}'")
     return value
 
 
-def for_judge(of: Callable[[str], Any]) -> Callable[[str], tuple[str, Any]]:
+def per_judge(parse: Callable[[str], Any]) -> Callable[[str], tuple[str, Any]]:
     """`N` for every judge, `JUDGE=N` for one."""
 
-    def read(text: str) -> tuple[str, Any]:
+    def parse_pair(text: str) -> tuple[str, Any]:
         judge, _, value = text.rpartition("=")
-        return judge, of(value)
+        return judge, parse(value)
 
-    return read
+    return parse_pair
 
 
-def positive(text: str) -> int:
-    return _whole(text, 1)
+def base_url(text: str) -> tuple[str, str]:
+    """`URL` for every judge, `JUDGE=URL` for one."""
+    judge, equals, _ = text.partition("=http")
+    if "://" in judge or not equals:
+        return "", text
+    return judge, text[len(judge) + 1 :]
+
+
+def reask(text: str) -> tuple[str, ...]:
+    kinds = tuple(text.split(","))
+    if not set(kinds) <= {"refused", "endpoint"}:
+        raise argparse.ArgumentTypeError(f"expected refused, endpoint, or both separated by a comma; got '{text}'")
+    return kinds
+
+
+def positive_integer(text: str) -> int:
+    return _integer(text, 1)
 
 
 def seed(text: str) -> int:
-    return _whole(text, 0)
+    return _integer(text, 0)
 
 
-def _whole(text: str, least: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):  # what every store and endpoint can hold
-        raise argparse.ArgumentTypeError(f"a whole number of {least} or more, in at most nine digits, is needed; got '{text}'")
+def _integer(text: str, least: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= least):  # every store and endpoint can hold nine digits
+        raise argparse.ArgumentTypeError(f"expected a whole number of {least} or more with at most nine digits; got '{text}'")
     return int(text)
 
 
-def out(parser: argparse.ArgumentParser) -> None:
+def page_path(name: str | None, default: Path | None = None) -> Path | None:
+    """The file to write a page to: None without the flag, `default` for a flag without a name. Raises UsageError for another file type."""
+    if not name:
+        return None if name is None else default
+    if not name.endswith((".html", ".htm")):
+        raise UsageError(f"'{name}' cannot be the name of a page; it must end in .html")
+    return Path(name)
+
+
+# ---- flags of several commands
+
+
+def out_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path("results"), metavar="DIR", help="results folder (default: results/)")
 
 
-def content(parser: argparse.ArgumentParser) -> None:
+def content_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--content", type=Path, action="append", default=[], metavar="DIR", help="a further folder with tasks/, languages/, rubrics/"
+        "--content",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="another folder with tasks/, languages/, rubrics/; a folder with content.lock (a checkout) replaces the bundled content",
     )
 
 
-def tries(parser: Any) -> None:
-    parser.add_argument("--attempts", type=positive, metavar="N", help="tries of one call before it is given up (default: 8)")
-    parser.add_argument("--timeout", type=above_zero, metavar="SECONDS", help="for one try (default: 120)")
+def retry_flags(parser: Any) -> None:
+    parser.add_argument("--attempts", type=positive_integer, metavar="N", help="attempts before a call is given up (default: 8)")
+    parser.add_argument("--timeout", type=positive_number, metavar="SECONDS", help="time limit of one attempt (default: 120)")
 
 
-def prices(parser: Any) -> None:
-    parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML), which go before the known ones")
+def prices_flag(parser: Any) -> None:
+    parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML); they take precedence over list prices")
 
 
-def json(parser: argparse.ArgumentParser) -> None:
+def json_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")

@@ -1,35 +1,35 @@
-"""`harness batch status`, `collect`, `forget`: what a results folder has submitted to providers."""
+"""`harness batch status`, `collect`, `forget`: the batches that a results folder has submitted to providers."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from harness.cli.run import show
 from harness.engines import Settings
+from harness.engines.batch.engine import states_of
 from harness.engines.batch.record import is_file, is_open
-from harness.engines.batch.status import look_at
 from harness.errors import HarnessError, JudgeError, UsageError
-from harness.judges.batches import Batch as Seen
-from harness.judges.batches import Batching
+from harness.judges import opening_name
+from harness.judges.batches import Batching, ProviderBatch
 from harness.model import JudgeIdentity
-from harness.protocol import RunProtocol
-from harness.runner import collect_batches, same_judge
-from harness.store import Batch, Store
+from harness.runs import RunProtocol, collect_batches, reopen_judge
+from harness.store import Store, StoredBatch
 from harness.tables import to_json
+from harness.text import terminal_safe
 
-_UPLOADED = "a file was uploaded; the run's command finds out what became of it"
+_UPLOADED = "a file was uploaded; the run's command will check what happened to it"
 
 
 def status(arguments: argparse.Namespace) -> int:
     with Store.reading(arguments.out) as store:
-        known = [(identity, batch) for identity, batch in _every(store) if is_open(batch) or not is_file(batch)]
-    there = _there(known, arguments.base_url)
-    rows = [_row(batch, there.get(batch.batch_id)) for _, batch in known]
+        known = [(identity, batch) for identity, batch in _all_batches(store) if is_open(batch) or not is_file(batch)]
+    at_provider = _at_provider(known, dict(arguments.base_url or ()))
+    rows = [_row(batch, at_provider.get(batch.batch_id)) for _, batch in known]
     if arguments.json:
         sys.stdout.write(to_json(rows))
     elif rows:
@@ -38,39 +38,39 @@ def status(arguments: argparse.Namespace) -> int:
         print_batches(rows)
     else:
         print(f"no batches in {arguments.out}", file=sys.stderr)
-    unseen = next((row["note"] for row in rows if row["note"] not in (None, _UPLOADED)), None)
-    if unseen:
-        raise JudgeError(f"not every batch could be looked at: {unseen}")
+    unknown = next((row["note"] for row in rows if row["note"] not in (None, _UPLOADED)), None)
+    if unknown:
+        raise JudgeError(f"the state of some batches is unknown: {unknown}")
     return 0
 
 
-def _every(store: Store) -> Iterator[tuple[JudgeIdentity, Batch]]:
-    """All batches of a results folder with the judge that they ask."""
+def _all_batches(store: Store) -> Iterator[tuple[JudgeIdentity, StoredBatch]]:
+    """All batches of a results folder, each with its judge."""
     for run, spec in store.runs().items():
         for identity in msgspec.json.decode(spec, type=RunProtocol).identities:
             for batch in store.batches(run, identity.name):
                 yield identity, batch
 
 
-def _there(known: list[tuple[JudgeIdentity, Batch]], base_url: str | None) -> dict[str, Seen | str]:
-    """Open batches as their providers see them, or why they cannot be seen."""
-    found: dict[str, Seen | str] = dict.fromkeys((batch.batch_id for _, batch in known if is_file(batch)), _UPLOADED)
+def _at_provider(known: list[tuple[JudgeIdentity, StoredBatch]], addresses: Mapping[str, str]) -> dict[str, ProviderBatch | str]:
+    """Open batches as their providers describe them, or the reason why that is unknown."""
+    batches: dict[str, ProviderBatch | str] = dict.fromkeys((batch.batch_id for _, batch in known if is_file(batch)), _UPLOADED)
     asked = {identity.name: identity for identity, batch in known if is_open(batch) and not is_file(batch)}
     for identity in asked.values():
         ids = [batch.batch_id for owner, batch in known if owner.name == identity.name and is_open(batch) and not is_file(batch)]
         try:
-            judge = same_judge(identity, base_url)
+            judge = reopen_judge(identity, addresses.get(opening_name(identity), addresses.get("")))
             assert isinstance(judge, Batching)
-            found |= look_at(judge, ids)
+            batches |= states_of(judge, ids)
         except HarnessError as err:
-            found |= dict.fromkeys(ids, str(err))
-    return found
+            batches |= dict.fromkeys(ids, str(err))
+    return batches
 
 
-def _row(batch: Batch, there: Seen | str | None) -> dict[str, Any]:
-    seen = None
-    if isinstance(there, Seen):
-        seen = {"status": there.status, **msgspec.structs.asdict(there.counts)}
+def _row(batch: StoredBatch, at_provider: ProviderBatch | str | None) -> dict[str, Any]:
+    provider = None
+    if isinstance(at_provider, ProviderBatch):
+        provider = {"status": at_provider.status, **msgspec.structs.asdict(at_provider.counts)}
     return {
         "batch": batch.batch_id,
         "run": batch.run,
@@ -78,8 +78,8 @@ def _row(batch: Batch, there: Seen | str | None) -> dict[str, Any]:
         "submitted": batch.submitted,
         "calls": len(batch.calls),
         "state": batch.state,
-        "provider": seen,
-        "note": there if isinstance(there, str) else None,
+        "provider": provider,
+        "note": at_provider if isinstance(at_provider, str) else None,
     }
 
 
@@ -88,14 +88,16 @@ def collect(arguments: argparse.Namespace) -> int:
 
     name = arguments.run or _latest(arguments)
     settings = Settings(prices=arguments.prices)
-    show(collect_batches(name, arguments.out, TerminalWatcher(assume_yes=True), settings, arguments.base_url), as_json=arguments.json)
+    addresses = dict(arguments.base_url or ())
+    watcher = TerminalWatcher(assume_yes=True)
+    show(collect_batches(name, arguments.out, watcher, settings, addresses.pop("", None), addresses), as_json=arguments.json)
     return 0
 
 
 def _latest(arguments: argparse.Namespace) -> str:
-    """The latest run with batches that are open, else the latest with any."""
+    """The latest run with open batches; without any, the latest run with batches."""
     with Store.reading(arguments.out) as store:
-        batches = [batch for _, batch in _every(store)]
+        batches = [batch for _, batch in _all_batches(store)]
     runs = [batch.run for batch in batches if is_open(batch)] or [batch.run for batch in batches]
     if not runs:
         raise UsageError(f"no batches in {arguments.out}; 'harness run --engine batch' submits some")
@@ -104,10 +106,12 @@ def _latest(arguments: argparse.Namespace) -> str:
 
 def forget(arguments: argparse.Namespace) -> int:
     with Store.writing(arguments.out) as store:
-        batches = [batch for _, batch in _every(store) if batch.batch_id == arguments.batch]
+        batches = [batch for _, batch in _all_batches(store) if batch.batch_id == arguments.batch]
         if not any(map(is_open, batches)):
-            what = f"{arguments.batch} has ended ({batches[0].state})" if batches else f"no batch '{arguments.batch}' in {arguments.out}"
-            raise UsageError(f"{what}; 'harness batch status' lists them")
+            problem = f"{arguments.batch} has ended ({batches[0].state})" if batches else f"no batch '{arguments.batch}' in {arguments.out}"
+            raise UsageError(f"{problem}; 'harness batch status' lists the batches")
         store.settle_batch(arguments.batch, "forgotten")
-    print(f"{arguments.batch} is given up; the run's command asks its {len(batches[0].calls)} calls again", file=sys.stderr)
+    print(
+        f"{terminal_safe(arguments.batch)} is given up; the run's command will ask its {len(batches[0].calls)} calls again", file=sys.stderr
+    )
     return 0

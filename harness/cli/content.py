@@ -10,7 +10,7 @@ from typing import Any
 from harness.content.library import Library, bundled_root
 from harness.content.tags import autonym, english_name
 
-_ONLY_JSON = ("licence", "citation", "get")  # sentences, too long for a table
+_ONLY_JSON = ("licence", "citation", "get")  # too long for a table
 
 
 def list_content(arguments: argparse.Namespace) -> int:
@@ -59,9 +59,9 @@ def _rubrics(library: Library) -> list[dict[str, Any]]:
 
 def _datasets(library: Library) -> list[dict[str, Any]]:
     rows = []
-    for recipe in map(library.recipe, library.recipe_files):
-        about = {"title": recipe.title, "licence": recipe.licence, "citation": recipe.citation, "get": recipe.get}
-        rows.append({"dataset": f"{recipe.id}@{recipe.version}", **about})
+    for card in map(library.dataset_card, library.dataset_card_files):
+        about = {"title": card.title, "licence": card.licence, "citation": card.citation, "get": card.get}
+        rows.append({"dataset": f"{card.id}@{card.version}", **about})
     return rows
 
 
@@ -73,35 +73,26 @@ def _boards(library: Library) -> list[dict[str, Any]]:
 
 
 def _judges(library: Library) -> list[dict[str, Any]]:
-    from harness.judges.registry import kinds
+    from harness.judges.registry import name_forms
 
-    known = {"openai": "openai/<model>", "local": "local/<model or .gguf>", "replay": "replay/<store export>"}
-    rows = []
-    for kind, point in sorted(kinds().items()):
-        if kind == "baseline":
-            from harness.judges.baseline import BASELINES
-
-            rows += [{"judge": f"baseline/{name}", "from": point.value} for name in BASELINES]
-        else:
-            rows.append({"judge": known.get(kind, f"{kind}/…"), "from": point.value})
-    return rows
+    return [{"judge": form, "from": source} for form, source in name_forms()]
 
 
 def _columns(rows: list[list[str]]) -> list[str]:
-    from rich.cells import cell_len  # an East Asian letter is two columns wide
+    from rich.cells import cell_len  # an East Asian letter takes two columns
 
-    from harness.text import plain
+    from harness.text import terminal_safe
 
-    rows = [[plain(text) for text in row] for row in rows]
+    rows = [[terminal_safe(text) for text in row] for row in rows]
     widths = [max(cell_len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
     return ["  ".join(text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def check(arguments: argparse.Namespace) -> int:
-    from harness.content.check import check as check_content
-    from harness.content.lock import accept
+    from harness.authoring.check import check as check_content
+    from harness.authoring.lock import accept
     from harness.tables import to_json
-    from harness.text import plain
+    from harness.text import terminal_safe
 
     library = Library(*arguments.content)
     if arguments.accept:
@@ -111,13 +102,15 @@ def check(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json([{"path": str(p.path), "line": p.line, "message": p.message} for p in problems]))
     else:
         for problem in problems:
-            print(plain(f"{problem.path}:{problem.line}: {problem.message}" if problem.line else f"{problem.path}: {problem.message}"))
+            print(
+                terminal_safe(f"{problem.path}:{problem.line}: {problem.message}" if problem.line else f"{problem.path}: {problem.message}")
+            )
         print(f"{len(problems)} problems" if problems else "all content is in order", file=sys.stderr)
     return 1 if problems else 0
 
 
 def new(arguments: argparse.Namespace) -> int:
-    from harness.content import scaffold
+    from harness.authoring import scaffold
 
     folder: Path = arguments.into or bundled_root()
     make = {"language": scaffold.new_language, "task": scaffold.new_task, "rubric": scaffold.new_rubric}[arguments.kind]

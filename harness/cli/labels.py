@@ -7,18 +7,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from harness.content import Library, load_bundled, load_folder
+from harness.content import Library
+from harness.data import load_bundled, load_folder
 from harness.errors import UsageError
-from harness.labels import Imported, LabelMapping, Options, Selection, export_labels, import_labels, load_mapping
+from harness.labels import ImportOptions, ImportSummary, LabelMapping, Selection, export_labels, import_labels, load_mapping
 from harness.labels.mapping import ROLES, parse_categories, parse_pairs, parse_scales
 from harness.tables import to_json
-from harness.text import plain
+from harness.text import terminal_safe
 
-_SHOWN = 20  # refusals on the screen; the file has all
+_SHOWN = 20  # refusals on the screen; the file lists all of them
 
 
 def import_(arguments: argparse.Namespace) -> int:
-    options = Options(
+    options = ImportOptions(
         kind=arguments.kind,
         sheet=arguments.sheet,
         encoding=arguments.encoding,
@@ -29,17 +30,17 @@ def import_(arguments: argparse.Namespace) -> int:
         keep_annotators=arguments.keep_annotators,
         salt_file=arguments.salt_file,
     )
-    done = import_labels(arguments.source, arguments.to, _mapping(arguments), options, Library(*arguments.content))
-    _say(done)
+    imported = import_labels(arguments.source, arguments.to, _mapping(arguments), options, Library(*arguments.content))
+    _print_summary(imported)
     if arguments.json:
-        sys.stdout.write(to_json(_facts(done)))
+        sys.stdout.write(to_json(_facts(imported)))
     else:
-        print(plain(str(done.folder)))
-    return 1 if done.refused else 0
+        print(terminal_safe(str(imported.folder)))
+    return 1 if imported.refused else 0
 
 
 def _mapping(arguments: argparse.Namespace) -> LabelMapping:
-    """The mapping of --map, with the flags over it."""
+    """The mapping from --map and from the flags, which take precedence."""
     same_name = ("id", "title", "language", "task", "metric", "annotator", "source", "annotators", "group", "system")
     flags: dict[str, Any] = {name: getattr(arguments, name if name != "source" else "label_source") for name in same_name}
     flags |= {name: tuple(getattr(arguments, name) or ()) for name in ("wide_annotators", "wide_metrics", "flip", "drop")}
@@ -53,40 +54,42 @@ def _mapping(arguments: argparse.Namespace) -> LabelMapping:
     return load_mapping(arguments.map, flags)
 
 
-def _say(done: Imported) -> None:
-    """On stderr: what was refused, what was guessed, and what came of it."""
-    for refusal in done.refused[:_SHOWN]:
-        print(plain(f"{refusal.place}: {refusal.reason}"), file=sys.stderr)
-    if len(done.refused) > _SHOWN:
-        print(f"… and {len(done.refused) - _SHOWN} more", file=sys.stderr)
-    for note in done.said:
-        print(plain(note), file=sys.stderr)
-    further = [
-        f"{len(done.refused)} refused (see {done.folder / 'refused.jsonl'})" if done.refused else "",
-        f"{_number(done.blank, 'empty cell')}" if done.blank else "",
-        f"{_number(done.left_out, 'answer')} left out" if done.left_out else "",
+def _print_summary(imported: ImportSummary) -> None:
+    """Print to stderr what was refused, what was guessed, and how much was imported."""
+    for refusal in imported.refused[:_SHOWN]:
+        print(terminal_safe(f"{refusal.place}: {refusal.reason}"), file=sys.stderr)
+    if len(imported.refused) > _SHOWN:
+        print(f"… and {len(imported.refused) - _SHOWN} more", file=sys.stderr)
+    for note in imported.hints:
+        print(terminal_safe(note), file=sys.stderr)
+    details = [
+        f"{len(imported.refused)} refused (see {imported.folder / 'refused.jsonl'})" if imported.refused else "",
+        f"{_count(imported.blank, 'empty cell')}" if imported.blank else "",
+        f"{_count(imported.left_out, 'answer')} left out" if imported.left_out else "",
     ]
-    rest = "".join(f"; {part}" for part in further if part)
-    what = f"{_number(done.labels, 'label')} by {_number(done.annotators, 'annotator')} on {_number(len(done.metrics), 'metric')}"
-    print(plain(f"{_number(done.rows, 'row')}: {what} imported{rest}"), file=sys.stderr)
+    suffix = "".join(f"; {part}" for part in details if part)
+    summary = (
+        f"{_count(imported.labels, 'label')} by {_count(imported.annotators, 'annotator')} on {_count(len(imported.metrics), 'metric')}"
+    )
+    print(terminal_safe(f"{_count(imported.rows, 'row')}: {summary} imported{suffix}"), file=sys.stderr)
 
 
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _facts(done: Imported) -> dict[str, Any]:
+def _facts(imported: ImportSummary) -> dict[str, Any]:
     return {
-        "rows": done.rows,
-        "labels": done.labels,
-        "blank": done.blank,
-        "left_out": done.left_out,
-        "refused": len(done.refused),
-        "items": done.items,
-        "annotators": done.annotators,
-        "metrics": done.metrics,
-        "folder": str(done.folder),
-        "notes": [*done.said, *done.notes],
+        "rows": imported.rows,
+        "labels": imported.labels,
+        "blank": imported.blank,
+        "left_out": imported.left_out,
+        "refused": len(imported.refused),
+        "items": imported.items,
+        "annotators": imported.annotators,
+        "metrics": imported.metrics,
+        "folder": str(imported.folder),
+        "notes": [*imported.hints, *imported.notes],
     }
 
 
@@ -95,14 +98,18 @@ def export(arguments: argparse.Namespace) -> int:
     bundled = str(arguments.data) == "bundled"
     data = load_bundled(library, library.pack_files) if bundled else load_folder(Path(arguments.data), library)
     if bundled and not arguments.langs:
-        raise UsageError(f"name the languages of 'bundled' to export with --langs (here: {', '.join(library.pack_files)})")
+        raise UsageError(f"name the languages to export from 'bundled' with --langs (here: {', '.join(library.pack_files)})")
     selection = Selection(arguments.langs, arguments.task, arguments.metrics, arguments.fields, arguments.seed, arguments.annotator or "")
-    done = export_labels(data, arguments.to, library, format=arguments.format, selection=selection)
-    items = _number(done.items, "item")
-    what = f"{_number(done.labels, 'label')} of {items}" if done.labels else f"{items} to be scored"
-    print(f"{what} written", file=sys.stderr)
+    exported = export_labels(data, arguments.to, library, format=arguments.format, selection=selection)
+    items = _count(exported.items, "item")
+    summary = f"{_count(exported.labels, 'label')} of {items}" if exported.labels else f"{items} to be scored"
+    print(f"{summary} written", file=sys.stderr)
     if arguments.json:
-        sys.stdout.write(to_json({"format": done.format, "files": list(map(str, done.files)), "items": done.items, "labels": done.labels}))
+        sys.stdout.write(
+            to_json(
+                {"format": exported.format, "files": list(map(str, exported.files)), "items": exported.items, "labels": exported.labels}
+            )
+        )
     else:
-        print(plain("\n".join(map(str, done.files))))
+        print(terminal_safe("\n".join(map(str, exported.files))))
     return 0

@@ -10,16 +10,24 @@ import msgspec
 
 from harness.analyse import Report
 from harness.api import report as make_report
-from harness.asking import estimate, price_asked
-from harness.cli.pages import page_path
+from harness.cli.arguments import page_path
 from harness.engines import Cluster, Limits, Settings, check_engine
 from harness.errors import IncompleteRun, UsageError
-from harness.protocol import DEFAULT_JUDGE, RunSpec, prepare
-from harness.runner import RunResult, calls_of, open_judges, reopen
-from harness.runner import run as run_spec
+from harness.runs import (
+    DEFAULT_JUDGE,
+    RunResult,
+    RunSpec,
+    estimate_cost,
+    open_judges,
+    planned_calls,
+    prepare,
+    price_for_engine,
+    reopen,
+)
+from harness.runs import run as run_spec
 from harness.store import Store
 from harness.tables import to_json
-from harness.text import plain
+from harness.text import terminal_safe
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
     except IncompleteRun as err:
-        if err.result is not None:  # what was answered is shown before the error says what is missing
+        if err.result is not None:  # show the answers first, then the error with what is missing
             show(err.result, as_json=arguments.json)
         raise
     show(result, as_json=arguments.json)
@@ -39,8 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _spec(arguments: argparse.Namespace) -> RunSpec:
+    addresses = dict(arguments.base_url or ())
     if arguments.full and arguments.board not in (None, "controls-full"):
-        raise UsageError("--full is the board controls-full; leave --board away")
+        raise UsageError("--full means --board controls-full; remove --board")
     return RunSpec(
         board="controls-full" if arguments.full else arguments.board,
         data=arguments.data,
@@ -49,7 +58,8 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
         tasks=arguments.tasks,
         metrics=arguments.metrics,
         judges=tuple(arguments.judge or (DEFAULT_JUDGE,)),
-        base_url=arguments.base_url,
+        base_url=addresses.pop("", None),
+        base_urls=addresses,
         variants=tuple(arguments.variant) if arguments.variant else None,
         temperatures=arguments.temperature,
         top_ps=arguments.top_p or (None,),
@@ -57,7 +67,7 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
         segmenters=arguments.segmenter,
         allow_unreviewed=arguments.allow_unreviewed,
         repeats=arguments.repeats,
-        reask=arguments.reask == "refused",
+        reask="refused" in arguments.reask,
         seed=arguments.seed,
         limit=arguments.limit,
     )
@@ -65,9 +75,9 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
 
 def _settings(arguments: argparse.Namespace) -> Settings:
     if arguments.detach and arguments.engine != "batch":
-        raise UsageError("--detach is for --engine batch: only a provider's batches go on by themselves")
+        raise UsageError("--detach needs --engine batch: only a provider's batches continue without this program")
     if arguments.engine != "ray" and (arguments.ray_address is not None or arguments.ray_actors is not None):
-        raise UsageError("--ray-address and --ray-actors say how to ask from a Ray cluster; add --engine ray")
+        raise UsageError("--ray-address and --ray-actors describe a Ray cluster; add --engine ray")
     return Settings(
         engine=arguments.engine,
         batches="detach" if arguments.detach else "wait",
@@ -78,6 +88,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         timeout=arguments.timeout,
         limits=Limits(arguments.max_cost, arguments.max_calls, arguments.max_minutes),
         prices=arguments.prices,
+        fresh=arguments.fresh,
+        reask_endpoint="endpoint" in arguments.reask,
         cluster=Cluster(arguments.ray_address or "auto", arguments.ray_actors),
     )
 
@@ -86,41 +98,43 @@ def report(arguments: argparse.Namespace) -> int:
     with Store.reading(arguments.out) as store:
         known = list(store.runs())
     if not known:
-        raise UsageError(f"no runs in {arguments.out} yet; make one with 'harness run'")
-    page_path(arguments.html)  # before anything that takes time
+        raise UsageError(f"there are no runs in {arguments.out} yet; start one with 'harness run'")
+    page_path(arguments.html)  # a wrong name is refused before anything that takes time
     result = reopen(arguments.run or known[-1], arguments.out)
     form = next((name for name in ("md", "csv", "latex") if getattr(arguments, name)), None)
-    found = show(result, as_json=arguments.json, quiet=arguments.html is not None or form is not None)
+    shown = show(result, as_json=arguments.json, quiet=arguments.html is not None or form is not None)
     if page := page_path(arguments.html, result.folder / "report.html"):
         from harness.render.html import report_page
         from harness.tables import write_atomic
 
-        write_atomic(page, report_page(result, found))
+        write_atomic(page, report_page(result, shown), private=True)
         print(page)
     elif form:
-        sys.stdout.write(_as_text(found, form))
+        sys.stdout.write(_as_text(shown, form))
     if arguments.figures:
         from harness.render.figures import draw_figures
 
-        for path in draw_figures(found.as_json(), result.folder / "figures"):
+        for path in draw_figures(shown.as_json(), result.folder / "figures"):
             print(path, file=sys.stderr)
     return 0
 
 
-def _as_text(found: Report, form: str) -> str:
+def _as_text(report: Report, form: str) -> str:
     if form == "md":
         from harness.render.markdown import report_markdown
 
-        return report_markdown(found)
+        return report_markdown(report)
     if form == "latex":
-        if found.sealed:
-            raise UsageError("the labels of this board are sealed, so that there is no agreement to set; --md and --csv say what was read")
+        if report.sealed:
+            raise UsageError(
+                "the labels of this board are sealed, so there is no agreement to show; --md and --csv show how many answers could be read"
+            )
         from harness.render.latex import report_latex
 
-        return report_latex(found)
+        return report_latex(report)
     from harness.render.files import report_csv
 
-    return report_csv(found)
+    return report_csv(report)
 
 
 def show(result: RunResult, *, as_json: bool, quiet: bool = False) -> Report:
@@ -129,22 +143,24 @@ def show(result: RunResult, *, as_json: bool, quiet: bool = False) -> Report:
     from harness.render.files import write_files
     from harness.render.terminal import print_report
 
-    found = make_report(result)
-    write_files(result.folder, found)
+    report = make_report(result)
+    if writable := result.derived == result.folder:
+        write_files(result.folder, report)
     if quiet:
-        return found
+        return report
     if as_json:
-        sys.stdout.write(to_json(found.as_json()))
+        sys.stdout.write(to_json(report.as_json()))
     elif result.prepared.data.sealed:
-        from harness.render.sealed import print_covered
+        from harness.render.sealed import print_sealed
 
-        print_covered(found)
-        print(f"\nfiles: {result.folder}", file=sys.stderr)
+        print_sealed(report)
     else:
-        print_report(found)
-        print_ablations(found.ablations)
-        print(f"\nfiles: {result.folder}", file=sys.stderr)
-    return found
+        print_report(report)
+        print_ablations(report.ablations)
+    if not as_json:
+        files = f"files: {result.folder}" if writable else f"{result.folder} is read-only; its files were not updated"
+        print(f"\n{files}", file=sys.stderr)
+    return report
 
 
 def runs(arguments: argparse.Namespace) -> int:
@@ -154,7 +170,7 @@ def runs(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json({name: msgspec.json.decode(spec) for name, spec in known.items()}))
     else:
         for name in known:
-            print(plain(name))
+            print(terminal_safe(name))
     return 0
 
 
@@ -164,24 +180,26 @@ def _dry_run(spec: RunSpec, settings: Settings, *, as_json: bool) -> int:
     check_engine(settings, judges)
     rows = []
     prompts: dict[str, Sequence[object]] = {}
-    for judge, calls in zip(judges, calls_of(prepared, judges).values(), strict=True):
-        wanted = estimate(calls, price_asked(judge.identity, settings))
-        rows.append({"judge": judge.identity.name, **msgspec.structs.asdict(wanted)})
+    for judge, calls in zip(judges, planned_calls(prepared, judges).values(), strict=True):
+        estimate = estimate_cost(calls, price_for_engine(judge.identity, settings))
+        rows.append({"judge": judge.identity.name, **msgspec.structs.asdict(estimate)})
         for call in calls:
-            ask = call.ask
-            prompts.setdefault(f"{ask.item.language} {ask.item.task} {'+'.join(ask.metrics)} {ask.condition.variant}", call.prompt.messages)
+            query = call.query
+            kind = f"{query.item.language} {query.item.task} {'+'.join(query.metrics)} {query.condition.variant}"
+            prompts.setdefault(kind, call.prompt.messages)
     if as_json:
         sys.stdout.write(to_json({"judges": rows, "prompts": prompts}))
         return 0
-    for cell, messages in prompts.items():
-        print(plain(f"── {cell}"))
+    for kind, messages in prompts.items():
+        print(terminal_safe(f"── {kind}"))
         for message in messages:
-            print(f"[{message.role}]\n{plain(message.content)}")  # type: ignore[attr-defined]
+            print(f"[{message.role}]\n{terminal_safe(message.content)}")  # type: ignore[attr-defined]
     for row in rows:
         cost = (
             "price unknown"
             if row["cost"] is None
             else f"${row['cost']:.2f}" + (f" (prices of {row['price'].as_of})" if row["cost"] else "")
         )
-        print(f"{row['judge']}: {row['calls']} calls, about {row['prompt_tokens']} prompt and {row['answer_tokens']} answer tokens, {cost}")
+        tokens = f"about {row['prompt_tokens']} prompt and {row['answer_tokens']} answer tokens"
+        print(terminal_safe(f"{row['judge']}: {row['calls']} calls, {tokens}, {cost}"))
     return 0

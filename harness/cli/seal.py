@@ -1,4 +1,4 @@
-"""`harness board seal`, `open`, `rotate`: labels that only those see who hold a key."""
+"""`harness board seal`, `open`, `rotate`: labels that only the holders of a key can read."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from harness.boards.sealing import SealedNow, open_labels
-from harness.boards.sealing import rotate as rotate_labels
-from harness.boards.sealing import seal as seal_labels
+from harness.boards.sealed import SealingReport, open_labels
+from harness.boards.sealed import rotate as rotate_labels
+from harness.boards.sealed import seal as seal_labels
 from harness.content.canary import HOW_TO_MARK
 from harness.tables import to_json
-from harness.text import plain
+from harness.text import terminal_safe
 
 
 def seal(arguments: argparse.Namespace) -> int:
-    found = seal_labels(
+    sealed = seal_labels(
         arguments.board,
         arguments.labels,
         arguments.recipient,
@@ -24,29 +24,35 @@ def seal(arguments: argparse.Namespace) -> int:
         canary=arguments.canary,
     )
     if arguments.json:
-        sys.stdout.write(to_json(found))
+        sys.stdout.write(to_json(sealed))
         return 0
-    for line in _said(found):
-        print(plain(line))
+    for line in _summary(sealed):
+        print(terminal_safe(line))
     return 0
 
 
-def _said(found: SealedNow) -> Iterator[str]:
-    yield f"{found.labels:,} labels of {found.items:,} items are sealed in {found.file}; {found.unlabelled:,} items have none"
-    yield f"commitment  {found.sealed.commitment}"
-    yield f"canary      {found.sealed.canary}"
-    for path in found.unmarked:
-        yield f"without the canary: {path}; {HOW_TO_MARK}"
-    yield "Raise the version of the board, run 'harness check', and keep the labels and the keys where they are not published."
+def _summary(result: SealingReport) -> Iterator[str]:
+    yield f"{result.labels:,} labels of {result.items:,} items are sealed in {result.file}; {result.unlabelled:,} items have none"
+    yield f"commitment  {result.sealed.commitment}"
+    yield f"canary      {result.sealed.canary}"
+    for path in result.unmarked:
+        yield f"no canary in {path}; {HOW_TO_MARK}"
+    yield "Raise the version of the board and run 'harness check'. Keep the labels and the keys in a place that is not published."
 
 
 def open_(arguments: argparse.Namespace) -> int:
     folder = open_labels(arguments.board, arguments.key, arguments.to, content=arguments.content)
-    print(plain(f"labels.jsonl and salt.txt are in {folder}; 'cat salt.txt labels.jsonl | sha256sum' there gives the board's commitment"))
+    print(
+        terminal_safe(
+            f"labels.jsonl and salt.txt are in {folder}; 'cat salt.txt labels.jsonl | sha256sum' there gives the board's commitment"
+        )
+    )
     return 0
 
 
 def rotate(arguments: argparse.Namespace) -> int:
     path = rotate_labels(arguments.board, arguments.key, arguments.recipient, content=arguments.content)
-    print(plain(f"{path} is encrypted to {len(arguments.recipient)} keys now; an earlier copy of it is opened by the keys of then"))
+    print(
+        terminal_safe(f"{path} is now encrypted for {len(arguments.recipient)} keys; earlier copies of it still open with the earlier keys")
+    )
     return 0

@@ -9,35 +9,34 @@ from pathlib import Path
 
 import msgspec
 
-from harness.boards.build import Opened, open_board
+from harness.boards.board import OpenBoard, open_board, submissions_of
 from harness.boards.changes import TABLE
-from harness.boards.check import submissions_of
 from harness.content import Library
 from harness.content.library import bundled_root
 from harness.content.tags import resolve
 from harness.errors import MissingData, UsageError
 from harness.render.progress import working
 from harness.tables import to_json, write_atomic
-from harness.text import plain
+from harness.text import terminal_safe
 
 
 def show(arguments: argparse.Namespace) -> int:
     with working("reading replies"):
-        found = open_board(Library(*arguments.content), arguments.board, arguments.content, data=arguments.data, key=arguments.key)
-    ranked = found.standings
+        board = open_board(Library(*arguments.content), arguments.board, arguments.content, data=arguments.data, key=arguments.key)
+    ranked = board.standings
     language = resolve((arguments.lang,), ranked.languages, "tables")[0] if arguments.lang else None
     if arguments.json:
-        kept = tuple(table for table in ranked.tables if language in (None, table.language))
-        sys.stdout.write(to_json(msgspec.structs.replace(ranked, tables=kept).as_json() | {"findings": found.findings}))
+        tables = tuple(table for table in ranked.tables if language in (None, table.language))
+        sys.stdout.write(to_json(msgspec.structs.replace(ranked, tables=tables).as_json() | {"findings": board.findings}))
         return 0
     from harness.render.standings_terminal import print_standings
 
-    print_standings(ranked, found.findings, language)
+    print_standings(ranked, board.findings, language)
     return 0
 
 
 def build(arguments: argparse.Namespace) -> int:
-    """Everything is read and ranked before the first file is written."""
+    """All boards are read and ranked before the first file is written."""
     library = Library(*arguments.content)
     names = tuple(arguments.boards or library.board_files)
     _refuse_installed(library, names, arguments.site)
@@ -46,24 +45,24 @@ def build(arguments: argparse.Namespace) -> int:
     texts = _tables(opened) | (_site(arguments.site, opened) if arguments.site else {})
     for path, text in texts.items():
         write_atomic(path, text)
-        print(plain(str(path)))
+        print(terminal_safe(str(path)))
     for name, why in left_out.items():
-        print(plain(f"{name}: {why}"), file=sys.stderr)
+        print(terminal_safe(f"{name}: {why}"), file=sys.stderr)
     return 0
 
 
-def _open(library: Library, names: Sequence[str], arguments: argparse.Namespace) -> tuple[list[Opened], dict[str, str]]:
-    """The boards that can be opened; those that nobody named and cannot be, with the reason."""
+def _open(library: Library, names: Sequence[str], arguments: argparse.Namespace) -> tuple[list[OpenBoard], dict[str, str]]:
+    """The boards that can be opened, and the reason for each that cannot. Raises MissingData for a board that the user named."""
     if (arguments.data or arguments.key) and len(names) != 1:
-        raise UsageError("--data and --key are of one board; name it")
+        raise UsageError("--data and --key need one board; name it")
     opened, left_out = [], {}
-    of_board = {"data": arguments.data, "key": arguments.key, "probes": arguments.site is not None}
+    options = {"data": arguments.data, "key": arguments.key, "probes": arguments.site is not None}
     for name in names:
         if not submissions_of(library.board_files[name].parent):
             left_out[name] = "no submissions yet"
             continue
         try:
-            opened.append(open_board(library, name, arguments.content, **of_board))
+            opened.append(open_board(library, name, arguments.content, **options))
         except MissingData as err:
             if name in arguments.boards:
                 raise
@@ -75,18 +74,18 @@ def _refuse_installed(library: Library, names: Sequence[str], site: Path | None)
     for name in names:
         library.board(name)
         if bundled_root().name == "_content" and bundled_root() in library.board_files[name].parents:
-            raise UsageError(f"'{name}' is a board of the installed program, which is not written to; run this in a checkout")
+            raise UsageError(f"'{name}' is a board of the installed program, which cannot be changed; run this in a checkout")
     if site is not None and site.exists() and not site.is_dir():
-        raise UsageError(f"--site {site} is a file; name a folder, which is made if it is not there")
+        raise UsageError(f"--site {site} is a file; name a folder (it is created if it does not exist)")
 
 
-def _tables(opened: Sequence[Opened]) -> dict[Path, str]:
+def _tables(opened: Sequence[OpenBoard]) -> dict[Path, str]:
     from harness.render.standings_markdown import standings_markdown
 
     return {one.folder / TABLE: standings_markdown(one.standings) for one in opened}
 
 
-def _site(folder: Path, opened: Sequence[Opened]) -> dict[Path, str]:
+def _site(folder: Path, opened: Sequence[OpenBoard]) -> dict[Path, str]:
     from harness.render.html.boards import board_pages
 
     pages = board_pages([(one.standings, one.findings) for one in opened])

@@ -11,24 +11,26 @@ import msgspec
 
 from harness.errors import UsageError
 from harness.store import Store
-from harness.store.check import check as look_through
+from harness.store.check import check as check_store
 from harness.store.garbage import Removed, collect
 from harness.store.merge import merge as merge_stores
 from harness.tables import jsonl_lines, to_json, write_atomic
-from harness.text import plain
+from harness.text import terminal_safe
 
 
 def check(arguments: argparse.Namespace) -> int:
-    found = look_through(arguments.out)
+    result = check_store(arguments.out)
     if arguments.json:
-        sys.stdout.write(to_json(found))
+        sys.stdout.write(to_json(result))
     else:
-        for problem in found.problems:
-            print(plain(problem))
-        counts = {name: "?" if count is None else f"{count:,}" for name, count in found.counts.items()}
+        for problem in result.problems:
+            print(terminal_safe(problem))
+        counts = {name: "?" if count is None else f"{count:,}" for name, count in result.counts.items()}
         print(", ".join(f"{name} {count}" for name, count in counts.items()))
-        print("something is wrong" if found.problems else "nothing is wrong")
-    return 1 if found.problems else 0
+        if result.without_checksum:
+            print(f"{result.without_checksum:,} replies of an earlier version have no checksum: changes in them cannot be detected")
+        print("something is wrong" if result.problems else "nothing is wrong")
+    return 1 if result.problems else 0
 
 
 def export(arguments: argparse.Namespace) -> int:
@@ -37,14 +39,14 @@ def export(arguments: argparse.Namespace) -> int:
         first = next(rows, None)
         if first is None:
             raise UsageError(f"no replies{f' of {arguments.judge!r}' if arguments.judge else ''} in {arguments.out}")
-        lines = _Counted(jsonl_lines(chain((first,), rows)))
-        write_atomic(arguments.to, lines)
+        lines = _CountedLines(jsonl_lines(chain((first,), rows)))
+        write_atomic(arguments.to, lines, private=True)
     print(f"{lines.count} replies written to {arguments.to}", file=sys.stderr)
     return 0
 
 
-class _Counted:
-    """Lines that are counted as they go by."""
+class _CountedLines:
+    """Lines that are counted while they are read."""
 
     def __init__(self, lines: Iterator[bytes]) -> None:
         self._lines = lines
@@ -57,21 +59,22 @@ class _Counted:
 
 
 def gc(arguments: argparse.Namespace) -> int:
-    removed = collect(arguments.out, dry_run=arguments.dry_run)
+    removed = collect(arguments.out, dry_run=arguments.dry_run, endpoint_refusals=arguments.endpoint_refusals)
     if arguments.json:
         sys.stdout.write(to_json(removed))
     else:
-        print(f"{'would remove' if arguments.dry_run else 'removed'} {_removed(removed)}")
+        print(f"{'would remove' if arguments.dry_run else 'removed'} {_describe(removed)}")
         if not arguments.dry_run:
             shrunk = removed.bytes_before - removed.bytes_after
             print(f"the file shrank by {shrunk:,} bytes to {removed.bytes_after:,}")
     return 0
 
 
-def _removed(rows: Removed) -> str:
+def _describe(rows: Removed) -> str:
     return (
-        f"{rows.frames} prompt frames of other versions, {rows.attempts} lost attempts of calls that were answered later, "
+        f"{rows.frames} prompt templates of other versions, {rows.attempts} lost attempts of calls that have an answer now, "
         f"{rows.calls} calls without attempts, {rows.prompts} prompts without calls"
+        + (f", {rows.refusals} refusals by the endpoint" if rows.refusals else "")
     )
 
 

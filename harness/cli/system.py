@@ -34,17 +34,17 @@ def models(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json(rows))
     else:
         for row in rows:
-            here = "here" if row["here"] else "fetched on first use"
-            print(f"{row['model']}  {row['title']}  {row['megabytes']} MB  {row['licence']}  {here}")
+            state = "here" if row["here"] else "downloaded on first use"
+            print(f"{row['model']}  {row['title']}  {row['megabytes']} MB  {row['licence']}  {state}")
     return 0
 
 
 def _pull(name: str | None, *, as_json: bool) -> int:
     if not name:
-        raise UsageError(f"name the model to fetch: {', '.join(local_models.catalogue())}, or <owner>/<repo>:<file>.gguf")
+        raise UsageError(f"name the model to download: {', '.join(local_models.catalogue())}, or <owner>/<repo>:<file>.gguf")
     from rich.console import Console
 
-    with Console(stderr=True).status(f"fetching {name}"):
+    with Console(stderr=True).status(f"downloading {name}"):
         model = local_models.find(name)
     sys.stdout.write(to_json({"name": model.name, "path": str(model.path), "sha256": model.sha256}) if as_json else f"{model.path}\n")
     return 0
@@ -69,15 +69,15 @@ def _facts() -> dict[str, dict[str, Any]]:
             packages[name] = version(name)
         except PackageNotFoundError:
             packages[name] = "missing: install judge-harness again"
-    found = {
+    models_here = {
         f"local/{name}": "here" if m.path.is_file() else f"not here: harness models pull {name}"
         for name, m in local_models.catalogue().items()
     }
     return {
         "python": {"version": platform.python_version(), "harness": version("judge-harness"), "cores": os.cpu_count()},
         "packages": packages,
-        "models": found,
-        # never their values: only whether they are set
+        "models": models_here,
+        # only whether they are set, never their values
         "environment": {name: "set" if os.environ.get(name) else "not set" for name in _KEYS},
         "folders": {"models": str(local_models.cache_folder())},
     }

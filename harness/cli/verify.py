@@ -13,15 +13,15 @@ from harness.boards.verify import LEVEL, Verification
 from harness.boards.verify import verify as verify_submission
 from harness.engines import Limits, Settings
 from harness.tables import to_json
-from harness.text import plain
+from harness.text import terminal_safe
 
-_SHOWN = 20  # of what differs
+_SHOWN = 20  # differing judgments on the screen
 
 
 def verify(arguments: argparse.Namespace) -> int:
     from harness.render.progress import TerminalWatcher
 
-    found = verify_submission(
+    result = verify_submission(
         arguments.board,
         arguments.submission,
         TerminalWatcher(assume_yes=arguments.yes),
@@ -34,11 +34,11 @@ def verify(arguments: argparse.Namespace) -> int:
         out=arguments.out,
     )
     if arguments.json:
-        sys.stdout.write(to_json(_as_json(found)))
+        sys.stdout.write(to_json(_as_json(result)))
     else:
-        for line in _said(found):
-            print(plain(line))
-    return 0 if found.holds else 1
+        for line in _summary(result):
+            print(terminal_safe(line))
+    return 0 if result.holds else 1
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
@@ -53,29 +53,29 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     )
 
 
-def _as_json(found: Verification) -> dict[str, Any]:
+def _as_json(result: Verification) -> dict[str, Any]:
     return {
-        **msgspec.structs.asdict(found),
-        "submission": str(found.submission),
-        "holds": found.holds,
-        "agreement": 1 - found.found.apart,
-        "retest": 1 - found.found.apart_fresh,
+        **msgspec.structs.asdict(result),
+        "submission": str(result.submission),
+        "holds": result.holds,
+        "agreement": 1 - result.found.apart,
+        "retest": 1 - result.found.apart_fresh,
     }
 
 
-def _said(found: Verification) -> Iterator[str]:
-    numbers = found.found
-    drawn = ", ".join(f"{tag} {count}" for tag, count in found.drawn.items() if count)
+def _summary(result: Verification) -> Iterator[str]:
+    numbers = result.found
+    drawn = ", ".join(f"{tag} {count}" for tag, count in result.drawn.items() if count)
     low, high = numbers.alone_interval
-    yield f"{found.judge}: {found.calls} calls asked again, twice each (seed {found.seed}; {drawn})"
-    yield f"agreement   {100 * (1 - numbers.apart):.1f} % of the fresh scores are the submitted ones"
-    yield f"retest      {100 * (1 - numbers.apart_fresh):.1f} % of the fresh scores are equal to each other"
-    yield f"test        p = {numbers.p:.3g}: one judge would be as far from itself as often as that (not verified below {LEVEL:g})"
+    yield f"{result.judge}: {result.calls} calls asked again, twice each (seed {result.seed}; {drawn})"
+    yield f"agreement   {100 * (1 - numbers.apart):.1f} % of the fresh scores equal the submitted ones"
+    yield f"retest      {100 * (1 - numbers.apart_fresh):.1f} % of the fresh scores equal each other"
+    yield f"test        p = {numbers.p:.3g}: how often one judge would differ from itself as much (not verified below {LEVEL:g})"
     yield (
-        f"alone       {numbers.alone} of {found.calls} submitted replies differ from two fresh ones that agree "
+        f"alone       {numbers.alone} of {result.calls} submitted replies differ from two fresh ones that agree "
         f"(95 %: {100 * low:.1f} to {100 * high:.1f} % of all)"
     )
-    rows = sorted(found.differing, key=lambda one: not one.alone)
+    rows = sorted(result.differing, key=lambda one: not one.alone)
     for one in rows[:_SHOWN]:
         yield (
             f"  {one.language} {one.item_id} {one.metric}: submitted {one.submitted}, fresh {one.first} and {one.second} "
@@ -83,7 +83,7 @@ def _said(found: Verification) -> Iterator[str]:
         )
     if len(rows) > _SHOWN:
         yield f"  and {len(rows) - _SHOWN:,} more that differ"
-    if found.renamed:
-        before, now = found.renamed
-        yield f"another model answers: {now}, and the submitted replies are of {before}"
-    yield "verified: judge.toml says so now" if found.holds else "not verified: nothing was changed"
+    if result.renamed:
+        before, now = result.renamed
+        yield f"another model answers: {now}; the submitted replies are from {before}"
+    yield "verified: judge.toml was marked" if result.holds else "not verified: no file was changed"

@@ -1,7 +1,7 @@
-"""What can be seen of sealed labels without a key: that they are there, encrypted, and that their board's data carry its canary.
+"""Checks of sealed labels that need no key: the file exists and is encrypted, and the board's data files contain the canary.
 
-A canary is a sentence with a random number that stands in every data file of a board. Who filters a training corpus can look for it; who
-finds that a model completes it knows that the files were trained on.
+A canary is a sentence with a random number in every data file of a board. Whoever filters a training corpus can search for it. A model
+that completes it was trained on these files.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import uuid
 from pathlib import Path
 
 from harness.errors import ContentError
-from harness.tables import opened, parquet_table
+from harness.tables import open_bytes, parquet_table
 
 LABELS = "labels.age"
 MAX_BYTES = 256 * 1024 * 1024  # of a file of sealed labels
@@ -20,33 +20,33 @@ _CHUNK = 1 << 20
 
 
 def new_canary() -> str:
-    """A sentence that nothing else holds."""
+    """A sentence that occurs nowhere else."""
     return f"Benchmark data, to be kept out of all training corpora. Canary {uuid.uuid4()}"
 
 
 def holds_canary(path: Path, canary: str) -> bool:
-    """Whether a file (JSONL, gzipped JSONL, Parquet or text) holds the canary. Raises ContentError for one that cannot be read."""
+    """Whether a file (JSONL, gzipped JSONL, Parquet or text) contains the canary. Raises ContentError for an unreadable file."""
     if path.suffix == ".parquet":
         return any(canary in str(value) for column in parquet_table(path).columns for value in column.unique().to_pylist())
-    wanted = canary.encode()
-    with opened(path) as file:
-        before = b""
+    searched = canary.encode()
+    with open_bytes(path) as file:
+        overlap = b""
         while chunk := file.read(_CHUNK):
-            if wanted in before + chunk:
+            if searched in overlap + chunk:
                 return True
-            before = chunk[-len(wanted) :]
+            overlap = chunk[-len(searched) :]
     return False
 
 
-def not_sealed(path: Path) -> str:
-    """What is wrong with a file of sealed labels, as far as it can be seen without a key; empty when nothing is."""
+def sealed_file_problem(path: Path) -> str:
+    """What is wrong with a file of sealed labels, as far as that is visible without a key; empty when nothing is wrong."""
     if path.is_symlink() or not path.is_file():
-        return f"no {LABELS} here; 'harness board seal' makes it"
+        return f"no {LABELS} in this folder; 'harness board seal' creates it"
     if path.stat().st_size > MAX_BYTES:
-        return f"more than {MAX_BYTES >> 20} MiB; sealed labels are never so long"
+        return f"larger than {MAX_BYTES >> 20} MiB, the limit for sealed labels"
     try:
         with path.open("rb") as file:
             start = file.read(len(_AGE))
     except OSError as err:
         raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
-    return "" if start == _AGE else "not a file that age has encrypted; 'harness board seal' makes it"
+    return "" if start == _AGE else "not a file encrypted with age; 'harness board seal' creates it"

@@ -1,70 +1,80 @@
-"""Where content is found, and its loading by name. Listing reads names; only what is asked for is read."""
+"""Finds content and loads it by name. Listing reads file names only; a file is read when it is asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from harness.content import tags
-from harness.content.specs import Board, DataFolder, Instructions, Pack, Rubric, S, Task, read_spec
+from harness.content.lexicons import lexicon_complaints
+from harness.content.problems import line_of
+from harness.content.specs import Board, DatasetCard, Instructions, Lexicon, Pack, Rubric, S, Task, read_spec
 from harness.errors import ContentError, UsageError
 
+LOCK = "content.lock"
+OLD_CARDS = "datasets/*/data.toml"  # where dataset cards were before the catalog; users' content folders may have them there
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def bundled_root() -> Path:
-    """The folder that holds `tasks/`, `languages/`, `rubrics/`, `datasets/`, `leaderboards/`: in the wheel, else in the checkout."""
+    """The folder with `tasks/`, `languages/`, `rubrics/`, `catalog/`, `leaderboards/`: in the installed package or the checkout."""
     installed = _PACKAGE / "_content"
     return installed if installed.is_dir() else _PACKAGE.parent
 
 
 class Library:
-    """All content by name: the bundled folders, then any further ones of the same shape (`--content DIR`).
+    """All content by name: the bundled folders, then further folders of the same shape (`--content DIR`).
 
-    The same name in two places is an error that names both.
+    The same name in two places is an error that names both. A folder with a content.lock is a checkout of the whole content and replaces
+    the bundled folders. An installed program can so check another checkout without running its code.
     """
 
     def __init__(self, *extra: Path) -> None:
         for folder in extra:
             if not folder.is_dir():
-                raise UsageError(f"content folder {folder} is not there; it should hold tasks/, languages/ or rubrics/")
-        self.roots = (bundled_root(), *extra)
+                raise UsageError(f"content folder {folder} does not exist; it should hold tasks/, languages/ or rubrics/")
+        checkouts = [folder for folder in extra if (folder / LOCK).is_file()]
+        self.roots = (*(checkouts or [bundled_root()]), *(folder for folder in extra if folder not in checkouts))
 
-    def _find(self, kind: str, file: str) -> dict[str, Path]:
-        """`{name: path}` of everything at `<root>/<kind>/<file>`, where `*` in `file` stands for the name."""
-        found: dict[str, Path] = {}
+    def _find(self, *patterns: str) -> dict[str, Path]:
+        """`{name: path}` of all files that match one of the patterns below a root; `*` in a pattern stands for the name."""
+        paths: dict[str, Path] = {}
         for root in self.roots:
-            for path in sorted((root / kind).glob(file)):
-                name = path.stem if file == "*.toml" else path.parent.name
-                if name in found:
-                    raise ContentError(f"'{name}' is also at {found[name]}; give one of them another name", path)
-                found[name] = path
-        return found
+            for path in (path for pattern in patterns for path in sorted(root.glob(pattern))):
+                name = path.stem if path.parent.parent == root else path.parent.name
+                if name in paths:
+                    raise ContentError(f"'{name}' is also at {paths[name]}; give one of them another name", path)
+                paths[name] = path
+        return paths
 
     @cached_property
     def task_files(self) -> dict[str, Path]:
-        return self._find("tasks", "*/task.toml")
+        return self._find("tasks/*/task.toml")
 
     @cached_property
     def rubric_files(self) -> dict[str, Path]:
-        return self._find("rubrics", "*.toml")
+        return self._find("rubrics/*.toml")
 
     @cached_property
     def pack_files(self) -> dict[str, Path]:
-        return self._find("languages", "*/pack.toml")
+        return self._find("languages/*/pack.toml")
 
     @cached_property
     def instruction_files(self) -> dict[str, Path]:
-        return self._find("languages", "*/instructions.toml")
+        return self._find("languages/*/instructions.toml")
+
+    @cached_property
+    def lexicon_files(self) -> dict[str, Path]:
+        return self._find("languages/*/lexicon.toml")
 
     @cached_property
     def board_files(self) -> dict[str, Path]:
-        return self._find("leaderboards", "*/board.toml")
+        return self._find("leaderboards/*/board.toml")
 
     @cached_property
-    def recipe_files(self) -> dict[str, Path]:
-        return self._find("datasets", "*/data.toml")
+    def dataset_card_files(self) -> dict[str, Path]:
+        return self._find("catalog/*/dataset.toml", OLD_CARDS)
 
     def task(self, name: str) -> Task:
         return _load(name, self.task_files, Task, "task", lambda spec: spec.id)
@@ -76,15 +86,31 @@ class Library:
         return _load(tag, self.pack_files, Pack, "language pack", lambda spec: spec.tag)
 
     def instructions(self, tag: str) -> Instructions:
-        """What judges are told, in the language `tag`."""
+        """The instructions for judges in the language `tag`."""
         return _load(tag, self.instruction_files, Instructions, "instructions in", lambda spec: spec.tag)
+
+    def lexicon(self, tag: str) -> Lexicon:
+        """The words of the language `tag` for reading replies and perturbing texts."""
+        lexicon = _load(tag, self.lexicon_files, Lexicon, "lexicon of", lambda spec: spec.tag)
+        for message, pattern in lexicon_complaints(lexicon):
+            raise ContentError(message, self.lexicon_files[tag], line_of(self.lexicon_files[tag], pattern))
+        return lexicon
+
+    @cached_property
+    def lexicons(self) -> dict[str, Lexicon]:
+        """All lexicons by tag. Raises ContentError with `file:line` for the first one that cannot be read."""
+        return {tag: self.lexicon(tag) for tag in sorted(self.lexicon_files)}
 
     def board(self, name: str) -> Board:
         return _load(name, self.board_files, Board, "board", lambda spec: spec.id)
 
-    def recipe(self, name: str) -> DataFolder:
-        """What the labels of a published data set mean, without its data."""
-        return _load(name, self.recipe_files, DataFolder, "recipe", lambda spec: spec.id)
+    def board_file(self, name: str) -> Path:
+        """The path of a board's file, which is not read. Raises UsageError for an unknown name."""
+        return _path_of(name, self.board_files, "board")
+
+    def dataset_card(self, name: str) -> DatasetCard:
+        """What the labels of a published data set mean."""
+        return _load(name, self.dataset_card_files, DatasetCard, "dataset card", lambda spec: spec.id)
 
     def item_files(self, tag: str) -> dict[str, Path]:
         """`{task: path}` of a pack's item files; empty for a pack without items."""
@@ -95,10 +121,26 @@ class Library:
         return [tag for tag in self.pack_files if self.item_files(tag)]
 
 
+@cache
+def bundled_lexicons() -> dict[str, Lexicon]:
+    """The lexicons of the bundled packs by tag, for callers without a library."""
+    return Library().lexicons
+
+
 def _load(name: str, files: dict[str, Path], kind: type[S], word: str, name_inside: Callable[[S], str]) -> S:
+    path = _path_of(name, files, word)
+    spec = read_spec(path, kind)
+    if name_inside(spec) != name:
+        raise ContentError(misnamed(name_inside(spec), name), path)
+    return spec
+
+
+def misnamed(name_inside: str, name: str) -> str:
+    """The message for a file whose name inside differs from the name of its folder or file."""
+    return f"the name inside is '{name_inside}', but the folder or file is named '{name}'; make them equal"
+
+
+def _path_of(name: str, files: dict[str, Path], word: str) -> Path:
     if name not in files:
         raise UsageError(f"no {word} '{name}'.{tags.suggest(name, files)}\n         here: {', '.join(files) or 'none'}")
-    spec = read_spec(files[name], kind)
-    if name_inside(spec) != name:
-        raise ContentError(f"it calls itself '{name_inside(spec)}', but its place says '{name}'; make them equal", files[name])
-    return spec
+    return files[name]

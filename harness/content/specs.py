@@ -1,4 +1,4 @@
-"""What the content files hold: one struct a kind of file, filled completely or refused."""
+"""The structs of content files, one for each kind of file. A file that does not fit its struct is refused."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class _Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pass
 
 
-class Field(_Spec, frozen=True):
-    """One text of an item: under which heading a judge reads it, and whether it may be empty."""
+class TextField(_Spec, frozen=True):
+    """One text of an item: the heading above it, its role, and whether it may be empty."""
 
     title: Text
     role: Literal["input", "output"]
@@ -29,7 +29,7 @@ class Field(_Spec, frozen=True):
 
 
 class Task(_Spec, frozen=True):
-    """`tasks/<id>/task.toml`: what an item of the task holds, in the order in which a judge reads it."""
+    """`tasks/<id>/task.toml`: the texts of an item of the task, in the order in which a judge reads them."""
 
     id: Text
     version: Version
@@ -38,12 +38,12 @@ class Task(_Spec, frozen=True):
     instruction: Text
     outputs: Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=2)]
     metrics: tuple[str, ...]
-    fields: dict[str, Field]
+    fields: dict[str, TextField]
     at_least_one: tuple[str, ...] = ()
 
 
 class Criteria(_Spec, frozen=True):
-    """What earns one score, observably."""
+    """What a reader can see in a text that earns one score."""
 
     score: int | str
     points: Points
@@ -59,7 +59,7 @@ class DetailedInstruction(_Spec, frozen=True):
 
 
 class Rubric(_Spec, frozen=True):
-    """`rubrics/<id>.toml`: a metric's scale and how it is put to a judge."""
+    """`rubrics/<id>.toml`: the scale of a metric and its instructions for judges."""
 
     id: Text
     version: Version
@@ -71,7 +71,7 @@ class Rubric(_Spec, frozen=True):
 
 
 class Review(_Spec, frozen=True):
-    """A native reader who has read a pack."""
+    """A native reader's review of a pack."""
 
     who: Text
     when: Text
@@ -79,7 +79,7 @@ class Review(_Spec, frozen=True):
 
 
 class Pack(_Spec, frozen=True):
-    """`languages/<tag>/pack.toml`. Names are not here: `langcodes` knows them."""
+    """`languages/<tag>/pack.toml`. The names of languages come from `langcodes`."""
 
     tag: Text
     version: Version
@@ -89,8 +89,31 @@ class Pack(_Spec, frozen=True):
     reviewed_by: tuple[Review, ...]
 
 
-class Words(_Spec, frozen=True):
-    """What a prompt says besides the texts of tasks, rubrics and items; `PLACEHOLDERS` says where something is put in."""
+class Lexicon(_Spec, frozen=True):
+    """`languages/<tag>/lexicon.toml`: the words of a language for reading replies and perturbing texts.
+
+    Every list may be empty or missing. A space inside a word matches any one white-space character. CONTRIBUTING.md ("Write a
+    lexicon") explains each list with an example.
+    """
+
+    tag: Text
+    version: Version
+    reviewed_by: tuple[Review, ...]
+    announcers: tuple[Text, ...] = ()  # words after which a score may stand
+    remarks: tuple[Text, ...] = ()  # words that open a remark; some are announcers in other languages
+    linking_words: tuple[Text, ...] = ()  # words for "is" between an announcer and its score
+    units: tuple[Text, ...] = ()  # words for "points" after a score
+    out_of: tuple[Text, ...] = ()  # words between a score and the highest possible one
+    endings: tuple[Text, ...] = ()  # what may follow a score without a space
+    refusals: tuple[Text, ...] = ()  # how a refusal begins; `~` stands for each of `refused_actions`
+    refused_actions: tuple[Text, ...] = ()
+    quotation_marks: tuple[Text, ...] = ()  # an opening and a closing mark each
+    keyboard: tuple[Text, ...] = ()  # rows of letter keys from the top, each half a key to the right of the one above
+    injection: str = ""  # an instruction to give the top score; empty: none
+
+
+class PromptWords(_Spec, frozen=True):
+    """The words of a prompt besides the texts of tasks, rubrics and items; `PLACEHOLDERS` lists the names in braces."""
 
     system: Text
     meant_for: Text
@@ -112,7 +135,7 @@ class Words(_Spec, frozen=True):
     the_score: Text
 
 
-# Word -> what is put into it, each once, where its name stands in braces; into other words, nothing is.
+# Word -> the names in braces that it must contain, each once. All other words contain none.
 PLACEHOLDERS: dict[str, tuple[str, ...]] = {
     "meant_for": ("language",),
     "example": ("number",),
@@ -146,35 +169,45 @@ class RubricWords(_Spec, frozen=True):
 
 
 class Instructions(_Spec, frozen=True):
-    """`languages/<tag>/instructions.toml`: what judges are told, in the pack's language."""
+    """`languages/<tag>/instructions.toml`: the instructions for judges in the pack's language."""
 
     tag: Text
     version: Version
     reviewed_by: tuple[Review, ...]
-    words: Words
+    words: PromptWords
     tasks: dict[str, TaskWords]
     rubrics: dict[str, RubricWords]
 
 
 class BoardData(_Spec, frozen=True):
-    """Data that are not in the packs: a data folder that the user has, known by its content hash, or a data folder on the hub at a commit.
+    """Data outside the packs: a data folder of the user with a known content hash, or a data folder on the hub at a commit.
 
-    `tasks` says as which task of ours the data's tasks are asked about, where they are called otherwise; `where` which items are
-    judged, by any key of theirs.
+    `card` names the dataset card; `recipe` is its former key, which boards that were frozen with it keep. `tasks` maps the data's
+    tasks to ours where the names differ; `where` selects items by any of their keys.
     """
 
-    recipe: Text
+    card: str = ""
+    recipe: str = ""
     sha256: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
     hub: Annotated[str, msgspec.Meta(pattern=r"^([\w.-]+/[\w.-]+)?$")] = ""
     revision: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{40})?$")] = ""
     tasks: dict[str, Text] = {}
     where: dict[str, tuple[str | int, ...]] = {}
 
+    def __post_init__(self) -> None:
+        if bool(self.card) == bool(self.recipe):
+            raise ValueError("a board's data need one dataset card; write card = \"NAME\" (see 'harness list datasets')")
+
+    @property
+    def dataset_card(self) -> str:
+        """The name of the dataset card."""
+        return self.card or self.recipe
+
 
 class Sealed(_Spec, frozen=True):
-    """Labels that are kept encrypted in `labels.age` beside the board: who can open them, and what was published about them beforehand.
+    """Sealed labels, encrypted in `labels.age` beside the board: who can open them, and what was published about them in advance.
 
-    `commitment` is the SHA-256 of what is encrypted: a random salt and the labels; `canary` stands in every data file of the board.
+    `commitment` is the SHA-256 of the plaintext (a random salt and the labels); `canary` is in every data file of the board.
     """
 
     recipients: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
@@ -184,11 +217,11 @@ class Sealed(_Spec, frozen=True):
 
 
 class Board(_Spec, frozen=True):
-    """`leaderboards/<id>/board.toml`: a frozen protocol. `items` lists what is judged, by language; without it: all test items.
+    """`leaderboards/<id>/board.toml`: a frozen protocol.
 
-    `languages` are packs at their versions; of data that are not in the packs, only tags.
-    `majority` is how annotators become one reference, `annotators` how many an item needs (`3`, `2+`; empty: two or more, or one where no
-    item has two), `statistics` the columns of its table, `rank_by` the one that judges are ranked by.
+    `items` lists the judged items by language; without it, all test items are judged. `languages` are packs at their versions, or only
+    tags for data outside the packs. `majority` is the rule for the reference. `annotators` is how many an item needs (`3`, `2+`; empty:
+    two or more, or one if no item has two). `statistics` are the columns of the table; judges are ranked by `rank_by`.
     """
 
     id: Text
@@ -211,22 +244,46 @@ class Board(_Spec, frozen=True):
 
     @property
     def packs(self) -> dict[str, str]:
-        """`{tag: version}` of the language packs that it is frozen on; none for data that are not in the packs."""
+        """`{tag: version}` of the language packs that the board is frozen on; empty for data outside the packs."""
         return self.languages if isinstance(self.languages, dict) else {}
 
 
 class Shared(_Spec, frozen=True):
-    """Texts that several items share and that stand in a table of their own beside them: which items, by which key."""
+    """Texts that several items share. They are in a table of their own; `key` names the common key of items and texts."""
 
     table: Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+$")]
     key: Text
     texts: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
 
 
-class DataFolder(_Spec, frozen=True):
-    """`data.toml`: what the labels of a data folder mean and where they come from.
+class Asked(_Spec, frozen=True):
+    """`[asked]` of a dataset card: which labelled items a judge was shown, beyond those with a row in the judgments.
 
-    The same file without the data is a recipe, `datasets/<id>/data.toml`, for data that may not be passed on.
+    - `rows`: none. Everything that the judge was asked has a row, if only one without a score.
+    - `any-row`: items with a row on any metric, under the same variant, temperature and top-p.
+    - `all`: every item.
+    - `column`: items whose key `column` is true or lists the judge.
+
+    All rules are limited to the languages, tasks and metrics that the judge has any row of.
+    """
+
+    rule: Literal["rows", "any-row", "all", "column"] = "rows"
+    column: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.rule == "column") != bool(self.column):
+            raise ValueError('rule = "column" and column = "NAME OF A KEY OF THE ITEMS" go together; write both or neither')
+
+    def __str__(self) -> str:
+        """The rule as signatures print it: `any-row`, `column=shown_to`."""
+        return f"column={self.column}" if self.column else self.rule
+
+
+class DatasetCard(_Spec, frozen=True):
+    """What the labels of a data set mean and where they come from.
+
+    The card of a data folder is its `data.toml`. The cards of published data, which are not part of the project, are
+    `catalog/<id>/dataset.toml`.
     """
 
     id: Text
@@ -235,13 +292,14 @@ class DataFolder(_Spec, frozen=True):
     licence: str = ""
     citation: str = ""
     get: str = ""  # how to get the data, in words
-    notes: tuple[Text, ...] = ()  # what a reader of its numbers has to know
+    notes: tuple[Text, ...] = ()  # what readers of its numbers must know
     source: Source = "native"
     annotators: AnnotatorKind = "anonymous"
     sampling: Literal["random", "convenience", "unknown"] = "unknown"
-    task: str = ""  # of labels and judgments that bring a language of their own, because their item is not among the items
-    group: Text = "group"  # the key of an item that names what it shares with others
-    repeats: Literal["numbered", "rows"] = "numbered"  # "rows": one judge's rows for one item are its repeats, in their order
+    task: str = ""  # of labels and judgments whose item is missing, so that their row names the language
+    group: Text = "group"  # the key of the items that holds their group
+    repeats: Literal["numbered", "rows"] = "numbered"  # "rows": a judge's rows for one item are its repeats, in order
+    asked: Asked = Asked()
     shared: Shared | None = None
     metrics: dict[str, Scale] = {}
 
@@ -250,7 +308,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 def read_spec(path: Path, kind: type[S]) -> S:
-    """Read one TOML file as `kind`. Raises ContentError with the line of the key that is wrong."""
+    """Read one TOML file as `kind`. Raises ContentError with the line of the wrong key."""
     try:
         raw = path.read_bytes()
     except OSError as err:
@@ -260,20 +318,20 @@ def read_spec(path: Path, kind: type[S]) -> S:
     except UnicodeDecodeError as err:
         raise ContentError("not UTF-8; save the file as UTF-8", path, raw[: err.start].count(b"\n") + 1) from None
     except msgspec.ValidationError as err:
-        raise ContentError(_sentence(err), path, _line_of(raw.decode(), str(err))) from None
+        raise ContentError(_validation_message(err), path, _line_of_key(raw.decode(), str(err))) from None
     except RecursionError:
         raise ContentError("nested too deeply", path) from None
     except ValueError as err:  # msgspec.DecodeError or tomllib.TOMLDecodeError: not TOML
-        found = re.search(r"at line (\d+)", str(err))
-        raise ContentError(f"not valid TOML: {err}", path, int(found[1]) if found else None) from None
+        line = re.search(r"at line (\d+)", str(err))
+        raise ContentError(f"not valid TOML: {err}", path, int(line[1]) if line else None) from None
 
 
-def _sentence(err: msgspec.ValidationError) -> str:
+def _validation_message(err: msgspec.ValidationError) -> str:
     return re.sub(r" - at `\$\.?(.*)`$", r" (key '\1')", str(err))
 
 
-def _line_of(text: str, message: str) -> int | None:
-    """The line where the last key of the path in a validation message stands, as TOML parsers do not keep it."""
+def _line_of_key(text: str, message: str) -> int | None:
+    """The line of the key that a validation message is about. TOML parsers do not keep line numbers."""
     path = re.search(r"at `\$(.*)`$", message)
     unknown = re.search(r"unknown field `(.+?)`", message)
     keys = re.findall(r"[\w-]+", path[1]) if path else []

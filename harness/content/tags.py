@@ -1,17 +1,18 @@
-"""Language tags: normalised by `langcodes`, matched exactly, explained but never guessed."""
+"""Language tags: normalised by `langcodes` and matched exactly. A wrong tag is explained, never guessed."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Collection
+from functools import lru_cache
 
 import langcodes
 
 from harness.errors import UsageError
 
-# Country codes (and other habits) that people type for a language, each with what they most likely mean. Some are valid
-# tags of other languages, so they are only explained, and only where there is no pack of that name.
-_MISTAKEN = {
+# Country codes and other mistakes, each with the most likely meaning. Some are valid tags of other languages; the explanation
+# is used only where no pack has that name.
+_MISTAKES = {
     "jp": ("a country code", "Japanese", "ja"),
     "cz": ("a country code", "Czech", "cs"),
     "kr": ("the tag of Kanuri (and the country code of Korea)", "Korean", "ko"),
@@ -30,7 +31,7 @@ _MISTAKEN = {
 
 
 def canonical(text: str) -> str:
-    """The canonical BCP-47 form: `jpn` is `ja`, `pt_br` is `pt-BR`. Raises UsageError for what cannot be a tag.
+    """The canonical BCP-47 form: `jpn` is `ja`, `pt_br` is `pt-BR`. Raises UsageError for a text that cannot be a tag.
 
     >>> canonical("pt_br"), canonical("jpn")
     ('pt-BR', 'ja')
@@ -42,14 +43,14 @@ def canonical(text: str) -> str:
 
 
 def require_canonical(text: str) -> None:
-    """Raise UsageError unless `text` is the canonical tag of a known language; the message names the right one where there is one.
+    """Raise UsageError unless `text` is the canonical tag of a known language; the message names the right tag if there is one.
 
     >>> require_canonical("pt-BR")
     """
     tag = canonical(text)
-    habit = _MISTAKEN.get(text.strip().lower())
-    if habit and not langcodes.tag_is_valid(tag):
-        kind, language, right = habit
+    mistake = _MISTAKES.get(text.strip().lower())
+    if mistake and not langcodes.tag_is_valid(tag):
+        kind, language, right = mistake
         raise UsageError(f"'{text}' is {kind}; {language} is '{right}'")
     if not langcodes.tag_is_valid(tag):
         raise UsageError(f"'{text}' is not the tag of a known language; tags look like 'ja' or 'pt-BR'")
@@ -57,8 +58,9 @@ def require_canonical(text: str) -> None:
         raise UsageError(f"language tag '{text}' is not canonical; write '{tag}'")
 
 
+@lru_cache(maxsize=256)
 def likely_script(tag: str) -> str:
-    """The ISO 15924 script that a language is most likely written in, unless the tag says which.
+    """The ISO 15924 script of a language: the one in the tag, else the most likely one.
 
     >>> likely_script("zh"), likely_script("zh-Hant")
     ('Hans', 'Hant')
@@ -67,7 +69,7 @@ def likely_script(tag: str) -> str:
 
 
 def resolve(texts: Collection[str], known: Collection[str], what: str = "language pack") -> list[str]:
-    """The tags meant by `texts`, in order. Raises UsageError when one is empty, repeated or not among `known`.
+    """The tags that `texts` mean, in order. Raises UsageError when one is empty, repeated or not among `known`.
 
     >>> resolve(["jpn", "cs"], ["cs", "en", "ja"])
     ['ja', 'cs']
@@ -76,10 +78,10 @@ def resolve(texts: Collection[str], known: Collection[str], what: str = "languag
     for text in texts:
         if not text.strip():
             raise UsageError(f"an empty language tag; name one or more of: {', '.join(sorted(known))}")
-        # A mistaken code is looked up before normalising: langcodes turns some of them into other tags.
+        # Before normalising, because langcodes turns some mistaken codes into other tags.
         tag = canonical(text)
         if tag not in known:
-            raise UsageError(_unknown(text.strip(), tag, known, what))
+            raise UsageError(_unknown_tag(text.strip(), tag, known, what))
         if tag in tags:
             raise UsageError(f"language '{tag}' is named twice; name it once")
         tags.append(tag)
@@ -88,18 +90,18 @@ def resolve(texts: Collection[str], known: Collection[str], what: str = "languag
     return tags
 
 
-def _unknown(text: str, tag: str, known: Collection[str], what: str) -> str:
-    here = f"\n         here: {', '.join(sorted(known))}"
-    habit = _MISTAKEN.get(text.lower())
-    if habit:
-        kind, language, right = habit
-        return f"no {what} for '{text}'. That is {kind}; {language} is '{right}'.{here}"
+def _unknown_tag(text: str, tag: str, known: Collection[str], what: str) -> str:
+    choices = f"\n         here: {', '.join(sorted(known))}"
+    mistake = _MISTAKES.get(text.lower())
+    if mistake:
+        kind, language, right = mistake
+        return f"no {what} for '{text}'. That is {kind}; {language} is '{right}'.{choices}"
     if not langcodes.tag_is_valid(tag):
-        return f"no {what} for '{text}', and it is not a known language tag.{here}"
+        return f"no {what} for '{text}', and it is not a known language tag.{choices}"
     name = langcodes.get(tag).display_name()
     closest, distance = langcodes.closest_match(tag, sorted(known), max_distance=10)
     hint = f" The closest here is '{closest}'." if closest != "und" and distance <= 10 else ""
-    return f"no {what} for '{text}' ({name}).{hint}{here}"
+    return f"no {what} for '{text}' ({name}).{hint}{choices}"
 
 
 def english_name(tag: str) -> str:
@@ -108,11 +110,11 @@ def english_name(tag: str) -> str:
 
 
 def autonym(tag: str) -> str:
-    """The language's own name for itself, e.g. `čeština` for `cs`."""
+    """The name of the language in the language itself, e.g. `čeština` for `cs`."""
     return langcodes.get(tag).autonym()
 
 
 def suggest(name: str, known: Collection[str]) -> str:
-    """` Did you mean 'x'?` where one known name is near, else an empty text."""
+    """` Did you mean 'x'?` if a known name is similar, else an empty text."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return f" Did you mean '{near[0]}'?" if near else ""

@@ -1,7 +1,10 @@
-"""How calls are asked: `local` on this machine, `ray` from a cluster. All engines take the same work and write to the same store."""
+"""How calls are asked: `local` from this machine, `batch` by a provider's files, `ray` from a cluster.
+
+All engines take the same work and write to the same store. `choice` opens an engine by name; `work` says what it is given and returns.
+"""
 
 from harness.engines.budget import Limits
 from harness.engines.choice import ask_all, check_engine
-from harness.engines.work import Cluster, Engine, Opening, Outcome, Progress, Settings, Work
+from harness.engines.work import Cluster, Engine, JudgeOpening, JudgeWork, Outcome, Progress, Settings
 
-__all__ = ["Cluster", "Engine", "Limits", "Opening", "Outcome", "Progress", "Settings", "Work", "ask_all", "check_engine"]
+__all__ = ["Cluster", "Engine", "JudgeOpening", "JudgeWork", "Limits", "Outcome", "Progress", "Settings", "ask_all", "check_engine"]

@@ -1,4 +1,4 @@
-"""What a command may spend: money, calls, minutes. When it is spent, nothing more goes out; what is under way is waited for."""
+"""What a command may spend: money, calls, minutes. When a limit is reached, nothing more goes out, and calls in flight are awaited."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import time
 from collections.abc import Callable
 
 import msgspec
+
+_MINUTES = "--max-minutes"
+
+
+def ends_waits(exhausted: str) -> bool:
+    """Whether a used-up budget also ends calls that wait for their next attempt: minutes do, calls and money do not."""
+    return exhausted.startswith(_MINUTES)
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -17,12 +24,12 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Budget:
-    """Shared by all judges of a command. A call's cost is reserved as estimated when it goes out, and becomes what was counted."""
+    """The budget that all judges of a command share. A call's estimated cost is reserved when it goes out, its real cost booked later."""
 
     def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = limits
         self._clock = clock
-        self._began = clock()
+        self._start = clock()
         self._calls = 0
         self._spent = 0.0
         self._reserved = 0.0
@@ -30,11 +37,11 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """US dollars so far, as counted."""
+        """US dollars spent so far."""
         return self._spent
 
     def take(self, cost: float) -> bool:
-        """Whether a new call of about that cost may go out; it is counted if so. Once it may not, none may."""
+        """Count a new call of about that cost, if it may go out. Returns whether it may; once a call may not, no later call may."""
         if self.exhausted:
             return False
         limits = self._limits
@@ -51,7 +58,7 @@ class Budget:
         return False
 
     def hold(self, cost: float) -> None:
-        """Count a call that went out before this command began: it is paid for whatever the limits say."""
+        """Count a call that went out before this command began. It costs money whatever the limits are."""
         self._calls += 1
         self._reserved += cost
 
@@ -63,12 +70,18 @@ class Budget:
     @property
     def out_of_time(self) -> bool:
         """Whether the minutes are over."""
-        if self._limits.minutes is not None and self._clock() - self._began >= 60 * self._limits.minutes:
-            self.exhausted = f"--max-minutes {self._limits.minutes:g} are over"
+        if self._limits.minutes is not None and self._clock() - self._start >= 60 * self._limits.minutes:
+            self.exhausted = f"{_MINUTES} {self._limits.minutes:g} are over"
             return True
         return False
 
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the minutes are over; None without such a limit."""
+        minutes = self._limits.minutes
+        return None if minutes is None else max(0.0, self._start + 60 * minutes - self._clock())
+
     def settle(self, reserved: float, cost: float) -> None:
-        """A call is over: it has cost that much instead of what was reserved."""
+        """Book the real cost of a call in place of what was reserved."""
         self._reserved -= reserved
         self._spent += cost

@@ -1,4 +1,4 @@
-"""Which engine asks, by its name in the settings. Its module is imported when it is wanted, and may need a package of its own."""
+"""Engines by name. An engine's module is imported only when the engine is used, because it may need a package of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from harness.engines.local import Watch
-from harness.engines.work import Outcome, Settings, Work
+from harness.engines.work import JudgeWork, Outcome, Settings
 from harness.errors import UsageError
 from harness.judges import Judge
 from harness.judges.batches import Batching
@@ -16,28 +16,28 @@ from harness.store import Store
 _ENGINES = {
     "local": "harness.engines.local:ask_all",
     "batch": "harness.engines.batch.engine:ask_all",
-    "ray": "harness.engines.cluster.engine:ask_all",
+    "ray": "harness.engines.ray.engine:ask_all",
 }
-_NEEDS = {"ray": "ray"}  # engine -> package, which the extra of the engine's name installs
+_NEEDS = {"ray": "ray"}  # engine -> package that it needs; the extra of the same name installs it
 
 
 def check_engine(settings: Settings, judges: Sequence[Judge] = ()) -> None:
-    """Raises UsageError unless there is an engine of the name that the settings give, with all that it needs, and it can ask the judges."""
+    """Raises UsageError unless the engine of the settings exists, its package is installed, and it can ask these judges."""
     name = settings.engine
     if name not in _ENGINES:
-        raise UsageError(f"the engine '{name}' is not part of this version; here: {', '.join(_ENGINES)}")
-    found = find_spec(_NEEDS[name]) if name in _NEEDS else None
-    if name in _NEEDS and (found is None or found.origin is None):  # without an origin it is a mere folder of that name
+        raise UsageError(f"the engine '{name}' is not part of this version; it has: {', '.join(_ENGINES)}")
+    package = find_spec(_NEEDS[name]) if name in _NEEDS else None
+    if name in _NEEDS and (package is None or package.origin is None):  # without an origin it is only a folder of that name
         raise UsageError(f"the engine '{name}' needs the package '{_NEEDS[name]}': pip install \"judge-harness[{name}]\"")
-    without = [judge.identity.name for judge in judges if not isinstance(judge, Batching)]
-    if name == "batch" and without:
-        raise UsageError(f"--engine batch needs a provider with a batch interface, which {', '.join(without)} has not; leave --engine away")
+    unsuitable = [judge.identity.name for judge in judges if not isinstance(judge, Batching)]
+    if name == "batch" and unsuitable:
+        raise UsageError(f"--engine batch needs a provider with a batch interface; {', '.join(unsuitable)} has none. Leave --engine out")
 
 
-def ask_all(works: Sequence[Work], store: Store, settings: Settings, watch: Watch = lambda work, progress: None) -> list[Outcome]:
-    """Ask the calls of all judges with the engine that the settings name, and keep what comes back: see `harness.engines.local`.
+def ask_all(works: Sequence[JudgeWork], store: Store, settings: Settings, watch: Watch = lambda work, progress: None) -> list[Outcome]:
+    """Ask the calls of all judges with the engine of the settings, and store the replies: see `harness.engines.local`.
 
-    Raises what that engine raises.
+    Raises what the engine raises.
     """
     check_engine(settings)
     module, _, function = _ENGINES[settings.engine].partition(":")

@@ -1,182 +1,248 @@
-"""The local engine: asyncio on this machine. Every reply is in the store before the next call goes out in its place."""
+"""The local engine: asyncio on this machine. Every reply is in the store before the next call takes its place."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from typing import Any
 
 from harness.engines.budget import Budget
-from harness.engines.ledger import Keeper, Ledger
-from harness.engines.pace import Pace, Slot
-from harness.engines.retry import MAX_ATTEMPTS, Breaker, Tries, backoff
-from harness.engines.together import run_together
-from harness.engines.work import Outcome, Progress, Settings, Work, for_judge
-from harness.errors import JudgeError
-from harness.judges.allowance import Allowance
-from harness.judges.base import NoReply
+from harness.engines.concurrent import run_together
+from harness.engines.rate_limiter import Closed, Permit, RateLimiter
+from harness.engines.reply_writer import ReplySink, ReplyWriter
+from harness.engines.retry import MAX_ATTEMPTS, MAX_REFUSALS, CircuitBreaker, RetryPolicy, backoff
+from harness.engines.work import JudgeWork, Outcome, Progress, Settings, charged, for_judge
+from harness.errors import EndpointRefusal, FatalReply, JudgeError
+from harness.judges.base import NoReply, rate_limit_status_of
+from harness.judges.rate_limits import LONGEST_WAIT_SECONDS
 from harness.model import Call, Reply
 from harness.store import Store
 
 MAX_REASKS = 3
-_WAITING_PER_SLOT = 2  # calls under way, those that wait to be asked again included
+_CALLS_PER_PERMIT = 2  # calls that were begun, for each call that may be in flight: some of them wait before their next attempt
 
-Watch = Callable[[Work, Progress], None]
+Watch = Callable[[JudgeWork, Progress], None]
 
 
-def ask_all(works: Sequence[Work], store: Store, settings: Settings, watch: Watch = lambda work, progress: None) -> list[Outcome]:
-    """Ask the calls of all judges at once, which share nothing but the budget, and keep what comes back.
+def ask_all(works: Sequence[JudgeWork], store: Store, settings: Settings, watch: Watch = lambda work, progress: None) -> list[Outcome]:
+    """Ask the calls of all judges at once and store the replies. Judges share nothing but the budget.
 
-    Ctrl-C ends it cleanly: replies that were received are kept. Raises JudgeError when a judge cannot be used at all, StoreError when
-    the store cannot be written; the other judges' calls are ended then, too.
+    Ctrl-C ends it cleanly: all replies that were received are kept. Raises JudgeError when a judge cannot be used, after the others have
+    been asked; raises StoreError when the store cannot be written, which ends everything.
     """
     budget = Budget(settings.limits)
-    return run_together([Session(work, Ledger(store, work.judge.identity), settings, budget, watch) for work in works])
+    return run_together([CallSession(work, ReplyWriter(store, work.judge.identity), settings, budget, watch) for work in works])
 
 
-class Session:
-    """One judge's calls on their way, each from its first attempt to its answer. Attempts go into the ledger."""
+class CallSession:
+    """Asks one judge's calls, each from its first attempt to its answer, and gives every attempt to the writer.
 
-    def __init__(self, work: Work, ledger: Keeper, settings: Settings, budget: Budget, watch: Watch) -> None:
+    `failure` is the error that stopped the judge, if any. From then on nothing more goes out, and calls in flight are awaited.
+    """
+
+    def __init__(self, work: JudgeWork, writer: ReplySink, settings: Settings, budget: Budget, watch: Watch) -> None:
         self._work = work
         self._judge = work.judge
         name = self._judge.identity.name
-        self._ledger = ledger
-        self._pace = Pace(
+        self._writer = writer
+        self._rate_limiter = RateLimiter(
             for_judge(settings.concurrency, name) or self._judge.concurrency, for_judge(settings.rpm, name), for_judge(settings.tpm, name)
         )
-        self._attempts = settings.attempts or MAX_ATTEMPTS
+        self._max_attempts = settings.attempts or MAX_ATTEMPTS
         self._budget = budget
-        self._breaker = Breaker()
+        self._breaker = CircuitBreaker()
         self._watch = watch
         self._progress = Progress(total=len(work.calls))
         self._last_loss: str | None = None
-        self._under_way = 0
-        self._room: asyncio.Event = asyncio.Event()
+        self._refusals = 0  # by the endpoint, since its last reply
+        self._begun = 0
+        self._call_ended: asyncio.Event = asyncio.Event()
+        self._ended: asyncio.Event = asyncio.Event()
+        self.failure: JudgeError | None = None
 
     def outcome(self, *, interrupted: bool) -> Outcome:
         return Outcome(self._progress, interrupted, self._last_loss, self._budget.exhausted)
 
     @property
-    def room(self) -> int:
-        """How many more calls may be begun: enough that none of the slots waits for one."""
-        return _WAITING_PER_SLOT * self._pace.limit.limit - self._under_way
+    def free_places(self) -> int:
+        """How many more calls may begin: enough that no permit stays unused."""
+        return 0 if self._ended.is_set() else _CALLS_PER_PERMIT * self._rate_limiter.concurrency.limit - self._begun
 
     def begin(self, call: Call, tokens: int, reserved: float = 0.0) -> Coroutine[Any, Any, None]:
-        """What asks one call, to be awaited; it counts as under way from now on."""
-        self._under_way += 1
-        return self._call(call, tokens, reserved)
+        """Return a coroutine that asks one call. The call counts as begun from this moment."""
+        self._begun += 1
+        return self._ask(call, tokens, reserved)
+
+    def end(self) -> None:
+        """Send nothing more, and end every wait. Calls in flight are awaited."""
+        self._ended.set()
+        self._rate_limiter.close()
+        self._call_ended.set()
+
+    def note(self, text: str) -> None:
+        """Show a sentence to the user."""
+        self._progress.notes.append(text)
+        self._watch(self._work, self._progress)
 
     async def run(self) -> None:
+        """Ask all calls. Raises the judge's `failure`, if any, after all calls in flight have ended."""
         if not self._progress.total:
             return
         await self._judge.start(self._work.calls)
+        seconds = self._budget.seconds_left
+        timer = None if seconds is None else asyncio.get_running_loop().call_later(seconds, self._end_if_out_of_time)
         try:
             async with asyncio.TaskGroup() as group:
-                await self._dispatch(group)
+                await self._begin_calls(group)
         finally:
-            self._ledger.commit()
+            if timer is not None:
+                timer.cancel()
+            self._writer.commit()
             await self._judge.stop()
+        if self.failure is not None:
+            raise self.failure
 
-    async def _dispatch(self, group: asyncio.TaskGroup) -> None:
-        """Start a call whenever there is room for one more."""
+    def _end_if_out_of_time(self) -> None:
+        if self._budget.out_of_time:
+            self.end()
+
+    async def _begin_calls(self, group: asyncio.TaskGroup) -> None:
+        """Begin a call whenever there is a free place."""
         for call in self._work.calls:
             estimated = self._work.tokens(call)
             cost = self._work.cost(estimated)
-            while self.room <= 0:
-                self._room.clear()
-                await self._room.wait()
-            if not self._budget.take(cost):
+            while self.free_places <= 0 and not self._ended.is_set():
+                self._call_ended.clear()
+                await self._call_ended.wait()
+            if self._ended.is_set() or not self._budget.take(cost):
                 break
             group.create_task(self.begin(call, estimated.prompt_tokens + estimated.completion_tokens, cost))
 
-    async def _call(self, call: Call, tokens: int, reserved: float) -> None:
-        """One call from its first attempt to its answer, or to being given up."""
-        reply = None
+    async def _ask(self, call: Call, tokens: int, reserved: float) -> None:
+        """Ask one call until it is answered or given up."""
+        replies: list[Reply] = []
         try:
-            reply = await self._answer(call, tokens)
+            await self._collect_replies(call, tokens, replies)
         finally:
-            self._under_way -= 1
-            self._room.set()
-            self._budget.settle(reserved, self._work.cost(reply.usage) if reply else 0.0)
-        if reply is None:
+            self._begun -= 1
+            self._call_ended.set()
+            self._budget.settle(reserved, sum(charged(self._work, call, reply) for reply in replies))
+        if not replies:
             self._progress.lost += 1
         else:
             self._progress.done += 1
-            self._progress.unreadable += self._work.unreadable(call, reply) > 0
+            self._progress.unreadable += self._work.unreadable(call, replies[-1]) > 0
         self._watch(self._work, self._progress)
 
-    async def _answer(self, call: Call, tokens: int) -> Reply | None:
-        """The reply that counts: the last, where refused calls are asked again."""
-        reply = await self._attempt(call, tokens)
-        for _ in range(MAX_REASKS):
-            if reply is None or not self._work.ask_again(call, reply) or self._budget.late:
-                break
-            self._progress.reasked += 1
-            reply = await self._attempt(call, tokens) or reply
-        return reply
+    async def _collect_replies(self, call: Call, tokens: int, replies: list[Reply]) -> None:
+        """Add every reply to the call to `replies`. There are several if refused calls are asked again; then the last one counts."""
+        for round_number in range(MAX_REASKS + 1):
+            if round_number:
+                self._progress.reasked += 1
+            reply = await self._first_reply(call, tokens)
+            if reply is not None:
+                replies.append(reply)
+            if not replies or not self._work.ask_again(call, replies[-1]) or self._budget.late or self._ended.is_set():
+                return
 
-    async def _attempt(self, call: Call, tokens: int) -> Reply | None:
-        """Ask until something comes back; None when the call is given up. Any other error ends the session, so its slot is not given on."""
-        tries = Tries(self._attempts)
+    async def _first_reply(self, call: Call, tokens: int) -> Reply | None:
+        """Make attempts until a reply comes. None when the call is given up or nothing more goes out."""
+        policy = RetryPolicy(self._max_attempts)
         while True:
-            slot = await self._pace.slot(tokens)
-            self._ledger.check()
-            self._progress.most_in_flight = max(self._progress.most_in_flight, self._pace.in_flight)
-            began = time.perf_counter()
+            try:
+                permit = await self._rate_limiter.acquire(tokens)
+            except Closed:
+                return None
+            self._writer.check()
+            self._progress.most_in_flight = max(self._progress.most_in_flight, self._rate_limiter.in_flight)
+            start = time.perf_counter()
             try:
                 reply = await self._judge.answer(call)
             except NoReply as err:
-                await self._ledger.keep(call, None, str(err))
+                await self._writer.write(call, None, str(err))
                 if err.busy:
-                    self._pace.limit.too_much(slot.era)
+                    self._rate_limiter.concurrency.reduce(permit.generation)
                 if err.retry_after is not None:
-                    self._pace.pause(min(err.retry_after, 3600.0))
-                self._pace.leave(slot, allowance=self._allowance)
-                if not await self._wait_after(err, tries):
+                    self._rate_limiter.pause(min(err.retry_after, LONGEST_WAIT_SECONDS))
+                self._rate_limiter.release(permit, status=rate_limit_status_of(self._judge))
+                if not await self._wait_after(err, policy):
                     return None
+            except EndpointRefusal as err:
+                await self._writer.write(call, None, err.reason)
+                self._count_refusal(err)
+                self._rate_limiter.release(permit, status=rate_limit_status_of(self._judge))
+                return None
+            except JudgeError as err:
+                self._stop(err)
+                self._rate_limiter.release(permit)
+                return None
             else:
-                kept = self._ledger.keep(call, reply)  # it is committed before whoever is given the slot now goes on
-                self._heard(slot, reply, time.perf_counter() - began)
-                await kept
+                written = self._writer.write(call, reply)  # committed before the call that gets the permit now goes out
+                self._count_reply(permit, reply, time.perf_counter() - start)
+                await written
                 return reply
 
-    @property
-    def _allowance(self) -> Allowance | None:
-        """What the endpoint said last of how much it still takes; judges from elsewhere may not say."""
-        found: Allowance | None = getattr(self._judge, "allowance", None)
-        return found
-
-    def _heard(self, slot: Slot, reply: Reply, seconds: float) -> None:
+    def _count_reply(self, permit: Permit, reply: Reply, seconds: float) -> None:
         if self._breaker.is_open:
-            self._pace.probe(False)
-        self._breaker.answered()
+            self._rate_limiter.probe(False)
+        self._breaker.record_reply()
+        self._refusals = 0
         self._progress.waiting_for = ""
-        used = reply.usage.prompt_tokens + reply.usage.completion_tokens
-        self._pace.leave(slot, seconds=seconds, used=used or None, allowance=self._allowance)
+        used_tokens = reply.usage.prompt_tokens + reply.usage.completion_tokens
+        self._rate_limiter.release(permit, seconds=seconds, used_tokens=used_tokens or None, status=rate_limit_status_of(self._judge))
 
-    async def _wait_after(self, err: NoReply, tries: Tries) -> bool:
-        """After an attempt that brought nothing: wait, and say whether to ask again."""
-        self._last_loss = self._progress.waiting_for = str(err)
-        self._breaker.lost(down=err.down)
-        down = self._breaker.is_open and bool(self._progress.done)
-        tries.failed(waited_for=down)
-        if self._budget.late or self._breaker.given_up or not tries.left(first=not self._progress.done):
-            self._give_up(tries)
+    def _count_refusal(self, err: EndpointRefusal) -> None:
+        """The endpoint refused a call for a reason that is not the item's: the call is lost. Repeated refusals stop the judge."""
+        self._last_loss = err.reason
+        self._refusals += 1
+        if not (self._progress.done or self._work.answered_before):
+            self._stop(err)
+        elif self._refusals >= MAX_REFUSALS:
+            self._stop(repeated_refusal(err, self._refusals))
+
+    def _stop(self, failure: JudgeError) -> None:
+        """Ask this judge nothing more."""
+        self.failure = self.failure or failure
+        self._last_loss = str(failure)
+        self.end()
+
+    async def _wait_after(self, err: NoReply, policy: RetryPolicy) -> bool:
+        """Wait after a failed attempt. Returns whether to make another one."""
+        self._progress.waiting_for = str(err)
+        if not self._progress.lost:  # once a call was given up, its reason matters more
+            self._last_loss = str(err)
+        self._breaker.record_loss(down=err.down)
+        waits_for_endpoint = self._breaker.is_open and bool(self._progress.done)
+        policy.record_failure(counts=not waits_for_endpoint)
+        if self._budget.late or self._breaker.given_up or not policy.allows_another(first=not self._progress.done):
+            self._give_up(err, policy)
             return False
         self._progress.retries += 1
         self._watch(self._work, self._progress)
-        if down:
-            self._pace.probe(True)
-            self._pace.pause(self._breaker.next_probe())
+        if waits_for_endpoint:
+            self._rate_limiter.probe(True)
+            self._rate_limiter.pause(self._breaker.next_probe())
         elif err.retry_after is None:
-            await asyncio.sleep(backoff(tries.count))
+            await self._sleep(backoff(policy.failures))
         return True
 
-    def _give_up(self, tries: Tries) -> None:
-        """Raises JudgeError where nothing was ever answered: then it is not about this call."""
+    async def _sleep(self, seconds: float) -> None:
+        """Sleep until the time is over or the session ends."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._ended.wait()
+
+    def _give_up(self, err: NoReply, policy: RetryPolicy) -> None:
+        """Leave a call without an answer. If the judge has never answered, it is stopped: then the problem is not this call."""
+        self._last_loss = str(err)
         if not self._progress.done and not self._budget.exhausted:
-            raise JudgeError(
-                f"{self._judge.identity.name}: {self._last_loss} ({tries.count} times). Is the endpoint up, and is the base URL right?"
+            self._stop(
+                JudgeError(f"{self._judge.identity.name}: {err} ({policy.failures} times). Is the endpoint up, and is the base URL right?")
             )
+
+
+def repeated_refusal(refusal: EndpointRefusal, count: int) -> FatalReply:
+    """The error that stops a judge whose endpoint refuses one call after the other."""
+    return FatalReply(f"{refusal.reason} ({count} refusals one after the other). {refusal.advice}. All answers so far are kept")

@@ -1,4 +1,4 @@
-"""What an engine is given and gives back: the calls of one judge, how to ask them, and how it went."""
+"""What an engine is given and what it returns: the calls of a judge, the settings, and how asking went."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from harness.model import Call, Reply, Usage
 Number = TypeVar("Number", int, float)
 
 
-class Calls(Protocol):
-    """Calls in the order in which they are asked; made anew each time that they are gone through, never all held."""
+class CallSequence(Protocol):
+    """Calls in the order of asking. They are streamed: each iteration makes them again, and they are never all in memory."""
 
     def __len__(self) -> int: ...
 
@@ -25,52 +25,67 @@ class Calls(Protocol):
     def ids(self) -> Iterator[str]:
         """Their call ids, in order."""
 
-    def without(self, answered: Sequence[bool]) -> Calls:
-        """Those that are not `answered`, which says it of each in order."""
+    def without(self, answered: Sequence[bool]) -> CallSequence:
+        """The calls that are not answered; `answered` has one entry for each call, in order."""
 
 
-def only(calls: Calls, wanted: Container[str]) -> Calls:
-    """Those whose ids are wanted."""
-    return calls.without([call_id not in wanted for call_id in calls.ids()])
+def with_ids(calls: CallSequence, call_ids: Container[str]) -> CallSequence:
+    """The calls with these ids."""
+    return calls.without([call_id not in call_ids for call_id in calls.ids()])
 
 
-class Opening(msgspec.Struct, frozen=True):
-    """What a judge was opened by, so that the same one can be opened elsewhere."""
+class JudgeOpening(msgspec.Struct, frozen=True):
+    """What a judge was opened with, so that the same judge can be opened on another machine."""
 
     name: str
     options: JudgeOptions
 
 
-class Work(msgspec.Struct, frozen=True):
+class JudgeWork(msgspec.Struct, frozen=True):
     """The calls that one judge has to answer.
 
-    `unreadable` counts the metrics of a reply that hold no score, `ask_again` says whether the reply is not the last word, `tokens`
-    estimates what a call takes (prompt, answer) and `cost` prices what was counted in US dollars.
+    `answered_before`: the judge has answered calls of this run in earlier commands. `unreadable` counts the metrics of a reply without a
+    score. `ask_again` says whether a call has to be asked again after this reply. `tokens` estimates the tokens of a call (prompt and
+    answer), and `cost` is the price of tokens in US dollars.
     """
 
     judge: Judge
-    calls: Calls
+    calls: CallSequence
+    answered_before: bool = False
     unreadable: Callable[[Call, Reply], int] = lambda call, reply: 0
     ask_again: Callable[[Call, Reply], bool] = lambda call, reply: False
     tokens: Callable[[Call], Usage] = lambda call: Usage()
     cost: Callable[[Usage], float] = lambda usage: 0.0
-    run: str = ""  # whose work it is; providers' batches are noted under its name
-    opening: Opening | None = None  # for engines that ask from elsewhere, to which `ask_again` travels, too
+    since: float | None = None  # replies received before this time (seconds since 1970) do not count
+    run: str = ""  # the run's name; batches are recorded under it
+    opening: JudgeOpening | None = None  # for engines that ask from other machines; `ask_again` travels there too
+
+
+def charged(work: JudgeWork, call: Call, reply: Reply) -> float:
+    """The cost of a reply in US dollars. Tokens that the provider does not report are estimated."""
+    usage = reply.usage
+    unreported = {"prompt_tokens"} if not usage.prompt_tokens else set()
+    unreported |= {"completion_tokens"} if reply.text and not usage.completion_tokens else set()
+    if unreported and reply.error is None:
+        estimated = work.tokens(call)
+        usage = msgspec.structs.replace(usage, **{name: getattr(estimated, name) for name in unreported})
+    return work.cost(usage)
 
 
 class Cluster(msgspec.Struct, frozen=True):
-    """The Ray cluster that the engine `ray` asks from: `auto`, `HOST:PORT`, or `local` for one of its own. No `actors`: one a node."""
+    """The Ray cluster of the engine `ray`: `auto`, `HOST:PORT`, or `local` for a cluster of its own. `actors` None: one on each node."""
 
     address: str = "auto"
     actors: int | None = None
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """How judges are asked: nothing here moves a number. None: found out, or no limit.
+    """How judges are asked. Nothing here changes a result. None: the default, or no limit.
 
-    `rpm` and `tpm` (requests and tokens a minute) and `concurrency` (calls in flight) are by judge, the empty name standing for every
-    other one; `attempts` are tries of one call, `timeout` seconds for each; `prices` is a user's own table. Batches are submitted and
-    waited for, submitted only (`detach`), or fetched only (`collect`).
+    `concurrency` (calls in flight), `rpm` and `tpm` (requests and tokens a minute) are by judge; the empty name stands for all other
+    judges. `attempts` limits the attempts of one call, `timeout` the seconds of one attempt. `prices` is the user's own price table.
+    `batches`: submit and wait, submit only (`detach`), or fetch only (`collect`). `fresh` asks every call again; `reask_endpoint` asks
+    calls again whose stored reply is a refusal by the endpoint, which earlier versions stored as answers.
     """
 
     engine: str = "local"
@@ -83,18 +98,20 @@ class Settings(msgspec.Struct, frozen=True):
     timeout: float | None = None
     limits: Limits = Limits()
     prices: Path | None = None
+    fresh: bool = False
+    reask_endpoint: bool = False
 
 
 def for_judge(values: dict[str, Number], judge: str) -> Number | None:
-    """What holds for one judge."""
+    """The value for one judge."""
     return values.get(judge, values.get(""))
 
 
 class Progress(msgspec.Struct):
     """Counts of a judge's calls while they are asked. `lost` are calls given up after their last attempt.
 
-    `batches` counts a provider's open batches by state, `there` the calls in them that the provider is done with; `notes` are sentences
-    for whoever looks on.
+    `batches` counts a provider's open batches by state, `done_at_provider` the calls in them that the provider has finished. `notes` are
+    sentences for the user.
     """
 
     total: int
@@ -106,12 +123,12 @@ class Progress(msgspec.Struct):
     most_in_flight: int = 0
     waiting_for: str = ""
     batches: dict[str, int] = {}
-    there: int = 0
+    done_at_provider: int = 0
     notes: list[str] = []
 
 
 class Engine(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What asked, for run.json. Of a cluster: its nodes and actors at work at most, actors that were lost, calls that came twice."""
+    """The engine, for run.json. For a cluster: its nodes, the most actors at work, actors that were lost, and replies that came twice."""
 
     name: str
     nodes: int | None = None
@@ -121,15 +138,15 @@ class Engine(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How asking one judge ended: whether it was interrupted, and why the last given-up call had no reply.
+    """How asking one judge ended. `last_loss` says why the last lost call has no reply.
 
-    `batches` are those that were waited for with their last state, `under_way` counts the calls that are still with the provider.
+    `batches` gives the last state of each batch; `under_way` counts the calls that are still with the provider.
     """
 
     progress: Progress
     interrupted: bool = False
     last_loss: str | None = None
-    stopped: str = ""  # which budget ended it
+    stopped: str = ""  # the budget that ended it
     batches: dict[str, str] = {}
     under_way: int = 0
     engine: Engine = Engine("local")

@@ -1,6 +1,7 @@
-"""Judges: who answers. A protocol, and its kinds."""
+"""Judges: who answers. `base` holds the protocol, `identity` the traits of a judge; each kind of judge has a module of its own."""
 
-from harness.judges.base import Judge, JudgeOptions, NoReply
+from harness.judges.base import Environment, Judge, JudgeOptions, NoReply
+from harness.judges.identity import JudgeTraits, opening_name, traits_of
 from harness.judges.registry import kinds, open_judge
 
-__all__ = ["Judge", "JudgeOptions", "NoReply", "kinds", "open_judge"]
+__all__ = ["Environment", "Judge", "JudgeOptions", "JudgeTraits", "NoReply", "kinds", "open_judge", "opening_name", "traits_of"]

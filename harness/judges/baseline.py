@@ -1,11 +1,11 @@
-"""`baseline/<name>`: judges that read no text for its meaning. What does not beat them does not judge.
+"""`baseline/<name>`: judges that read no text for its meaning. A judge that does not beat them does not judge.
 
-- `constant-best` gives the scale's best score to everything
-- `majority` gives the commonest label of the development items of the same language, task and metric; without such items, of the
-  labels of all other groups (leave one group out): never of the items scored
-- `random` draws a score, fixed by seed, item, metric and repeat
-- `length` gives higher scores to longer texts: the place of the text's length among the development items' lengths (without such
-  items, among those of all other groups), cut into as many equal parts as there are scores
+- `constant-best` always gives the best score of the scale
+- `majority` gives the most common label of the development items of the same language, task and metric; without development items, the
+  most common label of all other groups (leave one group out), never of the item's own group
+- `random` draws a score; seed, item, metric and repeat fix it
+- `length` gives higher scores to longer texts: it ranks the text's length among the lengths of the development items (without
+  development items, of all other groups) and cuts the ranks into as many equal parts as there are scores
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from functools import cached_property
 
 import msgspec
 
-from harness.content.dataset import Dataset
 from harness.content.tags import suggest
+from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.judges.base import JudgeOptions, answer_object
-from harness.model import Ask, Call, Item, JudgeIdentity, Label, Reply, Scale, Score
+from harness.model import Call, Item, JudgeIdentity, Label, Query, Reply, Scale, Score
 
 
-class _Seen:
-    """Values counted in all and by group, so that one group's can be left out without counting the others again."""
+class _GroupedCounts:
+    """Counts of values, in all and by group, so that one group can be left out quickly."""
 
     def __init__(self) -> None:
         self._all: Counter[Score] = Counter()
@@ -40,37 +40,37 @@ class _Seen:
         return self._all - self._by_group[group] if group in self._by_group else self._all
 
 
-class Learnt:
-    """What baselines may know: development items and their labels, or leave-one-group-out where there are none."""
+class TrainingCounts:
+    """Counts of labels and text lengths that baselines use: of development items, or of all other groups if there are no such items."""
 
     def __init__(self, data: Dataset) -> None:
         self.data = data
 
     @cached_property
-    def _scores(self) -> dict[tuple[str, ...], _Seen]:
-        """Of all items, by (language, task, metric)."""
-        return self._seen(self.data.labels)
+    def _scores(self) -> dict[tuple[str, ...], _GroupedCounts]:
+        """Scores of all items, by (language, task, metric)."""
+        return self._count_scores(self.data.labels)
 
     @cached_property
-    def _development_scores(self) -> dict[tuple[str, ...], _Seen]:
-        """The same of development items only."""
-        return self._seen(self.data.labels.of_items(item.item_id for item in self.data.items if item.split == "dev"))
+    def _development_scores(self) -> dict[tuple[str, ...], _GroupedCounts]:
+        """Scores of development items only, by (language, task, metric)."""
+        return self._count_scores(self.data.labels.for_items(item.item_id for item in self.data.items if item.split == "dev"))
 
-    def _seen(self, labels: Iterable[Label]) -> dict[tuple[str, ...], _Seen]:
-        found: dict[tuple[str, ...], _Seen] = defaultdict(_Seen)
+    def _count_scores(self, labels: Iterable[Label]) -> dict[tuple[str, ...], _GroupedCounts]:
+        counts: dict[tuple[str, ...], _GroupedCounts] = defaultdict(_GroupedCounts)
         for label in labels:
             item = self.data.by_id[label.item_id]
-            found[item.language, item.task, label.metric].add(item.group, label.score)
-        return found
+            counts[item.language, item.task, label.metric].add(item.group, label.score)
+        return counts
 
     @cached_property
-    def _lengths(self) -> dict[tuple[str, ...], _Seen]:
-        """By (language, task, split), and without a split for all."""
-        found: dict[tuple[str, ...], _Seen] = defaultdict(_Seen)
+    def _lengths(self) -> dict[tuple[str, ...], _GroupedCounts]:
+        """Text lengths, by (language, task, split) and by (language, task)."""
+        counts: dict[tuple[str, ...], _GroupedCounts] = defaultdict(_GroupedCounts)
         for item in self.data.items:
             for key in ((item.language, item.task, item.split), (item.language, item.task)):
-                found[key].add(item.group, text_length(item))
-        return found
+                counts[key].add(item.group, text_length(item))
+        return counts
 
     @property
     def has_development(self) -> bool:
@@ -78,24 +78,24 @@ class Learnt:
         return bool(self._development_scores)
 
     def scores(self, item: Item, metric: str) -> Counter[Score]:
-        """Scores, counted, that say something about `metric` without saying anything about `item` or its group."""
-        return self.development(item, metric) or self._of(self._scores, item, metric)
+        """How often each score of `metric` occurs outside the group of `item`."""
+        return self.development(item, metric) or self._without_group(self._scores, item, metric)
 
     def development(self, item: Item, metric: str) -> Counter[Score]:
-        """Scores of development items only; empty where there are none."""
-        return self._of(self._development_scores, item, metric)
+        """The same for development items only; empty if there are none."""
+        return self._without_group(self._development_scores, item, metric)
 
     def lengths(self, item: Item) -> Counter[Score]:
-        """Lengths, counted, of the texts that `item`'s may be compared with."""
-        return self._of(self._lengths, item, "dev") or self._of(self._lengths, item)
+        """How often each text length occurs outside the group of `item`."""
+        return self._without_group(self._lengths, item, "dev") or self._without_group(self._lengths, item)
 
-    def _of(self, known: Mapping[tuple[str, ...], _Seen], item: Item, *more: str) -> Counter[Score]:
-        seen = known.get((item.language, item.task, *more))
-        return seen.without(item.group) if seen else Counter()
+    def _without_group(self, counts: Mapping[tuple[str, ...], _GroupedCounts], item: Item, *key: str) -> Counter[Score]:
+        grouped = counts.get((item.language, item.task, *key))
+        return grouped.without(item.group) if grouped else Counter()
 
 
 def text_length(item: Item) -> int:
-    """Characters of the text judged."""
+    """Characters of the text that is judged."""
     return len(str(item.fields.get("output", "")))
 
 
@@ -104,13 +104,13 @@ def ascending(scale: Scale) -> list[int | str]:
     return list(scale.classes) if scale.best == scale.classes[-1] else list(reversed(scale.classes))
 
 
-def constant_best(item: Item, metric: str, scale: Scale, learnt: Learnt, draw: str) -> Score | None:
+def constant_best(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw: str) -> Score | None:
     return scale.best
 
 
-def majority(item: Item, metric: str, scale: Scale, learnt: Learnt, draw: str) -> Score | None:
-    """The commonest score; of several, the best one, then the first of the scale. Interval scales: the median. None if nothing is known."""
-    scores = learnt.scores(item, metric)
+def majority(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw: str) -> Score | None:
+    """The most common score; in a tie the best one, then the first of the scale. Interval scales: the median. None without labels."""
+    scores = training.scores(item, metric)
     if not scores:
         return None
     if scale.kind == "interval":
@@ -120,21 +120,22 @@ def majority(item: Item, metric: str, scale: Scale, learnt: Learnt, draw: str) -
     return scale.best if scale.best in tied else tied[0]
 
 
-def random(item: Item, metric: str, scale: Scale, learnt: Learnt, draw: str) -> Score | None:
+def random(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw: str) -> Score | None:
     number = int.from_bytes(hashlib.sha256(f"{draw}\x1f{item.item_id}\x1f{metric}".encode()).digest()[:8]) / 2**64
-    return _place(number, scale)
+    return _score_at(number, scale)
 
 
-def length(item: Item, metric: str, scale: Scale, learnt: Learnt, draw: str) -> Score | None:
-    lengths = learnt.lengths(item)
+def length(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw: str) -> Score | None:
+    lengths = training.lengths(item)
     if not lengths:
         return None
     own = text_length(item)
     below = sum(count for other, count in lengths.items() if int(other) < own) + lengths[own] / 2
-    return _place(min(below / lengths.total(), 1 - 1e-9), scale)
+    return _score_at(min(below / lengths.total(), 1 - 1e-9), scale)
 
 
-def _place(fraction: float, scale: Scale) -> Score:
+def _score_at(fraction: float, scale: Scale) -> Score:
+    """The score at this fraction (0 to 1) of the scale, from worst to best."""
     if scale.kind == "interval":
         low, high = scale.min or 0.0, scale.max if scale.max is not None else 1.0
         return low + fraction * (high - low)
@@ -142,7 +143,7 @@ def _place(fraction: float, scale: Scale) -> Score:
     return classes[int(fraction * len(classes))]
 
 
-BASELINES: dict[str, Callable[[Item, str, Scale, Learnt, str], Score | None]] = {
+BASELINES: dict[str, Callable[[Item, str, Scale, TrainingCounts, str], Score | None]] = {
     "constant-best": constant_best,
     "majority": majority,
     "random": random,
@@ -151,15 +152,14 @@ BASELINES: dict[str, Callable[[Item, str, Scale, Learnt, str], Score | None]] = 
 
 
 class BaselineJudge:
-    """A baseline behind the protocol that models stand behind, so that its answers take the same way into the report."""
+    """A baseline as a judge, so that its answers are treated like those of a model."""
 
     concurrency = 64
     endpoint = None
-    allowance = None
 
     def __init__(self, name: str, training: Dataset, seed: int) -> None:
         self._name, self._seed = name, seed
-        self._learnt = Learnt(training)
+        self._training = TrainingCounts(training)
         settings: dict[str, str | int] = {"learnt_from": training.sha256[:16]} if name in ("majority", "length") else {}
         self.identity = JudgeIdentity("baseline", name, settings | ({"seed": seed} if name == "random" else {}))
 
@@ -167,14 +167,14 @@ class BaselineJudge:
         """Nothing to start."""
 
     async def answer(self, call: Call) -> Reply:
-        return self.reply(call.ask)
+        return self.reply(call.query)
 
-    def reply(self, ask: Ask) -> Reply:
-        """What it answers, which depends on nothing but the ask."""
-        draw = f"{self._seed}\x1f{ask.repeat}"
-        scales = self._learnt.data.scales
-        scores = {metric: BASELINES[self._name](ask.item, metric, scales[metric], self._learnt, draw) for metric in ask.metrics}
-        answer = answer_object(scores, None, ask.condition.variant.call == "joint")
+    def reply(self, query: Query) -> Reply:
+        """The answer to a query. It depends on nothing else."""
+        draw = f"{self._seed}\x1f{query.repeat}"
+        scales = self._training.data.scales
+        scores = {metric: BASELINES[self._name](query.item, metric, scales[metric], self._training, draw) for metric in query.metrics}
+        answer = answer_object(scores, None, query.condition.variant.call == "joint")
         return Reply(text=msgspec.json.encode(answer).decode(), model=self.identity.name, finish_reason="stop")
 
     async def stop(self) -> None:

@@ -1,7 +1,6 @@
-"""A provider's batch interface: calls handed over as a file, answered within a day, at a lower price.
+"""A provider's batch interface: calls are submitted as a file and answered within a day, at a lower price.
 
-Spoken through the openai client (its `files` and `batches`), with retries, waiting and reading left to whoever uses it. What comes back
-is untrusted: it is read for what it is worth.
+It uses the openai client (`files` and `batches`). Retries and waiting are left to the caller. Responses are untrusted.
 """
 
 from __future__ import annotations
@@ -16,42 +15,46 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 import msgspec
 
 from harness.errors import JudgeError
-from harness.judges.allowance import retry_after
 from harness.judges.base import NoReply
-from harness.judges.chat import TRANSIENT, Chat, Manner
-from harness.judges.completion import error_of
+from harness.judges.chat import TRANSIENT, Chat, EndpointCapabilities
+from harness.judges.completion import error_text
+from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, retry_after
+from harness.judges.refusals import kind_of_limit
 from harness.model import Call
 
 if TYPE_CHECKING:
     import openai
 
 ENDED = frozenset({"completed", "expired", "failed", "cancelled"})
-_CHECKED_IN = frozenset({"pending", "running", "processing"})  # states of a file that is not ready yet
-_LOOKS_AT_FILE_SECONDS = 2.0
-_PAGE = 100
+_FILE_NOT_READY = frozenset({"pending", "running", "processing"})
+_FILE_CHECK_SECONDS = 2.0
+_MOST_FILE_CHECKS = 300
+_PAGE_SIZE = 100
 _MOST_LISTED = 100_000
-_LONGEST_NOTE = 512  # characters that a value of a batch's metadata may have
+_LONGEST_STATUS = 64  # characters
+_MOST_COUNTED = 10**9  # requests of a batch
+_LONGEST_METADATA = 512  # characters of a value
 T = TypeVar("T")
 
 
 @runtime_checkable
 class Batching(Protocol):
-    """A judge whose endpoint also takes calls by the file."""
+    """A judge whose endpoint also accepts files of calls."""
 
     def batches(self) -> Batches:
-        """Its batch interface. Raises JudgeError with what to do when it cannot be used."""
+        """The endpoint's batch interface. Raises JudgeError with what to do when it cannot be used."""
 
 
-class Refusal(JudgeError):
-    """The provider will not do what it was asked to; asking again would end the same way."""
+class BatchRefused(JudgeError):
+    """The provider refused a request for good; repeating it would not help."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
         self.status = status
 
 
-class Counts(msgspec.Struct, frozen=True):
-    """Requests of a batch, as the provider counts them."""
+class RequestCounts(msgspec.Struct, frozen=True):
+    """The requests of a batch, as the provider counts them."""
 
     total: int = 0
     completed: int = 0
@@ -59,7 +62,7 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 class LineError(msgspec.Struct, frozen=True):
-    """What is wrong with a file of requests, and in which line (from 1), if it is about one."""
+    """A problem with a file of requests, and its line (from 1), if it is about one line."""
 
     code: str | None = None
     message: str | None = None
@@ -70,36 +73,36 @@ class _Errors(msgspec.Struct, frozen=True):
     data: tuple[LineError, ...] | None = None
 
 
-class Batch(msgspec.Struct, frozen=True):
-    """A batch as the provider describes it. `asked_to_wait`: seconds until it wants to be asked again, if it says so."""
+class ProviderBatch(msgspec.Struct, frozen=True):
+    """A batch as the provider describes it. `asked_to_wait`: seconds until the next check, if the provider asks for a wait."""
 
     id: str
     status: str
     input_file_id: str | None = None
     output_file_id: str | None = None
     error_file_id: str | None = None
-    request_counts: Counts | None = None
+    request_counts: RequestCounts | None = None
     errors: _Errors | None = None
     metadata: dict[str, Any] | None = None
     asked_to_wait: float | None = None
 
     @property
-    def counts(self) -> Counts:
-        return self.request_counts or Counts()
+    def counts(self) -> RequestCounts:
+        return self.request_counts or RequestCounts()
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more happens to it. One that is complete but has not named its results yet is about to."""
-        named = self.output_file_id or self.error_file_id or not self.counts.completed
-        return self.status in ENDED and bool(named or self.status != "completed")
+        """Whether the batch has ended. A completed batch whose result files are not named yet has not."""
+        has_results = self.output_file_id or self.error_file_id or not self.counts.completed
+        return self.status in ENDED and bool(has_results or self.status != "completed")
 
     @property
     def problems(self) -> tuple[LineError, ...]:
-        """Why it was refused as a whole."""
+        """Why the whole file was refused."""
         return (self.errors.data if self.errors else None) or ()
 
-    def note(self, name: str) -> str:
-        """What was noted on it under that name when it was submitted; empty where it does not say."""
+    def metadata_value(self, name: str) -> str:
+        """A value of the metadata that it was submitted with; empty if the provider has not kept it."""
         return str((self.metadata or {}).get(name) or "")
 
 
@@ -110,14 +113,14 @@ class _File(msgspec.Struct, frozen=True):
 
 
 class _Page(msgspec.Struct, frozen=True):
-    data: tuple[Batch, ...] = ()
+    data: tuple[ProviderBatch, ...] = ()
     has_more: bool = False
 
 
 class Batches:
-    """One model's batches at one provider. `target` is the endpoint that each request is for.
+    """One model's batches at one provider. `target` is the path that each request is for.
 
-    Every method raises NoReply when asking again may help, and Refusal when it will not.
+    Every method raises NoReply when repeating it may help, and BatchRefused when it will not.
     """
 
     def __init__(self, client: openai.AsyncOpenAI, chat: Chat, host: str, target: str) -> None:
@@ -126,57 +129,65 @@ class Batches:
         self._host = host
         self._target = target
 
-    def line(self, call: Call, manner: Manner) -> bytes:
-        """A call as a line of a file of requests, without the line's end."""
-        body = self.chat.request(call, manner).body
+    def line(self, call: Call, capabilities: EndpointCapabilities) -> bytes:
+        """A call as a line of a file of requests, without a line break."""
+        body = self.chat.request(call, capabilities).body
         return msgspec.json.encode({"custom_id": call.call_id, "method": "POST", "url": self._target, "body": body})
 
     async def upload(self, path: Path) -> str:
-        """Hand over a file of requests; returns the id that it has there, once it may be used."""
-        async with self._asking("upload a file"):
+        """Upload a file of requests. Returns the provider's id of the file, once the file is ready."""
+        async with self._request("upload a file"):
             with open(path, "rb") as content:
                 answer = await self._client.files.with_raw_response.create(file=(path.name, content, "application/jsonl"), purpose="batch")
-        file = self._read(answer.content, _File)
-        while file.status in _CHECKED_IN:
-            await asyncio.sleep(_LOOKS_AT_FILE_SECONDS)
-            async with self._asking("look at a file"):
+        file = self._decode(answer.content, _File)
+        for _ in range(_MOST_FILE_CHECKS):
+            if file.status not in _FILE_NOT_READY:
+                break
+            await asyncio.sleep(_FILE_CHECK_SECONDS)
+            async with self._request("check a file"):
                 answer = await self._client.files.with_raw_response.retrieve(file.id)
-            file = self._read(answer.content, _File)
+            file = self._decode(answer.content, _File)
+        if file.status in _FILE_NOT_READY:
+            raise NoReply(f"{self._host} has not finished checking the file of requests")
         if file.status == "error":
-            raise Refusal(f"{self._host} cannot use the file of requests: {self.chat.safe(file.status_details or 'without a word')}", 400)
+            raise BatchRefused(
+                f"{self._host} cannot use the file of requests: {self.chat.quote(file.status_details or 'no reason given')}", 400
+            )
         return file.id
 
-    async def submit(self, file_id: str, notes: dict[str, str]) -> Batch:
-        """Have a batch made of an uploaded file. What it raises leaves open whether there is a batch now: `find` says so."""
+    async def submit(self, file_id: str, metadata: dict[str, str]) -> ProviderBatch:
+        """Make a batch of an uploaded file. After an error there may be a batch all the same: `find` looks for it."""
         try:
-            async with self._asking("make a batch"):
+            async with self._request("make a batch"):
                 answer = await self._client.batches.with_raw_response.create(
                     input_file_id=file_id,
                     endpoint=self._target,  # type: ignore[arg-type]  # Azure's has no /v1
                     completion_window="24h",
-                    metadata={name: text[:_LONGEST_NOTE] for name, text in notes.items()},
-                    extra_headers={"Idempotency-Key": file_id},  # some providers heed it
+                    metadata={name: value[:_LONGEST_METADATA] for name, value in metadata.items()},
+                    extra_headers={"Idempotency-Key": file_id},  # some providers respect it
                 )
-        except Refusal as err:
-            if err.status in (400, 404) and file_id in str(err):  # files take a moment until all of a provider knows them
+        except BatchRefused as err:
+            if err.status in (400, 404) and file_id in str(err):  # a new file is not known to all of the provider's servers at once
                 raise NoReply(str(err)) from None
             raise
         return self._batch(answer.content, answer.headers)
 
-    async def find(self, file_id: str, name: str, text: str) -> Batch | None:
-        """The batch that was made of that file, or has that note; None where there is none."""
-        async for batch in self._every():
-            if batch.input_file_id == file_id or batch.note(name) == text:
+    async def find(self, file_id: str, name: str, value: str) -> ProviderBatch | None:
+        """The batch that was made of that file or has that value in its metadata; None if there is none."""
+        async for batch in self._all_batches():
+            if batch.input_file_id == file_id or batch.metadata_value(name) == value:
                 return batch
         return None
 
-    async def _every(self) -> AsyncIterator[Batch]:
-        """All batches of the account, a page at a time."""
+    async def _all_batches(self) -> AsyncIterator[ProviderBatch]:
+        """All batches of the account, page by page."""
         listed, after = 0, ""
         while listed < _MOST_LISTED:
-            async with self._asking("list batches"):
-                answer = await self._client.batches.with_raw_response.list(limit=_PAGE, extra_query={"after": after} if after else None)
-            page = self._read(answer.content, _Page)
+            async with self._request("list batches"):
+                answer = await self._client.batches.with_raw_response.list(
+                    limit=_PAGE_SIZE, extra_query={"after": after} if after else None
+                )
+            page = self._decode(answer.content, _Page)
             for batch in page.data:
                 yield batch
             if not page.has_more or not page.data:
@@ -184,15 +195,15 @@ class Batches:
             listed += len(page.data)
             after = page.data[-1].id
 
-    async def look(self, batch_id: str) -> Batch:
-        """A batch as it is now."""
-        async with self._asking("look at a batch"):
+    async def retrieve(self, batch_id: str) -> ProviderBatch:
+        """A batch in its present state."""
+        async with self._request("check a batch"):
             answer = await self._client.batches.with_raw_response.retrieve(batch_id)
         return self._batch(answer.content, answer.headers)
 
     async def fetch(self, file_id: str, path: Path) -> None:
-        """Write the content of a file there to a file here."""
-        async with self._asking("fetch results"), self._client.files.with_streaming_response.content(file_id) as answer:
+        """Download a file of the provider to a path."""
+        async with self._request("fetch results"), self._client.files.with_streaming_response.content(file_id) as answer:
             with open(path, "wb") as file:
                 async for part in answer.iter_bytes():
                     file.write(part)
@@ -200,19 +211,22 @@ class Batches:
     async def close(self) -> None:
         await self._client.close()
 
-    def _batch(self, body: bytes, headers: Mapping[str, str]) -> Batch:
-        return msgspec.structs.replace(self._read(body, Batch), asked_to_wait=retry_after(headers))
+    def _batch(self, body: bytes, headers: Mapping[str, str]) -> ProviderBatch:
+        batch = self._decode(body, ProviderBatch)
+        counts = RequestCounts(*(max(0, min(number, _MOST_COUNTED)) for number in msgspec.structs.astuple(batch.counts)))
+        status = batch.status if batch.status in ENDED else self.chat.quote(batch.status, _LONGEST_STATUS)
+        return msgspec.structs.replace(batch, status=status, request_counts=counts, asked_to_wait=retry_after(headers))
 
-    def _read(self, body: bytes, kind: type[T]) -> T:
+    def _decode(self, body: bytes, kind: type[T]) -> T:
         try:
             return msgspec.json.decode(body, type=kind)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
-            begins = self.chat.safe(" ".join(body.decode(errors="replace").split()))[:80]
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            begins = self.chat.quote(body.decode(errors="replace"), 80)
             raise NoReply(f"{self._host} answers, but not like a batch interface (it begins: {begins!r})") from None
 
     @asynccontextmanager
-    async def _asking(self, what: str) -> AsyncIterator[None]:
-        """Turns what the client raises into NoReply or Refusal, without secrets."""
+    async def _request(self, action: str) -> AsyncIterator[None]:
+        """Turn errors of the client into NoReply or BatchRefused, without secrets."""
         import openai
 
         try:
@@ -220,24 +234,31 @@ class Batches:
         except openai.APITimeoutError:
             raise NoReply(f"{self._host}: no answer in time", down=True) from None
         except openai.APIStatusError as err:
-            said = self.chat.safe(error_of(await err.response.aread()) or "without a word")
-            self._refused(what, err.status_code, said, retry_after(err.response.headers))
+            message = self.chat.quote(error_text(await err.response.aread()) or "no reason given")
+            self._raise_refusal(action, err.status_code, message, retry_after(err.response.headers))
         except Exception as err:
             if not isinstance(err, (openai.APIError, *_transport_errors())):
                 raise
-            cause = " ".join(str(err.__cause__ or err).split()) or type(err).__name__
-            raise NoReply(f"{self._host}: no connection ({self.chat.safe(cause)})", down=True) from None
+            cause = self.chat.quote(str(err.__cause__ or err)) or type(err).__name__
+            raise NoReply(f"{self._host}: no connection ({cause})", down=True) from None
 
-    def _refused(self, what: str, status: int, said: str, wait: float | None) -> None:
-        if status == 429 and "quota" in said.lower():
-            raise Refusal(f"{self._host} says that the quota is used up: {said}. Add credit, then run the same command again", status)
+    def _raise_refusal(self, action: str, status: int, message: str, wait: float | None) -> None:
+        limit = kind_of_limit(message) if status == 429 else ""
+        if limit == "spent":
+            raise BatchRefused(
+                f"{self._host} says that the quota is used up: {message}. Add credit, then run the same command again", status
+            )
+        if limit == "day" and (wait is None or wait > LONGEST_WAIT_SECONDS):
+            raise BatchRefused(
+                f"{self._host} says that the limit of the day is reached: {message}. Run the same command again tomorrow", status
+            )
         if status in TRANSIENT or (status >= 500 and status != 501):
-            raise NoReply(f"{self._host} answered {status}: {said}", wait, busy=status in (429, 503), down=status >= 500)
-        raise Refusal(f"{self._host} would not {what} ({status}: {said}). {_advice(status)}", status)
+            raise NoReply(f"{self._host} answered {status}: {message}", wait, busy=status in (429, 503), down=status >= 500)
+        raise BatchRefused(f"{self._host} would not {action} ({status}: {message}). {_advice(status)}", status)
 
 
 def _transport_errors() -> tuple[type[Exception], ...]:
-    """What the client's HTTP library raises while a body comes in; it has had two names."""
+    """Errors of the client's HTTP library while it reads a body. The library has had two names."""
     return tuple(sys.modules[name].HTTPError for name in ("httpx", "httpx2") if name in sys.modules)
 
 
@@ -246,9 +267,9 @@ def _advice(status: int) -> str:
         return "It points to another address: use that as the base URL"
     return {
         401: "The API key is wrong or missing: set OPENAI_API_KEY (for Azure AZURE_OPENAI_API_KEY) to a valid one",
-        403: "This key may not use batches: choose another key, or ask with --engine local",
-        404: "Has this endpoint a batch interface, and does the base URL end in /v1? --engine local does without",
-        405: "This endpoint has no batch interface: ask with --engine local",
-        413: "The file is too long for it: ask with --engine local",
-        501: "This endpoint has no batch interface: ask with --engine local",
-    }.get(status, "Nothing was submitted; --engine local asks without batches")
+        403: "This key may not use batches: choose another key, or use --engine local",
+        404: "Does this endpoint have a batch interface, and does the base URL end in /v1? --engine local needs none",
+        405: "This endpoint has no batch interface: use --engine local",
+        413: "The file is too long for it: use --engine local",
+        501: "This endpoint has no batch interface: use --engine local",
+    }.get(status, "Nothing was submitted; --engine local needs no batches")

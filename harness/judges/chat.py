@@ -1,141 +1,139 @@
-"""One chat call in the form of the OpenAI interface, and what can go wrong with it: shared by remote and local judges.
+"""One chat call in the form of the OpenAI interface, and everything that can go wrong with it. Remote and local judges share it.
 
-What an endpoint does not take (a form of answer, a parameter) is learnt from its first refusal and left out for good.
+If an endpoint does not accept an answer format or a parameter, its first refusal says so, and it is left out from then on.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
-from harness.errors import FatalReply
-from harness.judges.allowance import Allowance, allowance, retry_after
+from harness.errors import EndpointRefusal, FatalReply
 from harness.judges.base import NoReply
-from harness.judges.completion import Completion, completion, error_of, tokens_of, whole
+from harness.judges.completion import Completion, as_text, error_text, read_completion, read_tokens, without_half_characters
+from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after
+from harness.judges.refusals import is_page, kind_of_limit, reason_about_item
 from harness.model import Call, Message, Reply, Token
+from harness.redaction import Redactor
 
 if TYPE_CHECKING:
-    from harness.judges.wire import Response
+    from harness.judges.transport import Response, Sender
 
-# How the answer's shape is asked for, from strictest to loosest. An endpoint that refuses one is asked the next way, for good.
+# Answer formats from strictest to loosest. If an endpoint refuses one, the next one is used from then on.
 FORMS = ("json_schema", "json_schema-lenient", "json_object", "text")
 _FORM_WORDS = ("response_format", "json_schema", "json_object", "json mode", "schema", "grammar", "structured", "maxlength")
-TOP_TOKENS = 20  # the most that the interface gives
-FEW_TOKENS = 5  # what some endpoints hold it to
-REASONING_ROOM = 8192  # tokens that a model which thinks first is given for that
-# Words of a refusal -> parameters that are then left out for good: some models take none of them.
-_DISPENSABLE = {"logprob": ("logprobs", "top_logprobs"), "temperature": ("temperature",), "top_p": ("top_p",), "seed": ("seed",)}
+TOP_TOKENS = 20  # the limit of the interface
+FEW_TOKENS = 5  # the limit of some endpoints
+REASONING_TOKENS = 8192  # extra output tokens for a model that reasons before it answers
+# Words of a refusal -> parameters that are left out from then on. Some models accept none of them.
+_OPTIONAL_PARAMETERS = {"logprob": ("logprobs", "top_logprobs"), "temperature": ("temperature",), "top_p": ("top_p",), "seed": ("seed",)}
 TRANSIENT = frozenset({408, 409, 425, 429})  # and every 5xx
-_REFUSED = (400, 422, 501)
-_SAME_FOR_ALL = frozenset({401, 402, 404})  # whatever was answered before: nothing of this is about one call
-_TOO_LONG = ("context length", "context_length", "context size", "exceed_context", "maximum context", "too long", "too many tokens")
-
-
-class Poster(Protocol):
-    """What carries a body to the endpoint (harness.judges.wire)."""
-
-    async def post(self, body: bytes) -> Response: ...
-
-    async def close(self) -> None: ...
+_PARAMETER_REFUSALS = (400, 422, 501)  # may be about a parameter or an answer format
+_FATAL = frozenset({401, 402, 404})  # every further call would be refused too
+_LONGEST_NAME = 200  # characters of a model name or a finish reason
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A call as it is sent: the body, and what of the call's wishes it could hold."""
+    """A call as it is sent: the body, its answer format, and the parameters that were left out."""
 
     body: dict[str, Any]
     form: str
     left_out: tuple[str, ...]
-    room: int
+    reasoning_tokens: int
 
 
-class Manner(msgspec.Struct, frozen=True):
-    """How an endpoint is asked, as far as its refusals have taught: the form of the answer, the alternatives of a token, parameters that
-    are left out, what the answer's length is called, and tokens of room for thinking."""
+class EndpointCapabilities(msgspec.Struct, frozen=True):
+    """Which answer format and parameters an endpoint accepts, as far as its refusals have shown.
+
+    `top_tokens` are the alternatives of each token, `length_name` is the parameter for the longest answer, `reasoning_tokens` are extra
+    output tokens. Batches keep it as JSON, whose names stay as they are.
+    """
 
     form: str = FORMS[0]
     top_tokens: int = TOP_TOKENS
     left_out: tuple[str, ...] = ()
     length_name: str = "max_tokens"  # reasoning models call it max_completion_tokens
-    room: int = 0
+    reasoning_tokens: int = msgspec.field(default=0, name="room")
 
 
 class Chat:
-    """Asks calls of one model at one endpoint. `secrets` are cut out of everything that comes back.
+    """Asks calls of one model at one endpoint. `secrets` are removed from everything that the endpoint sends.
 
-    Without a `wire` it only words requests and reads responses, which then travel in another way.
+    Without a `transport` it only writes requests and interprets responses: provider batches carry them.
     """
 
     def __init__(
         self,
-        wire: Poster | None,
+        transport: Sender | None,
         model: str,
         host: str,
-        secrets: Sequence[str] = (),
+        secrets: Iterable[str] = (),
         clean: Callable[[str], str] = str,
         shape: Callable[[Call], Any] = lambda call: call.prompt.schema,
     ) -> None:
-        self.allowance: Allowance | None = None
-        self._wire = wire
+        self.rate_limit_status: RateLimitStatus | None = None
+        self._transport = transport
         self._model = model
         self._host = host
-        self._secrets = [secret for secret in secrets if len(secret) >= 4]
+        self._redact = Redactor(secrets)
         self._clean = clean
         self._shape = shape
-        self.manner = Manner()
+        self.capabilities = EndpointCapabilities()
         self._answered = False
 
     async def ask(self, call: Call) -> Reply:
-        """One attempt. Raises NoReply or FatalReply as the Judge protocol says."""
-        assert self._wire is not None
+        """Make one attempt. Raises NoReply or FatalReply as the Judge protocol says."""
+        assert self._transport is not None
         while True:
             request = self.request(call)
             start = time.perf_counter()
             try:
-                response = await self._wire.post(msgspec.json.encode(request.body))
+                response = await self._transport.post(msgspec.json.encode(request.body))
             except NoReply as err:
-                raise NoReply(self.safe(str(err)), down=err.down) from None
-            self.allowance = allowance(response.headers) or self.allowance
-            reply = self.understand(call, request, response, time.perf_counter() - start)
+                raise NoReply(self.quote(str(err)), down=err.down) from None
+            self.rate_limit_status = read_rate_limit_status(response.headers) or self.rate_limit_status
+            reply = self.interpret(call, request, response, time.perf_counter() - start)
             if reply is not None:
                 return reply
 
-    def understand(self, call: Call, request: Request, response: Response, seconds: float) -> Reply | None:
-        """The reply that a response is; None where it has taught how to ask otherwise, so that the call is to be asked again.
+    def interpret(self, call: Call, request: Request, response: Response, seconds: float) -> Reply | None:
+        """The reply in a response. None if the response has changed `capabilities`: then the call has to be asked again.
 
         Raises NoReply and FatalReply as `ask`.
         """
-        if response.status != 200:
-            return self._refused(request, response, seconds)
-        reply = self.read(call, request, response.body, seconds)
+        if response.status != 200 and not _has_completion(response):
+            return self._interpret_refusal(request, response, seconds)
+        reply = self._read_reply(call, request, response.body, seconds)
         self._answered = True
-        if reply.finish_reason == "length" and reply.usage.reasoning_tokens and not request.room:
-            self.manner = replace(self.manner, room=REASONING_ROOM)  # it thought until there was no room left to answer
+        if reply.finish_reason == "length" and reply.usage.reasoning_tokens and not request.reasoning_tokens:
+            self.capabilities = replace(self.capabilities, reasoning_tokens=REASONING_TOKENS)  # reasoning left no tokens for the answer
             return None
         return reply
 
     async def close(self) -> None:
-        if self._wire is not None:
-            await self._wire.close()
+        if self._transport is not None:
+            await self._transport.close()
 
-    def request(self, call: Call, manner: Manner | None = None) -> Request:
-        """The call as this endpoint takes it, as far as is known by now, or in an earlier `manner`."""
-        manner = manner or self.manner
-        sampling = _sampling(call, manner)
-        left_out = tuple(sorted(sampling.keys() & set(manner.left_out)))
+    def request(self, call: Call, capabilities: EndpointCapabilities | None = None) -> Request:
+        """The request for a call, with the capabilities that are known by now, or with those given."""
+        capabilities = capabilities or self.capabilities
+        sampling = _sampling(call, capabilities)
+        left_out = tuple(sorted(sampling.keys() & set(capabilities.left_out)))
         body = {
             "model": self._model,
             "messages": [self._message(message) for message in call.prompt.messages],
-            manner.length_name: call.prompt.max_tokens + manner.room,
-            **self._answer_form(call, manner.form),
+            capabilities.length_name: call.prompt.max_tokens + capabilities.reasoning_tokens,
+            **self._answer_format(call, capabilities.form),
             **{name: value for name, value in sampling.items() if name not in left_out},
         }
-        return Request(body, manner.form, left_out, manner.room)
+        return Request(body, capabilities.form, left_out, capabilities.reasoning_tokens)
 
-    def _answer_form(self, call: Call, form: str) -> dict[str, Any]:
+    def _answer_format(self, call: Call, form: str) -> dict[str, Any]:
         if form.startswith("json_schema"):
             schema = self._shape(call) if form == "json_schema" else _without_lengths(call.prompt.schema)
             return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}}
@@ -144,123 +142,155 @@ class Chat:
     def _message(self, message: Message) -> dict[str, str]:
         return {"role": message.role, "content": self._clean(message.content)}
 
-    def read(self, call: Call, request: Request, body: bytes, seconds: float) -> Reply:
-        """The reply in a body of status 200. Raises NoReply for what is none, FatalReply if the first answer is none."""
-        found = self._completion(body)
-        choice = found.choice
+    def _read_reply(self, call: Call, request: Request, body: bytes, seconds: float) -> Reply:
+        """The reply in a body with status 200. Raises NoReply if the body holds none, FatalReply if it is the first response."""
+        completion = self._completion(body)
+        choice = completion.choice
         return Reply(
             text=self.safe(choice.message.text),
-            model=self.safe(str(found.model or "")),
+            model=self._name(completion.model) or "",
             form=request.form,
-            finish_reason=self.safe(str(choice.finish_reason)) if choice.finish_reason else None,
+            finish_reason=self._name(choice.finish_reason),
             refusal=self.safe(choice.message.refusal) if choice.message.refusal else None,
-            usage=found.counted,
+            usage=completion.token_counts,
             seconds=round(seconds, 6),
             tokens=self._tokens(choice.logprobs) if call.probabilities else (),
             left_out=request.left_out,
-            reasoning_room=request.room,
+            reasoning_room=request.reasoning_tokens,
         )
 
+    def _name(self, value: Any) -> str | None:
+        """The name of a model or a finish reason; None if the endpoint does not report it."""
+        return self.safe(as_text(value))[:_LONGEST_NAME] if value else None
+
     def _completion(self, body: bytes) -> Completion:
-        """The body as a completion. What is none is the wrong address if it is the first answer, and a hiccup later on."""
+        """The body as a completion. If the first response is none, the address is wrong; later it is a passing error."""
         try:
-            found = completion(body)
+            completion = read_completion(body)
         except ValueError:
             if not body.lstrip().startswith(b"<"):
-                raise NoReply(f"{self._host} answered something that is not JSON") from None
-            found = None
-        if (found is None or found.error) and (said := error_of(body)):
-            raise NoReply(f"{self._host} answered with an error: {self.safe(said)}")
-        if found is not None:
-            return found
-        begins = self.safe(" ".join(body.decode(errors="replace").split()))[:80]
+                raise NoReply(f"{self._host} answered with a body that is not JSON") from None
+            completion = None
+        if (completion is None or completion.error) and (error := error_text(body)):
+            raise NoReply(f"{self._host} answered with an error: {self.quote(error)}")
+        if completion is not None:
+            return completion
+        begins = self.quote(body.decode(errors="replace"), 80)
         problem = f"{self._host} answers, but not like a chat endpoint (it begins: {begins!r})"
         if self._answered:
             raise NoReply(problem)
         raise FatalReply(f"{problem}; the base URL usually ends in /v1")
 
-    def _refused(self, request: Request, response: Response, seconds: float) -> Reply | None:
-        """What a status other than 200 means: ask in another way, ask again, a refusal of this one call, or the end."""
+    def _interpret_refusal(self, request: Request, response: Response, seconds: float) -> Reply | None:
+        """What a status other than 200 means: ask differently (None), ask again, a refusal of this item, or a refusal by the endpoint."""
         status = response.status
-        said = self.safe(error_of(response.body) or _beginning(response.body) or "without a word")
-        if status == 429 and "quota" in said.lower():
-            raise FatalReply(
-                f"{self._host} says that the quota is used up: {said}. Add credit or use another key, then run the same command again"
-            )
-        if status in _REFUSED and self._learns(said, request):
+        whole_text = error_text(response.body) or response.body.decode(errors="replace")
+        message = self.quote(whole_text, 80 if is_page(whole_text) else 300) or "no reason given"
+        if status == 429:
+            raise self._limit_error(message, retry_after(response.headers))
+        if status in _PARAMETER_REFUSALS and not is_page(message) and self._adapt(message, request):
             return None
         if status in TRANSIENT or status >= 500:
             raise NoReply(
-                f"{self._host} answered {status}: {said}",
+                f"{self._host} answered {status}: {message}",
                 retry_after(response.headers),
-                busy=status in (429, 503),
+                busy=status == 503,
                 down=status >= 500,
             )
-        if "content_filter" in said or "content management policy" in said:
-            return Reply(text="", model="", form=request.form, refusal=said, error=f"{status}", seconds=seconds)
-        if (self._answered and status not in _SAME_FOR_ALL) or any(words in said.lower() for words in _TOO_LONG):
-            return Reply(text="", model="", form=request.form, error=f"{status}: {said}", seconds=seconds)
-        raise FatalReply(f"{self._host} refused a call with {status}: {said}. {_advice(status, self._model)}")
+        about = reason_about_item(status, message)
+        if about == "policy":
+            return Reply(text="", model="", form=request.form, refusal=message, error=f"{status}", seconds=seconds)
+        if about == "length":
+            return Reply(text="", model="", form=request.form, error=f"{status}: {message}", seconds=seconds)
+        reason, advice = f"{self._host} refused a call with {status}: {message}", _advice(status, self._model)
+        raise FatalReply(f"{reason}. {advice}") if status in _FATAL else EndpointRefusal(reason, advice)
 
-    def _learns(self, said: str, request: Request) -> bool:
-        """Whether the refusal names something that can be asked for in another way or left out; it is from now on.
+    def _limit_error(self, message: str, wait: float | None) -> NoReply | FatalReply:
+        """What a 429 means: a rate limit, which passes, or a limit that is not renewed soon."""
+        limit = kind_of_limit(message)
+        if limit == "spent":
+            return FatalReply(
+                f"{self._host} says that the quota is used up: {message}. Add credit or use another key, then run the same command again"
+            )
+        if limit == "day" and (wait is None or wait > LONGEST_WAIT_SECONDS):
+            return FatalReply(
+                f"{self._host} says that the limit of the day is reached: {message}. Run the same command again when it is renewed: all "
+                "answers so far are kept"
+            )
+        return NoReply(f"{self._host} answered 429: {message}", wait, busy=True)
 
-        It goes by what this call sent: several in flight may be refused at once, and each has to be asked again.
+    def _adapt(self, message: str, request: Request) -> bool:
+        """Whether the refusal names something that can be left out or asked for differently. If so, `capabilities` change.
+
+        The request itself decides: several calls in flight may be refused at once, and each of them has to be asked again.
         """
-        words, sent = said.lower(), request.body
+        words, sent = message.lower(), request.body
         if "max_completion_tokens" in words and "max_tokens" in sent:
-            self.manner = replace(self.manner, length_name="max_completion_tokens", room=REASONING_ROOM)
+            self.capabilities = replace(self.capabilities, length_name="max_completion_tokens", reasoning_tokens=REASONING_TOKENS)
             return True
         if "top_logprobs" in words and sent.get("top_logprobs", 0) > FEW_TOKENS:
-            self.manner = replace(self.manner, top_tokens=FEW_TOKENS)
+            self.capabilities = replace(self.capabilities, top_tokens=FEW_TOKENS)
             return True
         if refused := _refused_parameters(words, sent):
-            self.manner = replace(self.manner, left_out=tuple(sorted({*self.manner.left_out, *refused})))
+            self.capabilities = replace(self.capabilities, left_out=tuple(sorted({*self.capabilities.left_out, *refused})))
             return True
         if any(word in words for word in _FORM_WORDS) and request.form != FORMS[-1]:
-            if self.manner.form == request.form:  # another call in flight may have moved on already
-                self.manner = replace(self.manner, form=FORMS[FORMS.index(request.form) + 1])
+            if self.capabilities.form == request.form:  # otherwise another call in flight was refused first
+                self.capabilities = replace(self.capabilities, form=FORMS[FORMS.index(request.form) + 1])
             return True
         return False
 
     def _tokens(self, logprobs: Any) -> tuple[Token, ...]:
-        """The answer's tokens; none where a secret is among them, as it may be spread over several."""
-        tokens = tuple(tokens_of(logprobs))
-        said = "".join(token.text for token in tokens) + "\n" + "\n".join(text for token in tokens for text in token.others)
-        return () if any(secret in said for secret in self._secrets) else tokens
+        """The answer's tokens; none if they hold a secret, which may be spread over several tokens."""
+        tokens = tuple(read_tokens(logprobs))
+        ranks = zip_longest(*(token.others for token in tokens), fillvalue="")
+        lines = ["".join(token.text for token in tokens), *map("".join, ranks)]
+        return () if any(self._redact(line) != line for line in lines) else tokens
 
     def safe(self, text: str) -> str:
-        """Text that may be kept: without secrets, and whole."""
-        for secret in self._secrets:
-            text = text.replace(secret, "[key]")
-        return whole(text)
+        """Text that may be stored: without secrets and without halves of characters."""
+        return without_half_characters(self._redact(text))
+
+    def quote(self, text: str, most: int = 300) -> str:
+        """A message of the endpoint as one line that may be stored and printed. Secrets are removed before it is cut."""
+        return without_half_characters(self._redact.quote(text, most))
 
 
-def _sampling(call: Call, manner: Manner) -> dict[str, Any]:
-    """What a call says about how the answer is drawn; all of it can be left out."""
-    wanted: dict[str, Any] = {"temperature": call.temperature, "seed": call.seed, "top_p": call.top_p}
+def _has_completion(response: Response) -> bool:
+    """Whether a response with another 2xx status holds a completion all the same."""
+    try:
+        return 200 < response.status < 300 and read_completion(response.body) is not None
+    except ValueError:
+        return False
+
+
+def _sampling(call: Call, capabilities: EndpointCapabilities) -> dict[str, Any]:
+    """A call's sampling parameters. Endpoints may refuse any of them."""
+    parameters: dict[str, Any] = {"temperature": call.temperature, "seed": call.seed, "top_p": call.top_p}
     if call.probabilities:
-        wanted |= {"logprobs": True, "top_logprobs": manner.top_tokens}
-    return {name: value for name, value in wanted.items() if value is not None}
+        parameters |= {"logprobs": True, "top_logprobs": capabilities.top_tokens}
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _refused_parameters(said: str, sent: Collection[str]) -> tuple[str, ...]:
-    """Parameters that were sent, that the refusal names and that can be left out; replies say that they were."""
-    return next((names for words, names in _DISPENSABLE.items() if words in said and set(names) & set(sent)), ())
-
-
-def _beginning(body: bytes) -> str:
-    return " ".join(body.decode(errors="replace").split())[:80]
+def _refused_parameters(words: str, sent: Collection[str]) -> tuple[str, ...]:
+    """The parameters that the refusal names, if they were sent and can be left out. Replies record that they were."""
+    return next((names for word, names in _OPTIONAL_PARAMETERS.items() if word in words and set(names) & set(sent)), ())
 
 
 def _advice(status: int, model: str) -> str:
+    if status < 300:
+        return "It sent no answer: does the base URL end in /v1, and is it a chat endpoint?"
     if status < 400:
         return "It points to another address: use that as the base URL"
     return {
         401: "The API key is wrong or missing: set OPENAI_API_KEY (for Azure AZURE_OPENAI_API_KEY) to a valid one",
-        403: "This key may not use this model: choose another model or key",
+        402: "The account has no credit: add credit or use another key, then run the same command again",
+        403: "This key may not use this model, or a firewall or proxy blocks the calls: choose another model or key, or ask whoever runs "
+        "the network, then run the same command again",
         404: f"Is '{model}' the model's exact name, and does the base URL end in /v1?",
-    }.get(status, "Every call would end the same way, so nothing more was asked")
+        407: "The proxy wants a name and a password: give them in the proxy's address (https_proxy=http://NAME:PASSWORD@HOST:PORT)",
+        413: "The endpoint, or a proxy before it, accepts no requests of this size: raise its limit, then run the same command again",
+    }.get(status, "Look for the reason in the endpoint's log, then run the same command again")
 
 
 def _without_lengths(schema: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What an endpoint's body says: a completion, an error, or neither. Endpoints differ: all but the answer is read for what it is worth."""
+"""Reading the body of a response: a completion, an error, or neither. Endpoints differ, so everything but the answer is optional."""
 
 from __future__ import annotations
 
@@ -8,29 +8,31 @@ from typing import Any, TypeGuard
 
 import msgspec
 
+from harness.judges.usage import usage_of
 from harness.model import Token, Usage
 
 
-class Message(msgspec.Struct):
+class CompletionMessage(msgspec.Struct):
     content: str | list[dict[str, Any]] | None = None
     refusal: str | None = None
 
     @property
     def text(self) -> str:
-        """Its content; some endpoints send it in parts."""
+        """The content. Some endpoints send it in parts."""
         if isinstance(self.content, list):
-            return "".join(str(part.get("text") or "") for part in self.content)
+            texts = (part.get("text") for part in self.content)
+            return "".join(text for text in texts if isinstance(text, str))
         return self.content or ""
 
 
 class Choice(msgspec.Struct):
-    message: Message
+    message: CompletionMessage
     finish_reason: Any = None
     logprobs: Any = None
 
 
 class Completion(msgspec.Struct):
-    """What makes a body a completion: its choices."""
+    """A body with choices."""
 
     choices: list[Choice]
     model: Any = None
@@ -39,47 +41,60 @@ class Completion(msgspec.Struct):
 
     @property
     def choice(self) -> Choice:
-        """The first choice; an empty one where there is none."""
-        return self.choices[0] if self.choices else Choice(Message())
+        """The first choice; an empty one if there is none."""
+        return self.choices[0] if self.choices else Choice(CompletionMessage())
 
     @property
-    def counted(self) -> Usage:
-        return Usage(
-            _count(self.usage, "prompt_tokens"),
-            _count(self.usage, "prompt_tokens_details", "cached_tokens"),
-            _count(self.usage, "completion_tokens"),
-            _count(self.usage, "completion_tokens_details", "reasoning_tokens"),
+    def token_counts(self) -> Usage:
+        """The counts of tokens; 0 for counts that are missing or impossible."""
+        return usage_of(
+            _member(self.usage, "prompt_tokens"),
+            _member(self.usage, "prompt_tokens_details", "cached_tokens"),
+            _member(self.usage, "completion_tokens"),
+            _member(self.usage, "completion_tokens_details", "reasoning_tokens"),
         )
 
 
 _decode = msgspec.json.Decoder(Completion).decode
 
 
-def completion(body: bytes) -> Completion | None:
-    """The body as a completion; None for what is JSON but no completion. Raises ValueError for what is no JSON."""
+def read_completion(body: bytes) -> Completion | None:
+    """The body as a completion; None for JSON that is no completion. Raises ValueError if it is not JSON."""
     try:
         return _decode(body)
-    except msgspec.MsgspecError:  # models cut characters in half, which makes lone surrogates: those only json reads
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except msgspec.MsgspecError:  # models may cut characters in half; only json reads these lone surrogates
         data = _json(body)
     try:
         return msgspec.convert(data, Completion)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, RecursionError):
         return None
 
 
-def error_of(body: bytes) -> str | None:
-    """What the error in a body says, with its code; None where it holds none."""
+def error_text(body: bytes) -> str | None:
+    """The error message in a body, uncut, with its code; None if there is none. Callers remove secrets first and cut it then."""
     try:
         data = _json(body)
     except ValueError:
         return None
-    error = data.get("error") if isinstance(data, dict) else None
+    if not isinstance(data, dict):
+        return None
+    error = data.get("error") or (data if data.get("object") == "error" else None) or data.get("detail")
     if not error:
         return None
     if not isinstance(error, dict):
-        return _one_line(error)
-    text, code = _one_line(error.get("message") or error), error.get("code")
-    return f"{text} ({code})" if code and str(code) not in text else text
+        return as_text(error)
+    text, code = as_text(error.get("message") or error), error.get("code")
+    return f"{text} ({as_text(code)})" if code and as_text(code) not in text else text
+
+
+def as_text(value: Any) -> str:
+    """Any value of a body as text."""
+    try:
+        return value if isinstance(value, str) else str(value)
+    except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
+        return "something that cannot be shown"
 
 
 def _json(body: bytes) -> Any:
@@ -89,33 +104,33 @@ def _json(body: bytes) -> Any:
         raise ValueError("nested too deeply") from None
 
 
-def _one_line(said: Any) -> str:
-    return " ".join(str(said).split())[:300]
-
-
-def tokens_of(logprobs: Any) -> Iterator[Token]:
-    """The answer's tokens with their likeliest alternatives; nothing where the endpoint says nothing that can be read."""
+def read_tokens(logprobs: Any) -> Iterator[Token]:
+    """The answer's tokens with their most probable alternatives; none if the endpoint reports nothing readable."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     for token in content if isinstance(content, list) else ():
         if not isinstance(token, dict) or not isinstance(token.get("token"), str):
             return
-        given = token.get("top_logprobs")
-        others = given if given and isinstance(given, list) else [token]
-        read = [(other.get("token"), other.get("logprob")) for other in others if isinstance(other, dict)]
-        yield Token(whole(token["token"]), {whole(text): float(p) for text, p in read if isinstance(text, str) and _is_logprob(p)})
+        reported = token.get("top_logprobs")
+        others = reported if reported and isinstance(reported, list) else [token]
+        alternatives = [(other.get("token"), other.get("logprob")) for other in others if isinstance(other, dict)]
+        yield Token(
+            without_half_characters(token["token"]),
+            {without_half_characters(text): float(p) for text, p in alternatives if isinstance(text, str) and _is_logprob(p)},
+        )
 
 
-def whole(text: str) -> str:
-    """Text without halves of characters, as tokens may be, which no file could hold."""
+def without_half_characters(text: str) -> str:
+    """Text without halves of characters: tokens may hold such halves, but no file can."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _is_logprob(value: Any) -> TypeGuard[float]:
-    """Whether it is the logarithm of a probability; a hair above 0 is a rounded 1."""
+    """Whether it is the logarithm of a probability. A value slightly above 0 is a rounded probability of 1."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and -1e9 <= value <= 1e-3
 
 
-def _count(usage: Any, *names: str) -> int:
+def _member(value: Any, *names: str) -> Any:
+    """The value under nested names; None if there is none."""
     for name in names:
-        usage = usage.get(name) if isinstance(usage, dict) else None
-    return usage if isinstance(usage, int) else 0
+        value = value.get(name) if isinstance(value, dict) else None
+    return value

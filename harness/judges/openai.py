@@ -1,11 +1,12 @@
-"""`openai/<model>`: any OpenAI-compatible endpoint, Azure too, asked in the form of the openai client.
+"""`openai/<model>`: a model at any OpenAI-compatible endpoint, Azure included.
 
 The key comes from the environment: OPENAI_API_KEY, or for Azure AZURE_OPENAI_API_KEY with AZURE_OPENAI_ENDPOINT and
-OPENAI_API_VERSION, as the client itself reads them. It is never written anywhere.
+OPENAI_API_VERSION, as the openai client reads them. It is never written anywhere.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -14,9 +15,11 @@ from urllib.parse import quote, urlsplit
 import msgspec
 
 from harness.errors import JudgeError, UsageError
-from harness.judges.allowance import Allowance
 from harness.judges.base import JudgeOptions
+from harness.judges.identity import split_label
+from harness.judges.rate_limits import RateLimitStatus
 from harness.model import Call, JudgeIdentity, Reply
+from harness.redaction import environment_secrets
 
 if TYPE_CHECKING:
     import openai
@@ -31,15 +34,15 @@ _ACCOUNT = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """Where calls go and what goes with them. Azure names the deployment in the path and its version in the query."""
+    """The address, key and headers of calls. Azure names the deployment in the path and its version in the query."""
 
     url: str
     key: str | None
     azure_version: str | None = None
     account: Mapping[str, str] = {}
 
-    def completions(self, model: str) -> str:
-        """The address of chat completions."""
+    def completions_url(self, model: str) -> str:
+        """The URL of chat completions."""
         base = self.url.rstrip("/")
         if self.azure_version is None:
             return f"{base}/chat/completions"
@@ -54,47 +57,57 @@ class Endpoint(msgspec.Struct, frozen=True):
 
 
 class OpenAIJudge:
-    """A model behind an HTTP endpoint. Its identity is host and model: never the port, the path or the key."""
+    """A model at an HTTP endpoint. Its identity is host and model, never the port, the path or the key."""
 
     concurrency = None
 
-    def __init__(self, model: str, endpoint: Endpoint, timeout: float | None = None) -> None:
+    def __init__(self, model: str, endpoint: Endpoint, timeout: float | None = None, label: str | None = None) -> None:
         self._host = _host(endpoint.url)
         self._endpoint = endpoint
         self._model = model
         self._timeout = timeout or TIMEOUT_SECONDS
-        self.identity = JudgeIdentity("openai", model, {"endpoint": self._host} if endpoint.url != DEFAULT_URL else {})
+        settings = ({"endpoint": self._host} if endpoint.url != DEFAULT_URL else {}) | ({"label": label} if label else {})
+        self.identity = JudgeIdentity("openai", f"{model}@{label}" if label else model, settings)
+        self.address = endpoint.url.rstrip("/")
         self.endpoint = None if self._host in _LOOPBACK else self._host
 
     async def start(self, calls: Iterable[Call]) -> None:
         from harness.judges.chat import Chat
-        from harness.judges.wire import Wire
+        from harness.judges.transport import Transport
 
-        there = self._endpoint
-        self._need_key()
-        url, here = there.completions(self._model), self.endpoint is None
-        wire = Wire(url, there.headers, self._host, timeout=self._timeout, on_this_machine=here)
-        self._chat = Chat(wire, self._model, self._host, secrets=[there.key] if there.key else [])
+        self._require_key()
+        transport = Transport(
+            self._endpoint.completions_url(self._model),
+            self._endpoint.headers,
+            self._host,
+            timeout=self._timeout,
+            on_this_machine=self.endpoint is None,
+        )
+        self._chat = Chat(transport, self._model, self._host, self._secrets)
 
     def batches(self) -> Batches:
-        """The endpoint's batch interface, which is opened without asking anything. Raises JudgeError where the key is missing."""
+        """The endpoint's batch interface. Sends no request. Raises JudgeError if the key is missing."""
         from harness.judges.batches import Batches
         from harness.judges.chat import Chat
 
-        self._need_key()
-        there = self._endpoint
-        chat = Chat(None, self._model, self._host, secrets=[there.key] if there.key else [])
-        target = "/v1/chat/completions" if there.azure_version is None else "/chat/completions"
-        return Batches(_client(there, self._timeout, on_this_machine=self.endpoint is None), chat, self._host, target)
+        self._require_key()
+        chat = Chat(None, self._model, self._host, self._secrets)
+        target = "/v1/chat/completions" if self._endpoint.azure_version is None else "/chat/completions"
+        return Batches(_client(self._endpoint, self._timeout, on_this_machine=self.endpoint is None), chat, self._host, target)
 
-    def _need_key(self) -> None:
+    @property
+    def _secrets(self) -> list[str]:
+        """Secrets that an endpoint or a proxy may echo and that must not be stored."""
+        return [*([self._endpoint.key] if self._endpoint.key else []), *environment_secrets(os.environ)]
+
+    def _require_key(self) -> None:
         if not self._endpoint.key and self.endpoint is not None:
             name = "AZURE_OPENAI_API_KEY" if self._endpoint.azure_version else "OPENAI_API_KEY"
             raise JudgeError(f"no API key for {self._host}: set the environment variable {name}")
 
     @property
-    def allowance(self) -> Allowance | None:
-        return self._chat.allowance
+    def rate_limit_status(self) -> RateLimitStatus | None:
+        return self._chat.rate_limit_status
 
     async def answer(self, call: Call) -> Reply:
         return await self._chat.ask(call)
@@ -104,8 +117,8 @@ class OpenAIJudge:
 
 
 def _client(endpoint: Endpoint, timeout: float, *, on_this_machine: bool) -> openai.AsyncOpenAI:
-    """The openai client for an endpoint. It never asks again by itself, follows no redirect, and takes no proxy to this machine."""
-    import openai  # late: it takes half a second
+    """The openai client for an endpoint. It never retries, follows no redirect, and uses no proxy to this machine."""
+    import openai  # imported late: it takes half a second
 
     http = openai.DefaultAsyncHttpxClient(trust_env=not on_this_machine, follow_redirects=False, timeout=timeout)
     key = endpoint.key or "none"
@@ -117,13 +130,13 @@ def _client(endpoint: Endpoint, timeout: float, *, on_this_machine: bool) -> ope
 
 
 def _host(url: str) -> str:
-    """The host of a base URL. Raises UsageError unless it is a plain web address, without a key or anything else in it."""
+    """The host of a base URL. Raises UsageError unless it is a plain web address, without a key or a query."""
     try:
         parts = urlsplit(url)
-        host, odd = parts.hostname, parts.port == 0
+        host, invalid = parts.hostname, parts.port == 0
     except ValueError:
-        host, odd = None, True
-    if odd or parts.scheme not in ("http", "https") or not host:
+        host, invalid = None, True
+    if invalid or parts.scheme not in ("http", "https") or not host:
         raise UsageError(f"base URL '{url}' is not a web address; it should look like https://host/v1")
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise UsageError("the base URL should look like https://host/v1 and hold nothing else; keys belong in environment variables")
@@ -133,17 +146,21 @@ def _host(url: str) -> str:
 def _key(environment: Mapping[str, str], name: str) -> str | None:
     key = environment.get(name, "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise JudgeError(f"{name} holds characters that no key has (a space, a line break, a letter with an accent); set it again")
+        raise JudgeError(f"{name} holds characters that no API key has (a space, a line break, a letter with an accent); set it again")
     return key or None
 
 
 def open_judge(model: str, options: JudgeOptions) -> OpenAIJudge:
-    """The judge `openai/<model>`; `--base-url` goes before OPENAI_BASE_URL, and Azure's variables are used where only they are set."""
-    return OpenAIJudge(model, endpoint_of(options), options.timeout)
+    """The judge `openai/<model>`, or `openai/<model>@<label>`, which asks for the same model under another name.
+
+    `--base-url` takes precedence over OPENAI_BASE_URL. Azure's variables are used if neither is given.
+    """
+    name, label = split_label(model)
+    return OpenAIJudge(name, endpoint_of(options), options.timeout, label)
 
 
 def endpoint_of(options: JudgeOptions) -> Endpoint:
-    """The endpoint that options and environment name. Raises UsageError and JudgeError for what cannot be one."""
+    """The endpoint of options and environment. Raises UsageError or JudgeError for an invalid one."""
     env = options.environment
     url = options.base_url if options.base_url is not None else env.get("OPENAI_BASE_URL") or None
     azure = env.get("AZURE_OPENAI_ENDPOINT")

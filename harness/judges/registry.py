@@ -1,7 +1,8 @@
-"""Judges by name: `<kind>/<rest>`, where kinds are entry points of the group `harness.judges`, ours and strangers' alike."""
+"""Opening judges by name: `<kind>/<name>`. Kinds are entry points of the group `harness.judges`, ours and those of other packages."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 
 from harness.content.tags import suggest
@@ -9,22 +10,33 @@ from harness.errors import JudgeError, UsageError
 from harness.judges.base import Judge, JudgeOptions
 
 GROUP = "harness.judges"
+_NAME_FORMS = {"openai": ("openai/<model>",), "local": ("local/<model or .gguf>",), "replay": ("replay/<store export>",)}
 
 
 def kinds() -> dict[str, EntryPoint]:
-    """Entry points by kind; nothing is imported. Raises UsageError when two packages register one kind."""
-    found: dict[str, EntryPoint] = {}
+    """The entry point of each kind; no module is imported. Raises UsageError when two packages register the same kind."""
+    points: dict[str, EntryPoint] = {}
     for point in entry_points(group=GROUP):
-        if point.name in found and found[point.name].value != point.value:
+        if point.name in points and points[point.name].value != point.value:
             raise UsageError(
-                f"judge kind '{point.name}' is registered twice: by {found[point.name].value} and by {point.value}; uninstall one"
+                f"judge kind '{point.name}' is registered twice: by {points[point.name].value} and by {point.value}; uninstall one"
             )
-        found[point.name] = point
-    return found
+        points[point.name] = point
+    return points
+
+
+def name_forms() -> Iterator[tuple[str, str]]:
+    """How judges are named, and where their code is: `("openai/<model>", "harness.judges.openai:open_judge")`, by kind."""
+    from harness.judges.baseline import BASELINES
+
+    known = _NAME_FORMS | {"baseline": tuple(f"baseline/{name}" for name in BASELINES)}
+    for kind, point in sorted(kinds().items()):
+        for form in known.get(kind, (f"{kind}/…",)):
+            yield form, point.value
 
 
 def open_judge(name: str, options: JudgeOptions) -> Judge:
-    """Open the judge called `name`. Raises UsageError for an unknown kind or name, JudgeError for one that cannot be used."""
+    """Open the judge called `name`. Raises UsageError for an unknown kind or name, JudgeError for a judge that cannot be used."""
     kind, slash, rest = name.partition("/")
     known = kinds()
     if not slash or not rest:
@@ -33,7 +45,7 @@ def open_judge(name: str, options: JudgeOptions) -> Judge:
         raise UsageError(f"no judge kind '{kind}' (in '{name}').{suggest(kind, known)}\n         here: {', '.join(sorted(known))}")
     try:
         factory = known[kind].load()
-    except Exception as err:  # a stranger's plug-in may fail in any way; the run that asked for it fails, nothing else
+    except Exception as err:  # a plug-in of another package may raise anything: only the run that asked for it fails
         raise JudgeError(f"judge kind '{kind}' is registered by {known[kind].value}, but cannot be loaded: {err}") from err
     judge: Judge = factory(rest, options)
     return judge

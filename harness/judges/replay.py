@@ -1,4 +1,4 @@
-"""`replay/<file>`: the replies of an earlier run, read from what `harness store export` wrote. Asks nobody."""
+"""`replay/<file>`: gives the replies of an earlier run again, from a file of `harness store export`. Asks no model."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import msgspec
 
 from harness.errors import ContentError, UsageError
 from harness.judges.base import JudgeOptions
+from harness.judges.usage import with_possible_counts
 from harness.model import Call, JudgeIdentity, Reply
 from harness.tables import read_rows, sha256_of
 
-_Key = tuple[str, float, int, float | None, bool]  # prompt, temperature, repeat, top-p, probabilities
+ReplyKey = tuple[str, float, int, float | None, bool]  # prompt, temperature, repeat, top-p, probabilities
 
 
 class ExportRow(msgspec.Struct, frozen=True):
-    """One line of a store export: which call, and what came back."""
+    """One line of a store export: a call and its reply."""
 
     call_id: str
     prompt_id: str
@@ -28,20 +29,19 @@ class ExportRow(msgspec.Struct, frozen=True):
     condition: str = ""
 
     @property
-    def key(self) -> _Key:
-        """What tells recorded replies to one prompt apart."""
+    def key(self) -> ReplyKey:
+        """The key of a recorded reply: prompt and sampling."""
         top_p = re.search(r" top_p=(\S+)", self.condition)
         return (self.prompt_id, self.temperature, self.repeat, float(top_p[1]) if top_p else None, "+probabilities" in self.condition)
 
 
 class ReplayJudge:
-    """Answers a call with the recorded reply to the same prompt at the same temperature and repeat; without one, with an empty reply."""
+    """Answers a call with the recorded reply to the same prompt, sampling and repeat; without one, with an empty reply."""
 
     concurrency = 64
     endpoint = None
-    allowance = None
 
-    def __init__(self, path: Path, judge: str, replies: dict[_Key, Reply]) -> None:
+    def __init__(self, path: Path, judge: str, replies: dict[ReplyKey, Reply]) -> None:
         self._replies = replies
         self.identity = JudgeIdentity("replay", judge, {"export": sha256_of(path)})
 
@@ -49,7 +49,7 @@ class ReplayJudge:
         """Nothing to start."""
 
     async def answer(self, call: Call) -> Reply:
-        recorded = self._replies.get((call.prompt.prompt_id, call.temperature, call.ask.repeat, call.top_p, call.probabilities))
+        recorded = self._replies.get((call.prompt.prompt_id, call.temperature, call.query.repeat, call.top_p, call.probabilities))
         return recorded or Reply(text="", model="", error="not in the export")
 
     async def stop(self) -> None:
@@ -59,20 +59,20 @@ class ReplayJudge:
 def open_judge(name: str, options: JudgeOptions) -> ReplayJudge:
     """The judge `replay/<file>`, or `replay/<file>#<judge>` where the export holds several judges.
 
-    Raises UsageError when the file is not there or holds several judges, ContentError for a bad line.
+    Raises UsageError when the file does not exist or does not say which judge is meant, ContentError for an invalid line.
     """
-    file, _, wanted = name.partition("#")
+    file, _, chosen = name.partition("#")
     path = Path(file)
     if not path.is_file():
         raise UsageError(f"no store export at '{file}'; make one with 'harness store export --to FILE'")
     rows = []
     for line, row in read_rows(path):
         try:
-            rows.append(msgspec.convert(row, ExportRow))
+            rows.append(msgspec.convert({**row, "reply": with_possible_counts(row.get("reply"))}, ExportRow))
         except msgspec.ValidationError as err:
             raise ContentError(f"not a line of a store export: {err}", path, line) from None
     judges = sorted({row.judge for row in rows})
-    if (wanted and wanted not in judges) or (not wanted and len(judges) != 1):
+    if (chosen and chosen not in judges) or (not chosen and len(judges) != 1):
         raise UsageError(f"{file} holds the judges {', '.join(judges) or '(none)'}; name one as 'replay/{file}#<judge>'")
-    wanted = wanted or judges[0]
-    return ReplayJudge(path, wanted, {row.key: row.reply for row in rows if row.judge == wanted})
+    chosen = chosen or judges[0]
+    return ReplayJudge(path, chosen, {row.key: row.reply for row in rows if row.judge == chosen})

@@ -1,15 +1,15 @@
-"""Label sets in and out: what people have becomes a data folder, and a data folder what people work with."""
+"""Import and export of labels: files of other tools become a data folder, and a data folder becomes sheets and tables."""
 
-from harness.labels.export import Exported, Selection, export_labels
-from harness.labels.importing import Imported, Options, Refused, import_labels
+from harness.labels.export import ExportSummary, Selection, export_labels
+from harness.labels.importing import ImportOptions, ImportSummary, RefusedRow, import_labels
 from harness.labels.mapping import LabelMapping, load_mapping
 
 __all__ = [
-    "Exported",
-    "Imported",
+    "ExportSummary",
+    "ImportOptions",
+    "ImportSummary",
     "LabelMapping",
-    "Options",
-    "Refused",
+    "RefusedRow",
     "Selection",
     "export_labels",
     "import_labels",

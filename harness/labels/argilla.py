@@ -1,11 +1,11 @@
-"""Argilla: records with every user's responses, in the three shapes in which they leave it.
+"""Reads Argilla exports: records with the responses of every user, in one of three shapes.
 
 - nested (`records.to_json(path)` of the current SDK): `responses: {question: [{value, user_id}]}`;
 - flat (`records.to_list(flatten=True)`, and what `to_datasets()` writes): `<question>.responses`, `<question>.responses.users`,
   `<question>.responses.status`;
 - the server's API: `responses: [{user_id, status, values: {question: {value}}}]`.
 
-The nested shape does not say which responses are drafts or discarded; the others do, and only submitted ones are labels.
+Only submitted responses are labels. The nested shape does not tell which responses are drafts or discarded; the other two do.
 """
 
 from __future__ import annotations
@@ -17,51 +17,51 @@ from typing import Any
 
 from harness.errors import ContentError
 from harness.labels.records import objects_in
-from harness.labels.table import Record, Table, columns_of
+from harness.labels.table import Record, SourceTable, columns_of
 
 _ANSWERS = ".responses"
 
 
 def is_record(row: Mapping[str, Any]) -> bool:
-    """Whether an object is an Argilla record in one of the shapes."""
+    """Whether an object is an Argilla record in one of these shapes."""
     nested = isinstance(row.get("responses"), (dict, list)) and isinstance(row.get("fields"), dict)
     return nested or any(name.endswith(_ANSWERS) for name in row)
 
 
-def read_records(path: Path, content: Any) -> Table:
-    """One record a response. Drafts and discarded responses are counted and left out; fields and metadata are columns."""
+def read_records(path: Path, content: Any) -> SourceTable:
+    """Read one record for each response. Drafts and discarded responses are counted and left out. Fields and metadata become columns."""
     rows = content["items"] if isinstance(content, dict) and isinstance(content.get("items"), list) else content
     records: list[Record] = []
     left_out: Counter[str] = Counter()
     for number, row in enumerate(objects_in(path, rows), start=1):
         if not is_record(row):
-            what = "not an Argilla record: it has neither 'fields' with 'responses' nor '<question>.responses'"
-            raise ContentError(what, f"{path}:record {number}")
+            problem = "not an Argilla record: it has neither 'fields' with 'responses' nor '<question>.responses'"
+            raise ContentError(problem, f"{path}:record {number}")
         tail = f" (id {row['id']})" if "id" in row else ""
-        about = _about(row)
+        item_cells = _item_cells(row)
         try:
             responses = list(_responses(row))
-        except (AttributeError, TypeError, ValueError):  # parts that are of another type, lists of different lengths
-            raise ContentError("its responses are not of Argilla's form", f"{path}:record {number}{tail}") from None
+        except (AttributeError, TypeError, ValueError):  # parts of another type, lists of different lengths
+            raise ContentError("its responses do not have Argilla's form", f"{path}:record {number}{tail}") from None
         for question, user, status, value in responses:
             if status not in (None, "submitted"):
                 left_out[f"responses that are {status}:"] += 1
                 continue
-            cells = {**about, "annotator_id": user, "metric": question, "score": _single(value)}
+            cells = {**item_cells, "annotator_id": user, "metric": question, "score": _unwrapped(value)}
             records.append(Record({k: v for k, v in cells.items() if v is not None}, number, f"{path}:record ", {}, tail))
     if not records:
         raise ContentError("no record has a submitted response", path)
     notes = [f"{times} {what} left out" for what, times in left_out.items()]
-    return Table("argilla", columns_of([record.cells for record in records]), records, notes, sum(left_out.values()))
+    return SourceTable("argilla", columns_of([record.cells for record in records]), records, notes, sum(left_out.values()))
 
 
-def _about(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Id, fields and metadata of a record; a field that is called like a column of ours goes under `fields.<name>`."""
-    own = ("item_id", "annotator_id", "metric", "score")
+def _item_cells(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Id, fields and metadata of a record. A field with the name of one of our columns becomes `fields.<name>`."""
+    our_columns = ("annotator_id", "metric", "score")
     plain = {k: v for k, v in row.items() if ".suggestion" not in k and _ANSWERS not in k}
     for part in ("fields", "metadata"):
-        if isinstance(inside := plain.pop(part, None), dict):
-            plain |= {f"{part}.{k}" if k in own[1:] else k: v for k, v in inside.items()}
+        if isinstance(members := plain.pop(part, None), dict):
+            plain |= {f"{part}.{k}" if k in our_columns else k: v for k, v in members.items()}
     for name in ("responses", "suggestions", "vectors", "_server_id"):
         plain.pop(name, None)
     identity = row.get("external_id") or row.get("id")
@@ -73,8 +73,8 @@ def _responses(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, str | None, A
     answers = row.get("responses")
     if isinstance(answers, dict):
         for question, given in answers.items():
-            for one in given or ():
-                yield question, one.get("user_id"), one.get("status"), one.get("value")
+            for response in given or ():
+                yield question, response.get("user_id"), response.get("status"), response.get("value")
     elif isinstance(answers, list):
         for response in answers:
             for question, answer in (response.get("values") or {}).items():
@@ -87,6 +87,6 @@ def _responses(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, str | None, A
             yield from zip([name.removesuffix(_ANSWERS)] * len(values), users, states, values, strict=True)
 
 
-def _single(value: Any) -> Any:
-    """A chosen label that stands alone in a list."""
+def _unwrapped(value: Any) -> Any:
+    """The label itself if it is the only element of a list."""
     return value[0] if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], dict) else value

@@ -1,4 +1,4 @@
-"""CSV, TSV and the like, plain or gzipped: strict about encoding, columns and quotation marks, since a guess would move scores."""
+"""Reads CSV, TSV and similar files, plain or gzipped. It is strict about encoding, columns and quotes: a guess could move scores."""
 
 from __future__ import annotations
 
@@ -11,36 +11,35 @@ from pathlib import Path
 
 from harness.errors import ContentError, UsageError
 from harness.labels import table as limits
-from harness.labels.table import Record, Table, is_blank
-from harness.tables import opened
+from harness.labels.table import Record, SourceTable, is_blank
+from harness.tables import open_bytes, unguard_cell
 
 _DELIMITERS = ",;\t|"
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def read_delimited(path: Path, encoding: str | None = None, delimiter: str | None = None) -> Table:
-    """A table with a header in its first line. The delimiter is the one that the header uses most, unless it is given.
+def read_delimited(path: Path, encoding: str | None = None, delimiter: str | None = None) -> SourceTable:
+    """Read a table with a header in its first line. Without `delimiter`, it is the delimiter that the header uses most.
 
-    Raises ContentError for an empty file, a header alone, bytes that are not in the encoding, ragged rows, a column named twice.
+    Raises ContentError for an empty file, a header without rows, bytes outside the encoding, rows of unequal length, repeated columns.
     """
     text = decoded(path, unpacked(path), encoding)
     lines = _rows(path, text, delimiter)
     header_line, header = next(lines, (1, []))
     if not header:
-        raise ContentError("the file is empty; a line with the columns' names and rows below it are needed", path)
+        raise ContentError("the file is empty; it needs a line with column names and rows below it", path)
     header = [name.strip() for name in header]
     refuse_repeated(path, header, header_line)
     records = [Record(_cells(path, number, header, row), number, f"{path}:") for number, row in lines if any(map(str.strip, row))]
     if not records:
-        raise ContentError("only a line with the columns' names is here, and no rows", path, header_line)
+        raise ContentError("the file has column names but no rows", path, header_line)
     columns = [name for name in header if name]
-    return Table("csv", columns, records)
+    return SourceTable("csv", columns, records)
 
 
 def unpacked(path: Path) -> bytes:
-    """A file's bytes, out of gzip if it is gzipped. Raises ContentError for what is larger than the limit or breaks off."""
+    """Read the bytes of a file, gzipped or not. Raises ContentError if they exceed the limit or break off."""
     limit = limits.MAX_BYTES
-    with opened(path) as file:
+    with open_bytes(path) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise ContentError(f"larger than {limit >> 20} MiB{' unpacked' if path.suffix == '.gz' else ''}; import it in parts", path)
@@ -48,8 +47,10 @@ def unpacked(path: Path) -> bytes:
 
 
 def decoded(path: Path, data: bytes, encoding: str | None) -> str:
-    """Text in `encoding`, by default UTF-8 or, where its byte-order mark says so, UTF-16. Raises ContentError with the line of a byte
-    that does not fit, UsageError for an encoding that is none."""
+    """Decode bytes in `encoding`; the default is UTF-8, or UTF-16 if there is its byte-order mark.
+
+    Raises ContentError with the line of a wrong byte, UsageError for an unknown encoding.
+    """
     if encoding is None:
         encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     try:
@@ -68,7 +69,7 @@ def _undecodable(data: bytes, err: UnicodeDecodeError, encoding: str) -> str:
     name = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "utf-16": "UTF-16"}.get(encoding, encoding)
     byte = f"byte 0x{data[err.start]:02x}" if err.start < len(data) else "the end"
     if name == "UTF-8" and not data[: err.start].isascii():
-        return f"{byte} is not {name}, though lines before it are: the file mixes encodings; save it as UTF-8 once more"
+        return f"{byte} is not {name}, though lines before it are: the file mixes encodings; save it again as UTF-8"
     return f"{byte} is not {name}; save the file as UTF-8 or name its encoding, e.g. --encoding cp1252"
 
 
@@ -77,9 +78,9 @@ def _line_of(data: bytes, err: UnicodeDecodeError, encoding: str) -> int:
 
 
 def _rows(path: Path, text: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
-    """(line on which the row begins, its cells), from the first row that holds something."""
+    """Yield (first line of a row, its cells) for every row that is not empty."""
     first = next((line for line in io.StringIO(text) if line.strip()), "")
-    declared = first.lower().startswith("sep=") and len(first.strip()) == 5  # Excel's own line about the delimiter
+    declared = first.lower().startswith("sep=") and len(first.strip()) == 5  # a line that Excel writes to declare the delimiter
     delimiter = first[4] if declared else delimiter or _delimiter(first)
     before = csv.field_size_limit(limits.MAX_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -104,7 +105,7 @@ def _delimiter(header: str) -> str:
 
 
 def refuse_repeated(path: Path | str, names: list[str], line: int | None = 1) -> None:
-    """Raise ContentError when two columns have one name: it could not be said which is meant."""
+    """Raise ContentError when two columns have the same name, as such a name would be ambiguous."""
     for name, times in Counter(names).items():
         if name and times > 1:
             raise ContentError(f"{times} columns are called '{name}'; give each its own name", Path(path), line)
@@ -113,9 +114,4 @@ def refuse_repeated(path: Path | str, names: list[str], line: int | None = 1) ->
 def _cells(path: Path, line: int, header: list[str], row: list[str]) -> dict[str, str]:
     if (len(row) != len(header) and any(map(str.strip, row[len(header) :]))) or len(row) < len(header):
         raise ContentError(f"{len(row)} cells where the header has {len(header)} columns; is a delimiter missing or unquoted?", path, line)
-    return {name: _unguarded(cell) for name, cell in zip(header, row, strict=False) if name and not is_blank(cell)}
-
-
-def _unguarded(cell: str) -> str:
-    """The apostrophe away that keeps a spreadsheet from reading a formula (see `tables.to_csv`)."""
-    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(_FORMULA_STARTS) else cell
+    return {name: unguard_cell(cell) for name, cell in zip(header, row, strict=False) if name and not is_blank(cell)}

@@ -1,4 +1,4 @@
-"""Export: the labels of a data set as a table, or its items as something for people to fill in: a sheet, a Label Studio project."""
+"""Export: the labels of a data set as a table, or its items to be labelled, as a sheet or a Label Studio project."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.content import Dataset, Library
+from harness.content import Library
 from harness.content.specs import Rubric
 from harness.content.tags import resolve, suggest
+from harness.data import Dataset
 from harness.errors import UsageError
 from harness.labels.label_studio import interface, task_rows
 from harness.labels.sheet import Section, make_sheet, title_of
 from harness.model import Item
-from harness.tables import to_csv, to_json, to_jsonl, write_atomic, write_parquet
+from harness.tables import escape_controls, to_csv, to_json, to_jsonl, write_atomic, write_parquet
+from harness.text import without_controls
 
 FORMATS = ("csv", "jsonl", "parquet", "label-studio", "sheet")
 _BY_SUFFIX = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".json": "label-studio", ".xlsx": "sheet"}
@@ -23,18 +25,18 @@ _COLUMNS = ("item_id", "language", "task", "split", "group", "system", "annotato
 
 
 class Selection(NamedTuple):
-    """Which part of a data set is exported, and how it is laid out."""
+    """Which part of a data set is exported, and its layout."""
 
     languages: Sequence[str] | None = None
     tasks: Sequence[str] | None = None
     metrics: Sequence[str] | None = None
-    fields: Sequence[str] | None = None  # texts to show, where no task describes them
+    fields: Sequence[str] | None = None  # texts to show if no task describes them
     seed: int = 0
     annotator: str = ""
 
 
-class Exported(NamedTuple):
-    """What was written: files, and how many items and labels (0 in what people fill in)."""
+class ExportSummary(NamedTuple):
+    """The written files, and the numbers of items and labels (0 labels in files that people fill in)."""
 
     format: str
     files: tuple[Path, ...]
@@ -42,52 +44,54 @@ class Exported(NamedTuple):
     labels: int
 
 
-def export_labels(data: Dataset, to: Path, library: Library, *, format: str | None = None, selection: Selection | None = None) -> Exported:
-    """Write the labels, or the items to be labelled, of `data` to a file whose kind is `format` or follows from its name.
+def export_labels(
+    data: Dataset, to: Path, library: Library, *, format: str | None = None, selection: Selection | None = None
+) -> ExportSummary:
+    """Write the labels of `data`, or its items to be labelled, to a file. Without `format`, the name of the file decides its kind.
 
     Raises UsageError for a selection that is empty or cannot be shown, StoreError when the file cannot be written.
     """
     kind = format or _BY_SUFFIX.get(to.suffix)
     if kind is None:
         raise UsageError(
-            f"--to {to}: which format? Say --format with one of {', '.join(FORMATS)}, or end the name in {', '.join(_BY_SUFFIX)}"
+            f"--to {to}: unknown format; pass --format with one of {', '.join(FORMATS)}, or use a name that ends in {', '.join(_BY_SUFFIX)}"
         )
-    chosen = selection or Selection()
-    items = _items(data, chosen)
-    known = set(chosen.metrics or data.scales)
+    selected = selection or Selection()
+    items = _items(data, selected)
+    known = set(selected.metrics or data.scales)
     for name in known - data.scales.keys():
         raise UsageError(f"no metric '{name}' has a scale here.{suggest(name, data.scales)} Known: {', '.join(data.scales)}")
     if kind in ("sheet", "label-studio"):
-        sections = _sections(data, items, library, chosen)
-        files = _FOR_PEOPLE[kind](to, sections, data, library, chosen)
-        return Exported(kind, files, sum(len(section.items) for section in sections), 0)
+        sections = _sections(data, items, library, selected)
+        files = _SHEET_WRITERS[kind](to, sections, data, library, selected)
+        return ExportSummary(kind, files, sum(len(section.items) for section in sections), 0)
     rows = _rows(data, items, known)
-    _TABLES[kind](to, rows)
-    return Exported(kind, (to,), len({row["item_id"] for row in rows}), len(rows))
+    _TABLE_WRITERS[kind](to, rows)
+    return ExportSummary(kind, (to,), len({row["item_id"] for row in rows}), len(rows))
 
 
-def _items(data: Dataset, chosen: Selection) -> list[Item]:
+def _items(data: Dataset, selected: Selection) -> list[Item]:
     languages = {item.language for item in data.items}
     tasks = {item.task for item in data.items}
-    if chosen.languages is not None:
-        languages = set(resolve(chosen.languages, languages, "item"))
-    for name in chosen.tasks or ():
+    if selected.languages is not None:
+        languages = set(resolve(selected.languages, languages, "item"))
+    for name in selected.tasks or ():
         if name not in tasks:
-            raise UsageError(f"no item is of task '{name}'.{suggest(name, tasks)} Here: {', '.join(sorted(tasks))}")
-    wanted = set(chosen.tasks or tasks)
-    return [item for item in data.items if item.language in languages and item.task in wanted]
+            raise UsageError(f"no item has the task '{name}'.{suggest(name, tasks)} Here: {', '.join(sorted(tasks))}")
+    wanted_tasks = set(selected.tasks or tasks)
+    return [item for item in data.items if item.language in languages and item.task in wanted_tasks]
 
 
 # Tables
 
 
 def _rows(data: Dataset, items: Iterable[Item], metrics: Iterable[str]) -> list[dict[str, Any]]:
-    """One row a label, with what is known of its item."""
+    """One row for each label, with the data of its item."""
     kept = {item.item_id: item for item in items}
-    wanted = set(metrics)
+    wanted_metrics = set(metrics)
     rows: list[dict[str, Any]] = []
     for label in data.labels:
-        if label.metric in wanted and (item := kept.get(label.item_id)):
+        if label.metric in wanted_metrics and (item := kept.get(label.item_id)):
             about = {"language": item.language, "task": item.task, "split": item.split, "group": item.group, "system": item.system}
             own = {"item_id": label.item_id, "annotator_id": label.annotator_id, "metric": label.metric, "score": label.score}
             rows.append({**about, **own, "source": label.source})
@@ -97,74 +101,80 @@ def _rows(data: Dataset, items: Iterable[Item], metrics: Iterable[str]) -> list[
 
 
 def _write_csv(to: Path, rows: list[dict[str, Any]]) -> None:
-    write_atomic(to, "\ufeff" + to_csv(rows, _COLUMNS))  # the mark without which Excel takes UTF-8 for something else
+    rows = [{name: without_controls(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows]
+    write_atomic(to, "\ufeff" + to_csv(rows, _COLUMNS), private=True)  # without this mark, Excel does not recognise UTF-8
 
 
 def _write_jsonl(to: Path, rows: list[dict[str, Any]]) -> None:
-    write_atomic(to, to_jsonl({name: row[name] for name in _COLUMNS if row[name] is not None} for row in rows))
+    lines = to_jsonl({name: row[name] for name in _COLUMNS if row[name] is not None} for row in rows)
+    write_atomic(to, escape_controls(lines.decode("utf-8")), private=True)
 
 
 def _write_parquet(to: Path, rows: list[dict[str, Any]]) -> None:
-    """Scores are integers or numbers where all of them are, else text."""
+    """Scores are integers or numbers if all of them are, otherwise text."""
     kinds = {type(row["score"]) for row in rows}
     score = "int64" if kinds == {int} else "double" if kinds <= {int, float} else "string"
     written = [{**row, "score": str(row["score"]) if score == "string" else row["score"]} for row in rows]
-    write_parquet(to, written, {name: score if name == "score" else "string" for name in _COLUMNS})
+    write_parquet(to, written, {name: score if name == "score" else "string" for name in _COLUMNS}, private=True)
 
 
-_TABLES: dict[str, Callable[[Path, list[dict[str, Any]]], None]] = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}
+_TABLE_WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], None]] = {
+    "csv": _write_csv,
+    "jsonl": _write_jsonl,
+    "parquet": _write_parquet,
+}
 
 
 # For people
 
 
-def _sections(data: Dataset, items: Sequence[Item], library: Library, chosen: Selection) -> list[Section]:
-    """A section a task, its items in reading order."""
+def _sections(data: Dataset, items: Sequence[Item], library: Library, selected: Selection) -> list[Section]:
+    """One section for each task, with its items in reading order."""
     if not items:
         raise UsageError("there are no items of these languages and tasks to export")
     by_task: dict[str, list[Item]] = {}
     for item in items:
         by_task.setdefault(item.task, []).append(item)
-    return [_section(task, own, data, library, chosen) for task, own in by_task.items()]
+    return [_section(task, own, data, library, selected) for task, own in by_task.items()]
 
 
-def _section(task: str, items: list[Item], data: Dataset, library: Library, chosen: Selection) -> Section:
-    metrics = _metrics(task, items, data, library, chosen)
-    ordered = _reading_order(items, chosen.seed)
+def _section(task: str, items: list[Item], data: Dataset, library: Library, selected: Selection) -> Section:
+    metrics = _metrics(task, items, data, library, selected)
+    ordered = _reading_order(items, selected.seed)
     if task in library.task_files:
         spec = library.task(task)
-        fields = {name: field.title for name, field in spec.fields.items() if chosen.fields is None or name in chosen.fields}
+        fields = {name: field.title for name, field in spec.fields.items() if selected.fields is None or name in selected.fields}
         fields = {name: title for name, title in fields.items() if any(str(item.fields.get(name) or "").strip() for item in items)}
         if not fields:
             raise UsageError(f"--fields names no text of task '{task}' (its texts: {', '.join(spec.fields)})")
         return Section(task, spec.title, spec.instruction.strip(), fields, ordered, metrics)
     texts = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if isinstance(value, str)))
-    if chosen.fields is None:
+    if selected.fields is None:
         raise UsageError(
-            f"task '{task}' has no description that says which texts a reader should see (and must not: systems, notes); name them with "
-            f"--fields (texts here: {', '.join(texts)})"
+            f"task '{task}' has no description that says which texts readers may see (never systems or notes); name them with "
+            f"--fields (its texts: {', '.join(texts)})"
         )
-    fields = {name: name.replace("_", " ").capitalize() for name in chosen.fields if name in texts}
-    if missing := [name for name in chosen.fields if name not in texts]:
-        raise UsageError(f"--fields: no item of task '{task}' has a text '{missing[0]}' (texts here: {', '.join(texts)})")
+    fields = {name: name.replace("_", " ").capitalize() for name in selected.fields if name in texts}
+    if missing := [name for name in selected.fields if name not in texts]:
+        raise UsageError(f"--fields: no item of task '{task}' has a text '{missing[0]}' (its texts: {', '.join(texts)})")
     return Section(task, task.replace("_", " ").capitalize(), "", fields, ordered, metrics)
 
 
-def _metrics(task: str, items: Sequence[Item], data: Dataset, library: Library, chosen: Selection) -> list[str]:
-    """What is asked about a task: what was chosen, else what the task names, else what its items have labels of, else the data's own."""
-    if chosen.metrics is not None:
-        return list(chosen.metrics)
+def _metrics(task: str, items: Sequence[Item], data: Dataset, library: Library, selected: Selection) -> list[str]:
+    """The metrics of a task: the chosen ones, else those of the task, else those with labels, else those of the data."""
+    if selected.metrics is not None:
+        return list(selected.metrics)
     if task in library.task_files:
         return [name for name in library.task(task).metrics if name in data.scales]
     labelled = {metric for item in items for metric in data.labelled_metrics.get(item.item_id, ())}
-    found = [name for name in data.scales if name in labelled] or list(data.about.metrics)
-    if not found:
-        raise UsageError(f"nothing says what is asked about task '{task}'; name it with --metrics (known: {', '.join(data.scales)})")
-    return found
+    metrics = [name for name in data.scales if name in labelled] or list(data.about.metrics)
+    if not metrics:
+        raise UsageError(f"the metrics of task '{task}' are unknown; name them with --metrics (known: {', '.join(data.scales)})")
+    return metrics
 
 
 def _reading_order(items: Sequence[Item], seed: int) -> list[Item]:
-    """By group, so that a shared text is read once; within a group in an order that gives nothing away."""
+    """Order items by group, so that people read a shared text once. Within a group the order is random, so that it reveals nothing."""
     groups: dict[tuple[str, str], list[Item]] = {}
     for item in items:
         groups.setdefault((item.language, item.group), []).append(item)
@@ -179,37 +189,37 @@ def _rubrics(library: Library, metrics: Iterable[str]) -> dict[str, Rubric]:
     return {name: library.rubric(name) for name in metrics if name in library.rubric_files}
 
 
-def _asked(sections: Sequence[Section]) -> list[str]:
+def _metrics_of(sections: Sequence[Section]) -> list[str]:
     return list(dict.fromkeys(metric for section in sections for metric in section.metrics))
 
 
-def _write_sheet(to: Path, sections: Sequence[Section], data: Dataset, library: Library, chosen: Selection) -> tuple[Path, ...]:
-    scales = {name: data.scales[name] for name in _asked(sections)}
-    book = make_sheet(sections, scales, _rubrics(library, scales), chosen.annotator)
+def _write_sheet(to: Path, sections: Sequence[Section], data: Dataset, library: Library, selected: Selection) -> tuple[Path, ...]:
+    scales = {name: data.scales[name] for name in _metrics_of(sections)}
+    book = make_sheet(sections, scales, _rubrics(library, scales), selected.annotator)
     out = io.BytesIO()
     book.save(out)
-    write_atomic(to, out.getvalue())
+    write_atomic(to, out.getvalue(), private=True)
     return (to,)
 
 
-def _write_label_studio(to: Path, sections: Sequence[Section], data: Dataset, library: Library, chosen: Selection) -> tuple[Path, ...]:
-    """The tasks, and beside them the interface: one project has one interface, so one task of ours."""
+def _write_label_studio(to: Path, sections: Sequence[Section], data: Dataset, library: Library, selected: Selection) -> tuple[Path, ...]:
+    """Write the tasks and the labelling interface. A project has one interface, so it can hold only one of our tasks."""
     if len(sections) > 1:
         raise UsageError(f"a Label Studio project shows texts of one task; pick one with --task ({', '.join(s.task for s in sections)})")
     [section] = sections
     rubrics = _rubrics(library, section.metrics)
-    questions = {name: (title_of(name, rubrics), _question(rubrics.get(name)), data.scales[name]) for name in section.metrics}
-    beside = to.with_name(f"{to.stem}.xml")
-    write_atomic(beside, interface(section.fields, questions))
-    write_atomic(to, to_json(task_rows(section.items, section.fields)))
-    return (to, beside)
+    questions = {name: (title_of(name, rubrics), _instruction(rubrics.get(name)), data.scales[name]) for name in section.metrics}
+    interface_file = to.with_name(f"{to.stem}.xml")
+    write_atomic(interface_file, interface(section.fields, questions))
+    write_atomic(to, to_json(task_rows(section.items, section.fields)), private=True)
+    return (to, interface_file)
 
 
-def _question(rubric: Rubric | None) -> str:
+def _instruction(rubric: Rubric | None) -> str:
     return rubric.simple.instruction.strip() if rubric else ""
 
 
-_FOR_PEOPLE: Mapping[str, Callable[[Path, Sequence[Section], Dataset, Library, Selection], tuple[Path, ...]]] = {
+_SHEET_WRITERS: Mapping[str, Callable[[Path, Sequence[Section], Dataset, Library, Selection], tuple[Path, ...]]] = {
     "sheet": _write_sheet,
     "label-studio": _write_label_studio,
 }

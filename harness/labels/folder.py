@@ -1,88 +1,59 @@
-"""Writing a data folder: all of its files or none, and `data.toml` as text."""
+"""Writes a data folder: all of its files or none. Also writes its `data.toml`."""
 
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from harness.content.specs import DataFolder
+from harness.content.specs import DatasetCard
 from harness.errors import StoreError
-from harness.model import Scale
-from harness.tables import find_table
+from harness.tables import PRIVATE_FILE, find_table, to_toml
 
 
-def to_toml(about: DataFolder) -> str:
-    """`data.toml` of a folder; what is at its default is left out.
+def data_toml(about: DatasetCard) -> str:
+    """The text of a `data.toml`; keys at their default are left out, except `id` and `annotators`.
 
-    >>> print(to_toml(DataFolder(id="mine", notes=("one",))), end="")
+    >>> print(data_toml(DatasetCard(id="mine", title="Mine")), end="")
     id = "mine"
+    title = "Mine"
     annotators = "anonymous"
-    notes = [
-      "one",
-    ]
     """
-    defaults = DataFolder(id=about.id)
-    tables = [name for name, value in msgspec.structs.asdict(about).items() if isinstance(value, dict)]
-    lines = [
-        f"{name} = {_value(value)}"
-        for name, value in msgspec.structs.asdict(about).items()
-        if name not in (*tables, "notes") and (name in ("id", "annotators") or value != getattr(defaults, name))
-    ]
-    if about.notes:
-        lines += ["notes = [", *(f"  {_value(note)}," for note in about.notes), "]"]
-    for name in tables:
-        for metric, scale in getattr(about, name).items():
-            lines += ["", f"[{name}.{_key(metric)}]", *_scale_lines(scale)]
-    return "\n".join(lines) + "\n"
+    card = msgspec.to_builtins(about)
+    defaults = msgspec.to_builtins(DatasetCard(id=about.id))
+    return to_toml({key: _compact(value) for key, value in card.items() if key in ("id", "annotators") or value != defaults[key]})
 
 
-def _scale_lines(scale: Scale) -> list[str]:
-    return [f"{key} = {_value(value)}" for key, value in msgspec.structs.asdict(scale).items() if value not in (None, (), {})]
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, msgspec.Struct):
-        return _value(msgspec.structs.asdict(value))
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(key)} = {_value(inner)}" for key, inner in value.items()) + " }"
-    if isinstance(value, str):  # TOML's basic strings are JSON's, but for DEL
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return repr(value)
-
-
-def _key(name: str) -> str:
-    return name if name and all(c.isascii() and (c.isalnum() or c in "-_") for c in name) else _value(name)
+def _compact(value: object) -> object:
+    """A table without its empty values."""
+    return {key: _compact(part) for key, part in value.items() if part not in (None, "", (), [], {})} if isinstance(value, dict) else value
 
 
 def table_file(folder: Path, name: str) -> str:
-    """What the file of a table is, or is to be, called."""
-    found = find_table(folder, name) if folder.is_dir() else None
-    return found.name if found else f"{name}.jsonl"
+    """The file name of a table: that of the existing file, or the default."""
+    existing = find_table(folder, name) if folder.is_dir() else None
+    return existing.name if existing else f"{name}.jsonl"
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files of a folder (`.gz` ones packed), all or none; other files in it stay as they are.
+    """Write the files of a folder, all or none, and compress those that end in `.gz`. Other files in the folder stay as they are.
 
-    A new folder is filled beside its place and then moved there. In one that exists, the files are written into a hidden folder first and
-    then moved, in the order given; when one cannot be moved, those before it are put back. Raises StoreError.
+    Only their owner may read the folder and its files, as they hold texts and labels. A new folder is filled under a temporary name and
+    then renamed. In an existing folder, the files are first written into a hidden folder and then moved in the given order; if one cannot
+    be moved, the files before it are restored. Raises StoreError.
     """
-    packed = {name: gzip.compress(data, mtime=0) if name.endswith(".gz") else data for name, data in files.items()}
+    compressed = {name: gzip.compress(data, mtime=0) if name.endswith(".gz") else data for name, data in files.items()}
     target = folder.resolve()
     try:
         if target.is_dir():
-            _replace_files(target, packed)
+            _replace_files(target, compressed)
         else:
-            _make_folder(target, packed)
+            _make_folder(target, compressed)
     except OSError as err:
         raise StoreError(f"{folder} cannot be written ({err.strerror or err}); make room or choose another folder") from None
 
@@ -92,27 +63,26 @@ def _make_folder(target: Path, files: Mapping[str, bytes]) -> None:
     staged = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
         _write_all(staged, files)
-        staged.chmod(0o755)
         os.rename(staged, target)
-    finally:  # Ctrl-C too leaves nothing behind
+    finally:  # after Ctrl-C too
         shutil.rmtree(staged, ignore_errors=True)
 
 
 def _replace_files(target: Path, files: Mapping[str, bytes]) -> None:
     staged = Path(tempfile.mkdtemp(dir=target, prefix=".import."))
-    before: dict[str, Path | None] = {}
+    backups: dict[str, Path | None] = {}
     try:
         _write_all(staged, files)
         for name in files:
-            kept = staged / f"{name}.before"
+            backup = staged / f"{name}.before"
             if (target / name).exists():
-                _keep(target / name, kept)
-            before[name] = kept if kept.exists() else None
+                _back_up(target / name, backup)
+            backups[name] = backup if backup.exists() else None
             os.replace(staged / name, target / name)
     except BaseException:
-        for name, old in before.items():
-            if old is not None:
-                os.replace(old, target / name)
+        for name, backup_file in backups.items():
+            if backup_file is not None:
+                os.replace(backup_file, target / name)
             elif not (staged / name).exists():
                 (target / name).unlink(missing_ok=True)
         raise
@@ -120,7 +90,7 @@ def _replace_files(target: Path, files: Mapping[str, bytes]) -> None:
         shutil.rmtree(staged, ignore_errors=True)
 
 
-def _keep(path: Path, copy: Path) -> None:
+def _back_up(path: Path, copy: Path) -> None:
     try:
         os.link(path, copy)
     except OSError:  # a file system without links
@@ -129,7 +99,7 @@ def _keep(path: Path, copy: Path) -> None:
 
 def _write_all(folder: Path, files: Mapping[str, bytes]) -> None:
     for name, data in files.items():
-        with (folder / name).open("wb") as file:
+        with open(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""The mapping: what a person says about a source. As TOML in a file and as flags of the command, with the same names."""
+"""The mapping: what the user says about a source, in a TOML file or in flags of the command with the same names."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Role = Literal["item_id", "annotator_id", "metric", "score", "source", "language
 ROLES: tuple[str, ...] = get_args(Role)
 
 
-class Wide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One column of scores; what it does not say comes from the row or from a constant."""
+class ScoreColumn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One column of scores. A missing annotator or metric comes from the row or from a constant."""
 
     column: Text
     annotator: str | None = None
@@ -27,7 +27,7 @@ class Wide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LabelMapping(_Spec, msgspec.Struct, frozen=True):
-    """Which column holds what, what is the same everywhere, and what is done to metrics and scores. Empty: all is guessed."""
+    """Which column holds what, constants for all rows, and changes of metrics and scores. If it is empty, columns are guessed."""
 
     id: str | None = None
     title: str | None = None
@@ -41,7 +41,7 @@ class LabelMapping(_Spec, msgspec.Struct, frozen=True):
     group: str | None = None  # short for columns.group
     system: str | None = None  # short for columns.system
     texts: dict[str, Text] = {}  # field of the item: column
-    wide: tuple[Wide, ...] = ()
+    wide: tuple[ScoreColumn, ...] = ()
     wide_annotators: tuple[str, ...] = ()
     wide_metrics: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -52,28 +52,28 @@ class LabelMapping(_Spec, msgspec.Struct, frozen=True):
 
     @property
     def named_columns(self) -> dict[str, str]:
-        """`{role: column}` of all that were named."""
+        """`{role: column}` for all named columns."""
         short = {name: value for name, value in (("group", self.group), ("system", self.system)) if value is not None}
         return {**{str(role): column for role, column in self.columns.items()}, **short}
 
     def constant(self, role: str) -> str | None:
-        """What a role is in all rows, if that was said."""
+        """The value of a role in all rows, if the mapping has one."""
         return {"language": self.language, "task": self.task, "metric": self.metric, "annotator_id": self.annotator}.get(role)
 
     @property
-    def scored_columns(self) -> tuple[Wide, ...]:
-        """The columns of scores of a wide source; none for a long one."""
+    def scored_columns(self) -> tuple[ScoreColumn, ...]:
+        """The score columns of a wide source; a long source has none."""
         return (
             self.wide
-            + tuple(Wide(column=name, annotator=name) for name in self.wide_annotators)
-            + tuple(Wide(column=name, metric=name) for name in self.wide_metrics)
+            + tuple(ScoreColumn(column=name, annotator=name) for name in self.wide_annotators)
+            + tuple(ScoreColumn(column=name, metric=name) for name in self.wide_metrics)
         )
 
 
 def load_mapping(path: Path | None, flags: Mapping[str, Any]) -> LabelMapping:
-    """The mapping of a TOML file with the flags laid over it: tables are joined key by key, anything else is replaced.
+    """Return the mapping of a TOML file, changed by the flags: tables are joined key by key, other values are replaced.
 
-    Raises ContentError for a file that is no mapping, UsageError for what cannot be together.
+    Raises ContentError for a file that is not a mapping, UsageError for contradictions.
     """
     written = read_spec(path, LabelMapping) if path else LabelMapping()
     given = {name: value for name, value in flags.items() if value not in (None, (), {})}
@@ -86,19 +86,19 @@ def load_mapping(path: Path | None, flags: Mapping[str, Any]) -> LabelMapping:
 
 def _problems(mapping: LabelMapping) -> Iterator[str]:
     if sum(map(bool, (mapping.wide, mapping.wide_annotators, mapping.wide_metrics))) > 1:
-        yield "a table that is wide in annotators and in metrics needs its columns one by one: [[wide]] column, annotator, metric in --map"
+        yield "a table with one column for each annotator and metric needs [[wide]] entries (column, annotator, metric) in --map"
     for role in ROLES:
         constant = mapping.constant(role)
         if constant is not None and role in mapping.named_columns:
             yield f"{role} is given twice: as '{constant}' for all rows, and as the column '{mapping.named_columns[role]}'"
         if constant is not None and not constant.strip():
-            yield f"an empty {role}"
+            yield f"{role} is empty"
     if "score" in mapping.columns and mapping.scored_columns:
         yield "a score column and wide columns exclude each other"
     named = [column for role, column in mapping.columns.items() if role in ("item_id", "annotator_id", "metric", "score")]
     for column, times in Counter([*named, *(wide.column for wide in mapping.scored_columns)]).items():
         if times > 1:
-            yield f"the column '{column}' is named for two things"
+            yield f"the column '{column}' has two roles"
     for name in (*mapping.flip, *mapping.categories, *mapping.metrics):
         if name in mapping.rename:
             yield f"metric '{name}' is renamed to '{mapping.rename[name]}'; use the new name"
@@ -107,7 +107,7 @@ def _problems(mapping: LabelMapping) -> Iterator[str]:
 
 
 def scale_problems(scale: Scale) -> Iterator[str]:
-    """What keeps a scale from being one."""
+    """The reasons why a scale is invalid."""
     if scale.kind == "interval":
         if scale.classes:
             yield "an interval scale has min and max, not classes"
@@ -116,14 +116,14 @@ def scale_problems(scale: Scale) -> Iterator[str]:
     elif len(scale.classes) < 2 or len(set(map(str, scale.classes))) < len(scale.classes):
         yield f"at least two different classes are needed; found: {scale.describe() or 'none'}"
     elif scale.best is not None and not scale.holds(scale.best):
-        yield f"its best, {scale.best}, is none of its classes ({scale.describe()})"
+        yield f"its best, {scale.best}, is not one of its classes ({scale.describe()})"
 
 
 # The text forms of the flags
 
 
 def parse_pairs(texts: Iterable[str], flag: str, keys: Iterable[str] = ()) -> dict[str, str]:
-    """`NAME=VALUE` texts as a dict. Raises UsageError for another form, a key that is none of `keys` (if given), a key named twice.
+    """Read `NAME=VALUE` texts. Raises UsageError for another form, a key that is not one of `keys` (if given), or a repeated key.
 
     >>> parse_pairs(["item_id=ID", "score=a=b"], "--column")
     {'item_id': 'ID', 'score': 'a=b'}
@@ -134,7 +134,7 @@ def parse_pairs(texts: Iterable[str], flag: str, keys: Iterable[str] = ()) -> di
         if not (sign and name.strip() and value):
             raise UsageError(f"{flag} needs NAME=VALUE; got '{text}'")
         if known and name not in known:
-            raise UsageError(f"{flag} {text}: '{name}' is none of {', '.join(known)}")
+            raise UsageError(f"{flag} {text}: '{name}' is not one of {', '.join(known)}")
         if name in pairs:
             raise UsageError(f"{flag} names '{name}' twice")
         pairs[name] = value
@@ -142,27 +142,27 @@ def parse_pairs(texts: Iterable[str], flag: str, keys: Iterable[str] = ()) -> di
 
 
 def parse_categories(texts: Iterable[str]) -> dict[str, dict[str, Score]]:
-    """`METRIC:CATEGORY=SCORE` texts, by metric. Raises UsageError for another form.
+    """Read `METRIC:CATEGORY=SCORE` texts, by metric. Raises UsageError for another form.
 
     >>> parse_categories(["tone:Good=2", "tone:Bad=0"])
     {'tone': {'Good': 2, 'Bad': 0}}
     """
-    found: dict[str, dict[str, Score]] = {}
+    categories: dict[str, dict[str, Score]] = {}
     for text in texts:
         metric, colon, pair = text.partition(":")
         name, sign, value = pair.rpartition("=")
         if not (colon and sign and metric and name and value):
             raise UsageError(f"--category needs METRIC:CATEGORY=SCORE; got '{text}'")
-        if name in found.setdefault(metric, {}):
+        if name in categories.setdefault(metric, {}):
             raise UsageError(f"--category names '{name}' of '{metric}' twice")
-        found[metric][name.strip()] = _point(value)
-    return found
+        categories[metric][name.strip()] = _parse_score(value)
+    return categories
 
 
 def parse_scales(texts: Iterable[str]) -> dict[str, Scale]:
-    """`METRIC=CLASSES[:best=SCORE][:kind=KIND]` texts as scales; `1..5` is an interval.
+    """Read `METRIC=CLASSES[:best=SCORE][:kind=KIND]` texts as scales; `1..5` is an interval.
 
-    Classes that are whole numbers are ordinal unless `kind` says otherwise, any others nominal. Raises UsageError for another form.
+    Without `kind`, whole numbers are ordinal classes and words are nominal ones. Raises UsageError for another form.
 
     >>> parse_scales(["tone=0,1,2:best=2"])["tone"]
     Scale(kind='ordinal', classes=(0, 1, 2), min=None, max=None, best=2, swap={})
@@ -173,27 +173,27 @@ def parse_scales(texts: Iterable[str]) -> dict[str, Scale]:
 
 
 def _scale(name: str, text: str) -> Scale:
-    body, *further = text.split(":")
-    options = parse_pairs(further, f"--scale {name}=…", ("best", "kind"))
-    ends = body.split("..")
-    numbers = [_point(end) for end in ends]
+    class_text, *option_texts = text.split(":")
+    options = parse_pairs(option_texts, f"--scale {name}=…", ("best", "kind"))
+    ends = class_text.split("..")
+    numbers = [_parse_score(end) for end in ends]
     if len(ends) == 2 and not any(isinstance(number, str) for number in numbers):
-        found: dict[str, Any] = {"kind": "interval", "min": numbers[0], "max": numbers[1]}
+        fields: dict[str, Any] = {"kind": "interval", "min": numbers[0], "max": numbers[1]}
     else:
-        classes = tuple(_point(part) for part in body.split(",") if part.strip())
+        classes = tuple(_parse_score(part) for part in class_text.split(",") if part.strip())
         if any(isinstance(c, float) for c in classes):
             raise UsageError(f"--scale {name}={text}: classes are whole numbers or words; for fractions give an interval such as 1..5")
-        found = {"kind": "nominal" if any(isinstance(c, str) for c in classes) else "ordinal", "classes": classes}
-    found |= {"best": _point(options["best"])} if "best" in options else {}
-    found |= {"kind": options["kind"]} if "kind" in options else {}
+        fields = {"kind": "nominal" if any(isinstance(c, str) for c in classes) else "ordinal", "classes": classes}
+    fields |= {"best": _parse_score(options["best"])} if "best" in options else {}
+    fields |= {"kind": options["kind"]} if "kind" in options else {}
     try:
-        return msgspec.convert(found, Scale)
+        return msgspec.convert(fields, Scale)
     except msgspec.ValidationError as err:
         raise UsageError(f"--scale {name}={text}: {err}") from None
 
 
-def _point(text: str) -> Score:
-    """A score as it is typed in a flag: a whole number, a number, or a word."""
+def _parse_score(text: str) -> Score:
+    """Read a score from a flag: a whole number, another number, or a word."""
     text = text.strip()
     if re.fullmatch(r"[+-]?\d+", text):
         return int(text)

@@ -1,17 +1,17 @@
-"""Which reader a source needs: told from its name and its first bytes, or said by the person."""
+"""Chooses the reader of a source: by its name and first bytes, or as the user says."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from harness.errors import ContentError, UsageError
-from harness.labels import argilla, filled, hub, label_studio, records
+from harness.labels import argilla, filled_sheet, hub, label_studio, records
 from harness.labels.delimited import read_delimited
-from harness.labels.table import Table
+from harness.labels.table import SourceTable
 from harness.labels.xlsx import OLD_EXCEL, open_book, read_xlsx
 
 KINDS = ("csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla")
-_BY_SUFFIX = {
+_KIND_BY_SUFFIX = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
@@ -34,14 +34,14 @@ def read_source(
     revision: str | None = None,
     split: str | None = None,
     annotator: str | None = None,
-) -> Table:
+) -> SourceTable:
     """Read a file, a folder or a data set of the hub.
 
-    `kind` is one of KINDS; without it, it is told from the source. Options that the kind does not know are refused. Raises UsageError
-    and ContentError.
+    `kind` is one of KINDS; without it, the source decides. Options that the kind does not have are refused. Raises UsageError and
+    ContentError.
     """
     path = Path(source)
-    kind = kind or _kind(source, path)
+    kind = kind or _detect_kind(source, path)
     options = {
         "--sheet": (worksheet, ("xlsx",)),
         "--encoding": (encoding, ("csv", "tsv")),
@@ -50,16 +50,16 @@ def read_source(
     }
     for flag, (value, kinds) in options.items():
         if value is not None and kind not in kinds:
-            raise UsageError(f"{flag} is for {' and '.join(kinds)}, and {source} is read as {kind}")
+            raise UsageError(f"{flag} is for {' and '.join(kinds)}, but {source} is read as {kind}")
     if kind == "hf":
         return hub.read_hub(source, revision, split) if source.startswith(hub.PREFIX) else hub.read_saved(path, split)
     _require_file(path)
     if kind == "xlsx":
         return read_xlsx(path, worksheet)
     if kind == "sheet":
-        if not filled.is_sheet(open_book(path)):
+        if not filled_sheet.is_sheet(open_book(path)):
             raise ContentError("not a sheet that 'harness labels export' made: its hidden sheet is missing", path)
-        return filled.read_sheet(path, annotator)
+        return filled_sheet.read_sheet(path, annotator)
     if kind in ("csv", "tsv"):
         return read_delimited(path, encoding, delimiter="\t" if kind == "tsv" else None)
     if kind == "jsonl":
@@ -71,12 +71,12 @@ def read_source(
 
 def _require_file(path: Path) -> None:
     if not path.exists():
-        raise UsageError(f"{path} is not there")
+        raise UsageError(f"{path} does not exist")
     if not path.is_file():
-        raise UsageError(f"{path} is a folder; of folders, only those that the datasets library's save_to_disk wrote are read")
+        raise UsageError(f"{path} is a folder; only folders written by save_to_disk of the datasets library can be read")
 
 
-def _read_json(path: Path, kind: str) -> Table:
+def _read_json(path: Path, kind: str) -> SourceTable:
     content = records.load_json(path)
     if kind == "label-studio":
         return label_studio.read_export(path, content)
@@ -85,23 +85,23 @@ def _read_json(path: Path, kind: str) -> Table:
     return records.read_json(path, content)
 
 
-def _kind(source: str, path: Path) -> str:
+def _detect_kind(source: str, path: Path) -> str:
     if source.startswith(hub.PREFIX):
         return "hf"
     if path.is_dir() and hub.is_saved(path):
         return "hf"
     _require_file(path)
-    by_bytes = _by_first_bytes(path)
+    kind_of_bytes = _kind_of_first_bytes(path)
     suffix = next((end for end in reversed(path.suffixes) if end.lower() != ".gz"), "").lower()
-    kind = by_bytes or _BY_SUFFIX.get(suffix)
+    kind = kind_of_bytes or _KIND_BY_SUFFIX.get(suffix)
     if kind is None:
-        raise UsageError(f"{path}: what kind of file is it? Say --from with one of {', '.join(KINDS)}")
+        raise UsageError(f"{path}: unknown kind of file; pass --from with one of {', '.join(KINDS)}")
     if kind == "xlsx":
-        return "sheet" if filled.is_sheet(open_book(path)) else "xlsx"
+        return "sheet" if filled_sheet.is_sheet(open_book(path)) else "xlsx"
     return _kind_of_json(path) if kind == "json" else kind
 
 
-def _by_first_bytes(path: Path) -> str | None:
+def _kind_of_first_bytes(path: Path) -> str | None:
     try:
         with path.open("rb") as file:
             start = file.read(8)

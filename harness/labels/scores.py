@@ -1,4 +1,4 @@
-"""From what stands in a cell to a score on a scale: exact about meaning, patient about form."""
+"""Reads the score in a cell: strict about meaning, tolerant about form."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _NUMBER = re.compile(r"[+-]?\d+(?:[.,٫]\d+)?")
 _DATE_LIKE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?|\d{1,2}-[A-Za-z]{3}(-\d{2,4})?|[A-Za-z]{3}-\d{2,4}|\d{1,2}/\d{1,2}/\d{2,4}")
 
 
-class Refusal(Exception):
-    """Why one label cannot be taken in; never leaves this package."""
+class UnreadableScore(Exception):
+    """The reason why one label is refused. Caught inside this package."""
 
 
 def read_score(value: Any, scale: Scale, categories: Mapping[str, Score] | None = None) -> Score:
-    """The score that a cell holds: through its category where one is mapped, else as a point of the scale.
+    """Read the score of a cell: through the mapping of categories, or as a point of the scale.
 
-    Numbers may be text (`"2"`, `"2.0"`, `" 2 "`, `"2,5"`, digits of any script) where only one point of the scale is meant.
-    Raises Refusal with the reason.
+    Numbers may be text (`"2"`, `"2.0"`, `" 2 "`, `"2,5"`, digits of any script, but not ² or ①), if only one point of the scale can be
+    meant. Raises UnreadableScore with the reason.
 
     >>> read_score(" 2.0", Scale(kind="ordinal", classes=(0, 1, 2)))
     2
@@ -32,17 +32,17 @@ def read_score(value: Any, scale: Scale, categories: Mapping[str, Score] | None 
     2.5
     """
     if isinstance(value, Unreadable):
-        raise Refusal(value.reason)
+        raise UnreadableScore(value.reason)
     if is_blank(value):
-        raise Refusal("an empty score")
+        raise UnreadableScore("the score is empty")
     if categories and (mapped := _category(value, categories)) is not None:
         return mapped
     _refuse_other_types(value)
-    points = {_type_and_value(point): point for number in _readings(value) for point in _points(number, scale)}
+    points = {_type_and_value(point): point for number in _possible_readings(value) for point in _points_meant(number, scale)}
     if len(points) > 1:
-        raise Refusal(f"'{value}' may mean {' or '.join(map(str, points.values()))}; write it with a decimal point")
+        raise UnreadableScore(f"'{value}' may mean {' or '.join(map(str, points.values()))}; write it with a decimal point")
     if not points:
-        raise Refusal(_off_scale(value, scale))
+        raise UnreadableScore(_off_scale(value, scale))
     return next(iter(points.values()))
 
 
@@ -52,7 +52,7 @@ def _type_and_value(point: Score) -> tuple[bool, Score]:
 
 def _category(value: Any, categories: Mapping[str, Score]) -> Score | None:
     text = str(value).strip()
-    if isinstance(value, bool):  # TRUE, true and True are one answer
+    if isinstance(value, bool):  # TRUE, true and True are the same answer
         categories = {name.casefold(): score for name, score in categories.items()}
         text = text.casefold()
     elif isinstance(value, float) and value.is_integer():
@@ -62,15 +62,15 @@ def _category(value: Any, categories: Mapping[str, Score]) -> Score | None:
 
 def _refuse_other_types(value: Any) -> None:
     if isinstance(value, bool):
-        raise Refusal(f"the truth value {str(value).upper()} where a score should be; map it with --category METRIC:{value}=SCORE")
+        raise UnreadableScore(f"the truth value {str(value).upper()} where a score should be; map it with --category METRIC:{value}=SCORE")
     if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
-        raise Refusal(f"{date_reason(value)} where a score should be")
+        raise UnreadableScore(f"{date_reason(value)} where a score should be")
     if not isinstance(value, (int, float, str)):
-        raise Refusal(f"{_name_of_type(value)} where one score should be")
+        raise UnreadableScore(f"{_name_of_type(value)} where one score should be")
 
 
 def date_reason(value: Any) -> str:
-    """What to say about a cell that a spreadsheet took for a date or a time."""
+    """The reason for refusing a cell that a spreadsheet program turned into a date or time."""
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         value = value.date()
     what = "date" if isinstance(value, datetime.date) else "time"
@@ -83,17 +83,17 @@ def _name_of_type(value: Any) -> str:
     return "an object" if isinstance(value, dict) else f"a value of type {type(value).__name__}"
 
 
-def _readings(value: int | float | str) -> list[Score]:
-    """What a cell may mean, at most two things: a comma is a decimal sign or parts thousands."""
+def _possible_readings(value: int | float | str) -> list[Score]:
+    """The possible meanings of a cell: a comma is a decimal sign or separates thousands."""
     if not isinstance(value, str):
         return [value]
     text = unicodedata.normalize("NFKC", value).strip()
-    found: list[Score] = [value.strip()]
-    if _NUMBER.fullmatch(text):
-        found.append(_number(re.sub("[,٫]", ".", text)))
+    readings: list[Score] = [value.strip()]
+    if _NUMBER.fullmatch(text) and not any(unicodedata.category(c) == "No" for c in value):  # not ², ①, ½
+        readings.append(_number(re.sub("[,٫]", ".", text)))
         if re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text):
-            found.append(int(text.replace(",", "")))
-    return found
+            readings.append(int(text.replace(",", "")))
+    return readings
 
 
 def _number(text: str) -> int | float:
@@ -101,42 +101,42 @@ def _number(text: str) -> int | float:
     return int(value) if value.is_integer() and "." not in text else value
 
 
-def _points(reading: Score, scale: Scale) -> list[Score]:
-    """The points of the scale that a reading names: itself, or the class that is the same number."""
+def _points_meant(reading: Score, scale: Scale) -> list[Score]:
+    """The points of the scale that a reading can mean: the reading itself, or the class with the same number."""
     if scale.kind == "interval":
         return [] if isinstance(reading, str) or not scale.holds(reading) else [reading]
     if isinstance(reading, str):
         return [c for c in scale.classes if isinstance(c, str) and c == reading]
-    return [c for c in scale.classes if c == reading or (isinstance(c, str) and c == _written(reading))]
+    return [c for c in scale.classes if c == reading or (isinstance(c, str) and c == _number_text(reading))]
 
 
-def _written(number: int | float) -> str:
+def _number_text(number: int | float) -> str:
     return str(int(number)) if isinstance(number, float) and number.is_integer() else str(number)
 
 
 def _off_scale(value: Any, scale: Scale) -> str:
     shown = str(value) if len(str(value)) <= 60 else f"{str(value)[:60]}…"
-    hint = "; it looks like a date that a spreadsheet made of it" if _DATE_LIKE.fullmatch(shown.strip()) else ""
-    near = [c for c in scale.classes if str(c).casefold() == str(value).strip().casefold()]
-    if near:
-        hint = f"; it is written '{near[0]}' there (map it with --category METRIC:{shown.strip()}={near[0]})"
+    hint = "; it looks like a date made by a spreadsheet program" if _DATE_LIKE.fullmatch(shown.strip()) else ""
+    similar = [c for c in scale.classes if str(c).casefold() == str(value).strip().casefold()]
+    if similar:
+        hint = f"; the scale has '{similar[0]}' (map it with --category METRIC:{shown.strip()}={similar[0]})"
     return f"'{shown}' is not on the scale ({scale.describe()}){hint}"
 
 
-def flipped(score: Score, scale: Scale) -> Score:
-    """The score at the other end of its scale: the mirrored class, or `min + max - score`.
+def reverse_score(score: Score, scale: Scale) -> Score:
+    """Return the score on the reversed scale: the mirrored class, or `min + max - score`.
 
-    >>> flipped(0, Scale(kind="ordinal", classes=(0, 1, 2)))
+    >>> reverse_score(0, Scale(kind="ordinal", classes=(0, 1, 2)))
     2
     """
     if scale.kind != "interval":
         return scale.classes[len(scale.classes) - 1 - scale.classes.index(score)]
-    turned = scale.min + scale.max - score  # type: ignore[operator]
-    return int(turned) if isinstance(score, int) and float(turned).is_integer() else turned
+    reversed_score = scale.min + scale.max - score  # type: ignore[operator]
+    return int(reversed_score) if isinstance(score, int) and float(reversed_score).is_integer() else reversed_score
 
 
 def require_flippable(metric: str, scale: Scale) -> None:
-    """Raise UsageError where reversing a scale has no meaning."""
+    """Raise UsageError if a scale cannot be reversed."""
     if scale.kind == "interval" and (scale.min is None or scale.max is None):
         raise UsageError(f"'{metric}' cannot be flipped: its scale has no {'min' if scale.min is None else 'max'}")
     if scale.kind == "nominal" and len(scale.classes) != 2:
@@ -144,15 +144,15 @@ def require_flippable(metric: str, scale: Scale) -> None:
 
 
 def id_text(value: Any, what: str) -> str:
-    """An id as text: numbers as they are written, white space around it left off. Raises Refusal for what can be no id."""
+    """Return an id as text, without white space around it. Raises UnreadableScore for a value that cannot be an id."""
     if isinstance(value, Unreadable):
-        raise Refusal(value.reason)
+        raise UnreadableScore(value.reason)
     if is_blank(value):
-        raise Refusal(f"no {what}: the cell is empty")
+        raise UnreadableScore(f"no {what}: the cell is empty")
     if isinstance(value, (datetime.date, datetime.time)):
-        raise Refusal(f"{date_reason(value)} where {what} should be")
+        raise UnreadableScore(f"{date_reason(value)} where {what} should be")
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise Refusal(f"{'a truth value' if isinstance(value, bool) else _name_of_type(value)} where {what} should be")
+        raise UnreadableScore(f"{'a truth value' if isinstance(value, bool) else _name_of_type(value)} where {what} should be")
     if value != value:
-        raise Refusal(f"no {what}: the cell holds no number")
-    return _written(value) if isinstance(value, (int, float)) else value.strip()
+        raise UnreadableScore(f"no {what}: the cell holds no number")
+    return _number_text(value) if isinstance(value, (int, float)) else value.strip()

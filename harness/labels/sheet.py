@@ -1,8 +1,8 @@
-"""The sheet for native speakers: a workbook to read and fill in. `filled` reads it back.
+"""Makes the sheet for native speakers: a workbook to read and fill in. `filled_sheet` reads it back.
 
-A worksheet a task holds one row an item: its texts, a drop-down of the scale under each metric, and room for a comment. It is blind: no
-system, judge, label, group or note, and item ids stand only in a sheet that spreadsheet programs do not offer to show; rows carry a
-key instead, so that sorting them does no harm. The hidden second row names the columns for the program.
+Each task has a worksheet with one row for each item: its texts, a drop-down list for each metric, and a cell for a comment. The sheet is
+blind: it shows no system, judge, label, group or note. Item ids are only in a hidden sheet that spreadsheet programs do not offer to
+show. Rows have a key instead, so that sorting them does no harm. The hidden second row names the columns for the program.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from harness.content.specs import Rubric
 from harness.content.tags import english_name, likely_script
 from harness.errors import UsageError
 from harness.model import Item, Scale
+from harness.text import looks_like_formula
 
 SCHEMA_VERSION = 1
 MAX_CELL = 32_767  # characters (UTF-16 units) that a cell of a workbook can hold
 MARKER = "_harness"
 _GUIDE = "How to fill it in"
 NAME_CELL, NAMES_ROW, _TITLES_ROW, FIRST_ROW = "D1", 2, 3, 4
-# What XML 1.0 cannot hold: controls but tab, line feed and carriage return; surrogates; the two non-characters.
+# Not allowed in XML 1.0: control characters except tab, line feed and carriage return; surrogates; two non-characters.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _RIGHT_TO_LEFT = {"Adlm", "Arab", "Aran", "Hebr", "Mand", "Nkoo", "Rohg", "Samr", "Syrc", "Thaa", "Yezi"}
 
 
 class Section(NamedTuple):
-    """What one worksheet holds: the items of a task in reading order, their texts' titles and the metrics asked about."""
+    """The content of one worksheet: the items of a task in reading order, the titles of their texts, and the metrics."""
 
     task: str
     title: str
@@ -51,23 +51,23 @@ def right_to_left(language: str) -> bool:
 
 
 def make_sheet(sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], annotator: str = "") -> Any:
-    """The workbook. Raises UsageError naming the item when a text is longer than a cell can hold."""
+    """Make the workbook. Raises UsageError with the name of the item if a text is too long for a cell."""
     import openpyxl  # late: 0.2 s
 
     book = openpyxl.Workbook()
     book.remove(book.active)
-    marker = _Marker(book, scales)
-    names = [_write_section(book, section, marker, scales, rubrics, annotator) for section in sections]
+    hidden_sheet = _HiddenSheet(book, scales)
+    names = [_write_section(book, section, hidden_sheet, scales, rubrics, annotator) for section in sections]
     _write_guide(book, sections, scales, rubrics)
-    marker.finish(sections, names)
+    hidden_sheet.finish(sections, names)
     book.move_sheet(MARKER, offset=len(book.sheetnames))
     book.move_sheet(_GUIDE, offset=1 - book.sheetnames.index(_GUIDE))
     book.active = 0
     return book
 
 
-class _Marker:
-    """The sheet that spreadsheet programs do not show: what the workbook is, the classes of its drop-downs, and which row is which item."""
+class _HiddenSheet:
+    """The hidden sheet: what the workbook is, the classes of its drop-down lists, and the item of each row."""
 
     def __init__(self, book: Any, scales: Mapping[str, Scale]) -> None:
         self.sheet = book.create_sheet(MARKER)
@@ -77,7 +77,7 @@ class _Marker:
         self._lists: dict[str, str] = {}
 
     def add(self, item: Item) -> str:
-        """Note an item; gives the key that stands in its row."""
+        """Add an item, and return the key of its row."""
         key = hashlib.sha256(item.item_id.encode()).hexdigest()[:12]
         for column, text in enumerate((key, item.item_id, item.language, item.task), start=1):
             _write(self.sheet.cell(self._row, column), text)
@@ -85,7 +85,7 @@ class _Marker:
         return key
 
     def classes(self, metric: str) -> str:
-        """The range that holds a metric's classes, for its drop-down: unlike a list in the drop-down itself, of any length and content."""
+        """The range of cells with the classes of a metric. Unlike a list inside the drop-down, it may have any length and content."""
         if metric not in self._lists:
             column = 7 + len(self._lists)
             points = self._scales[metric].classes
@@ -104,7 +104,7 @@ class _Marker:
 
 
 def _write_section(
-    book: Any, section: Section, marker: _Marker, scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], annotator: str
+    book: Any, section: Section, hidden_sheet: _HiddenSheet, scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], annotator: str
 ) -> str:
     from openpyxl.styles import Alignment, Font, PatternFill, Protection
 
@@ -125,7 +125,7 @@ def _write_section(
     answers = PatternFill("solid", fgColor="FFF8DC")
     sheet[NAME_CELL].protection, sheet[NAME_CELL].fill = Protection(locked=False), answers
     for row, item in enumerate(section.items, start=FIRST_ROW):
-        key = marker.add(item)
+        key = hidden_sheet.add(item)
         for number, name in enumerate(columns, start=1):
             cell = sheet.cell(row, number)
             _write(cell, _content(name, item, key, row - FIRST_ROW + 1), f"item '{item.item_id}', '{name.partition(':')[2]}'")
@@ -134,14 +134,14 @@ def _write_section(
             if name.startswith("metric:") or name == "comment":
                 cell.protection, cell.fill = Protection(locked=False), answers
     _set_widths(sheet, section, columns)
-    _add_drop_downs(sheet, section, columns, scales, marker)
+    _add_drop_downs(sheet, section, columns, scales, hidden_sheet)
     sheet.freeze_panes = sheet.cell(FIRST_ROW, 3)
     _protect(sheet)
     return str(sheet.title)
 
 
 def _columns(section: Section, rubrics: Mapping[str, Rubric], *, several_languages: bool) -> dict[str, str]:
-    """`{name for the program: title for the reader}`, in order."""
+    """`{name for the program: title for people}`, in order."""
     return {
         "number": "No.",
         "key": "Key",
@@ -153,7 +153,7 @@ def _columns(section: Section, rubrics: Mapping[str, Rubric], *, several_languag
 
 
 def title_of(metric: str, rubrics: Mapping[str, Rubric]) -> str:
-    """What a metric is called before people."""
+    """The title of a metric for people."""
     return rubrics[metric].title if metric in rubrics else metric.replace("_", " ").capitalize()
 
 
@@ -167,7 +167,7 @@ def _content(name: str, item: Item, key: str, number: int) -> str | int | None:
 
 
 def _write(cell: Any, value: str | int | None, what: str = "the sheet") -> None:
-    """Put a value into a cell as what it is: never a formula, without what a workbook cannot hold."""
+    """Write a value into a cell, never as a formula, and without characters that a workbook cannot hold."""
     if isinstance(value, str):
         value = _UNWRITABLE.sub("\ufffd", value)
         if (length := len(value.encode("utf-16-le")) // 2) > MAX_CELL:
@@ -177,7 +177,7 @@ def _write(cell: Any, value: str | int | None, what: str = "the sheet") -> None:
     cell.value = value
     if isinstance(value, str):
         cell.data_type = "s"
-        cell.quotePrefix = value.startswith(_FORMULA_STARTS)
+        cell.quotePrefix = looks_like_formula(value)
 
 
 def _sheet_title(title: str, taken: Sequence[str]) -> str:
@@ -204,7 +204,9 @@ def _width(text: str) -> int:
     return cell_len(text)
 
 
-def _add_drop_downs(sheet: Any, section: Section, columns: Mapping[str, str], scales: Mapping[str, Scale], marker: _Marker) -> None:
+def _add_drop_downs(
+    sheet: Any, section: Section, columns: Mapping[str, str], scales: Mapping[str, Scale], hidden_sheet: _HiddenSheet
+) -> None:
     from openpyxl.worksheet.datavalidation import DataValidation
 
     if not section.items:
@@ -217,7 +219,7 @@ def _add_drop_downs(sheet: Any, section: Section, columns: Mapping[str, str], sc
         if scale.kind == "interval":
             rule = _number_rule(scale)
         else:
-            rule = DataValidation(type="list", formula1=f"={marker.classes(metric)}", allow_blank=True)
+            rule = DataValidation(type="list", formula1=f"={hidden_sheet.classes(metric)}", allow_blank=True)
         rule.showErrorMessage, rule.errorTitle, rule.error = True, "Not on the scale", f"Please choose: {scale.describe()}"[:250]
         rule.add(f"{letter}{FIRST_ROW}:{letter}{FIRST_ROW + len(section.items) - 1}")
         sheet.add_data_validation(rule)
@@ -231,7 +233,7 @@ def _number_rule(scale: Scale) -> Any:
 
 
 def _protect(sheet: Any) -> None:
-    """Against slips, not against anybody: no password, and widths and heights stay the reader's own."""
+    """Protect cells against mistakes: without a password, and people may change widths and heights."""
     sheet.protection.sheet = True
     sheet.protection.formatColumns = sheet.protection.formatRows = sheet.protection.formatCells = False
 

@@ -1,4 +1,4 @@
-"""Excel workbooks: values as they were entered, and a reason for every cell in which Excel keeps something else."""
+"""Reads Excel workbooks: values as people entered them, or the reason why a cell has no such value."""
 
 from __future__ import annotations
 
@@ -12,49 +12,49 @@ from typing import Any
 from harness.errors import ContentError, UsageError
 from harness.labels import table as limits
 from harness.labels.delimited import refuse_repeated
-from harness.labels.table import Record, Table, Unreadable, is_blank
+from harness.labels.table import Record, SourceTable, Unreadable, is_blank
 
-_MAX_MERGED = 1_000_000
+_MAX_MERGED_CELLS = 1_000_000
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 
 
-def read_xlsx(path: Path, sheet: str | None = None) -> Table:
-    """The rows of one worksheet, whose first row that holds something names the columns.
+def read_xlsx(path: Path, sheet: str | None = None) -> SourceTable:
+    """Read the rows of one worksheet. Its first row that is not empty names the columns.
 
-    `sheet` names the worksheet; without it, it is the first that holds something. Cells that Excel has merged or that are formulas
-    without a value become Unreadable. Raises ContentError for a file that is none or too large, UsageError for an unknown sheet.
+    `sheet` names the worksheet; the default is the first that is not empty. Merged cells and formulas without a value become Unreadable.
+    Raises ContentError for a file that is too large or not a workbook, UsageError for an unknown sheet.
     """
     book = open_book(path)
-    chosen, notes = _sheet(book, path, sheet)
+    chosen, notes = _choose_sheet(book, path, sheet)
     cells = list(grid(chosen, path))
     if not cells:
-        raise ContentError(f"the sheet '{chosen.title}' is empty; a row with the columns' names and rows below it are needed", path)
-    (first, top), *rows = cells
+        raise ContentError(f"the sheet '{chosen.title}' is empty; it needs a row with column names and rows below it", path)
+    (header_number, header_row), *rows = cells
     place = f"{path}:{chosen.title}!"
-    header = _header(top, f"{place}{first}")
+    header = _header(header_row, f"{place}{header_number}")
     records = [
         Record({header[k]: value for k, value in row.items() if k in header}, number, place, {n: k for k, n in header.items()})
         for number, row in rows
     ]
     if not records:
-        raise ContentError("only a row with the columns' names is here, and no rows", f"{place}{first}")
-    return Table("xlsx", list(header.values()), records, notes)
+        raise ContentError("the sheet has column names but no rows", f"{place}{header_number}")
+    return SourceTable("xlsx", list(header.values()), records, notes)
 
 
 def open_book(path: Path) -> Any:
-    """A workbook with its formulas. Raises ContentError for a file that is none, or that unpacks to more than the limit."""
+    """Open a workbook with its formulas. Raises ContentError for a file that is not a workbook or unpacks to more than the limit."""
     import openpyxl  # late: 0.2 s
 
     _refuse_bombs(path)
     try:
-        return openpyxl.load_workbook(io.BytesIO(path.read_bytes()))  # by its bytes: openpyxl goes by the name otherwise
+        return openpyxl.load_workbook(io.BytesIO(path.read_bytes()))  # as bytes: given a path, openpyxl judges the file by its name
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError, SyntaxError) as err:
-        # openpyxl says no more than that something is missing or of another type; ElementTree's error is a SyntaxError
-        raise ContentError(f"not a readable Excel workbook ({type(err).__name__}: {err}); save it as .xlsx once more", path) from None
+        # openpyxl has no error of its own for a damaged file; the error of ElementTree is a SyntaxError
+        raise ContentError(f"not a readable Excel workbook ({type(err).__name__}: {err}); save it again as .xlsx", path) from None
 
 
 def _refuse_bombs(path: Path) -> None:
-    """Small files may grow enormous: by unpacking (no further than to the sizes stated), by XML entities, by merged cells."""
+    """Refuse small files that grow enormous: by unpacking (never beyond the declared sizes), by XML entities, or by merged cells."""
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(part.file_size for part in archive.infolist())
@@ -64,7 +64,7 @@ def _refuse_bombs(path: Path) -> None:
                 if part.filename.endswith((".xml", ".rels")):
                     _refuse_bad_part(path, part.filename, archive.read(part).replace(b"\0", b""))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as err:
-        raise ContentError(f"not a readable Excel workbook ({err}); save it as .xlsx once more", path) from None
+        raise ContentError(f"not a readable Excel workbook ({err}); save it again as .xlsx", path) from None
     except OSError as err:
         raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
 
@@ -75,29 +75,31 @@ def _refuse_bad_part(path: Path, name: str, xml: bytes) -> None:
     from openpyxl.utils import range_boundaries
 
     merged = 0
-    for found in re.finditer(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})", xml):
-        left, top, right, bottom = range_boundaries(found[1].decode())
+    for match in re.finditer(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})", xml):
+        left, top, right, bottom = range_boundaries(match[1].decode())
         merged += (right - left + 1) * (bottom - top + 1)
-    if merged > _MAX_MERGED:  # openpyxl visits every one of them
-        raise ContentError(f"{merged} cells are merged, more than {_MAX_MERGED}; take the merges away", path)
+    if merged > _MAX_MERGED_CELLS:  # openpyxl visits each of them
+        raise ContentError(f"{merged} cells are merged, more than {_MAX_MERGED_CELLS}; unmerge them", path)
 
 
-def _sheet(book: Any, path: Path, name: str | None) -> tuple[Any, list[str]]:
+def _choose_sheet(book: Any, path: Path, name: str | None) -> tuple[Any, list[str]]:
     titles = [sheet.title for sheet in book.worksheets]
     if name is not None:
         if name not in titles:
             raise UsageError(f"--sheet {name}: {path} has no such sheet; it has: {', '.join(titles)}")
         return book[name], []
-    filled = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and any(True for _ in _filled_rows(sheet))]
-    if not filled:
-        raise ContentError("no sheet holds anything; a row with the columns' names and rows below it are needed", path)
-    others = [sheet.title for sheet in filled[1:]]
-    return filled[0], [f"read is the sheet '{filled[0].title}'; --sheet picks another ({', '.join(others)})"] if others else []
+    filled_sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and any(True for _ in _filled_rows(sheet))]
+    if not filled_sheets:
+        raise ContentError("all sheets are empty; one of them needs a row with column names and rows below it", path)
+    other_titles = [sheet.title for sheet in filled_sheets[1:]]
+    return filled_sheets[0], [
+        f"the sheet '{filled_sheets[0].title}' was read; choose another with --sheet ({', '.join(other_titles)})"
+    ] if other_titles else []
 
 
 def _filled_rows(sheet: Any) -> Iterator[list[Any]]:
-    """The rows that hold something, each as its cells. Only cells that the file has: openpyxl's own iteration makes all those between them,
-    which are 17 billion where one stands in the last corner."""
+    """The rows that are not empty, each as its cells. It visits only cells that the file has: openpyxl's own iteration creates all
+    cells between them, which are 17 billion if one cell is in the last corner."""
     rows: dict[int, list[Any]] = {}
     for place in sorted(sheet._cells):
         rows.setdefault(place[0], []).append(sheet._cells[place])
@@ -105,9 +107,9 @@ def _filled_rows(sheet: Any) -> Iterator[list[Any]]:
 
 
 def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(row number, {column letter: value}) of every row that holds something; blank cells are left out unless they are merged."""
+    """Yield (row number, {column letter: value}) of every row that is not empty. Blank cells are left out unless they are merged."""
     merged = {
-        (row, column): Unreadable(f"the cell is part of the merged range {area.coord}; take the merge away and fill every cell")
+        (row, column): Unreadable(f"the cell is part of the merged range {area.coord}; unmerge it and fill every cell")
         for area in sheet.merged_cells.ranges
         for row in range(area.min_row, area.max_row + 1)
         for column in range(area.min_col, area.max_col + 1)
@@ -120,7 +122,7 @@ def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if cell.data_type == "f" and not isinstance(value, Unreadable):
                 cached = _cached_values(path, sheet.title) if cached is None else cached
                 value = cached.get(cell.coordinate) or Unreadable(
-                    f"the formula {_shown(cell.value)} has no value stored with it; open and save the file in a spreadsheet program"
+                    f"the formula {_shortened(cell.value)} has no stored value; open and save the file in a spreadsheet program"
                 )
             if cell.data_type == "e" or (isinstance(value, str) and value.startswith("#") and value in _ERRORS):
                 value = Unreadable(f"the cell holds Excel's error {cell.value}")
@@ -138,13 +140,13 @@ def _letter(column: int) -> str:
     return str(get_column_letter(column))
 
 
-def _shown(formula: Any) -> str:
+def _shortened(formula: Any) -> str:
     text = str(getattr(formula, "text", formula))
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _cached_values(path: Path, title: str) -> dict[str, Any]:
-    """What the formulas of a sheet gave when the file was saved last, by coordinate."""
+    """The values of the formulas of a sheet when the file was last saved, by coordinate."""
     import openpyxl
 
     book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()), data_only=True)
@@ -155,7 +157,7 @@ def _header(row: dict[str, Any], place: str) -> dict[str, str]:
     """`{letter: name}` of the columns."""
     for value in row.values():
         if isinstance(value, Unreadable):
-            raise ContentError(f"in the row of the columns' names, {value.reason}", place)
+            raise ContentError(f"in the row of column names: {value.reason}", place)
     header = {letter: str(value).strip() for letter, value in row.items()}
     refuse_repeated(place, list(header.values()), None)
     return header

@@ -1,11 +1,22 @@
-"""What a judge's reply says: strict about meaning, tolerant about form, never a guess.
+"""Reads the replies of judges: strict about meaning, tolerant about form, never a guess.
 
-`json_form` finds JSON objects in a text, `values` reads one choice on a scale, `prose` reads what is not JSON, and
-`reply` puts them together. `probabilities` reads scores from the likelihood of the answer's tokens.
+`reply` is the entry point. It uses `json_form`, which extracts JSON objects from a text, `values`, which reads one choice on a scale, and
+`prose`, which reads everything that is not JSON. `vocabulary` holds the words of all languages that the parser looks for.
+`probabilities` reads scores from the probabilities of tokens; `language` identifies languages.
 """
 
 from harness.parse.probabilities import entropy, expected_score, score_probabilities
 from harness.parse.reply import read_reply
 from harness.parse.values import Reading
+from harness.parse.vocabulary import Vocabulary, bundled_vocabulary, vocabulary_of
 
-__all__ = ["Reading", "entropy", "expected_score", "read_reply", "score_probabilities"]
+__all__ = [
+    "Reading",
+    "Vocabulary",
+    "bundled_vocabulary",
+    "entropy",
+    "expected_score",
+    "read_reply",
+    "score_probabilities",
+    "vocabulary_of",
+]

@@ -1,4 +1,4 @@
-"""In which language is a text? Asked of judges' justifications, and of items' own texts."""
+"""Language identification, for the justifications of judges and for the texts of items."""
 
 from __future__ import annotations
 
@@ -10,45 +10,49 @@ from threading import Lock
 from typing import Any
 
 from harness.errors import StoreError
+from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
 
-MIN_LETTERS = 20  # of a shorter text nobody can tell the language
+MIN_LETTERS = 20  # nobody can tell the language of a shorter text
 UNDETERMINED = "und"
-_loading = Lock()  # or two threads would load it
-_LONGEST = 2000  # characters that are looked at: a longer text is not surer
+_MAX_CHARACTERS = 2000  # the identifier reads no more: longer texts do not make it surer
+_LOADING = Lock()  # two threads would otherwise both load the model
 _JSON = re.compile(r"```\w*|\{[^{}]*\}|\[[^\[\]]*\]|\"\w+\"\s*:\s*")
-_QUOTED = re.compile(
-    r"“[^”]*”|„[^“”]*[“”]|«[^»]*»|»[^«]*«|「[^」]*」|『[^』]*』|《[^》]*》|\"[^\"]*\"|‘[^’]*’(?!\w)|(?<!\w)'[^\n]+?'(?!\w)"
-)
 
 
-def language_of(text: str) -> str:
-    """The base tag of a justification's own language, without JSON and quotations; `und` if too little is left to tell."""
-    own = without_quotations(text[:_LONGEST])
-    return identify(own)[0] if sum(map(str.isalpha, own)) >= MIN_LETTERS else UNDETERMINED
+def detect_language(text: str, vocabulary: Vocabulary | None = None) -> str:
+    """Return the base tag of the language in which a justification is written, without its JSON and quotations.
+
+    The result is `und` where too few letters are left.
+    """
+    own_words = without_quotations(text[:_MAX_CHARACTERS], vocabulary)
+    return identify_language(own_words)[0] if sum(map(str.isalpha, own_words)) >= MIN_LETTERS else UNDETERMINED
 
 
-def without_quotations(text: str) -> str:
-    """The text without fragments of JSON and without what stands between quotation marks, which may be in any language.
+def without_quotations(text: str, vocabulary: Vocabulary | None = None) -> str:
+    """Remove fragments of JSON and everything in quotation marks: quotations may be in any language.
 
-    >>> without_quotations('The text says 「流暢です」, which isn\\'t "natural". {"score": 2}').split()
+    `vocabulary` supplies the quotation marks of its languages; the default is that of the bundled packs.
+
+    >>> without_quotations('The text says 「流暢」, which isn\\'t "natural". {"score": 2}').split()
     ['The', 'text', 'says', ',', 'which', "isn't", '.']
     """
-    return _QUOTED.sub(" ", _JSON.sub(" ", text))
+    quotations = (bundled_vocabulary() if vocabulary is None else vocabulary).quotations
+    return quotations.sub(" ", _JSON.sub(" ", text))
 
 
-def load() -> None:
-    """Load the identifier's model, which takes half a second; what goes wrong is heard by who needs it."""
+def load_identifier() -> None:
+    """Load the model of the identifier, which takes half a second. Errors are raised later, when the identifier is used."""
     with suppress(StoreError):
         _identifier()
 
 
-def is_loaded() -> bool:
-    """Whether a text's language can be told without waiting."""
+def is_identifier_loaded() -> bool:
+    """Whether a language can be identified without waiting for the model."""
     return _model.cache_info().currsize > 0
 
 
 def _identifier() -> Any:
-    with _loading:
+    with _LOADING:
         return _model()
 
 
@@ -58,18 +62,19 @@ def _model() -> Any:
 
     try:
         return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    except OSError as err:  # it is unpacked into a temporary file
+    except OSError as err:  # the library unpacks the model into a temporary file
         raise StoreError(
-            f"the model that tells languages cannot be unpacked in {tempfile.gettempdir()} ({err.strerror or err}); make room there"
+            f"the model that identifies languages cannot be unpacked in {tempfile.gettempdir()} ({err.strerror or err}); "
+            "free some disk space there"
         ) from None
 
 
 def known_languages() -> frozenset[str]:
-    """The languages that the identifier can tell, by their base tags."""
+    """The base tags of the languages that the identifier knows."""
     return frozenset(map(str, _identifier().labels))
 
 
-def identify(text: str) -> tuple[str, float]:
-    """The base tag of the language that a text looks like, and how sure that is (0 to 1)."""
+def identify_language(text: str) -> tuple[str, float]:
+    """Return the base tag of the likeliest language of a text, and its probability."""
     language, probability = _identifier().classify(text)
     return str(language), float(probability)

@@ -1,4 +1,4 @@
-"""Scores from token probabilities: how likely each class of the scale was where the answer's score stands."""
+"""Scores from token probabilities: how likely each class of the scale was at the position of the score."""
 
 from __future__ import annotations
 
@@ -9,41 +9,43 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from harness.model import Scale, Token
 
 _SCORE = re.compile(r'"score"\s*:\s*"?')
-_AROUND = " \t\r\n\"':,{}"  # what JSON puts around a score, and a tokenizer may into one token with it
+_JSON_PUNCTUATION = " \t\r\n\"':,{}"  # JSON puts these around a score, and a token may include them
 
 
 def score_probabilities(tokens: Sequence[Token], scales: Mapping[str, Scale], *, joint: bool) -> dict[str, dict[str, float]]:
-    """The probabilities of each metric's classes, renormalised over the tokens that begin one.
+    """Return the probabilities of each metric's classes, renormalised over the tokens that begin a class.
 
-    The token that begins the score is looked for in the JSON answer. Its alternatives are read as classes (white space and JSON's own
-    characters aside): those that are one, and those with which just one begins; tokens of one class are added. Log-probabilities are
-    those before any grammar was applied, and the endpoint names only the likeliest tokens: a class that is not among them has 0.
+    The score's first token is searched in the JSON answer. Each of its alternatives, without white space and JSON punctuation, counts for
+    the class that it equals or for the only class that begins with it. Tokens of the same class are added. The log-probabilities are those
+    before any grammar was applied. The endpoint names only the likeliest tokens; a class without a token has probability 0.
 
     Args:
-        tokens: of the answer, in order; joined they are its text.
-        scales: the scale of each metric that was asked for.
-        joint: whether the answer has a member a metric.
+        tokens: the tokens of the answer, in order.
+        scales: the scale of each requested metric.
+        joint: whether the answer has one member for each metric.
 
     Returns:
-        `{metric: {class: probability}}`, each summing to 1; a metric is missing where the score was not found, where no alternative
-        begins a class, where the answer's own token leaves open which class it begins (the "1" of "10"), and on interval scales.
+        `{metric: {class: probability}}`; the probabilities of a metric sum to 1. A metric is left out if its scale is an interval, if the
+        answer has no score, if no alternative begins a class, or if the answer's own token may begin several classes (the "1" of "10").
 
     >>> tokens = [Token('{"score": ', {}), Token("2", {"2": -0.1, "1": -2.4, " ": -9.0}), Token("}", {})]
-    >>> found = score_probabilities(tokens, {"m": Scale(kind="ordinal", classes=(0, 1, 2), best=2)}, joint=False)
-    >>> {score: round(p, 2) for score, p in found["m"].items()}
+    >>> probabilities = score_probabilities(tokens, {"m": Scale(kind="ordinal", classes=(0, 1, 2), best=2)}, joint=False)
+    >>> {score: round(p, 2) for score, p in probabilities["m"].items()}
     {'0': 0.0, '1': 0.09, '2': 0.91}
     """
     text = "".join(token.text for token in tokens)
-    found = {}
+    probabilities = {}
     for metric, scale in scales.items():
-        place = _place(text, metric, scales) if joint else _last_place(text)
-        if place is not None and scale.kind != "interval" and (probs := _read(_token_at(tokens, place), scale, text[place:])):
-            found[metric] = probs
-    return found
+        start = _score_start_of(metric, text, scales) if joint else _last_score_start(text)
+        if start is None or scale.kind == "interval":
+            continue
+        if probs := _class_probabilities(_token_at(tokens, start), scale, text[start:]):
+            probabilities[metric] = probs
+    return probabilities
 
 
 def expected_score(probs: Mapping[str, float], scale: Scale) -> float | None:
-    """Mean of the classes' numbers; None where classes are words.
+    """Return the mean of the classes, weighted by probability; None if the classes are words.
 
     >>> expected_score({"0": 0.25, "1": 0.25, "2": 0.5}, Scale(kind="ordinal", classes=(0, 1, 2), best=2))
     1.25
@@ -54,7 +56,7 @@ def expected_score(probs: Mapping[str, float], scale: Scale) -> float | None:
 
 
 def entropy(probs: Mapping[str, float]) -> float:
-    """Shannon's entropy in bits.
+    """Return Shannon's entropy in bits.
 
     >>> entropy({"a": 0.5, "b": 0.5})
     1.0
@@ -62,59 +64,59 @@ def entropy(probs: Mapping[str, float]) -> float:
     return -sum(p * math.log2(p) for p in probs.values() if p > 0) + 0.0
 
 
-def _last_place(text: str) -> int | None:
-    """Where the score begins in an answer about one metric. A justification may quote the form; the last is the answer's."""
-    places = [found.end() for found in _SCORE.finditer(text)]
-    return places[-1] if places else None
+def _last_score_start(text: str) -> int | None:
+    """The start of the score in an answer about one metric. A justification may quote the form, so the last match counts."""
+    starts = [match.end() for match in _SCORE.finditer(text)]
+    return starts[-1] if starts else None
 
 
-def _place(text: str, metric: str, metrics: Iterable[str]) -> int | None:
-    """Where the score begins in a joint answer: the first after the metric's name, before the next metric's."""
-    named = _member(metric).search(text)
-    if named is None:
+def _score_start_of(metric: str, text: str, metrics: Iterable[str]) -> int | None:
+    """The start of a metric's score in a joint answer: the first score after its name and before the name of the next metric."""
+    name = _member_pattern(metric).search(text)
+    if name is None:
         return None
-    others = (_member(other).search(text, named.end()) for other in metrics if other != metric)
-    end = min((other.start() for other in others if other), default=len(text))
-    found = _SCORE.search(text, named.end(), end)
-    return found.end() if found else None
+    next_names = (_member_pattern(other).search(text, name.end()) for other in metrics if other != metric)
+    end = min((match.start() for match in next_names if match), default=len(text))
+    score = _SCORE.search(text, name.end(), end)
+    return score.end() if score else None
 
 
-def _member(metric: str) -> re.Pattern[str]:
+def _member_pattern(metric: str) -> re.Pattern[str]:
     return re.compile(rf'"{re.escape(metric)}"\s*:')
 
 
-def _token_at(tokens: Sequence[Token], place: int) -> Token | None:
+def _token_at(tokens: Sequence[Token], position: int) -> Token | None:
     end = 0
     for token in tokens:
         end += len(token.text)
-        if end > place:
+        if end > position:
             return token
     return None
 
 
-def _read(token: Token | None, scale: Scale, answer: str) -> dict[str, float]:
-    """Probabilities of classes that a token may begin; empty where none does. `answer` goes on from the place of the score."""
+def _class_probabilities(token: Token | None, scale: Scale, answer: str) -> dict[str, float]:
+    """The probabilities of the classes that a token may begin; empty if it begins none. `answer` starts at the score."""
     weights = dict.fromkeys(map(str, scale.classes), 0.0)
-    said = _said(answer, weights)
-    if token is None or (said is not None and _begun(token.text, weights) != said):
+    given_class = _class_at_start(answer, weights)
+    if token is None or (given_class is not None and _class_begun_by(token.text, weights) != given_class):
         return {}
     for text, logprob in token.others.items():
-        begun = _begun(text, weights)
-        if begun is not None:
-            weights[begun] += math.exp(logprob)
+        begun_class = _class_begun_by(text, weights)
+        if begun_class is not None:
+            weights[begun_class] += math.exp(logprob)
     total = sum(weights.values())
     return {score: weight / total for score, weight in weights.items()} if total > 0 else {}
 
 
-def _begun(text: str, classes: Collection[str]) -> str | None:
-    """The class that a token is, or the only one that it begins."""
-    said = text.strip(_AROUND)
-    if said in classes:
-        return said
-    begun = [score for score in classes if said and score.startswith(said)]
-    return begun[0] if len(begun) == 1 else None
+def _class_begun_by(text: str, classes: Collection[str]) -> str | None:
+    """The class that a token equals, or else the only class that begins with it."""
+    bare_text = text.strip(_JSON_PUNCTUATION)
+    if bare_text in classes:
+        return bare_text
+    candidates = [score for score in classes if bare_text and score.startswith(bare_text)]
+    return candidates[0] if len(candidates) == 1 else None
 
 
-def _said(answer: str, classes: Collection[str]) -> str | None:
-    """The class that an answer says; None for what is off the scale."""
+def _class_at_start(answer: str, classes: Collection[str]) -> str | None:
+    """The class with which an answer begins; None if it is off the scale."""
     return max((score for score in classes if answer.startswith(score)), key=len, default=None)

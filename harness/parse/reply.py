@@ -1,4 +1,4 @@
-"""One reply, several metrics: who is asked what, which of the answers count, and which failure an unreadable one is."""
+"""Reads one reply about one or several metrics: which parts of it count, and which failure an unreadable answer is."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 import msgspec
 
 from harness.model import Failure, Scale
-from harness.parse.json_form import Found, Number, Pairs, find_objects, json_text
-from harness.parse.prose import announced, is_refusal, read_announced
-from harness.parse.values import LONGEST_CHOICE, Reading, agree, clean, failed, numbers_in, read_bare, read_choice
+from harness.parse.json_form import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
+from harness.parse.numbers import numbers_in
+from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice
+from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading, agreed_reading, clean, failed_reading, read_bare_choice, read_choice
+from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
 
-# A reply that is nothing but the object asked for, with a plain number: what most are. It says the same as by the long way.
-_PLAIN = re.compile(
+# Most replies are exactly the requested object with a plain number. This shortcut reads them as the full parser would.
+_PLAIN_OBJECT = re.compile(
     r'\s*\{\s*(?:"justification":\s*(?P<before>"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*")\s*,\s*)?"score":\s*(?P<score>0|[1-9]\d?)'
     r'(?:\s*,\s*"justification":\s*(?P<after>"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*"))?\s*\}\s*'
 )
-LONGEST = 2**18  # characters; no judge is given room for that many, so what is longer is not read at all
+MAX_REPLY_CHARACTERS = 2**18  # no judge may write that much, so a longer reply is not read at all
 _OWN_KEYS = ("score", "justification")
 
 
@@ -29,32 +31,34 @@ def read_reply(
     joint: bool,
     finish_reason: str | None = None,
     refusal: str | None = None,
+    vocabulary: Vocabulary | None = None,
 ) -> dict[str, Reading]:
     """Read what a reply says about each metric: a score, or a failure with a name.
 
-    A single call is answered by `{"score": 2, "justification": "..."}`, by an object under the metric's own name, by a
-    bare score or by prose that announces exactly one; a joint call by an object with one member a metric, which is
-    such an object or the bare score. A readable score is never a failure. Otherwise, the first that applies:
+    Answers to a single call are `{"score": 2, "justification": "..."}`, such an object under the name of the metric, a bare score, or
+    prose that announces exactly one score. The answer to a joint call is an object with one member for each metric: such an object or
+    the bare score. A readable score is never a failure. Otherwise the failure is the first that applies:
 
-    - REFUSED: no metric has a score, and the provider says so (`refusal`, or the finish reason `content_filter`) or the
-      text opens like a refusal (prose.REFUSALS);
-    - OFF_SCALE, NOT_JSON, MISSING: a choice was seen, but it is off the scale; there are two that differ; it is null;
-    - TRUNCATED: no choice was seen and the text was cut (the finish reason `length`, or its JSON breaks off);
-    - MISSING: the text is empty, or its JSON says nothing of this metric;
+    - REFUSED: no metric has a score, and the provider reports a refusal (`refusal`, or the finish reason `content_filter`) or the
+      text begins like a refusal in any of the languages;
+    - OFF_SCALE, NOT_JSON, MISSING: there is a choice, but it is off the scale; there are two different choices; the choice is null;
+    - TRUNCATED: there is no choice, and the text was cut (the finish reason `length`, or its JSON breaks off);
+    - MISSING: the text is empty, or its JSON has nothing about this metric;
     - NOT_JSON: anything else.
 
     Args:
-        text: the reply, verbatim. Any text at all; the time taken is linear in its length.
-        scales: the scale of each metric that was asked for; exactly one in a single call.
-        joint: whether one call asked for all metrics.
-        finish_reason: why the judge stopped, in the words of the OpenAI interface.
+        text: the reply, verbatim. It may be any text; the time is linear in its length.
+        scales: the scale of each requested metric; exactly one in a single call.
+        joint: whether the call was about several metrics.
+        finish_reason: why the judge stopped, as the OpenAI interface reports it.
         refusal: the provider's refusal message, if any.
+        vocabulary: the words that announce scores and begin refusals; the default is that of the bundled packs.
 
     Returns:
-        One reading for each metric of `scales`, in their order.
+        One reading for each metric of `scales`, in the same order.
 
     Raises:
-        ValueError: for a single call with other than one metric.
+        ValueError: for a single call with no metric or several.
 
     >>> scale = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
     >>> read_reply('{"justification": "Fluent.", "score": 2}', {"fluency": scale}, joint=False)
@@ -64,40 +68,44 @@ def read_reply(
     (2, <Failure.OFF_SCALE: 'off_scale'>)
     """
     if not joint and len(scales) != 1:
-        raise ValueError(f"a single call asks for exactly one metric, this one for {len(scales)}: {', '.join(scales)}")
-    if not joint and (plain := _plain(text, scales)):
+        raise ValueError(f"a single call is about exactly one metric; this one has {len(scales)}: {', '.join(scales)}")
+    if not joint and (plain := _read_plain_object(text, scales)):
         return plain
-    found = find_objects(text) if len(text) <= LONGEST else Found((), "", malformed=True)
+    vocabulary = bundled_vocabulary() if vocabulary is None else vocabulary
+    extracted = extract_json(text) if len(text) <= MAX_REPLY_CHARACTERS else ExtractedJson((), "", malformed=True)
     cut = finish_reason == "length"
-    members = list(_members(found, scales, joint=joint))
+    members = list(_members(extracted, scales, joint=joint))
     readings: dict[str, Reading] = {}
     for metric, scale in scales.items():
-        reading = _settle([_read_member(value, scale) for name, value in members if name == metric])
+        reading = _single_reading([_read_member(value, scale, vocabulary) for name, value in members if name == metric])
         if not joint:
-            reading = _with_prose(reading, found, scale, cut=cut)
+            reading = _add_prose(reading, extracted, scale, vocabulary, cut=cut)
         if reading.raw_choice is None:
-            reading = msgspec.structs.replace(reading, failure=_why_nothing(text, found, cut=cut))
+            reading = msgspec.structs.replace(reading, failure=_failure_without_choice(text, extracted, cut=cut))
         readings[metric] = reading
-    if all(reading.score is None for reading in readings.values()) and (refusal or finish_reason == "content_filter" or is_refusal(text)):
+    unscored = all(reading.score is None for reading in readings.values())
+    if unscored and (refusal or finish_reason == "content_filter" or is_refusal(text, vocabulary)):
         return {metric: msgspec.structs.replace(r, failure=Failure.REFUSED) for metric, r in readings.items()}
     return readings
 
 
-def _plain(text: str, scales: Mapping[str, Scale]) -> dict[str, Reading] | None:
-    """The reading of a reply that is exactly the object asked for; None for any other."""
-    found = _PLAIN.fullmatch(text) if len(text) <= LONGEST else None
+def _read_plain_object(text: str, scales: Mapping[str, Scale]) -> dict[str, Reading] | None:
+    """Read a reply that is exactly the requested object; return None for any other reply."""
+    match = _PLAIN_OBJECT.fullmatch(text) if len(text) <= MAX_REPLY_CHARACTERS else None
     [(metric, scale)] = scales.items()
-    if found is None or int(found["score"]) not in scale.classes or (found["before"] and found["after"]):
+    if match is None or int(match["score"]) not in scale.classes or (match["before"] and match["after"]):
         return None
-    said = found["before"] or found["after"]
-    return {metric: Reading(int(found["score"]), None, found["score"], clean(msgspec.json.decode(said)) if said else None)}
+    justification = match["before"] or match["after"]
+    return {
+        metric: Reading(int(match["score"]), None, match["score"], clean(msgspec.json.decode(justification)) if justification else None)
+    }
 
 
-def _members(found: Found, metrics: Collection[str], *, joint: bool) -> Iterator[tuple[str, object]]:
-    """What the objects hold under each metric's name; in a single call also the object that holds the score itself."""
-    by_name = _by_folded_name(metrics)
-    for i, pairs in enumerate(found.objects):
-        whole = not (found.cut and i == len(found.objects) - 1)
+def _members(extracted: ExtractedJson, metrics: Collection[str], *, joint: bool) -> Iterator[tuple[str, object]]:
+    """The members that carry the name of a metric; in a single call also each object as a whole."""
+    by_name = _metrics_by_folded_name(metrics)
+    for i, pairs in enumerate(extracted.objects):
+        whole = not (extracted.cut and i == len(extracted.objects) - 1)
         body = _unwrap(pairs, by_name) if whole else pairs
         if not joint:
             yield from ((metric, body) for metric in metrics)
@@ -107,90 +115,90 @@ def _members(found: Found, metrics: Collection[str], *, joint: bool) -> Iterator
                 yield metric, value
 
 
-def _unwrap(pairs: Pairs, by_name: Container[str]) -> Pairs:
-    """The object inside wrappers of a single key that is neither a metric's name nor one of ours.
+def _unwrap(pairs: JsonPairs, by_name: Container[str]) -> JsonPairs:
+    """Return the object inside wrapper objects. A wrapper has a single key, which is neither the name of a metric nor one of ours.
 
-    >>> _unwrap(Pairs([("result", Pairs([("score", "2")]))]), {})
+    >>> _unwrap(JsonPairs([("result", JsonPairs([("score", "2")]))]), {})
     [('score', '2')]
     """
     while len(pairs) == 1:
         [(key, value)] = pairs
-        if not isinstance(value, Pairs) or _fold(key) in by_name or _fold(key) in _OWN_KEYS:
+        if not isinstance(value, JsonPairs) or _fold(key) in by_name or _fold(key) in _OWN_KEYS:
             break
         pairs = value
     return pairs
 
 
-def _read_member(value: object, scale: Scale) -> Reading:
-    """Read `{"justification": ..., "score": ...}` or a bare score. A key that is there twice must say the same."""
-    if not isinstance(value, Pairs):
-        return _read_value(value, scale)
+def _read_member(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading:
+    """Read `{"justification": ..., "score": ...}` or a bare score. A repeated key must have the same value."""
+    if not isinstance(value, JsonPairs):
+        return _read_value(value, scale, vocabulary)
     justifications = {_justification(v) for key, v in value if _fold(key) == "justification"}
-    reading = _settle([_read_value(v, scale) for key, v in value if _fold(key) == "score"])
+    reading = _single_reading([_read_value(v, scale, vocabulary) for key, v in value if _fold(key) == "score"])
     if len(justifications) > 1:
-        return reading if reading.raw_choice is None else failed(Failure.NOT_JSON, reading.raw_choice)
+        return reading if reading.raw_choice is None else failed_reading(Failure.NOT_JSON, reading.raw_choice)
     return msgspec.structs.replace(reading, justification=next(iter(justifications), None))
 
 
-def _read_value(value: object, scale: Scale) -> Reading:
-    """Read a JSON value as a score: a number, or a string that holds nothing but one.
+def _read_value(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading:
+    """Read a JSON value as a score: a number, or a string that holds only a score.
 
-    >>> scale = Scale(kind="ordinal", classes=(0, 1, 2))
-    >>> [str(_read_value(value, scale).failure) for value in (Number("2"), True, None, "1 or 2", [Number("2")])]
+    >>> scale, words = Scale(kind="ordinal", classes=(0, 1, 2)), bundled_vocabulary()
+    >>> [str(_read_value(value, scale, words).failure) for value in (Number("2"), True, None, "1 or 2", [Number("2")])]
     ['None', 'off_scale', 'missing', 'not_json', 'off_scale']
     """
     if value is None:
-        return failed(Failure.MISSING, "null")
+        return failed_reading(Failure.MISSING, "null")
     if isinstance(value, Number):
-        return read_choice(value, scale, number_first=True)
+        return read_choice(value, scale, vocabulary, number_first=True)
     if not isinstance(value, str):
-        return failed(Failure.OFF_SCALE, json_text(value))
-    reading = read_bare(value, scale) or read_announced(value, scale)
+        return failed_reading(Failure.OFF_SCALE, to_json_text(value))
+    reading = read_bare_choice(value, scale, vocabulary) or read_announced_choice(value, scale, vocabulary)
     if reading is not None:
         return reading
     if not value.strip():
-        return failed(Failure.MISSING, value)
-    several = len(numbers_in(value[:LONGEST_CHOICE])) > 1
-    return failed(Failure.NOT_JSON if several else Failure.OFF_SCALE, value)
+        return failed_reading(Failure.MISSING, value)
+    several = len(numbers_in(value[:MAX_CHOICE_CHARACTERS])) > 1
+    return failed_reading(Failure.NOT_JSON if several else Failure.OFF_SCALE, value)
 
 
 def _justification(value: object) -> str | None:
     if value is None:
         return None
-    return clean(value if isinstance(value, str) else json_text(value))
+    return clean(value if isinstance(value, str) else to_json_text(value))
 
 
-def _settle(readings: Sequence[Reading]) -> Reading:
-    """The one reading among those that saw a choice; without any, the first, or an empty one."""
-    seen = [reading for reading in readings if reading.raw_choice is not None]
-    if seen:
-        return agree(seen)
-    return readings[0] if readings else failed(Failure.MISSING)
+def _single_reading(readings: Sequence[Reading]) -> Reading:
+    """The reading on which all readings with a choice agree. Without a choice: the first reading, or MISSING."""
+    with_choice = [reading for reading in readings if reading.raw_choice is not None]
+    if with_choice:
+        return agreed_reading(with_choice)
+    return readings[0] if readings else failed_reading(Failure.MISSING)
 
 
-def _with_prose(reading: Reading, found: Found, scale: Scale, *, cut: bool) -> Reading:
-    """What a single reply says once its prose is heard too.
+def _add_prose(reading: Reading, extracted: ExtractedJson, scale: Scale, vocabulary: Vocabulary, *, cut: bool) -> Reading:
+    """Combine the reading of a single call's JSON with the prose of the reply.
 
-    Beside JSON, prose can only contradict, and only plainly ("Score: 1"). Without JSON it may hold the score; the last
+    If JSON holds a score, prose can only contradict it, and only plainly ("Score: 1"). Without JSON, prose may hold the score. The last
     line of a cut text is unfinished and is not read.
     """
     if reading.score is not None:
-        plain = [one for one in announced(found.prose, scale) if one.firm and one.alone]
-        return agree([reading, *(read_choice(one.raw, scale) for one in plain)])
-    if found.objects or found.malformed:
+        plain = [choice for choice in find_announced_choices(extracted.prose, scale, vocabulary) if choice.firm and choice.alone]
+        return agreed_reading([reading, *(read_choice(choice.raw, scale, vocabulary) for choice in plain)])
+    if extracted.objects or extracted.malformed:
         return reading
-    text = found.prose.rpartition("\n")[0] if cut else found.prose
-    bare = None if cut or _blank(text) else read_bare(text, scale)
+    text = extracted.prose.rpartition("\n")[0] if cut else extracted.prose
+    bare = None if cut or _blank(text) else read_bare_choice(text, scale, vocabulary)
     if bare is None and "{" not in text:
-        bare = read_announced(text, scale)
+        bare = read_announced_choice(text, scale, vocabulary)
     return bare or reading
 
 
-def _why_nothing(text: str, found: Found, *, cut: bool) -> Failure:
-    """The failure of a metric of which no choice was seen."""
-    if cut or found.cut:
+def _failure_without_choice(text: str, extracted: ExtractedJson, *, cut: bool) -> Failure:
+    """The failure of a metric without a choice."""
+    if cut or extracted.cut:
         return Failure.TRUNCATED
-    if found.objects or _blank(text):
+    if extracted.objects or _blank(text):
         return Failure.MISSING
     return Failure.NOT_JSON
 
@@ -199,14 +207,14 @@ def _blank(text: str) -> bool:
     return not text.strip("\ufeff \t\r\n")
 
 
-def _by_folded_name(metrics: Collection[str]) -> dict[str, str]:
-    """Metrics by their names in any case and spacing, without those that are then no longer told apart."""
+def _metrics_by_folded_name(metrics: Collection[str]) -> dict[str, str]:
+    """Metrics by folded name, without those whose folded names are equal."""
     count = Counter(map(_fold, metrics))
     return {_fold(metric): metric for metric in metrics if count[_fold(metric)] == 1}
 
 
 def _fold(key: str) -> str:
-    """A key without its case, spaces and hyphens.
+    """A key in lower case, with underscores for spaces and hyphens.
 
     >>> _fold("Linguistic Acceptability")
     'linguistic_acceptability'

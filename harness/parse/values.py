@@ -1,32 +1,24 @@
-"""One choice, as a judge wrote it, on the scale it belongs to."""
+"""Reads one choice, as a judge wrote it, on the scale of its metric."""
 
 from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterable
 from decimal import Decimal
 
 import msgspec
 
 from harness.model import Failure, Scale, Score
+from harness.parse.numbers import to_number
+from harness.parse.vocabulary import Vocabulary
 
-LONGEST_CHOICE = 200  # characters of a choice that are kept; the reply itself is stored elsewhere, whole
+MAX_CHOICE_CHARACTERS = 200  # a reading keeps no more of a choice; the store has the whole reply
 
-SIGN = r"[-+−－]"  # the minus signs of other keyboards are meant
-NUMBER = rf"{SIGN}?(?>\d+(?:[.,．，٫]\d+)?|\.\d+)(?>[eE][-+]?\d{{1,4}}(?!\d))?"
-_UNIT = r"\s{0,3}(?:[点點分]|(?:points?|pts|Punkte?|puntos?|punt[io]|pontos?|bod[yů]?)(?!\w))"
-_OUT_OF = rf"\s{{0,3}}[(（]?(?:[/／]|out\sof)\s{{0,3}}(?P<of>{NUMBER})(?:{_UNIT})?[)）]?"
-CHOICE = rf"(?P<number>{NUMBER})(?:{_UNIT})?(?:{_OUT_OF})?"
-
-_CHOICE = re.compile(CHOICE, re.IGNORECASE)
-_NUMBER = re.compile(NUMBER)
-_THOUSANDS = re.compile(rf"{SIGN}?[1-9]\d{{0,2}}[,，]\d{{3}}")  # 1,000: one or a thousand?
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_OPENERS = " \t\r\n\u3000\ufeff*_`\"'“”‘’„«»「」『』【】()（）[]<>#"
-_CLOSERS = _OPENERS + ".!。！"
+_LEADING_MARKS = " \t\r\n\u3000\ufeff*_`\"'“”‘’„«»「」『』【】()（）[]<>#"
+_TRAILING_MARKS = _LEADING_MARKS + ".!。！"
 _LITERALS = {
     "null": Failure.MISSING,
     "true": Failure.OFF_SCALE,
@@ -40,7 +32,7 @@ _LITERALS = {
 class Reading(msgspec.Struct, frozen=True):
     """What a reply says about one metric. Exactly one of `score` and `failure` is set.
 
-    `raw_choice` is the choice as written (its first 200 characters), None if no choice was seen.
+    `raw_choice` is the choice as written (its first 200 characters), or None if the reply has none.
     """
 
     score: Score | None
@@ -50,7 +42,7 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 def clean(text: str) -> str:
-    r"""Text that can be stored and shown: no control characters but newline and tab, no lone surrogates.
+    r"""Make a text safe to store and show: remove control characters except newline and tab, replace lone surrogates.
 
     >>> clean("a\x00b\tc\r\n")
     'ab\tc\n'
@@ -58,116 +50,92 @@ def clean(text: str) -> str:
     return _SURROGATE.sub("\ufffd", _CONTROL.sub("", text))
 
 
-def read_choice(raw: str, scale: Scale, *, number_first: bool = False) -> Reading:
-    """Read `raw` as one point of the scale, or say that it is off it.
+def read_choice(raw: str, scale: Scale, vocabulary: Vocabulary, *, number_first: bool = False) -> Reading:
+    """Read `raw` as one point of the scale; anything else is OFF_SCALE.
 
-    A class is matched exactly, then in any case if that is unique; then `raw` is read as a number, with its unit
-    (2点, 2 points) or its maximum (2/2, 2 out of 2). A decimal comma is one on an interval scale only.
+    First `raw` is compared with the named classes: exactly, then in any case if only one matches. Then it is read as a number, which may
+    have a unit (2 points) or a maximum (2/2, 2 out of 2). Decimal commas are accepted on interval scales only.
 
     Args:
         raw: the choice as written.
         scale: the metric's scale.
-        number_first: prefer a numeric class where both 1 and "1" are classes.
+        vocabulary: the words for units and for "out of".
+        number_first: prefer the numeric class if both 1 and "1" are classes.
 
-    >>> read_choice("２", Scale(kind="ordinal", classes=(0, 1, 2))).score
+    >>> from harness.parse import bundled_vocabulary
+    >>> words = bundled_vocabulary()
+    >>> read_choice("２", Scale(kind="ordinal", classes=(0, 1, 2)), words).score
     2
-    >>> read_choice("YES", Scale(kind="nominal", classes=("yes", "no"))).score
+    >>> read_choice("YES", Scale(kind="nominal", classes=("yes", "no")), words).score
     'yes'
-    >>> read_choice("0,5", Scale(kind="interval", min=0, max=1)).score
+    >>> read_choice("0,5", Scale(kind="interval", min=0, max=1), words).score
     0.5
-    >>> read_choice("2 out of 5", Scale(kind="ordinal", classes=(0, 1, 2))).failure
+    >>> read_choice("2 out of 5", Scale(kind="ordinal", classes=(0, 1, 2)), words).failure
     <Failure.OFF_SCALE: 'off_scale'>
     """
-    steps = (_number_on, _class_on) if number_first else (_class_on, _number_on)
-    for step in steps:
-        score = step(raw, scale)
+    scores = (_named_class(raw, scale), _number_on_scale(raw, scale, vocabulary))
+    for score in reversed(scores) if number_first else scores:
         if score is not None:
             return Reading(score, None, _excerpt(raw), None)
-    return failed(Failure.OFF_SCALE, raw)
+    return failed_reading(Failure.OFF_SCALE, raw)
 
 
-def read_bare(text: str, scale: Scale) -> Reading | None:
-    """Read a text that is nothing but one choice, perhaps in quotes or brackets; None if it is more than that.
+def read_bare_choice(text: str, scale: Scale, vocabulary: Vocabulary) -> Reading | None:
+    """Read a text that is only one choice, perhaps in quotes or brackets. Return None for any other text.
 
-    >>> read_bare("「２点」", Scale(kind="ordinal", classes=(0, 1, 2))).score
+    >>> from harness.parse import bundled_vocabulary
+    >>> scale, words = Scale(kind="ordinal", classes=(0, 1, 2)), bundled_vocabulary()
+    >>> read_bare_choice("[2 points]", scale, words).score
     2
-    >>> read_bare("null", Scale(kind="ordinal", classes=(0, 1, 2))).failure
+    >>> read_bare_choice("null", scale, words).failure
     <Failure.MISSING: 'missing'>
-    >>> read_bare("1 or 2", Scale(kind="ordinal", classes=(0, 1, 2))) is None
+    >>> read_bare_choice("1 or 2", scale, words) is None
     True
     """
-    inner = text.lstrip(_OPENERS).rstrip(_CLOSERS)
+    inner = text.lstrip(_LEADING_MARKS).rstrip(_TRAILING_MARKS)
     for raw in (text, inner) if inner else (text,):
-        if _class_on(raw, scale) is not None:
-            return read_choice(raw, scale)
+        if _named_class(raw, scale) is not None:
+            return read_choice(raw, scale, vocabulary)
     if inner.casefold() in _LITERALS:
-        return failed(_LITERALS[inner.casefold()], inner)
-    return read_choice(inner, scale) if _CHOICE.fullmatch(inner) else None
+        return failed_reading(_LITERALS[inner.casefold()], inner)
+    return read_choice(inner, scale, vocabulary) if vocabulary.whole_choice.fullmatch(inner) else None
 
 
-def agree(readings: Iterable[Reading]) -> Reading:
-    """The one reading that all of them are, or NOT_JSON: of two different scores neither is the judge's.
+def agreed_reading(readings: Iterable[Reading]) -> Reading:
+    """Return the reading on which all agree. Different readings are NOT_JSON: neither score is surely the judge's.
 
     >>> two, one = Reading(2, None, "2", None), Reading(1, None, "1", None)
-    >>> agree([two, two]).score
+    >>> agreed_reading([two, two]).score
     2
-    >>> agree([two, one])
+    >>> agreed_reading([two, one])
     Reading(score=None, failure=<Failure.NOT_JSON: 'not_json'>, raw_choice='2 | 1', justification=None)
     """
-    distinct: dict[object, Reading] = {}
+    distinct_readings: dict[object, Reading] = {}
     for reading in readings:
-        distinct.setdefault((reading.failure, reading.raw_choice if reading.score is None else reading.score), reading)
-    first, *others = distinct.values()
+        distinct_readings.setdefault((reading.failure, reading.raw_choice if reading.score is None else reading.score), reading)
+    first, *others = distinct_readings.values()
     if not others:
         return first
-    return failed(Failure.NOT_JSON, " | ".join(str(reading.raw_choice) for reading in (first, *others)))
+    return failed_reading(Failure.NOT_JSON, " | ".join(str(reading.raw_choice) for reading in (first, *others)))
 
 
-def failed(failure: Failure, raw: str | None = None, justification: str | None = None) -> Reading:
+def failed_reading(failure: Failure, raw: str | None = None, justification: str | None = None) -> Reading:
     """A reading without a score."""
     return Reading(None, failure, None if raw is None else _excerpt(raw), justification)
 
 
-def numbers_in(text: str) -> set[Decimal]:
-    """The different numbers in a short text; those that are too long to be meant are left out.
-
-    >>> sorted(numbers_in("between 1 and ２, or 1.0"))
-    [Decimal('1'), Decimal('2')]
-    """
-    return {number for m in _NUMBER.finditer(text) if (number := to_number(m[0])) is not None}
-
-
-def to_number(raw: str) -> Decimal | None:
-    """A number in the digits of any script; None for what could mean two numbers (1,000) or is absurdly long.
-
-    >>> to_number("-٢"), to_number("０,５"), to_number("1,000")
-    (Decimal('-2'), Decimal('0.5'), None)
-    """
-    if len(raw) > LONGEST_CHOICE or not _NUMBER.fullmatch(raw) or _THOUSANDS.fullmatch(raw):
-        return None
-    return Decimal("".join(_ascii(character) for character in raw))
-
-
-def _ascii(character: str) -> str:
-    if character in "−－":
-        return "-"
-    if character in ",．，٫":
-        return "."
-    return str(unicodedata.decimal(character, character))
-
-
-def _class_on(raw: str, scale: Scale) -> str | None:
+def _named_class(raw: str, scale: Scale) -> str | None:
     classes = [c for c in scale.classes if isinstance(c, str)]
-    alike = [c for c in classes if c == raw] or [c for c in classes if _in_any_case(c) == _in_any_case(raw)]
-    return alike[0] if len(alike) == 1 else None
+    matches = [c for c in classes if c == raw] or [c for c in classes if _folded(c) == _folded(raw)]
+    return matches[0] if len(matches) == 1 else None
 
 
-def _in_any_case(text: str) -> str:
+def _folded(text: str) -> str:
     return text.strip().casefold()
 
 
-def _number_on(raw: str, scale: Scale) -> int | float | None:
-    choice = _CHOICE.fullmatch(raw.strip())
+def _number_on_scale(raw: str, scale: Scale, vocabulary: Vocabulary) -> int | float | None:
+    choice = vocabulary.whole_choice.fullmatch(raw.strip())
     if choice is None or (number := to_number(choice["number"])) is None:
         return None
     if choice["of"] is not None and to_number(choice["of"]) != _maximum(scale):
@@ -187,4 +155,4 @@ def _maximum(scale: Scale) -> Decimal | None:
 
 
 def _excerpt(raw: str) -> str:
-    return clean(raw[:LONGEST_CHOICE])
+    return clean(raw[:MAX_CHOICE_CHARACTERS])

@@ -1,4 +1,4 @@
-"""Perturbations: pure functions that change the output texts of an item, to see whether a judge's scores follow.
+"""Perturbations: pure functions that change the output texts of an item, to test whether the scores of a judge follow.
 
 docs/perturbations.md lists them.
 """

@@ -1,4 +1,4 @@
-"""Chance that is the same on every platform and Python."""
+"""Random draws that are the same on every platform and Python version."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ T = TypeVar("T")
 
 
 class Chance:
-    """Draws from a seed. Stands on `Random.random` alone, the one method whose sequence Python promises to keep."""
+    """Draws from a seed. It uses only `Random.random`, the one method whose sequence Python promises to keep."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed).random
 
     def below(self, count: int) -> int:
-        """A number from 0 to `count` - 1; `count` is at least 1."""
+        """Return a number from 0 to `count` - 1. `count` is at least 1."""
         return int(self._random() * count)
 
     def pick(self, among: Sequence[T]) -> T:
-        """One of them; there is at least one."""
+        """Return one element of a sequence that is not empty."""
         return among[self.below(len(among))]
 
     def some(self, count: int, wanted: int) -> list[int]:
-        """`wanted` different numbers below `count`, in random order.
+        """Return `wanted` different numbers below `count`, in random order.
 
-        With one seed, fewer wanted numbers are the first of more: what a small dose chooses, a greater one chooses too.
+        With the same seed, a smaller `wanted` gives the first numbers of a larger one: a greater dose chooses all that a smaller one does.
         """
-        left = list(range(count))
+        remaining = list(range(count))
         draw = self._random
         chosen = []
-        for size in range(count, count - wanted, -1):  # the last one left takes the place of the one chosen
+        for size in range(count, count - wanted, -1):  # the last remaining number takes the place of the chosen one
             place = int(draw() * size)
-            chosen.append(left[place])
-            left[place] = left[size - 1]
+            chosen.append(remaining[place])
+            remaining[place] = remaining[size - 1]
         return chosen
 
 
-def number_of(dose: float | None, count: int) -> int:
-    """How many of `count` things a dose means, rounded half up: never a whole one away from `dose * count`."""
+def dosed_count(dose: float | None, count: int) -> int:
+    """Return `dose * count`, rounded half up."""
     return int((dose or 0.0) * count + 0.5)

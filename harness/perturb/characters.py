@@ -1,4 +1,4 @@
-"""Letters without their marks, and slips of the fingers."""
+"""Changed characters: letters without their marks, and typos."""
 
 from __future__ import annotations
 
@@ -8,72 +8,73 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from harness.model import Item
-from harness.perturb.chance import Chance, number_of
-from harness.perturb.keys import slip
+from harness.perturb.chance import Chance, dosed_count
+from harness.perturb.keys import add_typo, adjacent_keys
 from harness.perturb.kind import Change, Doses, Kind
 from harness.perturb.segments import Words
 
-# Scripts where any mark may go, and the letter under it is a letter still.
-_MARKED = ("LATIN", "GREEK", "CYRILLIC")
-# Scripts where only these marks may: vowels and signs of recitation. Hamza and madda (U+0653 to U+0655) are part of their letter.
-_POINTED = {
+# Scripts in which every mark may be removed: the letter under it is still a letter.
+_SCRIPTS_WITH_ACCENTS = ("LATIN", "GREEK", "CYRILLIC")
+# Scripts in which only these marks may be removed: vowels and signs of recitation. Hamza and madda (U+0653 to U+0655) are part of a letter.
+_VOWEL_POINTS = {
     "ARABIC": re.compile("[\u0610-\u061a\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed]"),
     "HEBREW": re.compile("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7]"),
 }
 
 
 def strip_diacritics(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
-    """Letters of Latin, Greek and Cyrillic lose their combining marks, those of Arabic and Hebrew their vowel points.
+    """Remove the combining marks of Latin, Greek and Cyrillic letters, and the vowel points of Arabic and Hebrew ones.
 
-    In other scripts marks are letters or vowels of their own (が, ि, ำ), and stay. The result is in normal form C. Realised: `changed`,
-    the share of letters that lost a mark; `letters`, how many there were.
+    In other scripts, marks are letters or vowels of their own (が, ि, ำ), and stay. The result is in normal form C. Realised: `changed`,
+    the share of letters that lost a mark; `letters`, their number.
     """
-    kept: list[str] = []
-    letters = stripped = 0
-    script, lost = "", False
+    characters: list[str] = []
+    letters = stripped_letters = 0
+    script, mark_removed = "", False
     for character in unicodedata.normalize("NFD", words.text):
         if not unicodedata.combining(character):
-            script, lost = _script(character), False
+            script, mark_removed = _script(character), False
             letters += character.isalpha()
-        elif _goes(script, character):
-            stripped += not lost
-            lost = True
+        elif _is_removable(script, character):
+            stripped_letters += not mark_removed
+            mark_removed = True
             continue
-        kept.append(character)
-    if not stripped:
+        characters.append(character)
+    if not stripped_letters:
         return None
-    return Change(unicodedata.normalize("NFC", "".join(kept)), {"changed": stripped / letters, "letters": float(letters)})
+    return Change(unicodedata.normalize("NFC", "".join(characters)), {"changed": stripped_letters / letters, "letters": float(letters)})
 
 
 @lru_cache(maxsize=1 << 14)
 def _script(character: str) -> str:
-    """The first word of a letter's name, which is its script; empty for what is no letter."""
+    """The script of a letter, which is the first word of its Unicode name; empty for other characters."""
     return unicodedata.name(character, "").partition(" ")[0] if character.isalpha() else ""
 
 
-def _goes(script: str, mark: str) -> bool:
-    return script in _MARKED or (script in _POINTED and bool(_POINTED[script].match(mark)))
+def _is_removable(script: str, mark: str) -> bool:
+    return script in _SCRIPTS_WITH_ACCENTS or (script in _VOWEL_POINTS and bool(_VOWEL_POINTS[script].match(mark)))
 
 
 def typos(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
-    """The chosen words, at least one, get a typo each; a word that none fits hands on to the next.
+    """Put a typo into each chosen word, at least one. If no typo fits a word, the next word gets it.
 
-    Realised: `mistyped`, the share of words that got one; `words`, how many there were.
+    Realised: `mistyped`, the share of words with a typo; `words`, their number.
     """
     count = len(words)
-    wanted = max(1, number_of(dose, count))
+    wanted = max(1, dosed_count(dose, count))
     parts = list(words.parts)
     chance = Chance(seed)
-    done = 0
-    for number in chance.some(count, count):
-        if done == wanted:
+    adjacent = adjacent_keys(item.language, words.lexicon.keyboard)
+    mistyped = 0
+    for number in chance.some(count, count):  # each word has its own seed, so that a greater dose repeats a smaller one
+        if mistyped == wanted:
             break
         place = words.places[number]
-        typed = slip(parts[place], item.language, Chance(seed + number))  # of its own, so that a greater dose repeats a smaller one
+        typed = add_typo(parts[place], adjacent, Chance(seed + number))
         if typed:
             parts[place] = typed
-            done += 1
-    return Change("".join(parts), {"mistyped": done / count, "words": float(count)}) if done else None
+            mistyped += 1
+    return Change("".join(parts), {"mistyped": mistyped / count, "words": float(count)}) if mistyped else None
 
 
 STRIP_DIACRITICS = Kind(

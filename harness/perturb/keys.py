@@ -1,39 +1,35 @@
-"""Which keys lie beside each other, and the typos that hands make: one slip a word, on graphemes."""
+"""Adjacent keys of keyboards, and typos: at most one in a word, made on graphemes."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from harness.content.tags import likely_script
 from harness.perturb.chance import Chance
 from harness.text import graphemes
 
-_ROWS = {
-    "qwerty": ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
-    "qwertz": ("qwertzuiop", "asdfghjkl", "yxcvbnm"),
-    "azerty": ("azertyuiop", "qsdfghjklm", "wxcvbn"),
-}
-_LAYOUTS = {"de": "qwertz", "cs": "qwertz", "sk": "qwertz", "hu": "qwertz", "sl": "qwertz", "hr": "qwertz", "bs": "qwertz", "fr": "azerty"}
+LATIN_KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # for languages in Latin script whose lexicon has no keyboard
 _CJK = ("CJK", "HIRAGANA", "KATAKANA")
 
-_Slip = Callable[[list[str], str, Chance], "list[str] | None"]
+AdjacentKeys = Mapping[str, str]
+_Typo = Callable[[list[str], AdjacentKeys, Chance], "list[str] | None"]
 
 
-def slip(word: str, language: str, chance: Chance) -> str | None:
-    """The word with one typo; None where none fits. The graphemes of the result are those that were meant: none is torn or merged.
+def add_typo(word: str, keys: AdjacentKeys, chance: Chance) -> str | None:
+    """Return the word with one typo, or None if no typo fits. No grapheme is split or merged by accident.
 
-    Two neighbours swapped, one missing, one doubled, or the key beside (languages in Latin script). In words with Japanese or Chinese
-    characters, which are not typed one key each, only swapping and doubling.
+    A typo swaps two neighbours, drops or doubles a letter, or hits an adjacent key. `keys` maps each letter to the letters on adjacent
+    keys. Words with Japanese or Chinese characters, which are not typed with one key each, are only swapped and doubled.
     """
-    units = graphemes(word)
-    ways: list[_Slip] = [_swap, _double] if _is_cjk(word) else [_swap, _drop, _double, _beside]
-    for way in chance.some(len(ways), len(ways)):
-        typed = ways[way](units, language, chance)
-        if typed is not None:
-            result = "".join(typed)
-            if graphemes(result) == typed:
+    parts = graphemes(word)
+    typos: list[_Typo] = [_swap, _double] if _is_cjk(word) else [_swap, _drop, _double, _hit_adjacent_key]
+    for number in chance.some(len(typos), len(typos)):
+        changed = typos[number](parts, keys, chance)
+        if changed is not None:
+            result = "".join(changed)
+            if graphemes(result) == changed:
                 return result
     return None
 
@@ -42,71 +38,72 @@ def _is_cjk(word: str) -> bool:
     return any(unicodedata.name(character, "").startswith(_CJK) for character in word)
 
 
-def _letters(units: Sequence[str]) -> list[int]:
-    return [place for place, unit in enumerate(units) if unit[0].isalpha()]
+def _letter_places(parts: Sequence[str]) -> list[int]:
+    return [place for place, part in enumerate(parts) if part[0].isalpha()]
 
 
-def _swap(units: list[str], language: str, chance: Chance) -> list[str] | None:
-    """Two different letters side by side; a capital keeps its place."""
-    letters = set(_letters(units))
+def _swap(parts: list[str], keys: AdjacentKeys, chance: Chance) -> list[str] | None:
+    """Swap two different neighbouring letters; a capital keeps its place."""
+    letters = set(_letter_places(parts))
     pairs = [
         place
         for place in sorted(letters)
-        if place + 1 in letters and units[place] != units[place + 1] and units[place].isupper() == units[place + 1].isupper()
+        if place + 1 in letters and parts[place] != parts[place + 1] and parts[place].isupper() == parts[place + 1].isupper()
     ]
     if not pairs:
         return None
     place = chance.pick(pairs)
-    return [*units[:place], units[place + 1], units[place], *units[place + 2 :]]
+    return [*parts[:place], parts[place + 1], parts[place], *parts[place + 2 :]]
 
 
-def _drop(units: list[str], language: str, chance: Chance) -> list[str] | None:
-    """Any letter but the first."""
-    letters = _letters(units)[1:]
+def _drop(parts: list[str], keys: AdjacentKeys, chance: Chance) -> list[str] | None:
+    """Drop a letter, but not the first one."""
+    letters = _letter_places(parts)[1:]
     if not letters:
         return None
     place = chance.pick(letters)
-    return units[:place] + units[place + 1 :]
+    return parts[:place] + parts[place + 1 :]
 
 
-def _double(units: list[str], language: str, chance: Chance) -> list[str] | None:
-    """Any letter but the first, unless it is the only one."""
-    letters = _letters(units)
+def _double(parts: list[str], keys: AdjacentKeys, chance: Chance) -> list[str] | None:
+    """Double a letter, but the first one only if there is no other."""
+    letters = _letter_places(parts)
     if not letters:
         return None
     place = chance.pick(letters[1:] or letters)
-    return [*units[: place + 1], units[place], *units[place + 1 :]]
+    return [*parts[: place + 1], parts[place], *parts[place + 1 :]]
 
 
-def _beside(units: list[str], language: str, chance: Chance) -> list[str] | None:
-    """The key beside the one meant, for a letter that has a key."""
-    keys = _keys_of(language)
-    letters = [place for place, unit in enumerate(units) if unit.lower() in keys]
+def _hit_adjacent_key(parts: list[str], keys: AdjacentKeys, chance: Chance) -> list[str] | None:
+    """Replace a letter by one on an adjacent key."""
+    letters = [place for place, part in enumerate(parts) if keys.get(part.lower())]
     if not letters:
         return None
     place = chance.pick(letters)
-    typed = chance.pick(keys[units[place].lower()])
-    return [*units[:place], typed.upper() if units[place].isupper() else typed, *units[place + 1 :]]
+    changed = chance.pick(keys[parts[place].lower()])
+    return [*parts[:place], changed.upper() if parts[place].isupper() else changed, *parts[place + 1 :]]
 
 
 @lru_cache(maxsize=256)
-def _keys_of(language: str) -> dict[str, str]:
+def adjacent_keys(language: str, rows: tuple[str, ...]) -> AdjacentKeys:
+    """Map each letter to the letters on adjacent keys, for the keyboard rows of a lexicon.
+
+    Without rows, languages in Latin script have a QWERTY keyboard and other languages none.
+    """
+    if rows:
+        return _neighbours(rows)
     try:
-        if likely_script(language) != "Latn":
-            return {}
+        return _neighbours(LATIN_KEYS) if likely_script(language) == "Latn" else {}
     except ValueError:  # not a language tag
         return {}
-    return _neighbours(_LAYOUTS.get(language.partition("-")[0], "qwerty"))
 
 
-@cache
-def _neighbours(layout: str) -> dict[str, str]:
-    """Letter -> the letters beside, above and below it; each row lies half a key to the right of the one above."""
-    rows = _ROWS[layout]
-    at = {key: (row, place) for row, keys in enumerate(rows) for place, key in enumerate(keys)}
+def _neighbours(rows: Sequence[str]) -> AdjacentKeys:
+    """Map each letter to the letters beside, above and below it. Each row lies half a key to the right of the one above."""
+    position = {key: (row, place) for row, keys in enumerate(rows) for place, key in enumerate(keys)}
 
-    def near(one: str, other: str) -> bool:
-        (row, place), (other_row, other_place) = at[one], at[other]
+    def is_adjacent(one: str, other: str) -> bool:
+        (row, place), (other_row, other_place) = position[one], position[other]
         return other_place - place in {0: (-1, 1), 1: (-1, 0), -1: (0, 1)}.get(other_row - row, ())
 
-    return {key: "".join(other for other in at if other != key and near(key, other)) for key in at}
+    return {key: "".join(other for other in position if other != key and is_adjacent(key, other)) for key in position}

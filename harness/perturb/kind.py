@@ -1,4 +1,4 @@
-"""What a kind of perturbation is: its doses, what it should do to scores, and the pure function that changes a text."""
+"""A kind of perturbation: its doses, its expected effect on scores, and the pure function that changes a text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Direction = Literal[-1, 0, 1]
 
 
 class Doses(NamedTuple):
-    """The doses that a kind takes; both ends belong to the range."""
+    """The doses of a kind. The range includes both ends."""
 
     default: float
     least: float
@@ -22,17 +22,17 @@ class Doses(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A changed text, and what was achieved, under names that the kind chooses (shares are in [0, 1])."""
+    """A changed text, and the size of the change, under names that the kind chooses. Shares are in [0, 1]."""
 
     text: str
     realised: dict[str, float]
 
 
 class Perturb(Protocol):
-    """Changes `words.text`, one output text of `item`; None where it cannot be changed.
+    """Changes `words.text`, one output text of `item`. Returns None if the text cannot be changed.
 
-    Pure: equal arguments, equal result, on every platform. `seed` is drawn from the run's seed, the item and the text already, so
-    `Chance(seed)` is all that is needed. `dose` is None for kinds without doses. `pool` holds the items that a text may be taken from.
+    The function is pure: equal arguments give equal results on every platform. `seed` already depends on the run's seed, the item and the
+    text, so `Chance(seed)` is enough. `dose` is None for kinds without doses. `pool` holds the items from which a text may be taken.
     """
 
     def __call__(self, item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None: ...
@@ -41,8 +41,8 @@ class Perturb(Protocol):
 class Kind(msgspec.Struct, frozen=True):
     """One kind of perturbation.
 
-    `moves` says of each metric whether its scores should fall (-1), stay (0) or rise (1); nothing is claimed about metrics that are not
-    named. `broken` says why a plug-in that cannot be loaded cannot, and is empty for all others.
+    `moves` names metrics whose scores should fall (-1), stay (0) or rise (1); other metrics may do anything. `heeds_segmenter` is set for
+    kinds that work on words. `broken` is the reason why a plug-in cannot be loaded, and empty for all other kinds.
     """
 
     name: str

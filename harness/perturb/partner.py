@@ -1,4 +1,4 @@
-"""The text of another language in the place of the item's own."""
+"""Replaced texts: an item gets the output of an item in another language."""
 
 from __future__ import annotations
 
@@ -13,102 +13,102 @@ from harness.perturb.chance import Chance
 from harness.perturb.kind import Change, Kind
 from harness.perturb.segments import Words
 
-NEAREST = 8  # so many texts of like length a partner is drawn from
+NEAREST = 8  # a partner is drawn from so many texts of similar length
 
-_Likeness = tuple[str, str]
+_Origin = tuple[str, str]
 
 
 class _Candidate(NamedTuple):
-    size: int  # UTF-8 bytes: across scripts nearer to equal content than a count of characters
+    size: int  # UTF-8 bytes, which compare content across scripts better than characters do
     item_id: str
     language: str
-    likeness: _Likeness
+    origin: _Origin
     text: str
 
 
-class _Index:
-    """The texts of a pool, by what a partner is looked for."""
+class _TextIndex:
+    """The texts of a pool, indexed for the search of a partner."""
 
     def __init__(self, pool: Iterable[Item], field: str) -> None:
         self.parallel: dict[tuple[str, str, str], list[_Candidate]] = defaultdict(list)
-        self.alike: dict[tuple[str, _Likeness | None], dict[str, list[_Candidate]]] = defaultdict(lambda: defaultdict(list))
+        self.by_origin: dict[tuple[str, _Origin | None], dict[str, list[_Candidate]]] = defaultdict(lambda: defaultdict(list))
         for item in pool:
             text = item.fields.get(field)
             if isinstance(text, str) and text.strip():
-                self._add(item, _Candidate(len(text.encode(errors="replace")), item.item_id, _language(item), _likeness(item), text))
-        for languages in self.alike.values():
+                self._add(item, _Candidate(len(text.encode(errors="replace")), item.item_id, _language(item), _origin(item), text))
+        for languages in self.by_origin.values():
             for candidates in languages.values():
                 candidates.sort()
 
     def _add(self, item: Item, candidate: _Candidate) -> None:
-        for key in _parallels(item):
+        for key in _parallel_keys(item):
             self.parallel[key].append(candidate)
-        for likeness in (candidate.likeness, None):
-            self.alike[item.task, likeness][candidate.language].append(candidate)
+        for origin in (candidate.origin, None):
+            self.by_origin[item.task, origin][candidate.language].append(candidate)
 
-    def parallels(self, item: Item, text: str) -> list[_Candidate]:
-        """Texts on the same source in other languages: those made alike, where there are any."""
-        for key in _parallels(item):
-            found = sorted({c for c in self.parallel.get(key, ()) if c.language != _language(item) and c.text != text})
-            if found:
-                return [c for c in found if c.likeness == _likeness(item)] or found
+    def parallel_texts(self, item: Item, text: str) -> list[_Candidate]:
+        """The texts in other languages with the same source. Texts of the same origin are preferred."""
+        for key in _parallel_keys(item):
+            candidates = sorted({c for c in self.parallel.get(key, ()) if c.language != _language(item) and c.text != text})
+            if candidates:
+                return [c for c in candidates if c.origin == _origin(item)] or candidates
         return []
 
-    def of_like_length(self, item: Item, text: str) -> list[_Candidate]:
-        """The texts in other languages that are nearest in length, on the same task: those made alike, where there are any."""
-        for likeness in (_likeness(item), None):
-            near = self._near(self.alike.get((item.task, likeness), {}), _language(item), text)
-            if near:
-                return near
+    def texts_of_similar_length(self, item: Item, text: str) -> list[_Candidate]:
+        """The texts in other languages of the same task that are nearest in length. Texts of the same origin are preferred."""
+        for origin in (_origin(item), None):
+            nearest = self._nearest(self.by_origin.get((item.task, origin), {}), _language(item), text)
+            if nearest:
+                return nearest
         return []
 
-    def _near(self, languages: dict[str, list[_Candidate]], own: str, text: str) -> list[_Candidate]:
+    def _nearest(self, languages: dict[str, list[_Candidate]], own_language: str, text: str) -> list[_Candidate]:
         size = len(text.encode())
-        near: list[_Candidate] = []
+        nearest: list[_Candidate] = []
         for language, candidates in languages.items():
-            if language != own:
+            if language != own_language:
                 middle = bisect_left(candidates, (size,))
-                near += [c for c in candidates[max(0, middle - NEAREST) : middle + NEAREST] if c.text != text]
-        return sorted(near, key=lambda c: (abs(math.log(c.size / size)), c))[:NEAREST]
+                nearest += [c for c in candidates[max(0, middle - NEAREST) : middle + NEAREST] if c.text != text]
+        return sorted(nearest, key=lambda c: (abs(math.log(c.size / size)), c))[:NEAREST]
 
 
 def _language(item: Item) -> str:
-    """The language without script and region: Brazilian is no other language than European Portuguese."""
+    """The language without script and region: Brazilian and European Portuguese are one language here."""
     return item.language.partition("-")[0].lower()
 
 
-def _likeness(item: Item) -> _Likeness:
-    """Which system wrote the text, and with which defect: a partner should differ in its language and in nothing else."""
+def _origin(item: Item) -> _Origin:
+    """The system that wrote the text, and its constructed defect. A partner should differ in its language and in nothing else."""
     return item.system or "", str(item.fields.get("construction", ""))
 
 
-def _parallels(item: Item) -> list[tuple[str, str, str]]:
-    """Keys of the texts with the same source, the best first."""
-    named = [("parallel", item.parallel_id), ("group", item.group)]
-    return [(item.task, kind, name) for kind, name in named if name]
+def _parallel_keys(item: Item) -> list[tuple[str, str, str]]:
+    """Index keys of texts with the same source, the best first."""
+    identities = [("parallel", item.parallel_id), ("group", item.group)]
+    return [(item.task, kind, name) for kind, name in identities if name]
 
 
-# The index of the pool that was used last, by field: a plan asks for many items of one pool. Only tuples cannot change meanwhile.
-_last: dict[str, tuple[Sequence[Item], _Index]] = {}
+# The index of the last pool, by field: a plan perturbs many items with the same pool. Only tuples are kept, as they cannot change.
+_last_index: dict[str, tuple[Sequence[Item], _TextIndex]] = {}
 
 
-def _index(pool: Sequence[Item], field: str) -> _Index:
+def _index_of(pool: Sequence[Item], field: str) -> _TextIndex:
     if not isinstance(pool, tuple):
-        return _Index(pool, field)
-    if field not in _last or _last[field][0] is not pool:
-        _last[field] = pool, _Index(pool, field)
-    return _last[field][1]
+        return _TextIndex(pool, field)
+    if field not in _last_index or _last_index[field][0] is not pool:
+        _last_index[field] = pool, _TextIndex(pool, field)
+    return _last_index[field][1]
 
 
 def swap_language(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
-    """The output of an item in another language: one with the same parallel id or group, else one of the same task and like length.
+    """Take the output of an item in another language: with the same parallel id or group, else with the same task and a similar length.
 
-    The order of the pool does not matter. Realised: `parallel`, 1 where the partner has the same source, else 0; `length`, its UTF-8
-    bytes as a ratio to those of the text.
+    The order of the pool does not matter. Realised: `parallel`, 1 if the partner has the same source, else 0; `length`, the ratio of its
+    UTF-8 bytes to those of the text.
     """
-    index = _index(pool, words.field)
-    parallel = index.parallels(item, words.text)
-    candidates = parallel or index.of_like_length(item, words.text)
+    index = _index_of(pool, words.field)
+    parallel = index.parallel_texts(item, words.text)
+    candidates = parallel or index.texts_of_similar_length(item, words.text)
     if not candidates:
         return None
     partner = Chance(seed).pick(candidates)

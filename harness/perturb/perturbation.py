@@ -1,24 +1,27 @@
-"""A perturbation as part of a condition: its text form, and what it does to an item."""
+"""A perturbation as part of a condition: its text form, and its application to an item."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from harness.content.lexicons import lexicon_for
+from harness.content.library import bundled_lexicons
+from harness.content.specs import Lexicon
 from harness.content.tags import suggest
 from harness.errors import UsageError
 from harness.model import Item
 from harness.perturb.kind import Change, Kind
-from harness.perturb.registry import check_names, kind_of
+from harness.perturb.registry import check_names, kind_named
 from harness.perturb.segments import SEGMENTERS, Words
 
 
 class Perturbation(msgspec.Struct, frozen=True, order=True):
-    """What is done to a text before it is judged. `dose` is None for kinds without doses; only kinds that use words heed `segmenter`.
+    """A change of the text before it is judged. `dose` is None for kinds without doses. Only kinds that work on words use `segmenter`.
 
     >>> str(Perturbation("shuffle-words", 0.1)), str(Perturbation("shuffle-words", 0.1, "whitespace")), str(Perturbation("swap-language"))
     ('shuffle-words:0.1', 'shuffle-words:0.1@whitespace', 'swap-language')
@@ -29,19 +32,19 @@ class Perturbation(msgspec.Struct, frozen=True, order=True):
     segmenter: str = "icu"
 
     def __str__(self) -> str:
-        dose = "" if self.dose is None else f":{_shortest(self.dose)}"
+        dose = "" if self.dose is None else f":{_dose_text(self.dose)}"
         return f"{self.name}{dose}" + ("" if self.segmenter == "icu" else f"@{self.segmenter}")
 
 
-def _shortest(dose: float) -> str:
+def _dose_text(dose: float) -> str:
     return f"{dose:g}" if float(f"{dose:g}") == dose else repr(dose)
 
 
 class Perturbed(msgspec.Struct, frozen=True):
-    """An item after a perturbation: the same but for its output texts.
+    """An item after a perturbation: only its output texts differ.
 
-    `applied` is False where no output text could be changed; `item` is then the given one, and `realised` empty. With several output
-    texts, `realised` holds means over those that were changed.
+    `applied` is False if no output text could be changed; `item` is then the original item, and `realised` is empty. With several output
+    texts, `realised` holds means over the changed ones.
     """
 
     item: Item
@@ -50,21 +53,22 @@ class Perturbed(msgspec.Struct, frozen=True):
 
 
 def parse_perturbation(text: str, segmenter: str = "icu") -> tuple[Perturbation, ...]:
-    """Read a text form, in which a kind may have several doses; without one it has its default.
+    """Read the text form of a kind with one or several doses. Without a dose, the kind has its default.
 
-    `segmenter` holds where the text names none; kinds that use no words ignore it.
-    Raises UsageError for an unknown kind or segmenter, and for a dose that is no number, out of range, named twice, or of a kind without.
+    `segmenter` applies if the text names none; kinds that do not work on words ignore it.
+    Raises UsageError for an unknown kind or segmenter, and for a dose that is not a number, out of range, repeated, or given for a kind
+    without doses.
 
     >>> [str(one) for one in parse_perturbation("shuffle-words:0.05,0.1", "whitespace")]
     ['shuffle-words:0.05@whitespace', 'shuffle-words:0.1@whitespace']
     """
     check_names()
-    form, at, named = text.strip().partition("@")
+    form, at, named_segmenter = text.strip().partition("@")
     name, colon, doses = form.partition(":")
-    kind = kind_of(name)
+    kind = kind_named(name)
     if at and not kind.heeds_segmenter:
-        raise UsageError(f"perturbation '{name}' uses no words, so it has no segmenter; write '{form}' instead of '{text}'")
-    chosen = _segmenter(named if at else segmenter) if kind.heeds_segmenter else "icu"
+        raise UsageError(f"perturbation '{name}' does not work on words, so it has no segmenter; write '{form}' instead of '{text}'")
+    chosen = _segmenter(named_segmenter if at else segmenter) if kind.heeds_segmenter else "icu"
     given = _doses(kind, doses.split(",") if colon else [])
     return tuple(Perturbation(name, dose, chosen) for dose in given)
 
@@ -83,10 +87,10 @@ def _doses(kind: Kind, texts: Sequence[str]) -> list[float | None]:
         try:
             dose = float(text)
         except ValueError:
-            raise UsageError(f"'{text}' is no dose of '{kind.name}'{_range(kind)}") from None
+            raise UsageError(f"'{text}' is not a dose of '{kind.name}'{_range_hint(kind)}") from None
         _check_dose(kind, dose)
         if dose in doses:
-            raise UsageError(f"perturbation '{kind.name}' names the dose {_shortest(dose)} twice")
+            raise UsageError(f"perturbation '{kind.name}' names the dose {_dose_text(dose)} twice")
         doses.append(dose)
     return doses
 
@@ -96,34 +100,43 @@ def _check_dose(kind: Kind, dose: float | None) -> None:
         if dose is not None:
             raise UsageError(f"perturbation '{kind.name}' has no dose; write '{kind.name}' alone")
     elif dose is None or math.isnan(dose) or not kind.doses.least <= dose <= kind.doses.most:
-        raise UsageError(f"{dose} is no dose of '{kind.name}'{_range(kind)}")
+        raise UsageError(f"{dose} is not a dose of '{kind.name}'{_range_hint(kind)}")
 
 
-def _range(kind: Kind) -> str:
+def _range_hint(kind: Kind) -> str:
     doses = kind.doses
     return f"; doses are numbers from {doses.least:g} to {doses.most:g}" if doses else f", which has none; write '{kind.name}' alone"
 
 
-def apply(perturbation: Perturbation, item: Item, pool: Sequence[Item], seed: int, outputs: Sequence[str] = ("output",)) -> Perturbed:
-    """The item with its output texts perturbed, everything else as it was.
+def apply(
+    perturbation: Perturbation,
+    item: Item,
+    pool: Sequence[Item],
+    seed: int,
+    outputs: Sequence[str] = ("output",),
+    lexicons: Mapping[str, Lexicon] | None = None,
+) -> Perturbed:
+    """Return the item with its output texts perturbed.
 
-    Pure: depends on the perturbation, the item, the text, the seed and, for kinds that take texts from there, the pool (a tuple is
-    indexed once, any other sequence every time). Texts in Unicode normal form C stay in it. Empty texts, and texts that are not valid
-    Unicode, are left alone. Raises UsageError for a perturbation that cannot be.
+    The function is pure. Its result depends on the perturbation, the item, the text, the seed and the lexicon of the item's language
+    (`lexicons` by tag; the default is those of the bundled packs). For kinds that take texts from the pool, it depends on the pool too; a
+    tuple is indexed once, any other sequence every time. Texts in Unicode normal form C stay in it. Empty texts and texts that are not
+    valid Unicode stay as they are. Raises UsageError for an invalid perturbation.
     """
-    kind = kind_of(perturbation.name)
+    kind = kind_named(perturbation.name)
     _check_dose(kind, perturbation.dose)
     segmenter = _segmenter(perturbation.segmenter)
+    lexicon = lexicon_for(item.language, bundled_lexicons() if lexicons is None else lexicons)
     changes: dict[str, Change] = {}
     for field in outputs:
         text = item.fields.get(field)
         if not isinstance(text, str) or not text.strip():
             continue
-        own_seed = _seed(kind.name, item.item_id, text, seed)
-        if own_seed is None:
+        text_seed = _text_seed(kind.name, item.item_id, text, seed)
+        if text_seed is None:
             continue
-        change = kind.perturb(item, pool, own_seed, perturbation.dose, Words(text, item.language, segmenter, field))
-        change = change and change._replace(text=_normal_as(text, change.text))
+        change = kind.perturb(item, pool, text_seed, perturbation.dose, Words(text, item.language, segmenter, field, lexicon))
+        change = change and change._replace(text=_normalized_like(text, change.text))
         if change and change.text != text:
             changes[field] = change
     if not changes:
@@ -132,8 +145,8 @@ def apply(perturbation: Perturbation, item: Item, pool: Sequence[Item], seed: in
     return Perturbed(msgspec.structs.replace(item, fields=fields), True, _means([change.realised for change in changes.values()]))
 
 
-def _seed(name: str, item_id: str, text: str, seed: int) -> int | None:
-    """Chance of its own for every text, but the same for every dose, so that a greater dose changes what a smaller one does and more.
+def _text_seed(name: str, item_id: str, text: str, seed: int) -> int | None:
+    """The seed of one text. It is the same for every dose, so that a greater dose makes the changes of a smaller one and more.
 
     None for a text that is not valid Unicode (half of a surrogate pair).
     """
@@ -143,9 +156,9 @@ def _seed(name: str, item_id: str, text: str, seed: int) -> int | None:
         return None
 
 
-def _normal_as(given: str, text: str) -> str:
-    """Words that become neighbours may compose across their border; what was in normal form C is so again."""
-    return unicodedata.normalize("NFC", text) if unicodedata.is_normalized("NFC", given) else text
+def _normalized_like(original: str, text: str) -> str:
+    """New neighbours may compose with each other, so a text that was in normal form C is brought back into it."""
+    return unicodedata.normalize("NFC", text) if unicodedata.is_normalized("NFC", original) else text
 
 
 def _means(every: Sequence[dict[str, float]]) -> dict[str, float]:

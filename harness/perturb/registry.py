@@ -1,4 +1,4 @@
-"""Kinds of perturbation by name: our own, and those that other packages register under the entry point group `harness.perturbations`."""
+"""Kinds of perturbation by name: the bundled ones, and those of other packages under the entry point group `harness.perturbations`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 from harness.content.tags import suggest
 from harness.errors import UsageError
 from harness.model import Item
-from harness.perturb import characters, injection, numbers, ordering, partner, repetition
+from harness.perturb import additions, characters, numbers, ordering, partner
 from harness.perturb.kind import Change, Kind
 from harness.perturb.segments import Words
 
@@ -20,34 +20,34 @@ BUNDLED: dict[str, Kind] = {
     for kind in (
         ordering.SHUFFLE_WORDS,
         ordering.DROP_WORDS,
-        repetition.REPEAT_SENTENCES,
+        additions.REPEAT_SENTENCES,
         partner.SWAP_LANGUAGE,
         characters.STRIP_DIACRITICS,
         characters.TYPOS,
         ordering.TRUNCATE,
         numbers.NUMBER_SWAP,
-        injection.INJECT,
+        additions.INJECT,
     )
 }
 
 
 def registered() -> dict[str, Kind]:
-    """All kinds by name. A plug-in that cannot be loaded is among them, `broken`, and its summary says why.
+    """Return all kinds by name. A plug-in that cannot be loaded is listed as `broken`, with the reason as its summary.
 
-    Raises UsageError, naming both, when a name is registered twice.
+    Raises UsageError when a name is registered twice; the message names both packages.
     """
-    return BUNDLED | {name: _listed(point) for name, point in sorted(_plug_ins().items())}
+    return BUNDLED | {name: _kind_or_broken(point) for name, point in sorted(_plug_ins().items())}
 
 
-def kind_of(name: str) -> Kind:
-    """The kind called `name`. Raises UsageError where there is none, or where it cannot be loaded."""
+def kind_named(name: str) -> Kind:
+    """Return the kind with this name. Raises UsageError if there is none or it cannot be loaded."""
     if name in BUNDLED:
         return BUNDLED[name]
     plug_ins = _plug_ins()
     if name not in plug_ins:
         known = sorted({*BUNDLED, *plug_ins})
         raise UsageError(f"no perturbation '{name}'.{suggest(name, known)}\n         here: {', '.join(known)}")
-    return _loaded(plug_ins[name])
+    return _load(plug_ins[name])
 
 
 def check_names() -> None:
@@ -55,42 +55,42 @@ def check_names() -> None:
     _plug_ins()
 
 
-@cache  # what is installed does not change while this runs, and a plan asks for every item
+@cache  # installed packages do not change during a run, and a plan looks up a kind for every item
 def _plug_ins() -> dict[str, EntryPoint]:
-    """Other packages' entry points by name; nothing is imported."""
-    found: dict[str, EntryPoint] = {}
+    """The entry points of other packages by name. Nothing is imported."""
+    points: dict[str, EntryPoint] = {}
     for point in entry_points(group=GROUP):
         if point.name in BUNDLED:
-            raise _twice(point.name, "this program", point.value)
-        if point.name in found and found[point.name].value != point.value:
-            raise _twice(point.name, found[point.name].value, point.value)
-        found[point.name] = point
-    return found
+            raise _registered_twice(point.name, "this program", point.value)
+        if point.name in points and points[point.name].value != point.value:
+            raise _registered_twice(point.name, points[point.name].value, point.value)
+        points[point.name] = point
+    return points
 
 
-def _twice(name: str, one: str, other: str) -> UsageError:
+def _registered_twice(name: str, one: str, other: str) -> UsageError:
     return UsageError(f"perturbation '{name}' is registered twice: by {one} and by {other}; uninstall one")
 
 
 @cache
-def _loaded(point: EntryPoint) -> Kind:
+def _load(point: EntryPoint) -> Kind:
     try:
         kind = point.load()
-    except Exception as err:  # a stranger's plug-in may fail in any way; the run that asked for it fails, nothing else
+    except Exception as err:  # a plug-in may fail in any way; only the run that uses it must fail
         raise UsageError(f"perturbation '{point.name}' is registered by {point.value}, but cannot be loaded: {err}") from err
     if not isinstance(kind, Kind) or kind.name != point.name:
-        found = f"the kind '{kind.name}'" if isinstance(kind, Kind) else f"a {type(kind).__name__}"
-        wanted = "it should be a harness.perturb.Kind of that name"
-        raise UsageError(f"perturbation '{point.name}' is registered by {point.value}, which is {found}; {wanted}")
+        actual = f"the kind '{kind.name}'" if isinstance(kind, Kind) else f"a {type(kind).__name__}"
+        expected = "it should be a harness.perturb.Kind of that name"
+        raise UsageError(f"perturbation '{point.name}' is registered by {point.value}, which is {actual}; {expected}")
     return kind
 
 
-def _listed(point: EntryPoint) -> Kind:
+def _kind_or_broken(point: EntryPoint) -> Kind:
     try:
-        return _loaded(point)
+        return _load(point)
     except UsageError as err:
-        return Kind(point.name, str(err), doses=None, heeds_segmenter=False, moves={}, perturb=_nothing, broken=str(err))
+        return Kind(point.name, str(err), doses=None, heeds_segmenter=False, moves={}, perturb=_change_nothing, broken=str(err))
 
 
-def _nothing(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
+def _change_nothing(item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
     return None

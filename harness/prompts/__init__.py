@@ -1,8 +1,19 @@
-"""Prompts: authored in guidance, rendered once to frames, filled with items."""
+"""Prompts: written as guidance programs, rendered once to templates, filled with the texts of items."""
 
-from harness.prompts.frames import Frame, Frames
-from harness.prompts.question import Question, present_texts
-from harness.prompts.shots import Example, Shots
-from harness.prompts.wording import Wording, english, is_english, own
+from harness.prompts.examples import Example, FewShotExamples
+from harness.prompts.prompt_spec import PromptSpec, nonempty_texts
+from harness.prompts.templates import PromptTemplate, PromptTemplates
+from harness.prompts.wording import Wording, english_wording, is_english, own_language_wording
 
-__all__ = ["Example", "Frame", "Frames", "Question", "Shots", "Wording", "english", "is_english", "own", "present_texts"]
+__all__ = [
+    "Example",
+    "FewShotExamples",
+    "PromptSpec",
+    "PromptTemplate",
+    "PromptTemplates",
+    "Wording",
+    "english_wording",
+    "is_english",
+    "nonempty_texts",
+    "own_language_wording",
+]

@@ -1,9 +1,9 @@
-"""The prompts themselves, as guidance programs; their words come from `wording` and from content files.
+"""The prompts, as guidance programs. Their words come from `wording` and from content files.
 
-What calls share comes first (role, task, examples, item), the metric comes last: a local model then reads an item once for all its
-metrics, and providers' prompt caches hit.
+What several calls share comes first: role, task, examples, item. The metric comes last. A local model then reads an item once for all
+its metrics, and the prompt caches of providers are used.
 
-Texts of items are untrusted: they enter as `guidance.string`, never through an f-string.
+Texts of items are untrusted. They enter as `guidance.string`, never through an f-string.
 """
 
 from __future__ import annotations
@@ -14,87 +14,93 @@ from typing import Any
 import guidance
 from guidance import assistant, system, user
 
-from harness.prompts.question import JUSTIFICATION_CHARACTERS, Question
+from harness.prompts.prompt_spec import JUSTIFICATION_CHARACTERS, PromptSpec
 
 
 @guidance(dedent=False)  # type: ignore[operator, untyped-decorator]
-def judging(lm: Any, question: Question, texts: Mapping[str, str]) -> Any:
+def judging_program(lm: Any, spec: PromptSpec, texts: Mapping[str, str]) -> Any:
     """One call: role and task, examples, the item's texts, one or several metrics, and a hole for the answer."""
-    words, task = question.wording.words, question.wording.task
+    words, task = spec.wording.words, spec.wording.task
     with system():
-        lm += guidance.string(f"{words.system}\n{form_text(question)}")
+        lm += guidance.string(f"{words.system}\n{answer_form(spec)}")
     with user():
-        meant_for = put(words.meant_for, language=question.wording.language_name)
+        meant_for = fill_placeholders(words.meant_for, language=spec.wording.language_name)
         lm += guidance.string(f"{task.instruction.strip()}\n{meant_for}")
-        for part in example_parts(question):
+        for part in example_parts(spec):
             lm += guidance.string(part)
-        for name in question.present:
-            lm += guidance.string(f'\n\n{put(words.heading, title=task.fields[name])}\n"""\n')
+        for name in spec.text_names:
+            lm += guidance.string(f'\n\n{fill_placeholders(words.heading, title=task.fields[name])}\n"""\n')
             lm += guidance.string(texts[name])
             lm += guidance.string('\n"""')
-        for metric in question.scales:
-            lm += guidance.string(f"\n\n{metric_text(metric, question)}")
-        lm += guidance.string(f"\n\n{reminder(question)}")
+        for metric in spec.scales:
+            lm += guidance.string(f"\n\n{metric_text(metric, spec)}")
+        lm += guidance.string(f"\n\n{reminder(spec)}")
     with assistant():
-        lm += guidance.json(name="answer", schema=question.schema, max_tokens=question.max_tokens)
+        lm += guidance.json(name="answer", schema=spec.schema, max_tokens=spec.max_tokens)
     return lm
 
 
-def example_parts(question: Question) -> Iterator[str]:
-    """Scored texts, metric by metric, each between triple quotes like the text to be judged."""
-    if not question.examples:
+def example_parts(spec: PromptSpec) -> Iterator[str]:
+    """The scored examples, metric by metric. Each text stands between triple quotes, as the text to be judged does."""
+    if not spec.examples:
         return
-    wording = question.wording
+    wording = spec.wording
     words = wording.words
     yield f"\n\n{words.examples}"
-    for number, example in enumerate(question.examples, start=1):
-        yield f"\n\n{put(words.example, number=str(number))}"
+    for number, example in enumerate(spec.examples, start=1):
+        yield f"\n\n{fill_placeholders(words.example, number=str(number))}"
         for name, text in example.texts.items():
-            yield f'\n{put(words.heading, title=wording.task.fields[name])}\n"""\n{text}\n"""'
-        yield f"\n{put(words.given, title=wording.rubrics[example.metric].title, score=str(example.score))}"
+            yield f'\n{fill_placeholders(words.heading, title=wording.task.fields[name])}\n"""\n{text}\n"""'
+        yield f"\n{fill_placeholders(words.given, title=wording.rubrics[example.metric].title, score=str(example.score))}"
     yield f"\n\n{words.now}"
 
 
-def metric_text(metric: str, question: Question) -> str:
-    """A metric as the variant wants it put: its simple instruction, or description and criteria for every score."""
-    words, rubric = question.wording.words, question.wording.rubrics[metric]
-    title = put(words.question_about if question.joint else words.question, metric=metric, title=rubric.title)
-    if question.variant.instructions == "simple":
+def metric_text(metric: str, spec: PromptSpec) -> str:
+    """The part about one metric: its simple instruction, or its description with criteria for every score."""
+    words, rubric = spec.wording.words, spec.wording.rubrics[metric]
+    title = fill_placeholders(words.question_about if spec.joint else words.question, metric=metric, title=rubric.title)
+    if spec.variant.instructions == "simple":
         return f"{title}\n{rubric.simple.strip()}"
     criteria = "\n".join(
-        f"{put(words.score, score=score)}\n" + "\n".join(f"- {point}" for point in points) for score, points in rubric.criteria.items()
+        f"{fill_placeholders(words.score, score=score)}\n" + "\n".join(f"- {point}" for point in points)
+        for score, points in rubric.criteria.items()
     )
     return f"{title}\n{rubric.description.strip()}\n{criteria}"
 
 
-def form_text(question: Question) -> str:
-    """The form of the answer in words, for endpoints that do not enforce a schema. It names no metric, so that all calls share it."""
-    words = question.wording.words
-    reason = put(words.justification_key, characters=str(JUSTIFICATION_CHARACTERS))
-    return put(words.form_joint if question.joint else words.form_single, keys=_in_order(question, reason, words.score_key))
+def answer_form(spec: PromptSpec) -> str:
+    """The form of the answer in words, for endpoints that enforce no schema. It names no metric, so that all calls share it."""
+    words = spec.wording.words
+    justification = fill_placeholders(words.justification_key, characters=str(JUSTIFICATION_CHARACTERS))
+    form = words.form_joint if spec.joint else words.form_single
+    return fill_placeholders(form, keys=_keys_in_order(spec, justification, words.score_key))
 
 
-def reminder(question: Question) -> str:
-    """The last line. Small models forget the form over a long text, and go on in the text's language."""
-    words = question.wording.words
-    return put(words.reminder, keys=_in_order(question, words.short_reason, words.the_score))
+def reminder(spec: PromptSpec) -> str:
+    """The last line. After a long text, small models forget the form and answer in the language of the text."""
+    words = spec.wording.words
+    return fill_placeholders(words.reminder, keys=_keys_in_order(spec, words.short_reason, words.the_score))
 
 
-def _in_order(question: Question, reason: str, score: str) -> str:
-    then = question.wording.words.then
-    orders = {"before": put(then, first=reason, second=score), "after": put(then, first=score, second=reason), "none": score}
-    return orders[question.variant.justification]
+def _keys_in_order(spec: PromptSpec, justification: str, score: str) -> str:
+    then = spec.wording.words.then
+    by_position = {
+        "before": fill_placeholders(then, first=justification, second=score),
+        "after": fill_placeholders(then, first=score, second=justification),
+        "none": score,
+    }
+    return by_position[spec.variant.justification]
 
 
-def put(template: str, **values: str) -> str:
-    """The template with values in it. Not `str.format`: content files say what stands in braces, and nothing more.
+def fill_placeholders(template: str, **values: str) -> str:
+    """Return the template with each `{name}` replaced by its value. Other braces of content files stay: this is not `str.format`.
 
-    >>> put("{first}, then {second}", first="a {second}", second="b")
+    >>> fill_placeholders("{first}, then {second}", first="a {second}", second="b")
     'a {second}, then b'
     """
     pieces = template.split("{")
-    out = [pieces[0]]
+    parts = [pieces[0]]
     for piece in pieces[1:]:
         name, brace, rest = piece.partition("}")
-        out.append(values[name] + rest if brace and name in values else "{" + piece)
-    return "".join(out)
+        parts.append(values[name] + rest if brace and name in values else "{" + piece)
+    return "".join(parts)

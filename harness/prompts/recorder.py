@@ -1,8 +1,8 @@
 """Renders a guidance program to chat messages and a JSON schema, without a model.
 
-guidance's own OpenAI backend always streams, has no async and drops `temperature=0.0`, so programs are authored in guidance and
-travel to any endpoint as plain messages. The recorder stands where guidance's interpreter for a model would stand. It uses
-private names of guidance, so the version is pinned and `tests/unit/prompts/test_recorder.py` holds the contract.
+guidance's own OpenAI backend always streams, has no async and drops `temperature=0.0`. So programs are written in guidance and reach any
+endpoint as plain messages. The recorder takes the place of guidance's interpreter for a model. It uses private names of guidance: the
+version is pinned, and `tests/unit/prompts/test_recorder.py` checks that these names still work.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from guidance.trace import OutputAttr
 
 from harness.model import Message
 
+_ONE_HOLE = "a judging program has exactly one hole, and it is guidance.json(...)"
 
-class _Recorded(State):
-    """Messages closed so far, the open one, and the JSON schema of the hole."""
+
+class _RecordedMessages(State):
+    """The finished messages, the text of the open one, and the JSON schema of the hole."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,14 +34,14 @@ class _Recorded(State):
         return "".join(self.open_text)
 
 
-class _Recorder(Interpreter[_Recorded]):
+class _Recorder(Interpreter[_RecordedMessages]):
     def role_start(self, node: RoleStart, **kwargs: Any) -> Iterator[OutputAttr]:
         self.state.active_role = node.role
         yield from ()
 
     def role_end(self, node: RoleEnd, **kwargs: Any) -> Iterator[OutputAttr]:
         text = "".join(self.state.open_text)
-        if text:  # the answer's role holds only the hole
+        if text:  # the role of the answer holds only the hole
             self.state.messages.append(Message(role=_role(node.role), content=text))
         self.state.open_text = []
         self.state.active_role = None
@@ -51,7 +53,7 @@ class _Recorder(Interpreter[_Recorded]):
 
     def rule(self, node: RuleNode, **kwargs: Any) -> Iterator[OutputAttr]:
         if not isinstance(node.value, JsonNode) or self.state.schema is not None:
-            raise ValueError("a judging program has exactly one hole, and it is guidance.json(...)")
+            raise ValueError(_ONE_HOLE)
         self.state.schema = node.value.schema
         self.state.max_tokens = node.max_tokens
         yield from ()
@@ -62,14 +64,14 @@ def _role(name: str) -> Literal["system", "user", "assistant"]:
 
 
 def record(program: ASTNode | Any) -> tuple[tuple[Message, ...], dict[str, Any], int]:
-    """Messages, schema and max_tokens of one called program, e.g. `record(judging(question, texts))`.
+    """Return messages, schema and max_tokens of a called program, e.g. `record(judging_program(spec, texts))`.
 
     Raises ValueError when the program has no JSON hole or several.
     """
-    state = _Recorded()
-    model = Model(_Recorder(state), SamplingParams(top_p=None, top_k=None, min_p=None, repetition_penalty=None), echo=False)
+    sampling = SamplingParams(top_p=None, top_k=None, min_p=None, repetition_penalty=None)
+    model = Model(_Recorder(_RecordedMessages()), sampling, echo=False)
     model = model + program + ""  # the empty text closes the last role
-    recorded = cast(_Recorded, model._interpreter.state)
+    recorded = cast(_RecordedMessages, model._interpreter.state)
     if recorded.schema is None or recorded.max_tokens is None:
-        raise ValueError("a judging program has exactly one hole, and it is guidance.json(...)")
+        raise ValueError(_ONE_HOLE)
     return tuple(recorded.messages), recorded.schema, recorded.max_tokens

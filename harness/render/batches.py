@@ -11,29 +11,29 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
-from harness.text import plain
+from harness.text import terminal_safe
 
-_WIDTH = 160  # where nobody looks at a terminal
+_PIPE_WIDTH = 160  # of output that no terminal shows
 
 
 def print_batches(rows: Sequence[Mapping[str, Any]]) -> None:
-    """A line a batch, in the order of submission, below its run and judge."""
+    """One line for each batch, in the order of submission, below its run and judge."""
     console = Console(markup=False, highlight=False)
     if not console.is_terminal:
-        console.width = _WIDTH
+        console.width = _PIPE_WIDTH
     for (run, judge), batches in groupby(rows, lambda row: (row["run"], row["judge"])):
-        console.print(plain(f"{run} · {judge}"), style="bold")
+        console.print(terminal_safe(f"{run} · {judge}"), style="bold")
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
         for row in batches:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(row["submitted"]))
-            table.add_row(plain(row["batch"]), f"submitted {when}", f"{row['calls']} calls", plain(_state(row)))
+            table.add_row(terminal_safe(row["batch"]), f"submitted {when}", f"{row['calls']} calls", terminal_safe(_state(row)))
         console.print(Padding(table, (0, 0, 0, 2)))
 
 
 def _state(row: Mapping[str, Any]) -> str:
-    """How it is at the provider while it is open, and how it ended afterwards."""
-    there = row["provider"]
-    if there is None:
+    """The state at the provider while the batch is open, and how it ended afterwards."""
+    provider = row["provider"]
+    if provider is None:
         return f"{row['state']} ({row['note']})" if row["note"] else str(row["state"])
-    failed = f", {there['failed']} failed" if there["failed"] else ""
-    return f"{there['status']}, {there['completed']} of {there['total']} done{failed}"
+    failed = f", {provider['failed']} failed" if provider["failed"] else ""
+    return f"{provider['status']}, {provider['completed']} of {provider['total']} done{failed}"

@@ -1,30 +1,42 @@
-"""A report's files: `report.json`, `report.csv`, `report.parquet` and `judgments.parquet`. Same store, same bytes."""
+"""A report's files: `report.json`, `report.csv` and `report.parquet`. The same store gives the same bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from harness.analyse import Cell, Report
+from harness.render.columns import CELL_TABLES, columns_in
+from harness.render.text_table import cell_row
 from harness.tables import to_csv, to_json, write_atomic, write_parquet
-from harness.text import plain
+from harness.text import terminal_safe
 
+Rows = list[dict[str, Any]]
 _KEY_TYPES = {"temperature": "double", "top_p": "double", "repeat": "int64"}
-_COUNTS = {"n_ref": "int64", "n": "int64", "coverage": "double", "groups": "int64", "design_effect": "double", "few_rare_cases": "bool"}
-_VERSUS = ("pa", "diff", "lo", "hi", "p", "q")
+_COUNTS = {
+    "n_ref": "int64",
+    "n": "int64",
+    "n_asked": "int64",
+    "not_asked": "int64",
+    "coverage": "double",
+    "groups": "int64",
+    "design_effect": "double",
+    "few_rare_cases": "bool",
+}
+_DIFFERENCE = ("pa", "diff", "lo", "hi", "p", "q")
 _NESTED = ("failures", "distribution_labels", "distribution_judge", "distribution_by_agreement", "undefined")
 
 
-def table_of(cells: Sequence[Cell]) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Cells as rows of a flat table, and the Arrow type of each column: intervals in two columns, what is nested as JSON text."""
+def table_of(cells: Sequence[Cell]) -> tuple[Rows, dict[str, str]]:
+    """Cells as rows of a flat table, and the Arrow type of each column: intervals in two columns, nested values as JSON text."""
     rows = [_flat(cell) for cell in cells]
-    columns = {name: _KEY_TYPES.get(name, "string") for cell in cells for name in cell.key} | _COUNTS
+    types = {name: _KEY_TYPES.get(name, "string") for cell in cells for name in cell.key} | _COUNTS
     texts = ("baseline", *(("versus",) if any(cell.versus for cell in cells) else ()), *_NESTED)
-    columns |= {name: "double" for row in rows for name in row if name not in columns and name not in texts}
-    return rows, columns | dict.fromkeys(texts, "string")
+    types |= {name: "double" for row in rows for name in row if name not in types and name not in texts}
+    return rows, types | dict.fromkeys(texts, "string") | _add_registered(rows, cells)
 
 
 def _flat(cell: Cell) -> dict[str, Any]:
@@ -39,30 +51,46 @@ def _flat(cell: Cell) -> dict[str, Any]:
     return row | {name: msgspec.json.encode(getattr(cell, name)).decode() for name in _NESTED}
 
 
-def _difference(prefix: str, found: Mapping[str, Any]) -> dict[str, Any]:
-    lo, hi = found["ci"] or (None, None)
-    return {f"{prefix}_{name}": value for name, value in {**found, "lo": lo, "hi": hi}.items() if name in _VERSUS}
+def _difference(prefix: str, difference: Mapping[str, Any]) -> dict[str, Any]:
+    lo, hi = difference["ci"] or (None, None)
+    return {f"{prefix}_{name}": value for name, value in {**difference, "lo": lo, "hi": hi}.items() if name in _DIFFERENCE}
+
+
+def _add_registered(rows: Rows, cells: Sequence[Cell]) -> dict[str, str]:
+    """Add the columns of the registry that cells do not store, and return their types. Columns without any value are left out."""
+    types = {}
+    for column in columns_in(*CELL_TABLES):
+        if any(column.name in row for row in rows):
+            continue
+        values = [column.value_of(cell_row(cell)) for cell in cells]
+        if any(value is not None for value in values):
+            types[column.name] = column.format.csv_type
+            for row, value in zip(rows, values, strict=True):
+                row[column.name] = value
+    return types
 
 
 def cells_csv(cells: Sequence[Cell]) -> str:
     """Cells as CSV: names without control and bidi characters, and none that a spreadsheet would compute."""
     rows, columns = table_of(cells)
-    safe = [{name: plain(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows]
-    return to_csv(safe, list(columns))
+    return to_csv(_plain_rows(rows), list(columns))
+
+
+def _plain_rows(rows: Iterable[Mapping[str, Any]]) -> Rows:
+    return [{name: terminal_safe(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows]
 
 
 def report_csv(report: Report) -> str:
     """The cells of a report; where labels are sealed, how many answers could be read."""
     if not report.sealed:
         return cells_csv((*report.by_metric, *report.cells))
-    rows = [msgspec.to_builtins(row) | {"coverage": row.coverage} for row in report.sealed]
-    safe = [{name: plain(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows]
-    return to_csv([row | {"failures": msgspec.json.encode(row["failures"]).decode()} for row in safe], list(safe[0]))
+    rows = _plain_rows(msgspec.to_builtins(row) | {"coverage": row.coverage} for row in report.sealed)
+    return to_csv([row | {"failures": msgspec.json.encode(row["failures"]).decode()} for row in rows], list(rows[0]))
 
 
 def write_files(folder: Path, report: Report) -> None:
     """Write all of a run's derived files, each whole or not at all. Raises StoreError when the folder cannot be written."""
     rows, columns = table_of((*report.by_metric, *report.cells))
-    write_atomic(folder / "report.json", to_json(report.as_json()))
-    write_atomic(folder / "report.csv", report_csv(report))
-    write_parquet(folder / "report.parquet", rows, columns)
+    write_atomic(folder / "report.json", to_json(report.as_json()), private=True)
+    write_atomic(folder / "report.csv", report_csv(report), private=True)
+    write_parquet(folder / "report.parquet", rows, columns, private=True)

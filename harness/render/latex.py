@@ -1,112 +1,81 @@
-"""Reports and comparisons as a LaTeX table: booktabs' rules, siunitx's columns of numbers."""
+"""Reports and comparisons as a LaTeX table: rules of booktabs, columns of numbers of siunitx."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.analyse import Cell, Comparison, Report
-from harness.text import plain
+from harness.render.columns import Column, Row, TableName, columns_in, legend_lines
+from harness.render.numbers import UNDEFINED
+from harness.render.text_table import cell_row, columns_to_show, key_text, varying_keys
+from harness.text import terminal_safe
 
 _SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {c: f"\\{c}" for c in "&%$#_{}"}
+_SPECIAL |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # the usual font encoding prints these as others
+_SYMBOLS = {"κ": r"$\kappa$", "α": r"$\alpha$", "τ": r"$\tau$", "ρ": r"$\rho$", "→": r"$\to$", "−": "$-$", "–": "--"}  # of headings
+_VARIABLE = re.compile(r"\b[nqr]\b(?!')")
 PREAMBLE = r"% \usepackage{booktabs,siunitx}  in the preamble; other scripts' names need XeLaTeX or LuaLaTeX"
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A column of numbers, and one of their intervals beside it where there are any."""
-
-    head: str
-    form: str  # siunitx's table-format
-    value: Callable[[Cell], Any]
-    interval: Callable[[Cell], Any] = lambda cell: None
-    show: Callable[[float], str] = lambda x: f"{x:.3f}"
-
-
-def _count(value: float) -> str:
-    return f"{value:.0f}"
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f}"
-
-
-def _ranged(head: str, name: str, form: str = "-1.3", show: Callable[[float], str] = lambda x: f"{x:.3f}") -> _Column:
-    """A statistic with its interval."""
-    return _Column(head, form, lambda c: c[name], lambda c: c[f"{name}_ci"], show)
-
-
-_ITEMS = (
-    _Column("$n$", "5.0", lambda c: c.n_ref, show=_count),
-    _ranged(r"PA (\%)", "pa", "3.1", _percent),
-    _Column(r"$-$ baseline", "-3.1", lambda c: c.vs_baseline["diff"], lambda c: c.vs_baseline["ci"], _percent),
-    _Column("judge--person", "3.1", lambda c: c["pa_pairwise"], show=_percent),
-    _Column("person--person", "3.1", lambda c: c["human_pa"], show=_percent),
-    _ranged(r"Cohen's $\kappa$", "cohen_kappa"),
-    _ranged(r"Fleiss' $\kappa$", "human_fleiss"),
-    _ranged("leniency", "leniency"),
-)
-_SYSTEMS = (
-    _Column("systems", "3.0", lambda c: c.n, show=_count),
-    _ranged(r"$\tau_b$", "kendall_tau"),
-    _ranged(r"$\rho$", "spearman"),
-    _ranged("$r$", "pearson"),
-)
-_OF_RUNS = (
-    _Column("$n$", "5.0", lambda c: c.n_ref, show=_count),
-    _Column("read", "5.0", lambda c: c.n, show=_count),
-    _ranged(r"failed = wrong (\%)", "pa_failed_wrong", "3.1", _percent),
-    _Column(r"baseline (\%)", "3.1", lambda c: c.vs_baseline["pa"], show=_percent),
-    _Column(r"$-$ baseline", "-3.1", lambda c: c.vs_baseline["diff"], lambda c: c.vs_baseline["ci"], _percent),
-    _ranged(r"judge, others left (\%)", "judge_loo", "3.1", _percent),
-    _ranged(r"person, others left (\%)", "human_loo", "3.1", _percent),
-    _ranged("leniency", "leniency"),
-)
-
-
-def to_latex(found: Comparison) -> str:
-    """A comparison's cells as a `tabular`, with notes and signature as comments; every text is escaped. Undefined numbers are `--`."""
-    return _tabular(found.cells, _SYSTEMS if found.level == "system" else _ITEMS, (*found.notes, found.signature))
+def to_latex(comparison: Comparison) -> str:
+    """A comparison's cells as a `tabular`, with legend, notes and signature as comments. Texts are escaped, undefined numbers are `--`."""
+    name = TableName.SYSTEMS if comparison.level == "system" else TableName.COMPARISON
+    return _tabular(comparison.cells, columns_in(name), comments=(*comparison.notes, comparison.signature))
 
 
 def report_latex(report: Report) -> str:
-    """A run's cells as a `tabular`, those that pool tasks, with its title and signatures as comments; every text is escaped."""
-    return _tabular(report.by_metric or report.cells, _OF_RUNS, (report.title, *report.signatures.values()))
+    """A run's cells that pool tasks as a `tabular`, with title, legend and signatures as comments; every text is escaped."""
+    columns = columns_in(TableName.REPORT, TableName.REPORT_WIDE)
+    return _tabular(report.by_metric or report.cells, columns, comments=(report.title, *report.signatures.values()))
 
 
-def _tabular(cells: Sequence[Cell], columns: Sequence[_Column], comments: Sequence[str]) -> str:
-    keys = [name for name in (cells[0].key if cells else {}) if name in ("language", "metric") or _varies(cells, name)]
-    said = [column for column in columns if not cells or any(column.value(cell) is not None for cell in cells)]
-    shown = [(column, any(column.interval(cell) for cell in cells)) for column in said]
-    specification = "l" * len(keys) + "".join(f"S[table-format={column.form}]{'l' * ranged}" for column, ranged in shown)
-    heads = [*map(escape, keys)]
-    for column, ranged in shown:
-        heads += [f"{{{column.head}}}", *(["{95\\,\\%}"] * ranged)]
-    lines = [*(f"% {' '.join(plain(text).split())}" for text in comments), PREAMBLE, rf"\begin{{tabular}}{{{specification}}}", r"\toprule"]
-    lines += [" & ".join(heads) + r" \\", r"\midrule"]
-    for cell in cells:
-        lines.append(" & ".join([*(escape(cell.key[name]) for name in keys), *_numbers(cell, shown)]) + r" \\")
+def _tabular(cells: Sequence[Cell], columns: Sequence[Column], *, comments: Sequence[str]) -> str:
+    rows = [cell_row(cell) for cell in cells]
+    names = [*cells[0].key] if cells else []
+    varying = varying_keys(rows, names)
+    keys = [name for name in names if name in ("language", "metric") or name in varying]
+    numeric = [column for column in columns if column.latex and column.format.numeric]
+    shown = columns_to_show(rows, numeric) if rows else numeric
+    with_interval = [(column, any(column.interval_of(row) for row in rows)) for column in shown]
+    form = "l" * len(keys) + "".join(f"S[table-format={c.format.latex_digits}]{'l' * interval}" for c, interval in with_interval)
+    headings = [*map(escape, keys)]
+    for column, interval in with_interval:
+        headings += [f"{{{heading(column)}}}", *(["{95\\,\\%}"] * interval)]
+    lines = [*(f"% {' '.join(terminal_safe(text).split())}" for text in (*comments, *legend_lines(shown)))]
+    lines += [PREAMBLE, rf"\begin{{tabular}}{{{form}}}", r"\toprule", " & ".join(headings) + r" \\", r"\midrule"]
+    for row in rows:
+        texts = [*(escape(key_text(name, row[name])) for name in keys), *_numbers(row, with_interval)]
+        lines.append(" & ".join(texts) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def _numbers(cell: Cell, shown: Sequence[tuple[_Column, bool]]) -> Iterator[str]:
-    for column, ranged in shown:
-        value, interval = column.value(cell), column.interval(cell)
-        yield "{--}" if value is None else column.show(value)
-        if ranged:
-            yield f"{{$[{column.show(interval[0])}, {column.show(interval[1])}]$}}" if interval else "{}"
+def heading(column: Column) -> str:
+    """A column's heading with its unit; symbols and variables are set as mathematics."""
+    text = escape(column.heading)
+    for symbol, command in _SYMBOLS.items():
+        text = text.replace(symbol, command)
+    unit = f" ({escape(column.format.unit)})" if column.format.unit else ""
+    return _VARIABLE.sub(r"$\g<0>$", text) + unit
+
+
+def _numbers(row: Row, columns: Sequence[tuple[Column, bool]]) -> Iterator[str]:
+    """A row's numbers, each followed by its interval where the column has intervals."""
+    for column, has_interval in columns:
+        value, interval = column.value_of(row), column.interval_of(row)
+        number = column.format.latex_number
+        yield "{--}" if value is None else number(value)
+        if has_interval:
+            yield f"{{$[{number(interval[0])}, {number(interval[1])}]$}}" if interval else "{}"
 
 
 def escape(value: Any) -> str:
-    """Text that LaTeX prints and does not run.
+    """Text that LaTeX prints and does not run. Its beginning is never taken for the star or the bracket that `\\\\` may have after it.
 
     >>> escape("50 % of a_b\\\\input{x}")
     '50 \\\\% of a\\\\_b\\\\textbackslash{}input\\\\{x\\\\}'
     """
-    text = "--" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-    return "".join(_SPECIAL.get(letter, letter) for letter in " ".join(plain(text).split()))
-
-
-def _varies(cells: Sequence[Cell], name: str) -> bool:
-    return len({str(cell.key[name]) for cell in cells}) > 1
+    text = "--" if value in (None, UNDEFINED) else f"{value:g}" if isinstance(value, float) else str(value)
+    line = " ".join(terminal_safe(text).split())
+    return ("{}" if line.startswith(("*", "[")) else "") + "".join(_SPECIAL.get(letter, letter) for letter in line)

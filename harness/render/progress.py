@@ -1,4 +1,4 @@
-"""Live progress on stderr: done/total, rate, failures, time left."""
+"""Progress on stderr: calls done and in all, rate, failures, time left."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from harness.asking import Estimate
 from harness.errors import UsageError
 from harness.model import JudgeIdentity
-from harness.text import plain
+from harness.runs import CostEstimate
+from harness.text import terminal_safe
 
-_QUIET_SECONDS = 15.0  # between lines where stderr is no terminal
-_EYE_SECONDS = 0.1
+_SECONDS_BETWEEN_LINES = 15.0  # where stderr is no terminal
+_SECONDS_BETWEEN_UPDATES = 0.1  # of a bar; more often than that, nobody sees the difference
 
 
 class _Rate(ProgressColumn):
@@ -29,52 +29,55 @@ class _Rate(ProgressColumn):
 
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[], None]]:
-    """A counter on stderr for what takes seconds: call what it yields after each step. Shows nothing where stderr is no terminal."""
+    """Count steps on stderr: call the function that it yields after each step. Shows nothing where stderr is no terminal."""
     console = Console(stderr=True)
     with Progress(
         TextColumn("{task.description}"), TextColumn("{task.completed}"), console=console, transient=True, disable=not console.is_terminal
     ) as bar:
-        task = bar.add_task(plain(what), total=None)
+        task = bar.add_task(terminal_safe(what), total=None)
         yield lambda: bar.advance(task)
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Says on stderr, where it is a terminal, that something takes its time."""
+    """Show on stderr, where it is a terminal, what is being done."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield
         return
-    with console.status(plain(what)):
+    with console.status(terminal_safe(what)):
         yield
 
 
 class TerminalWatcher:
-    """Shows a run's progress; asks for consent before a user's own texts leave the machine."""
+    """Shows the progress of a run, and asks for consent before texts of a data folder leave the machine."""
 
     def __init__(self, *, assume_yes: bool) -> None:
         self._console = Console(stderr=True)
         self._assume_yes = assume_yes
         self._bar: Progress | None = None
-        self._noted: dict[str, int] = {}
+        self._printed_notes: dict[str, int] = {}
 
     def consent(self, host: str, texts: int) -> None:
         if self._assume_yes:
             return
-        question = f"{texts} texts of your data folder would be sent to {plain(host)}."
+        question = f"{texts} texts of your data folder would be sent to {terminal_safe(host)}."
         if not sys.stdin.isatty():
-            raise UsageError(f"{question} Say --yes if they may be")
-        self._console.print(f"{question} May they? \\[y/N] ", end="", highlight=False)
+            raise UsageError(f"{question} Pass --yes to allow this")
+        self._console.print(f"{question} Allow this? \\[y/N] ", end="", highlight=False)
         if input().strip().lower() not in ("y", "yes"):
             raise UsageError("nothing was sent")
 
-    def planned(self, identity: JudgeIdentity, wanted: Estimate, stored: int) -> None:
+    def planned(self, identity: JudgeIdentity, wanted: CostEstimate, stored: int) -> None:
         if not wanted.calls:
-            self._console.print(f"{plain(identity.name)}: all {stored} calls are answered already", highlight=False, markup=False)
+            self._console.print(f"{terminal_safe(identity.name)}: all {stored} calls are answered already", highlight=False, markup=False)
             return
         cost = "price unknown" if wanted.cost is None else f"about ${wanted.cost:.2f}" if wanted.cost else "free"
         rest = f", {stored} answered already" if stored else ""
-        self._console.print(f"{plain(identity.name)}: {wanted.calls} calls to ask{rest} ({cost})", highlight=False, markup=False)
+        self._console.print(f"{terminal_safe(identity.name)}: {wanted.calls} calls to ask{rest} ({cost})", highlight=False, markup=False)
+
+    def note(self, text: str) -> None:
+        self._console.print(f"note: {terminal_safe(text)}", highlight=False, markup=False, soft_wrap=True)
 
     def progress(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, Any], None]:
         return self._live(identities) if self._console.is_terminal else self._lines()
@@ -91,16 +94,16 @@ class TerminalWatcher:
         )
         self._bar.start()
         bar = self._bar
-        tasks = {identity.name: bar.add_task(plain(identity.name), total=None, notes="loading") for identity in identities}
+        tasks = {identity.name: bar.add_task(terminal_safe(identity.name), total=None, notes="loading") for identity in identities}
         shown = dict.fromkeys(tasks, 0.0)
 
         def show(identity: JudgeIdentity, state: Any) -> None:
             self._print_notes(identity, state)
-            now, left = time.monotonic(), max(0, state.total - state.done - state.lost - state.there)
-            if left and now - shown[identity.name] < _EYE_SECONDS:  # thousands of answers a second need no thousand pictures
+            now, remaining = time.monotonic(), max(0, state.total - state.done - state.lost - state.there)
+            if remaining and now - shown[identity.name] < _SECONDS_BETWEEN_UPDATES:
                 return
             shown[identity.name] = now
-            bar.update(tasks[identity.name], total=state.total, completed=state.total - left, notes=_notes(state))
+            bar.update(tasks[identity.name], total=state.total, completed=state.total - remaining, notes=_notes(state))
 
         return show
 
@@ -111,12 +114,12 @@ class TerminalWatcher:
         def show(identity: JudgeIdentity, state: Any) -> None:
             self._print_notes(identity, state)
             now = time.monotonic()
-            if now - last.get(identity.name, start) >= _QUIET_SECONDS:
+            if now - last.get(identity.name, start) >= _SECONDS_BETWEEN_LINES:
                 last[identity.name] = now
                 rate = state.done / (now - start)
-                left = (state.total - state.done) / rate if rate else 0
+                seconds = (state.total - state.done) / rate if rate else 0
                 self._console.print(
-                    f"  {plain(identity.name)}: {state.done}/{state.total}  {rate:.1f}/s  {_notes(state)}  {left:.0f} s left",
+                    f"  {terminal_safe(identity.name)}: {state.done}/{state.total}  {rate:.1f}/s  {_notes(state)}  {seconds:.0f} s left",
                     highlight=False,
                     markup=False,
                 )
@@ -124,11 +127,11 @@ class TerminalWatcher:
         return show
 
     def _print_notes(self, identity: JudgeIdentity, state: Any) -> None:
-        """What there is to say that has not been said."""
-        said = self._noted.get(identity.name, 0)
-        self._noted[identity.name] = len(state.notes)
-        for note in state.notes[said:]:
-            self._console.print(f"{plain(identity.name)}: {plain(note)}", highlight=False, markup=False, soft_wrap=True)
+        """Print the notes that have not been printed yet."""
+        printed = self._printed_notes.get(identity.name, 0)
+        self._printed_notes[identity.name] = len(state.notes)
+        for note in state.notes[printed:]:
+            self._console.print(f"{terminal_safe(identity.name)}: {terminal_safe(note)}", highlight=False, markup=False, soft_wrap=True)
 
     def finished(self) -> None:
         if self._bar:
@@ -141,5 +144,5 @@ def _notes(state: Any) -> str:
     if state.lost:
         notes += f", {state.lost} lost"
     if state.batches:
-        notes += f", batches: {', '.join(f'{count} {plain(status)}' for status, count in sorted(state.batches.items()))}"
-    return notes + (f", waiting: {plain(state.waiting_for)[:60]}" if state.waiting_for else "")
+        notes += f", batches: {', '.join(f'{count} {terminal_safe(status)}' for status, count in sorted(state.batches.items()))}"
+    return notes + (f", waiting: {terminal_safe(state.waiting_for)[:60]}" if state.waiting_for else "")

@@ -3,55 +3,49 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from harness.analyse import Report
 from harness.content.tags import english_name
-from harness.render.terminal import percent
-from harness.text import plain
+from harness.render.columns import TableName, columns_in
+from harness.render.terminal import dim_lines, filled_table
+from harness.render.text_table import TextTable, tabulate
+from harness.text import terminal_safe
 
 SEALED = (
-    "The labels of this board are sealed: how far a judge agrees with them is computed where the key is. Here is what could be read of its "
-    "answers; 'harness submit' hands them in."
+    "The labels of this board are sealed: agreement is computed where the key is. The table shows how many answers could be read; "
+    "'harness submit' hands the answers in."
 )
-HEADINGS = ("language", "judge", "condition", "judgments", "read", "coverage", "failures")
-NUMBERS = ("judgments", "read", "coverage")
+_KEYS = ("language", "judge", "condition")
 
 
-def print_covered(report: Report) -> None:
+def print_sealed(report: Report) -> None:
     """The table on stdout, and what is missing in it."""
     console = Console(highlight=False)
-    console.print(Text(plain(report.title), style="bold"))
+    table = sealed_table(report)
+    console.print(Text(terminal_safe(report.title), style="bold"))
     console.print(Text(SEALED))
-    console.print(_table(report))
+    console.print(filled_table(table))
+    console.print(dim_lines(table.legend))
     for judge, calls in report.missing.items():
         if calls:
-            console.print(Text(plain(f"{judge}: {calls} calls have no answer")))
+            console.print(Text(terminal_safe(f"{judge}: {calls} calls have no answer")))
     for signature in report.signatures.values():
-        console.print(Text(plain(f"signature  {signature}"), style="dim"), soft_wrap=True)
+        console.print(Text(terminal_safe(f"signature  {signature}"), style="dim"), soft_wrap=True)
 
 
-def covered_rows(report: Report) -> list[tuple[str, ...]]:
-    """What could be read, as texts below `HEADINGS`."""
-    return [
-        (
-            f"{english_name(row.language)} ({row.language})",
-            row.judge,
-            f"{row.variant} T={row.temperature:g}{'' if row.top_p is None else f' top_p={row.top_p:g}'}",
-            str(row.asked),
-            str(row.read),
-            percent(row.coverage),
-            ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in row.failures.items()) or "–",
-        )
+def sealed_table(report: Report) -> TextTable:
+    """How many answers of each judge could be read, language by language."""
+    rows = [
+        {
+            "language": f"{english_name(row.language)} ({row.language})",
+            "judge": row.judge,
+            "condition": f"{row.variant} T={row.temperature:g}{'' if row.top_p is None else f' top_p={row.top_p:g}'}",
+            "asked": row.asked,
+            "read": row.read,
+            "coverage": row.coverage,
+            "failures": row.failures,
+        }
         for row in report.sealed
     ]
-
-
-def _table(report: Report) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for heading in HEADINGS:
-        table.add_column(heading, justify="right" if heading in NUMBERS else "left", overflow="fold")
-    for row in covered_rows(report):
-        table.add_row(*(Text(plain(text)) for text in row))
-    return table
+    return tabulate(rows, columns_in(TableName.SEALED), _KEYS)

@@ -1,55 +1,37 @@
-"""Standings as tables: what every column says, in words that the terminal, TABLE.md and the site share."""
+"""Standings as tables: rows for the registry of columns, and the words that the terminal, TABLE.md and the site share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
-from harness.analyse import POOLED, Matched, Placed, Ranking
+from harness.analyse import POOLED, RankedJudge, Ranking
 from harness.boards.probes import Finding
-from harness.boards.standings import Contender, Overall, Standings
+from harness.boards.standings import Contender, Overall, Spending, Standings
 from harness.content.tags import autonym, english_name
-from harness.render.comparison import coefficient
-from harness.render.terminal import difference, percent
+from harness.render.columns import COEFFICIENT, COLUMNS, SHARE, Column, Row, TableName, columns_in
+from harness.render.numbers import UNDEFINED, percent
+from harness.render.text_table import TextTable, tabulate
 
-GAP = "–"
 NOT_BEATING = "does not beat the baseline"
 BASELINE = "baseline"
-UNTOLD = "too few texts to tell"
-PEOPLE = "people, one left out"
-BLANK_MEAN = "a judge without a number in one language has no mean"
-_KNOWN = {"cohen_kappa": "κ", "leniency": "leniency"}
-_ALPHAS = ("alpha_ordinal", "alpha_interval", "alpha_nominal")
+TOO_FEW = "too few texts to tell"
+PEOPLE = "people, leave-one-out"
+_FAILED_WRONG = "answers that could not be read count as wrong"
+_RANKED_BY = {
+    "pa_failed_wrong": f"the share of all questions answered as the label says; {_FAILED_WRONG}",
+    "pa_pairwise": f"the mean share of the annotators that a judge agrees with; {_FAILED_WRONG}",
+    "judge_loo": f"agreement with the remaining annotators when one is left out at a time; {_FAILED_WRONG}",
+}
+_OPTIONAL = ("cohen_kappa", "alpha_ordinal", "leniency_of_scale")  # statistics that a table has where its board names them
+_STATISTICS = {"leniency": "leniency_of_scale"} | dict.fromkeys(("alpha_ordinal", "alpha_interval", "alpha_nominal"), "alpha_ordinal")
 
 
-class Shown(NamedTuple):
-    """One cell: its text, and what it is sorted by (None: as its text)."""
-
-    text: str
-    key: float | None = None
-
-
-class Column(NamedTuple):
-    """One column of a table; `number`: set to the right."""
-
-    heading: str
-    show: Callable[[Placed, Contender], Shown]
-    number: bool = False
-
-
-class ShownTable(NamedTuple):
-    """A table ready to be set: headings, which of them are of numbers, and rows of cells; `faint` says which rows are no judges."""
-
-    headings: tuple[str, ...]
-    numbers: tuple[bool, ...]
-    rows: tuple[tuple[Shown, ...], ...]
-    faint: tuple[bool, ...]
-
-
-def heading(found: Standings) -> str:
-    """The board's title; that labels are constructed is in it, whatever the board calls itself."""
-    says_so = not found.constructed or "constructed" in found.title.lower()
-    return found.title if says_so else f"{found.title} (constructed labels)"
+def heading(standings: Standings) -> str:
+    """The board's title. It says when labels are constructed, whatever the board calls itself."""
+    says_so = not standings.constructed or "constructed" in standings.title.lower()
+    return standings.title if says_so else f"{standings.title} (constructed labels)"
 
 
 def language_name(tag: str) -> str:
@@ -60,181 +42,151 @@ def metric_name(metric: str) -> str:
     return "all metrics" if metric == POOLED else metric.replace("_", " ")
 
 
-def shown_table(found: Standings, table: Ranking) -> ShownTable:
+def ranking_table(standings: Standings, ranking: Ranking) -> TextTable:
     """One table of a language: judges in their ranks, and people where several native annotators labelled."""
-    columns = _columns(found, table)
-    rows, faint = [], []
-    for placed in table.rows:
-        judge = found.judge(placed.judge)
-        rows.append(tuple(column.show(placed, judge) for column in columns))
-        faint.append(judge.baseline)
-    if table.people:
-        people = {
-            "judge": Shown(PEOPLE),
-            "people": Shown(percent(table.people.value, table.people.value_ci), table.people.value),
-        }
-        rows.append(tuple(people.get(column.heading, Shown(GAP)) for column in columns))
-        faint.append(True)
-    return ShownTable(tuple(c.heading for c in columns), tuple(c.number for c in columns), tuple(rows), tuple(faint))
+    judges = [standings.judge(ranked.judge) for ranked in ranking.rows]
+    pairs = zip(ranking.rows, judges, strict=True)
+    rows = [_ranking_row(standings.rank_by, ranked, judge, ranking.language) for ranked, judge in pairs]
+    if ranking.people:
+        rows.append({"judge": PEOPLE, "human_loo": ranking.people.value, "human_loo_ci": ranking.people.value_ci})
+    faint = [*(judge.baseline for judge in judges), *([True] if ranking.people else [])]
+    return tabulate(rows, ranking_columns(standings), faint=faint)
 
 
-def _columns(found: Standings, table: Ranking) -> list[Column]:
-    columns = [
-        Column("rank", _rank, True),
-        Column("group", lambda p, j: Shown(p.group or GAP)),
-        Column("judge", lambda p, j: Shown(name_of(j))),
-        Column(agreement_name(found), lambda p, j: Shown(percent(p.value, p.value_ci), p.value)),
-        Column("note", lambda p, j: Shown(BASELINE if j.baseline else verdict(p))),
-        Column("− baseline", lambda p, j: Shown(difference(p.baseline_diff, p.baseline_ci), p.baseline_diff)),
-    ]
-    if table.people:
-        columns += [
-            Column("judge, others left", _matched(lambda m: Shown(percent(m.judge), m.judge))),
-            Column("people", _matched(lambda m: Shown(percent(m.people), m.people))),
-            Column("judge − people", _matched(lambda m: Shown(difference(m.gap, m.gap_ci), m.gap))),
-        ]
-    return [
-        *columns,
-        *_statistics(found),
-        Column("read", lambda p, j: Shown(percent(p.coverage), p.coverage), True),
-        Column("failures", lambda p, j: Shown(_failures(p), float(p.n_ref - p.n))),
-        Column("same answer", lambda p, j: Shown(percent(p.consistency), p.consistency), True),
-        Column("$ / 1,000", lambda p, j: _dollars(j, table.language), True),
-        Column("s / 1,000", lambda p, j: _seconds(j, table.language), True),
-        Column("status", lambda p, j: Shown(j.status)),
-        Column("open weights", lambda p, j: Shown(j.open_weights)),
-        Column("exposure", lambda p, j: Shown(j.exposure)),
-    ]
+def ranking_columns(standings: Standings) -> list[Column]:
+    """The columns of a board: those of the registry, with what it ranks by in their midst, and every statistic that it names."""
+    ranked_by = next(column for column in COLUMNS if column.name == standings.rank_by)
+    asked_for = {_STATISTICS.get(name, name): None for name in standings.statistics}
+    columns: list[Column] = []
+    for column in columns_in(TableName.STANDINGS):
+        if column.name == "pa_failed_wrong":
+            columns.append(replace(ranked_by, legend=_RANKED_BY[standings.rank_by], signs=True, same_as=""))
+        elif column.name != standings.rank_by and (column.name not in _OPTIONAL or column.name in asked_for):
+            columns.append(column)
+    shown = {column.name for column in columns}
+    return [*columns, *(_statistic(name) for name in asked_for if name not in shown)]
 
 
-def _matched(show: Callable[[Matched], Shown]) -> Callable[[Placed, Contender], Shown]:
-    return lambda placed, judge: show(placed.matched) if placed.matched else Shown(GAP)
+def _statistic(name: str) -> Column:
+    """The column of a statistic that standings do not have by themselves."""
+    known = next((column for column in COLUMNS if column.name == name), None)
+    column = known or Column(name, name.replace("_", " "), COEFFICIENT, frozenset(), "see docs/statistics.md")
+    return replace(column, interval=False, signs=False, same_as="")
 
 
-def _statistics(found: Standings) -> Iterator[Column]:
-    """The board's columns; of the alphas the one that the scale has most of, of leniency parts of the scale in points."""
-    for name in found.statistics:
-        if name in _ALPHAS or name == found.rank_by:
-            continue
-        if name == "leniency":
-            yield Column(_KNOWN[name], lambda p, j: Shown(difference(p.statistics["leniency"], None), p.statistics["leniency"]), True)
-        else:
-            yield Column(_KNOWN.get(name, name.replace("_", " ")), _coefficient((name,)), True)
-    alphas = tuple(name for name in _ALPHAS if name in found.statistics)
-    if alphas:
-        yield Column("α", _coefficient(alphas), True)
+def _ranking_row(rank_by: str, ranked: RankedJudge, judge: Contender, language: str) -> Row:
+    """One judge as a flat row, under the names of the registry."""
+    statistics = {name: value for name, value in ranked.statistics.items() if name != rank_by}
+    row: dict[str, Any] = statistics | {
+        "rank": ranked.rank,
+        "rank_ci": ranked.rank_ci,
+        "group": ranked.group or UNDEFINED,
+        "judge": name_of(judge),
+        rank_by: ranked.value,
+        f"{rank_by}_ci": ranked.value_ci,
+        "note": BASELINE if judge.baseline else baseline_note(ranked),
+        "vs_baseline_diff": ranked.baseline_diff,
+        "vs_baseline_diff_ci": ranked.baseline_ci,
+        "leniency_of_scale": ranked.statistics.get("leniency"),
+        "coverage": ranked.coverage,
+        "failures": ranked.failures,
+        "consistency": ranked.consistency,
+        "status": judge.status,
+        "open_weights": judge.open_weights,
+        "exposure": judge.exposure,
+        **_spending(judge.spending.get(language)),
+    }
+    if ranked.matched:
+        matched = ranked.matched
+        pair = {"judge_loo": matched.judge} if rank_by != "judge_loo" else {}
+        row |= {**pair, "human_loo": matched.people, "loo_gap": matched.gap, "loo_gap_ci": matched.gap_ci}
+    return row
 
 
-def _coefficient(names: Sequence[str]) -> Callable[[Placed, Contender], Shown]:
-    def show(placed: Placed, judge: Contender) -> Shown:
-        value = next((placed.statistics[name] for name in names if placed.statistics.get(name) is not None), None)
-        return Shown(coefficient(value), value)
+def _spending(spent: Spending | None) -> dict[str, Any]:
+    if spent is None:
+        return {"dollars_text": "price unknown"}
+    seconds = f"{spent.seconds:.0f}" if spent.seconds >= 0.5 else "< 1"
+    return {"dollars": spent.dollars, "dollars_text": _dollars(spent), "seconds": spent.seconds, "seconds_text": seconds}
 
-    return show
 
-
-def agreement_name(found: Standings) -> str:
-    return "agreement [95 %]" if found.rank_by == "pa_failed_wrong" else f"{found.rank_by.replace('_', ' ')} [95 %]"
+def _dollars(spent: Spending) -> str:
+    if spent.dollars is None:
+        return "price unknown" if spent.prices is None else "not counted"
+    if spent.prices == "always":
+        return "free"
+    return f"{spent.dollars:.2f}" if spent.dollars >= 0.005 else "< 0.01"
 
 
 def name_of(judge: Contender) -> str:
-    """What a row is called: the title, with the name behind it where both say something."""
+    """What a row is called: the title, followed by the name where both say something."""
     number = judge.id.removeprefix(judge.name)
     return f"{judge.title} ({judge.name}{number})" if judge.title and judge.title != judge.name else f"{judge.name}{number}"
 
 
-def verdict(placed: Placed) -> str:
-    """What a row has to say about the baseline; nothing where the judge is shown to beat it."""
-    return UNTOLD if placed.beats_baseline is None else "" if placed.beats_baseline else NOT_BEATING
+def baseline_note(ranked: RankedJudge) -> str:
+    """What a row says about the baseline; nothing where the judge is shown to beat it."""
+    return TOO_FEW if ranked.beats_baseline is None else "" if ranked.beats_baseline else NOT_BEATING
 
 
-def _rank(placed: Placed, judge: Contender) -> Shown:
-    between = f" [{placed.rank_ci[0]}–{placed.rank_ci[1]}]" if placed.rank_ci else ""
-    return Shown(f"{placed.rank}{between}", float(placed.rank))
+def overall_table(standings: Standings, variant: str) -> TextTable:
+    """All judges over the languages. A mean always has the worst language beside it, and a mean with blanks is blank."""
+    every = [each for each in standings.overall if each.variant == variant]
+    judges = [standings.judge(each.judge) for each in every]
+    languages = [Column(f"in_{tag}", tag, SHARE, frozenset(), f"the number in {english_name(tag)}") for tag in standings.languages]
+    rows = [_overall_row(each, judge) for each, judge in zip(every, judges, strict=True)]
+    table = tabulate(rows, [*columns_in(TableName.OVERALL), *languages], faint=[judge.baseline for judge in judges])
+    return replace(table, legend=tuple(line for line in table.legend if line not in {column.legend_line for column in languages}))
 
 
-def _failures(placed: Placed) -> str:
-    return ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in placed.failures.items()) or "none"
+def _overall_row(each: Overall, judge: Contender) -> Row:
+    known = each.worst is not None and each.worst_language is not None
+    return {
+        "judge": name_of(judge),
+        "mean": each.mean,
+        "worst": each.worst,
+        "worst_text": f"{percent(each.worst)} {each.worst_language}" if known else UNDEFINED,
+        "beats_baseline": each.beats_baseline,
+        "beats_baseline_text": f"{each.beats_baseline} of {each.tested}" if each.tested else UNDEFINED,
+        **{f"in_{tag}": value for tag, value in each.by_language.items()},
+    }
 
 
-def _dollars(judge: Contender, language: str) -> Shown:
-    spent = judge.spending.get(language)
-    if spent is None or spent.dollars is None:
-        return Shown("price unknown" if spent is None or spent.prices is None else "not counted")
-    return Shown("free" if spent.prices == "always" else f"{spent.dollars:.2f}" if spent.dollars >= 0.005 else "< 0.01", spent.dollars)
+def table_title(standings: Standings, ranking: Ranking) -> str:
+    """What a table is about, in one line."""
+    variant = f" · {ranking.variant}" if len(standings.variants) > 1 else ""
+    return f"{metric_name(ranking.metric)}{variant} · {ranking.questions} questions on {ranking.texts} independent texts"
 
 
-def _seconds(judge: Contender, language: str) -> Shown:
-    spent = judge.spending.get(language)
-    return Shown(GAP) if spent is None else Shown(f"{spent.seconds:.0f}" if spent.seconds >= 0.5 else "< 1", spent.seconds)
+def groups_in_words(ranking: Ranking) -> str:
+    """Which places are not shown to differ, or why nothing is said about that."""
+    if ranking.reason:
+        return f"No rank intervals and no groups: {ranking.reason} ({ranking.texts}; 8 are needed)."
+    together = [f"{first}–{last}" for first, last in ranking.groups if last > first]
+    if together:
+        return f"Not shown to differ: places {', '.join(together)}."
+    return "All places are shown to differ." if len(ranking.rows) > 1 else ""
 
 
-def shown_overall(found: Standings, variant: str) -> ShownTable:
-    """All judges over the languages: a mean stands beside the worst language only, and a mean with blanks is blank."""
-    headings = ("judge", "mean", "worst language", "beats the baseline in", *found.languages)
-    rows, faint = [], []
-    for each in found.overall:
-        if each.variant == variant:
-            judge = found.judge(each.judge)
-            by_language = (Shown(percent(each.by_language[tag]), each.by_language[tag]) for tag in found.languages)
-            rows.append((Shown(name_of(judge)), Shown(percent(each.mean), each.mean), _worst(each), _beaten(each), *by_language))
-            faint.append(judge.baseline)
-    return ShownTable(headings, (False, True, False, False, *(True for _ in found.languages)), tuple(rows), tuple(faint))
-
-
-def _worst(each: Overall) -> Shown:
-    if each.worst is None or each.worst_language is None:
-        return Shown(GAP)
-    return Shown(f"{percent(each.worst)} {each.worst_language}", each.worst)
-
-
-def _beaten(each: Overall) -> Shown:
-    return Shown(f"{each.beats_baseline} of {each.tested}" if each.tested else GAP, float(each.beats_baseline))
-
-
-def table_title(found: Standings, table: Ranking) -> str:
-    """What a table is of, in one line."""
-    variant = f" · {table.variant}" if len(found.variants) > 1 else ""
-    return f"{metric_name(table.metric)}{variant} · {table.questions} questions on {table.texts} independent texts"
-
-
-def groups_in_words(table: Ranking) -> str:
-    """Which places cannot be told apart, or why that is not said."""
-    if table.reason:
-        return f"No rank intervals and no groups: {table.reason} ({table.texts}; 8 are needed)."
-    together = [f"{first}–{last}" for first, last in table.groups if last > first]
-    return f"Not told apart: places {', '.join(together)}." if together else "All places are told apart." if len(table.rows) > 1 else ""
-
-
-def notes(found: Standings) -> list[str]:
-    """What a reader of the tables has to know."""
-    what = {
-        "pa_failed_wrong": "agreement: share of all questions answered as the label says, unreadable answers counted as wrong",
-        "pa_pairwise": "pa pairwise: mean share of the annotators that a judge agrees with, unreadable answers counted as wrong",
-        "judge_loo": "judge loo: agreement with the remaining annotators, one left out at a time, unreadable answers counted as wrong",
-    }[found.rank_by]
-    lines = [
-        f"{what}; all tasks and metrics pooled where none is named. Intervals are at 95 % and respect that questions share texts.",
-        "rank [a–b]: its interval; the true rank lies in it in 95 of 100 such samples. group: judges without a common letter are told "
-        "apart (paired differences, corrected for all pairs by Holm).",
-        "− baseline: less the majority baseline (the commonest label of development items, else of the language and metric), in percentage "
-        f"points, on the same questions; '{NOT_BEATING}' where the interval does not lie above 0.",
-        "κ, α, leniency of all metrics: means over the metrics, blank if one has none; leniency in points of 100 of the scale's length, "
-        "+ toward its best.",
-        "$ / 1,000 and s / 1,000: of 1,000 judgments in the language, by the tokens that replies report and dated list prices; seconds of "
-        "waiting for replies, added up.",
-        f"mean: over the languages, always beside the worst one; {BLANK_MEAN}.",
+def standings_notes(standings: Standings, tables: Iterable[TextTable] = ()) -> list[str]:
+    """What a reader of the tables has to know: what their headings mean, then the rest."""
+    lines = list(dict.fromkeys(line for table in tables for line in table.legend))
+    lines += [
+        "All tasks and metrics are pooled where none is named. Intervals are at 95 % and respect that questions share texts.",
+        "Statistics of all metrics are means over the metrics, and blank if one metric has none.",
     ]
-    if found.constructed:
+    if standings.constructed:
         lines.append("The labels are constructed with the texts, not given by native speakers: passing is necessary, not sufficient.")
-    if any(table.people for table in found.tables):
-        lines.append("people: each annotator against the others of the item, one left out; 'judge, others left' is against the same.")
-    if found.unreviewed:
-        lines.append(f"No native reader has reviewed the texts in {', '.join(found.unreviewed)}.")
-    priced = sorted({spent.prices for judge in found.judges for spent in judge.spending.values() if spent.prices not in (None, "always")})
-    if priced:
-        lines.append(f"Prices of {', '.join(map(str, priced))}.")
+    if standings.unreviewed:
+        lines.append(f"No native reader has reviewed the texts in {', '.join(standings.unreviewed)}.")
+    if priced := _price_dates(standings):
+        lines.append(f"Prices of {', '.join(priced)}.")
     return lines
+
+
+def _price_dates(standings: Standings) -> list[str]:
+    spending = (spent for judge in standings.judges for spent in judge.spending.values())
+    return sorted({spent.prices for spent in spending if spent.prices not in (None, "always")}, key=str)
 
 
 def findings_of(findings: Sequence[Finding], judge: str) -> list[Finding]:

@@ -28,7 +28,6 @@ from harness.stats.arrays import MISSING, Estimate, Estimates, Kind, ScaleError,
 from harness.stats.bootstrap import intervals
 from harness.stats.catalogue import cell_statistics, human_statistics, judge_statistics, undefined_by_scale
 from harness.stats.correlation import kendall_tau, pearson, spearman
-from harness.stats.credits import item_credits
 from harness.stats.describe import (
     LEVELS,
     RARE,
@@ -48,6 +47,7 @@ from harness.stats.entropy import entropy_bits
 from harness.stats.f1 import weighted_f1
 from harness.stats.gwet import gwet_ac
 from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
+from harness.stats.item_scores import item_credits
 from harness.stats.kappa import cohen_kappa, fleiss_kappa, pairwise_cohen
 from harness.stats.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
 from harness.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm

@@ -122,7 +122,7 @@ def share_left_out(who: Literal["human", "judge"], judge: int | None = None) -> 
 def gap(of: Literal["pairwise", "loo"], judge: int = 0) -> Statistic:
     """`pairwise_gap` = pa_pairwise - human_pa, or `loo_gap` = judge_loo - human_loo, on the same items."""
     features = Pairwise("gap", judge) if of == "pairwise" else LeaveOneOut("gap", judge)
-    return Statistic(f"{of}_gap", features, mean_of, "mean", (-1.0, 1.0), NO_JUDGED_PAIR)
+    return Statistic(f"{of}_gap", features, mean_of, "difference", (-1.0, 1.0), NO_JUDGED_PAIR)
 
 
 ALL_AGREE = Statistic("human_all_agree", AllAgree(), mean_of, "share", (0.0, 1.0), NO_PAIR)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from harness.stats.aggregate import Rule
 from harness.stats.arrays import Estimate, Floats, Kind, ShapeError, as_values, undefined
-from harness.stats.statistic import Statistic, of_labels, ratio
+from harness.stats.statistic import LEAST_UNCOMMON, Statistic, of_labels, ratio
 from harness.stats.tables import Coincidences, Joint, square
 
 _BOUNDS = (-np.inf, 1.0)  # disagreement beyond chance can pass -1 where distances depend on the totals
@@ -59,7 +59,7 @@ def alpha_of_humans(kind: Kind, values: ArrayLike | None = None, *, name: str | 
         return alpha_of(square(sums), kind, values)
 
     empty = "no item with two annotators"
-    return Statistic(name or f"human_alpha_{kind}", Coincidences(), value, bounds=_BOUNDS, empty=empty)
+    return Statistic(name or f"human_alpha_{kind}", Coincidences(), value, bounds=_BOUNDS, empty=empty, least_uncommon=LEAST_UNCOMMON)
 
 
 def krippendorff_alpha(labels: ArrayLike, k: int, kind: Kind, values: ArrayLike | None = None) -> Estimate:

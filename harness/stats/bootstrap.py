@@ -14,6 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from harness.stats.arrays import Floats
+from harness.stats.describe import uncommon_expected
 from harness.stats.groups import degrees_of_freedom, distinct_sums
 from harness.stats.intervals import (
     MIN_GROUPS,
@@ -23,11 +24,13 @@ from harness.stats.intervals import (
     no_interval,
     share_of_sums,
     t_quantile,
+    tested_mean,
 )
-from harness.stats.resample import Cell, Draws, cells_of, features_of, replicate
+from harness.stats.resample import CellSums, Draws, cells_of, features_of, replicate
 from harness.stats.rows import Rows
 from harness.stats.statistic import Statistic, distinctly_named
 
+FEW_UNCOMMON = "too few rare cases for an interval"
 _DEFINED = 0.9  # share of resamples that must have a value
 
 
@@ -71,11 +74,14 @@ def intervals(
     features, place = features_of(chosen, rows)
     found: list[list[Interval]] = [[] for _ in chosen]
     draws = Draws(seed, resamples)
-    for cell in cells_of(rows, features):
+    uncommon = uncommon_expected(rows).tolist()
+    for number, cell in enumerate(cells_of(rows, features)):
         values = replicate(cell, chosen, place, draws)
         for column, (statistic, replicates) in enumerate(zip(chosen, values, strict=True)):
-            interval = _ratio if statistic.kind in ("share", "mean") else _coefficient
-            found[column].append(interval(statistic, cell, place[statistic.features], replicates, level))
+            interval = _ratio if statistic.kind in ("share", "mean", "difference") else _coefficient
+            made = interval(statistic, cell, place[statistic.features], replicates, level)
+            few = made.reason is None and uncommon[number] < statistic.least_uncommon
+            found[column].append(no_interval(made.groups, FEW_UNCOMMON) if few else made)
     return {statistic.name: tuple(per_cell) for statistic, per_cell in zip(chosen, found, strict=True)}
 
 
@@ -122,8 +128,8 @@ def bca(
     return float(lo), float(hi)
 
 
-def _ratio(statistic: Statistic, cell: Cell, at: slice, replicates: Floats, level: float) -> Interval:
-    """Shares and means: only groups' sums of y and of units used matter."""
+def _ratio(statistic: Statistic, cell: CellSums, at: slice, replicates: Floats, level: float) -> Interval:
+    """Shares, means and differences: only groups' sums of y and of units used matter."""
     sums = distinct_sums(cell.sums[:, at.start + 1], cell.sums[:, at.start], cell.times)
     n, y = cell.items[:, at.start], cell.items[:, at.start + 1]
     squares = cell.items[:, at.start + 2] if at.stop - at.start > 2 else y**2
@@ -131,10 +137,12 @@ def _ratio(statistic: Statistic, cell: Cell, at: slice, replicates: Floats, leve
     scatter = float(cell.weight @ squares) / units - (float(cell.weight @ y) / units) ** 2
     if statistic.kind == "share":
         return share_of_sums(sums, scatter, lambda: replicates, level=level)
-    return mean_of_sums(sums, scatter, statistic.bounds, lambda: replicates, level=level)
+    if statistic.kind == "mean":
+        return mean_of_sums(sums, scatter, statistic.bounds, lambda: replicates, level=level)
+    return tested_mean(sums, scatter, statistic.bounds, level=level)[0]
 
 
-def _coefficient(statistic: Statistic, cell: Cell, at: slice, replicates: Floats, level: float) -> Interval:
+def _coefficient(statistic: Statistic, cell: CellSums, at: slice, replicates: Floats, level: float) -> Interval:
     """Coefficients: BCa, or why not."""
     drawn = len(replicates)
     sums = cell.sums[:, at]

@@ -55,7 +55,7 @@ def leniency_of_judge(k: int, direction: Direction, values: ArrayLike | None = N
     """Leniency as a statistic of many cells; see `leniency`."""
     v = _numbers(values, k)
     reach = v[-1] - v[0]
-    return Statistic("leniency", Leniency(v, direction, judge), mean_of, "mean", (-reach, reach))
+    return Statistic("leniency", Leniency(v, direction, judge), mean_of, "difference", (-reach, reach))
 
 
 def mean_score(k: int, values: ArrayLike | None = None, *, judge: int | None = None) -> Statistic:
@@ -221,6 +221,18 @@ def rarest_expected(rows: Rows) -> Floats:
     labels = rows.sums(rows.counts.astype(np.float64))
     items = rows.sums((rows.raters >= 1).astype(np.float64)[:, None])[:, 0]
     return np.asarray(labels.min(axis=1) / np.maximum(labels.sum(axis=1), 1) * items)
+
+
+def uncommon_expected(rows: Rows) -> Floats:
+    """Expected number of items that are not of the commonest class, per cell: the other classes' share of the labels x labelled items.
+
+    >>> from harness.stats.rows import tabulate
+    >>> uncommon_expected(tabulate([[3, 0, 0], [0, 3, 0], [2, 0, 1], [3, 0, 0]])).round(2).tolist()
+    [1.33]
+    """
+    labels = rows.sums(rows.counts.astype(np.float64))
+    items = rows.sums((rows.raters >= 1).astype(np.float64)[:, None])[:, 0]
+    return np.asarray((1 - labels.max(axis=1) / np.maximum(labels.sum(axis=1), 1)) * items)
 
 
 def distribution(codes: ArrayLike, k: int) -> Floats:

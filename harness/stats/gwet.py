@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from harness.stats.aggregate import Rule
 from harness.stats.arrays import Estimate, Floats, Weights
 from harness.stats.statistic import Statistic, of_labels, ratio
-from harness.stats.tables import Joint, Pairs, split_pairs, square
+from harness.stats.tables import AnnotatorPairs, Joint, split_pairs, square
 from harness.stats.weights import agreement_weights
 
 
@@ -49,7 +49,7 @@ def gwet_of_humans(weights: Weights = "identity", values: ArrayLike | None = Non
         return gwet_of(pairs, margins, weights, values)
 
     bounds, empty = _bounds(weights), "no item with two annotators"
-    return Statistic(name or f"human_{_name(weights)}", Pairs(), value, bounds=bounds, empty=empty)
+    return Statistic(name or f"human_{_name(weights)}", AnnotatorPairs(), value, bounds=bounds, empty=empty)
 
 
 def gwet_ac(labels: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None) -> Estimate:

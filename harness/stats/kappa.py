@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from harness.stats.aggregate import Rule
 from harness.stats.arrays import Estimate, Floats, ShapeError, Weights, as_labels
-from harness.stats.statistic import Statistic, of_labels, of_pair, ratio
-from harness.stats.tables import Joint, Pairs, split_pairs, square
+from harness.stats.statistic import LEAST_UNCOMMON, Statistic, of_labels, of_pair, ratio
+from harness.stats.tables import AnnotatorPairs, Joint, split_pairs, square
 from harness.stats.weights import agreement_weights
 
 
@@ -48,7 +48,7 @@ def fleiss(weights: Weights = "identity", values: ArrayLike | None = None, *, na
         expected = np.einsum("...i,ij,...j", margins, apart, margins)
         return 1 - ratio((pairs * apart).sum(axis=(-2, -1)), expected)
 
-    return Statistic(name, Pairs(), value, empty="no item with two annotators")
+    return Statistic(name, AnnotatorPairs(), value, empty="no item with two annotators", least_uncommon=LEAST_UNCOMMON)
 
 
 def cohen_kappa(a: ArrayLike, b: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None) -> Estimate:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.arrays import MISSING, Floats, Ints, ShapeError, as_codes, as_index
-from harness.stats.groups import error_of_mean, group_sums, resampled_means
-from harness.stats.intervals import MIN_GROUPS, Interval, mean_of_sums, no_interval
+from harness.stats.groups import group_sums
+from harness.stats.intervals import Interval, no_interval, scatter_of, tested_mean
 from harness.stats.rows import Rows
 from harness.stats.statistic import Features, Statistic
 
@@ -40,23 +39,22 @@ def paired_difference(
     bounds: tuple[float, float] | None = (-1.0, 1.0),
     hypothesis: str = EQUAL,
     level: float = 0.95,
-    seed: int = 0,
-    resamples: int = 1000,
 ) -> Difference:
     """Mean difference of two measurements of the same items, with interval and p-value that agree with each other.
 
-    Both come from the cluster bootstrap's standard error and Student's t (see `mean_interval`), so p < 1 - level
-    exactly where the interval excludes 0. If all groups differ equally, p is the sign test's, 2^(1 - G).
+    Both come from Hall's skewness-corrected t over groups, guarded at the bounds (see `skewness.two_sided`), so p < 1 - level exactly
+    where the interval excludes 0. p is at least the sign test's, 2^(1 - G).
 
     Args:
         first, second: (items,) numbers (hits, credits, scores), NaN where missing; items without both are left out.
         groups: (items,) any sortable codes of what items share.
         bounds: of a difference, see `mean_interval`; (-1, 1) fits hits and credits.
         hypothesis: the sentence that p is about.
-        level, seed, resamples: of the interval.
+        level: confidence in (0, 1).
 
     Returns:
-        `Difference`; p NaN with fewer than 8 groups, diff NaN without common items ("no overlap").
+        `Difference`; neither interval nor p with fewer than 8 groups, nor without bounds where all groups say the same; diff NaN without
+        common items ("no overlap").
 
     Raises:
         ShapeError: if the arrays are not of one length.
@@ -69,17 +67,7 @@ def paired_difference(
     if not len(d):
         return Difference(math.nan, 0, no_interval(0), math.nan, hypothesis, "no overlap")
     sums = group_sums(d, codes)
-    drawn = cache(lambda: resampled_means(sums, seed, resamples))
-    interval = mean_of_sums(sums, float(np.var(d)), bounds, drawn, level=level)
-    if sums.groups < MIN_GROUPS:
-        return Difference(sums.mean, len(d), interval, math.nan, hypothesis, None)
-    error, freedom = error_of_mean(sums, drawn)
-    if error > 0:
-        from scipy.special import stdtr
-
-        p = float(2 * stdtr(freedom, -abs(sums.mean) / error))
-    else:
-        p = 1.0 if sums.mean == 0 else 2.0 ** (1 - sums.groups)
+    interval, p = tested_mean(sums, scatter_of(d), bounds, level=level)
     return Difference(sums.mean, len(d), interval, p, hypothesis, None)
 
 
@@ -144,8 +132,6 @@ def vs_baseline(
     *,
     failed_wrong: bool = False,
     level: float = 0.95,
-    seed: int = 0,
-    resamples: int = 1000,
 ) -> Difference:
     """Percentage agreement of a judge minus that of the majority baseline, on the items that the judge scored.
 
@@ -157,7 +143,7 @@ def vs_baseline(
         k: number of classes of the scale.
         groups: (items,) any sortable codes of what items share.
         failed_wrong: count items without a readable score, as wrong.
-        level, seed, resamples: of the interval.
+        level: confidence in (0, 1).
 
     >>> found = vs_baseline([0, 1] * 20, [0, 1] * 20, 2, range(40))
     >>> found.diff, found.n, found.hypothesis == VS_BASELINE
@@ -165,7 +151,7 @@ def vs_baseline(
     """
     ours = hits(judge, reference, k, failed_wrong=failed_wrong)
     theirs = hits(commonest(reference, k), reference, k, failed_wrong=True)
-    return paired_difference(ours, theirs, groups, hypothesis=VS_BASELINE, level=level, seed=seed, resamples=resamples)
+    return paired_difference(ours, theirs, groups, hypothesis=VS_BASELINE, level=level)
 
 
 @dataclass(frozen=True, slots=True)

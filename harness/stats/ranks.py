@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.arrays import Floats, Ints, ShapeError
-from harness.stats.groups import distinct_sums, freedom_of_moments
-from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_of_sums, no_interval, share_of_sums
+from harness.stats.groups import distinct_sums, group_sums
+from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, no_interval, scatter_of, share_of_sums, tested_mean
 from harness.stats.multiplicity import holm
-from harness.stats.resample import Cell, Draws
+from harness.stats.resample import CellSums, Draws
+from harness.stats.skewness import two_sided
 
 _ROUNDING = 1e-9
 
@@ -62,10 +63,9 @@ def rank_judges(
 ) -> Ranks:
     """Ranks of judges by their mean credit on the same units, with intervals and groups that cannot be told apart.
 
-    Let D_jk be the mean difference of two judges on all units, s_jk its standard error (cluster bootstrap over groups with the
-    house's correction for few groups), and p_jk the two-sided p of D_jk / s_jk under Student's t. For judge j all k are tested at
-    once: p_jk is compared with the smallest p's that resamples give where nobody differs (Westfall & Young's step-down, every judge in
-    the same resamples). With B_j those shown to be better than j and W_j those shown to be worse,
+    Let D_jk be the mean difference of two judges on all units and p_jk its two-sided p, as `paired_difference` gives it. For judge j all
+    k are tested at once: p_jk is compared with the smallest p's that resamples give where nobody differs (Westfall & Young's step-down,
+    every judge in the same resamples). With B_j those shown to be better than j and W_j those shown to be worse,
 
         rank interval of j = [1 + |B_j|, J - |W_j|].
 
@@ -121,7 +121,7 @@ def rank_judges(
             reason,
         )
     drawn = _resampled(sums, size, seed, resamples)
-    p = _pairwise_p(sums, size, value, drawn)
+    p = _pairwise_p(matrix, sums, size)
     alpha = 1 - level
     lo, hi = none.copy(), none.copy()
     for j in range(judges):
@@ -134,8 +134,8 @@ def rank_judges(
     letters = np.empty(judges, object)
     for place, j in enumerate(order.tolist(), start=1):
         letters[j] = "".join(_letter(number) for number, (first, last) in enumerate(runs) if first <= place <= last)
-    intervals = tuple(_interval(matrix[j], sums[j], size, drawn[:, j], None, level) for j in range(judges))
-    gains = () if baseline is None else tuple(_gains(matrix, sums, size, drawn, np.asarray(baseline, np.float64), groups, level, seed))
+    intervals = tuple(_interval(matrix[j], sums[j], size, drawn[:, j], level) for j in range(judges))
+    gains = () if baseline is None else tuple(_gains(matrix - np.asarray(baseline, np.float64), groups, level))
     return Ranks(value, intervals, gains, rank, lo, hi, tuple(letters.tolist()), corrected, runs, texts, None)
 
 
@@ -156,51 +156,29 @@ def _by_group(matrix: Floats, groups: ArrayLike) -> tuple[Floats, Floats]:
 def _resampled(sums: Floats, size: Floats, seed: int, resamples: int) -> Floats:
     """Mean credits (resamples, judges), all judges in the same resamples of the groups."""
     columns = np.concatenate([sums, size[None]]).T
-    cell = Cell(columns, np.ones(len(size)), True, columns, size)
+    cell = CellSums(columns, np.ones(len(size)), True, columns, size)
     totals = np.concatenate([weights @ columns for weights in Draws(seed, resamples).of(cell)])
     return np.asarray(totals[:, :-1] / totals[:, -1:])
 
 
-def _interval(credits: Floats, sums: Floats, size: Floats, drawn: Floats, bounds: tuple[float, float] | None, level: float) -> Interval:
-    """Of a mean of credits (units,), a share unless `bounds` are given, from resamples that are drawn already."""
-    found, scatter = distinct_sums(sums, size, np.ones(len(size))), float(np.var(credits))
-    if bounds is None:
-        return share_of_sums(found, scatter, lambda: drawn, level=level)
-    return mean_of_sums(found, scatter, bounds, lambda: drawn, level=level)
+def _interval(credits: Floats, sums: Floats, size: Floats, drawn: Floats, level: float) -> Interval:
+    """Of a share of credits (units,), from resamples that are drawn already."""
+    return share_of_sums(distinct_sums(sums, size, np.ones(len(size))), float(np.var(credits)), lambda: drawn, level=level)
 
 
-def _gains(
-    matrix: Floats, sums: Floats, size: Floats, drawn: Floats, baseline: Floats, groups: ArrayLike, level: float, seed: int
-) -> Iterator[Interval]:
-    """Of each judge's mean less the baseline's, in the same resamples."""
-    own, _ = _by_group(baseline[None], groups)
-    theirs = _resampled(own, size, seed, len(drawn))[:, 0]
-    for j, credits in enumerate(matrix):
-        yield _interval(credits - baseline, sums[j] - own[0], size, drawn[:, j] - theirs, (-1.0, 1.0), level)
+def _gains(differences: Floats, groups: ArrayLike, level: float) -> Iterator[Interval]:
+    """Of each judge's mean less the baseline's: the interval of `paired_difference`."""
+    for own in differences:
+        yield tested_mean(group_sums(own, groups), scatter_of(own), (-1.0, 1.0), level=level)[0]
 
 
-def _pairwise_p(sums: Floats, size: Floats, value: Floats, drawn: Floats) -> Floats:
-    """Two-sided p (J, J) of every paired difference: what `paired_difference` says of the two.
-
-    The error of a difference is its standard deviation over the resamples, times what `error_of_mean` does for few and unequal groups.
-    """
-    from scipy.special import stdtr
-
-    judges, texts = sums.shape
-    left = sums - value[:, None] * size  # what a group adds to a judge's mean
-    pull = 1 / (1 - size / size.sum()) ** 2
-    largest = max(1.0, float(np.abs(sums).max()))
-    p = np.ones((judges, judges))
-    for j in range(judges):
-        squares = (left[j] - left) ** 2
-        apart, second = value[j] - value, squares.mean(axis=1)
-        varies = np.sqrt(second) > _ROUNDING * largest
-        error = _spread(j, drawn) * np.sqrt((squares @ pull) / np.where(varies, second, 1) * (texts - 1)) / texts
-        freedom = freedom_of_moments(second, np.einsum("ij,ij->i", squares, squares) / texts, texts)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            tested = 2 * stdtr(freedom, -np.abs(apart) / error)
-        constant = np.where(np.abs(apart) > _ROUNDING, 2.0 ** (1 - texts), 1.0)  # all groups differ equally: the sign test
-        p[j] = np.where(varies & (error > 0), tested, constant)
+def _pairwise_p(matrix: Floats, sums: Floats, size: Floats) -> Floats:
+    """Two-sided p (J, J) of every paired difference: what `paired_difference` says of the two."""
+    once, p = np.ones(len(size)), np.ones((len(sums), len(sums)))
+    for j, (credits, own) in enumerate(zip(matrix, sums, strict=True)):
+        apart = credits - matrix
+        scatter = np.where((apart == apart[:, :1]).all(axis=1), 0.0, apart.var(axis=1))
+        p[j] = two_sided(own - sums, size, once, (-1.0, 1.0), scatter).p
     return np.minimum(p, p.T)  # equal but for rounding
 
 

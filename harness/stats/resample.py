@@ -24,7 +24,7 @@ _DRAWN = 1 << 16  # numbers drawn at a time
 _PATTERNS = 1 << 13  # more patterns than this are not searched for equal features
 
 
-class Cell(NamedTuple):
+class CellSums(NamedTuple):
     """Of one cell: feature sums of its units (U, M), how many such units there are (U,), whether units are groups."""
 
     sums: Floats
@@ -46,7 +46,7 @@ def features_of(statistics: Sequence[Statistic], rows: Rows) -> tuple[Floats, di
     return np.concatenate(columns, axis=1), place
 
 
-def cells_of(rows: Rows, features: Floats) -> Iterable[Cell]:
+def cells_of(rows: Rows, features: Floats) -> Iterable[CellSums]:
     """The units of each cell."""
     ends = rows.ends()
     same = np.arange(len(features))  # patterns that these features do not tell apart are one
@@ -57,12 +57,12 @@ def cells_of(rows: Rows, features: Floats) -> Iterable[Cell]:
         kinds, kind = np.unique(same[rows.pattern[at]], return_inverse=True)
         items, weight = features[kinds], np.asarray(np.bincount(kind, rows.weight[at]), np.float64)
         if not clustered:
-            yield Cell(items, weight, False, items, weight)
+            yield CellSums(items, weight, False, items, weight)
             continue
         begins = np.flatnonzero(np.r_[True, np.diff(rows.group[at]) != 0])
         sums = np.add.reduceat(items[kind] * rows.weight[at][:, None], begins)
         sums = sums[np.lexsort(sums.T)]  # in an order of their own: neither names nor places of groups move an interval
-        yield Cell(sums, np.ones(len(begins)), True, items, weight)
+        yield CellSums(sums, np.ones(len(begins)), True, items, weight)
 
 
 class Draws:
@@ -73,7 +73,7 @@ class Draws:
         self._groups = -1
         self._kept: list[Counts] = []
 
-    def of(self, cell: Cell) -> Iterable[Counts]:
+    def of(self, cell: CellSums) -> Iterable[Counts]:
         units = round(cell.times.sum())
         if not cell.clustered:
             rng = np.random.default_rng(self.seed)
@@ -106,7 +106,7 @@ class Draws:
         return [min(step, self.resamples - done) for done in range(0, self.resamples, step)]
 
 
-def replicate(cell: Cell, statistics: Sequence[Statistic], place: dict[Features, slice], draws: Draws) -> list[Floats]:
+def replicate(cell: CellSums, statistics: Sequence[Statistic], place: dict[Features, slice], draws: Draws) -> list[Floats]:
     """Values (R,) of each statistic in the resamples of one cell."""
     if not cell.times.sum():
         return [np.empty(0) for _ in statistics]

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike
 from harness.stats.arrays import Estimate, Estimates, Floats, as_judge, as_labels
 from harness.stats.rows import Rows, count_classes, tabulate
 
+LEAST_UNCOMMON = 5.0
+"""With fewer items besides the commonest class, no interval of the coefficients of people is known to hold what it promises."""
 _ZERO = 1e-12  # sums of thirds that should cancel leave about 1e-16
 
 
@@ -33,18 +35,20 @@ class Statistic:
     """A named function of sums over items.
 
     `value` maps sums (..., m) to values (...), NaN where undefined. A `share` has the features [units, y] with y in
-    [0, 1], a `mean` [units, y] with y in `bounds` (and the sum of y² as a third, where an item may be several units); a
-    `spread` is a standard deviation, everything else a `coefficient`. `empty` and `constant` say why a value is
-    undefined: without any item, and with some.
+    [0, 1], a `mean` [units, y] with y in `bounds` (and the sum of y² as a third, where an item may be several units), a
+    `difference` the same with y on both sides of 0; a `spread` is a standard deviation, everything else a `coefficient`.
+    `empty` and `constant` say why a value is undefined: without any item, and with some. `least_uncommon`: there is an
+    interval only where so many items are expected to be of another class than the commonest.
     """
 
     name: str
     features: Features
     value: Callable[[Floats], Floats]
-    kind: Literal["share", "mean", "spread", "coefficient"] = "coefficient"
+    kind: Literal["share", "mean", "difference", "spread", "coefficient"] = "coefficient"
     bounds: tuple[float, float] = (-1.0, 1.0)
     empty: str = "no overlap"
     constant: str = "constant raters"
+    least_uncommon: float = 0.0
 
 
 def ratio(a: Floats, b: Floats) -> Floats:

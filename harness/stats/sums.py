@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,8 +53,7 @@ def of_sums(
         level, seed, resamples: of the bootstrap over groups.
 
     Returns:
-        `Estimated`; with fewer than 8 groups without interval and p. If all groups say the same there is no interval, and p is the sign
-        test's, 2^(1 - G).
+        `Estimated`; with neither interval nor p for fewer than 8 groups and where all groups say the same (p is then 1 for 0).
 
     Raises:
         ShapeError: if features and groups are not of the same items.
@@ -90,8 +89,7 @@ def of_sums(
     left_out = value(total - sums)
     influence = (left_out - found)[~np.isnan(left_out)]
     freedom = degrees_of_freedom(influence, np.ones(len(influence))) if len(influence) else 3.0
-    estimated = by_t(found, len(table), error, freedom, count, bounds, "cluster bootstrap (t)", level)
-    return replace(estimated, p=2.0 ** (1 - count)) if math.isnan(estimated.p) else estimated
+    return by_t(found, len(table), error, freedom, count, bounds, "cluster bootstrap (t)", level)
 
 
 def by_t(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.arrays import Estimate, Floats, Ints, ShapeError, as_index, undefined
 from harness.stats.correlation import NAMES, Correlation, kendall_tau, pearson, spearman
@@ -32,13 +32,15 @@ def system_correlation(
     system: ArrayLike,
     group: ArrayLike | None = None,
     *,
+    paired: bool = True,
     level: float = 0.95,
     seed: int = 0,
     resamples: int = 1000,
 ) -> SystemCorrelation:
     """Kendall's tau-b, Spearman's rho and Pearson's r between the systems' mean scores.
 
-    A system's mean is over the items that have both a judge's score and a human one (give the mean over annotators).
+    A system's mean is over the items that have both a judge's score and a human one (give the mean over annotators); unless `paired`,
+    each side's mean is over the items that this side has scored, whatever the other did.
     Intervals resample groups (documents) and keep the systems: estimate ± t x bootstrap standard error. They are about
     the correlation that samples of this many documents give for these systems; more documents have less noise in the
     means and so, usually, a higher correlation. (Simulated, 93-98 % cover that; nothing covers the correlation of the
@@ -48,6 +50,7 @@ def system_correlation(
         judge, human: (items,) numbers, NaN where missing.
         system: (items,) any sortable codes; the results follow their sorted order.
         group: (items,) what items share across systems; default every item its own.
+        paired: whether an item that one side did not score is left out of the other side's mean too.
         level, seed, resamples: of the bootstrap.
 
     Returns:
@@ -68,27 +71,30 @@ def system_correlation(
     if a.ndim != 1 or not a.shape == b.shape == index.shape:
         raise ShapeError(f"judge {a.shape}, human {b.shape} and system {index.shape} must be of the same items")
     groups = np.arange(len(a)) if group is None else as_index(group, len(a), "group")
-    used = ~(np.isnan(a) | np.isnan(b))
-    sums = _sums(a[used], b[used], index[used], as_index(groups[used], int(used.sum()), "group"), len(names))
+    of_a, of_b = ~np.isnan(a), ~np.isnan(b)
+    if paired:
+        of_a = of_b = of_a & of_b
+    used = of_a | of_b
+    code = as_index(groups[used], int(used.sum()), "group")
+    sums = np.concatenate([_sums(values[used], of[used], index[used], code, len(names)) for values, of in ((a, of_a), (b, of_b))], axis=1)
     mean_a, mean_b = _means(sums.sum(axis=0))
     estimates = {NAMES[m]: _estimate(m, mean_a, mean_b) for m in NAMES}
-    present = ~np.isnan(mean_a)
+    present = ~(np.isnan(mean_a) | np.isnan(mean_b))
     found = _intervals(sums[:, :, present], estimates, level, seed, resamples)
     return SystemCorrelation(estimates, found, mean_a, mean_b)
 
 
-def _sums(a: Floats, b: Floats, system: Ints, group: Ints, systems: int) -> Floats:
-    """Sums (groups, 3, systems) of 1, a and b."""
+def _sums(values: Floats, of: NDArray[np.bool_], system: Ints, group: Ints, systems: int) -> Floats:
+    """Sums (groups, 2, systems) of 1 and of the values, of the items `of` one side."""
     groups = int(group.max(initial=-1)) + 1
     key, size = group * systems + system, groups * systems
-    parts = [np.bincount(key, w, minlength=size).reshape(groups, systems) for w in (np.ones(len(a)), a, b)]
+    parts = [np.bincount(key[of], w, minlength=size).reshape(groups, systems) for w in (np.ones(int(of.sum())), values[of])]
     return np.stack(parts, axis=1)
 
 
 def _means(sums: Floats) -> tuple[Floats, Floats]:
-    """Means of a and b from sums (..., 3, systems), rounded so that equal means are equal."""
-    n = sums[..., 0, :]
-    return np.round(ratio(sums[..., 1, :], n), 12), np.round(ratio(sums[..., 2, :], n), 12)
+    """Means of a and b from sums (..., 4, systems), rounded so that equal means are equal."""
+    return np.round(ratio(sums[..., 1, :], sums[..., 0, :]), 12), np.round(ratio(sums[..., 3, :], sums[..., 2, :]), 12)
 
 
 def _estimate(method: Correlation, a: Floats, b: Floats) -> Estimate:
@@ -100,12 +106,14 @@ def _intervals(sums: Floats, estimates: dict[str, Estimate], level: float, seed:
     groups, _, systems = sums.shape
     if groups < MIN_GROUPS:
         return {name: no_interval(groups) for name in estimates}
+    if not systems:
+        return {name: no_interval(groups, estimate.reason) for name, estimate in estimates.items()}
     flat = sums.reshape(groups, -1)
     rng, parts = np.random.default_rng(seed), []
     step = max(1, _CHUNK // max(groups, systems * systems))
     for done in range(0, resamples, step):
         weights = rng.multinomial(groups, np.full(groups, 1 / groups), min(step, resamples - done)).astype(np.float64)
-        parts.append(_all(*_means((weights @ flat).reshape(-1, 3, systems))))
+        parts.append(_all(*_means((weights @ flat).reshape(-1, 4, systems))))
     out = {}
     for name, estimate, *replicates in zip(estimates, estimates.values(), *parts, strict=True):
         drawn = np.concatenate(replicates)

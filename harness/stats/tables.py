@@ -36,7 +36,7 @@ class Coincidences:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class AnnotatorPairs:
     """[two labels or more, k x k shares of an item's ordered pairs, k labels, labelled at all, k shares of labels].
 
     The k labels are of items with two or more (Fleiss' margins), the k shares of items with one or more (Gwet's).
@@ -65,7 +65,7 @@ def square(sums: Floats, at: int = 1) -> Floats:
 
 
 def split_pairs(sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """Of sums of `Pairs`: mean pair shares (..., k, k), Fleiss' margins (..., k), Gwet's margins (..., k)."""
+    """Of sums of `AnnotatorPairs`: mean pair shares (..., k, k), Fleiss' margins (..., k), Gwet's margins (..., k)."""
     k = round((sums.shape[-1] - 1) ** 0.5) - 1  # 1 + k² + k + 1 + k = (k + 1)² + 1
     pairs = sums[..., 1 : 1 + k * k].reshape(*sums.shape[:-1], k, k)
     labels, shares = sums[..., 1 + k * k : 1 + k * k + k], sums[..., -k:]

@@ -1,30 +1,37 @@
-"""Writing attempts down: the hot path, so a call and its prompt are worked on once and not with every attempt."""
+"""Writing attempts, and reading the last replies of calls.
+
+Writing is the hot path: a call and its prompt are encoded once, not with every attempt.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
 
 import msgspec
 from isal import isal_zlib
 
+from harness.errors import StoreError
+from harness.judges.usage import stored_reply
 from harness.model import Call, JudgeIdentity, Prompt, Reply
-from harness.store.opening import transaction
+from harness.store.opening import checksum, transaction
 
-_REMEMBERED = 1 << 14
+_REMEMBERED_IDS = 1 << 14
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """One try at a call: its reply, or the reason why there is none; exactly one of the two is set."""
+    """One attempt at a call: its reply, or the reason why there is none. Exactly one of the two is set."""
 
     call: Call
     reply: Reply | None
     lost: str | None
 
 
-class Recent:
-    """The ids that were added last: at least `count` of them, and less than twice as many and one addition."""
+class RecentIds:
+    """A set of the ids that were added last: at least `count` of them, and fewer than twice as many plus one addition."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -41,52 +48,89 @@ class Recent:
 
 
 class AttemptWriter:
-    """Writes attempts with the calls and prompts that they belong to."""
+    """Writes attempts with their calls and prompts."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._calls = Recent(_REMEMBERED)
-        self._prompts = Recent(_REMEMBERED)
+        self._calls = RecentIds(_REMEMBERED_IDS)
+        self._prompts = RecentIds(_REMEMBERED_IDS)
 
     def write(self, attempts: Sequence[Attempt], identity: JudgeIdentity) -> None:
-        """Commit attempts, numbered within their calls in the order given, and what is not yet known of their calls and prompts."""
+        """Commit attempts in the order given, with their calls and prompts. Attempts are numbered within their call."""
         calls = {attempt.call.call_id: attempt.call for attempt in attempts if attempt.call.call_id not in self._calls}
         prompts = {call.prompt.prompt_id: call.prompt for call in calls.values() if call.prompt.prompt_id not in self._prompts}
-        described = msgspec.json.encode(identity, order="sorted").decode()
+        identity_json = msgspec.json.encode(identity, order="sorted").decode()
         now = time.time()
         with transaction(self._db):
-            self._db.executemany("INSERT OR IGNORE INTO prompts VALUES (?, ?)", [(name, _body(prompt)) for name, prompt in prompts.items()])
             self._db.executemany(
-                "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [_row(call, identity.name, described) for call in calls.values()],
+                "INSERT OR IGNORE INTO prompts VALUES (?, ?)", [(prompt_id, _packed(prompt)) for prompt_id, prompt in prompts.items()]
             )
             self._db.executemany(
-                "INSERT INTO attempts SELECT ?, 1 + COALESCE((SELECT MAX(attempt) FROM attempts WHERE call_id = ?), 0), ?, ?, ?",
-                [(a.call.call_id, a.call.call_id, now, a.lost, _text(a.reply)) for a in attempts],
+                "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [_call_row(call, identity.name, identity_json) for call in calls.values()],
+            )
+            self._db.executemany(
+                "INSERT INTO attempts SELECT ?, 1 + COALESCE((SELECT MAX(attempt) FROM attempts WHERE call_id = ?), 0), ?, ?, ?, ?",
+                [(a.call.call_id, a.call.call_id, now, a.lost, *_with_checksum(a.reply)) for a in attempts],
             )
         self._calls.add(calls)
         self._prompts.add(prompts)
 
 
-def _text(reply: Reply | None) -> str | None:
-    return None if reply is None else msgspec.json.encode(reply).decode()
+def _with_checksum(reply: Reply | None) -> tuple[str | None, int | None]:
+    if reply is None:
+        return None, None
+    encoded = msgspec.json.encode(reply)
+    return encoded.decode(), checksum(encoded)
 
 
-def _body(prompt: Prompt) -> bytes:
+def _packed(prompt: Prompt) -> bytes:
     return isal_zlib.compress(msgspec.json.encode({"messages": prompt.messages, "schema": prompt.schema}), 1)
 
 
-def _row(call: Call, judge: str, identity: str) -> tuple[object, ...]:
-    ask = call.ask
+def _call_row(call: Call, judge: str, identity: str) -> tuple[object, ...]:
+    query = call.query
     return (
         call.call_id,
         call.prompt.prompt_id,
         judge,
         identity,
-        ask.item.item_id,
-        ",".join(ask.metrics),
-        str(ask.condition),
+        query.item.item_id,
+        ",".join(query.metrics),
+        str(query.condition),
         call.temperature,
-        ask.repeat,
+        query.repeat,
         call.seed,
     )
+
+
+FetchRows = Callable[..., list[tuple[Any, ...]]]  # the rows of a query with its parameters
+_IDS_PER_QUERY = 500
+_LAST_ATTEMPT = "SELECT MAX(attempt) FROM attempts WHERE call_id = value AND reply IS NOT NULL{since}"
+_LAST_REPLY = "SELECT reply FROM attempts WHERE call_id = value AND reply IS NOT NULL{since} ORDER BY attempt DESC LIMIT 1"
+
+
+def last_attempts(fetch: FetchRows, call_ids: Iterable[str], since: float | None = None) -> Iterator[int | None]:
+    """For each id, in order, the number of its last attempt that has a reply; None if it has none. Streams."""
+    return (attempt for _, attempt in _look_up(fetch, _LAST_ATTEMPT.format(since=_received_after(since)), call_ids))
+
+
+def last_replies(fetch: FetchRows, call_ids: Iterable[str], since: float | None = None) -> Iterator[Reply | None]:
+    """For each id, in order, its last reply; None if it has none. Streams. Raises StoreError for a damaged reply."""
+    for call_id, reply in _look_up(fetch, _LAST_REPLY.format(since=_received_after(since)), call_ids):
+        try:
+            yield None if reply is None else stored_reply(reply)
+        except msgspec.DecodeError as err:
+            raise StoreError(f"the reply of call {call_id} is damaged ({err}); 'harness store check' lists all damaged replies") from None
+
+
+def _received_after(since: float | None) -> str:
+    return "" if since is None else f" AND received > {since!r}"
+
+
+def _look_up(fetch: FetchRows, subquery: str, call_ids: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """`(call id, value of the subquery)`. Ids go to SQLite in chunks, as a JSON list, so a million ids need no more memory than 500."""
+    remaining = iter(call_ids)
+    while chunk := list(islice(remaining, _IDS_PER_QUERY)):
+        rows = fetch(f"SELECT ({subquery}) FROM json_each(?) ORDER BY key", msgspec.json.encode(chunk).decode())
+        yield from zip(chunk, (value for (value,) in rows), strict=True)

@@ -1,4 +1,4 @@
-"""Whether a store is whole: its file, and everything in it that can be checked against something else."""
+"""Checking a store: its file, and every row that can be checked against something else."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from harness.model import Message, Reply
-from harness.prompts.frames import Frame, prompt_hash
-from harness.store.batches import unpack
-from harness.store.opening import explained
-from harness.store.store import Store
+from harness.judges.usage import stored_reply
+from harness.model import Message
+from harness.prompts.templates import PromptTemplate, prompt_hash
+from harness.store.opening import checksum, explaining_errors
+from harness.store.store import Store, unpack_call_ids
 
 T = TypeVar("T")
-_SHOWN = 10  # problems of one kind
+_MOST_SHOWN = 10  # problems of one kind
 _COUNTED = {
     "runs": "runs",
     "calls": "calls",
@@ -28,53 +28,60 @@ _COUNTED = {
 }
 
 
-class Findings(msgspec.Struct, frozen=True):
-    """How much a store holds (None where it cannot be counted), and what is wrong with it, one sentence a problem."""
+class StoreReport(msgspec.Struct, frozen=True):
+    """The number of rows of each kind (None if they cannot be counted), and one sentence for each problem.
+
+    `without_checksum` counts replies of earlier versions: if one of them was changed and can still be read, the check does not see it.
+    """
 
     counts: dict[str, int | None]
     problems: tuple[str, ...]
+    without_checksum: int | None = 0
 
 
-def check(folder: Path) -> Findings:
-    """Look at every row of a store, as it stands at one moment. Raises StoreError when it cannot be opened at all."""
-    with Store.reading(folder) as store, explained(folder):
-        store.db.execute("BEGIN")  # a run may go on writing
-        problems = tuple(problem for look in _CHECKS for problem in _first(look(store.db)))
-        return Findings({name: _count(store.db, rows) for name, rows in _COUNTED.items()}, problems)
+def check(folder: Path) -> StoreReport:
+    """Check every row of a store at one moment. Raises StoreError when it cannot be opened at all."""
+    with Store.reading(folder) as store, explaining_errors(folder):
+        store.db.execute("BEGIN")  # a run may be writing to it
+        problems = tuple(problem for find_problems in _CHECKS for problem in _first(find_problems(store.db)))
+        counts = {name: _count(store.db, rows) for name, rows in _COUNTED.items()}
+        return StoreReport(counts, problems, _count(store.db, "attempts WHERE reply IS NOT NULL AND checksum IS NULL"))
 
 
 def _count(db: sqlite3.Connection, rows: str) -> int | None:
     try:
-        [[found]] = db.execute(f"SELECT COUNT(*) FROM {rows}")
-    except sqlite3.DatabaseError:  # which the checks have reported
+        [[count]] = db.execute(f"SELECT COUNT(*) FROM {rows}")
+    except sqlite3.DatabaseError:  # the checks have reported it
         return None
-    return int(found)
+    return int(count)
 
 
 def _first(problems: Iterator[str]) -> Iterator[str]:
-    """The first problems of a kind, and how many more there are; a damaged file ends the looking."""
+    """The first problems of a kind, and the number of the others. A damaged file ends the search."""
     try:
-        yield from islice(problems, _SHOWN)
+        yield from islice(problems, _MOST_SHOWN)
         if more := sum(1 for _ in problems):
             yield f"and {more} more of this kind"
     except sqlite3.DatabaseError as err:
-        yield f"the file cannot be read to the end ({err}): restore it from a copy"
+        yield f"the file cannot be read to its end ({err}): restore it from a copy"
 
 
 def _file(db: sqlite3.Connection) -> Iterator[str]:
-    for (said,) in db.execute("PRAGMA integrity_check"):
-        if said != "ok":
-            yield f"the file is damaged: {' '.join(said.split())}"
+    for (message,) in db.execute("PRAGMA integrity_check"):
+        if message != "ok":
+            yield f"the file is damaged: {' '.join(message.split())}"
 
 
 def _attempts(db: sqlite3.Connection) -> Iterator[str]:
-    decode = msgspec.json.Decoder(Reply).decode
-    for call_id, attempt, lost, reply in db.execute("SELECT call_id, attempt, lost, reply FROM attempts"):
+    query = "SELECT call_id, attempt, lost, CAST(reply AS BLOB), checksum FROM attempts"  # a damaged text may not be decodable
+    for call_id, attempt, lost, reply, expected in db.execute(query):
         if (reply is None) == (lost is None):
-            what = "neither a reply nor a reason" if reply is None else "a reply and also a reason"
-            yield f"attempt {attempt} of call {call_id} has {what} why there is none"
-        if reply is not None and (wrong := _tried(decode, reply)[1]):
+            contents = "neither a reply nor a reason" if reply is None else "both a reply and a reason"
+            yield f"attempt {attempt} of call {call_id} has {contents} why there is none"
+        if reply is not None and (wrong := _try_to_read(stored_reply, reply)[1]):
             yield f"attempt {attempt} of call {call_id} has a reply that cannot be read: {wrong}"
+        elif reply is not None and expected is not None and checksum(reply) != expected:
+            yield f"attempt {attempt} of call {call_id} has a different reply than the one that was received: its checksum differs"
 
 
 def _numbers(db: sqlite3.Connection) -> Iterator[str]:
@@ -89,13 +96,13 @@ def _numbers(db: sqlite3.Connection) -> Iterator[str]:
 def _calls(db: sqlite3.Connection) -> Iterator[str]:
     query = "SELECT DISTINCT call_id FROM attempts WHERE NOT EXISTS (SELECT 1 FROM calls WHERE calls.call_id = attempts.call_id)"
     for (call_id,) in db.execute(query):
-        yield f"there are attempts of call {call_id}, but no such call"
+        yield f"there are attempts of call {call_id}, but the call is missing"
 
 
 def _prompts_of_calls(db: sqlite3.Connection) -> Iterator[str]:
     query = "SELECT call_id, prompt_id FROM calls WHERE NOT EXISTS (SELECT 1 FROM prompts WHERE prompts.prompt_id = calls.prompt_id)"
     for call_id, prompt_id in db.execute(query):
-        yield f"call {call_id} asks prompt {prompt_id}, which is not here"
+        yield f"call {call_id} asks prompt {prompt_id}, which is missing"
 
 
 class _Body(msgspec.Struct):
@@ -111,31 +118,39 @@ def _prompts(db: sqlite3.Connection) -> Iterator[str]:
         return prompt_hash(body.messages, body.schema)
 
     for prompt_id, packed in db.execute("SELECT prompt_id, body FROM prompts"):
-        found, wrong = _tried(hashed, packed)
+        body_hash, wrong = _try_to_read(hashed, packed)
         if wrong:
             yield f"prompt {prompt_id} cannot be read: {wrong}"
-        elif found != prompt_id:
-            yield f"prompt {prompt_id} has another text than it was made with: the hash of what is here is {found}"
+        elif body_hash != prompt_id:
+            yield f"prompt {prompt_id} has a different text than it was made with: its hash is {body_hash}"
 
 
-def _rest(db: sqlite3.Connection) -> Iterator[str]:
-    frame, spec = msgspec.json.Decoder(Frame).decode, msgspec.json.Decoder(dict[str, Any]).decode
-    for what, query, decode in (
-        ("the prompt frame", "SELECT key, frame FROM frames", frame),
+def _templates(db: sqlite3.Connection) -> Iterator[str]:
+    decode = msgspec.json.Decoder(PromptTemplate).decode
+    for key, template, expected in db.execute("SELECT key, frame, checksum FROM frames"):
+        if wrong := _try_to_read(decode, template)[1]:
+            yield f"the prompt template {key} cannot be read: {wrong}"
+        elif expected is not None and checksum(template) != expected:
+            yield f"the prompt template {key} is different from the one that was stored: its checksum differs"
+
+
+def _runs_and_batches(db: sqlite3.Connection) -> Iterator[str]:
+    spec = msgspec.json.Decoder(dict[str, Any]).decode
+    for kind, query, decode in (
         ("the specification of run", "SELECT name, spec FROM runs ORDER BY number", spec),
-        ("the list of calls of batch", "SELECT batch_id, calls FROM batches", unpack),
+        ("the list of calls of batch", "SELECT batch_id, calls FROM batches", unpack_call_ids),
     ):
-        for name, found in db.execute(query):
-            if wrong := _tried(decode, found)[1]:
-                yield f"{what} {name} cannot be read: {wrong}"
+        for name, stored in db.execute(query):
+            if wrong := _try_to_read(decode, stored)[1]:
+                yield f"{kind} {name} cannot be read: {wrong}"
 
 
-def _tried(read: Callable[[Any], T], found: Any) -> tuple[T | None, str]:
-    """What `read` makes of something, and what is wrong with it, if anything."""
+def _try_to_read(read: Callable[[Any], T], stored: Any) -> tuple[T | None, str]:
+    """The result of `read`, and what is wrong with the stored value, if anything."""
     try:
-        return read(found), ""
+        return read(stored), ""
     except (msgspec.DecodeError, zlib.error, UnicodeDecodeError, TypeError) as err:
         return None, str(err) or type(err).__name__
 
 
-_CHECKS = (_file, _attempts, _numbers, _calls, _prompts_of_calls, _prompts, _rest)
+_CHECKS = (_file, _attempts, _numbers, _calls, _prompts_of_calls, _prompts, _templates, _runs_and_batches)

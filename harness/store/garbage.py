@@ -1,19 +1,22 @@
-"""Removing from a store what is of no use any more. Replies are never removed."""
+"""Deleting unreferenced rows of a store. Answers are never deleted."""
 
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from harness.errors import StoreError
-from harness.prompts.frames import program_hash
-from harness.store.opening import FILE, explained, find, transaction
+from harness.judges.refusals import is_endpoint_refusal
+from harness.judges.usage import stored_reply
+from harness.prompts.templates import program_hash
+from harness.store.opening import FILE, explaining_errors, store_path, transaction
 from harness.store.store import Store
 
-# What is of no use, by table. A frame that was worded by another version of the program cannot be made again, so it stays as long as
-# there is a run that was made with that version: its report is read with it.
+# Unreferenced rows, by table. A prompt template (`frames`) of another version of the program cannot be made again. It stays as long as
+# there is a run of that version, because the run's report needs it.
 _GARBAGE = {
     "frames": "substr(key, 1, instr(key, ':') - 1) NOT IN (SELECT value FROM json_each(:programs))",
     "attempts": "reply IS NULL AND attempt < "
@@ -24,7 +27,7 @@ _GARBAGE = {
 
 
 class Removed(msgspec.Struct, frozen=True):
-    """How many rows were removed, and how many bytes the file takes before and after; a dry run leaves it as it is."""
+    """The number of deleted rows by table, and the bytes of the file before and after. A dry run deletes nothing."""
 
     frames: int
     attempts: int
@@ -32,61 +35,83 @@ class Removed(msgspec.Struct, frozen=True):
     prompts: int
     bytes_before: int
     bytes_after: int
+    refusals: int = 0
 
 
-def collect(folder: Path, *, dry_run: bool = False) -> Removed:
-    """Remove prompt frames that no run can use, lost attempts of calls that were answered later, calls that were never tried and prompts
-    that no call asks; then give the room back to the disk.
+def collect(folder: Path, *, dry_run: bool = False, endpoint_refusals: bool = False) -> Removed:
+    """Delete unreferenced rows and reclaim disk space.
+
+    Unreferenced are prompt templates that no run can use, lost attempts of calls that were answered later, calls without attempts, and
+    prompts without calls. `endpoint_refusals` also deletes replies that are refusals by the endpoint, which earlier versions stored as
+    answers (a dry run does not count the rows that only they refer to).
 
     Raises StoreError when there is no store, or another process holds the folder.
     """
-    before = _bytes(find(folder))
+    before = _bytes(store_path(folder))
     if dry_run:
-        with Store.reading(folder) as store, explained(folder):
-            rows = {table: found.fetchone()[0] for table, found in _garbage(store.db, "SELECT COUNT(*)").items()}
+        with Store.reading(folder) as store, explaining_errors(folder):
+            refusals = len(_refusals(store.db)) if endpoint_refusals else 0
+            rows = {table: cursor.fetchone()[0] for table, cursor in _on_garbage(store.db, "SELECT COUNT(*)").items()}
     else:
-        with Store.writing(folder) as store, explained(folder):
+        with Store.writing(folder) as store, explaining_errors(folder):
             with transaction(store.db):
-                rows = {table: found.rowcount for table, found in _garbage(store.db, "DELETE").items()}
-                _number_anew(store.db)
-            _shrink(store.db, anew=any(rows.values()))
-    return Removed(**rows, bytes_before=before, bytes_after=_bytes(folder / FILE))
+                refusals = _remove_refusals(store.db) if endpoint_refusals else 0
+                rows = {table: cursor.rowcount for table, cursor in _on_garbage(store.db, "DELETE").items()}
+                _renumber(store.db)
+            _shrink(store.db, rewrite=bool(refusals) or any(rows.values()))
+    return Removed(**rows, bytes_before=before, bytes_after=_bytes(folder / FILE), refusals=refusals)
 
 
-def _garbage(db: sqlite3.Connection, statement: str) -> dict[str, sqlite3.Cursor]:
-    """Count or delete what is of no use, by table."""
-    used = {"programs": _programs(db)}
-    return {table: db.execute(f"{statement} FROM {table} WHERE {where}", used) for table, where in _GARBAGE.items()}
+def _refusals(db: sqlite3.Connection) -> list[tuple[str, int]]:
+    """Call id and number of every attempt whose reply is a refusal by the endpoint."""
+    refusals = []
+    for call_id, number, reply in db.execute('SELECT call_id, attempt, reply FROM attempts WHERE reply LIKE \'%"error":"%\''):
+        with suppress(msgspec.DecodeError):  # 'store check' reports damaged replies
+            if is_endpoint_refusal(stored_reply(reply)):
+                refusals.append((call_id, number))
+    return refusals
+
+
+def _remove_refusals(db: sqlite3.Connection) -> int:
+    refusals = _refusals(db)
+    db.executemany("DELETE FROM attempts WHERE call_id = ? AND attempt = ?", refusals)
+    return len(refusals)
+
+
+def _on_garbage(db: sqlite3.Connection, statement: str) -> dict[str, sqlite3.Cursor]:
+    """Count or delete unreferenced rows, by table."""
+    parameters = {"programs": _programs(db)}
+    return {table: db.execute(f"{statement} FROM {table} WHERE {where}", parameters) for table, where in _GARBAGE.items()}
 
 
 def _programs(db: sqlite3.Connection) -> str:
-    """The versions of the wording that are in use, as a JSON list: this program's, and those that runs were made with."""
+    """The prompt programs in use, as a JSON list of hashes: that of this version, and those of the stored runs."""
     used = {program_hash()}
     for name, spec in db.execute("SELECT name, spec FROM runs"):
         try:
             used.add(msgspec.json.decode(spec)["prompts"])
         except (msgspec.DecodeError, KeyError, TypeError):
             raise StoreError(
-                f"the specification of run {name} is damaged, so that it is unknown what it needs; nothing was removed"
+                f"the specification of run {name} is damaged, so it is unknown which rows it needs; nothing was removed"
             ) from None
     return msgspec.json.encode(sorted(used)).decode()
 
 
-def _number_anew(db: sqlite3.Connection) -> None:
-    """Attempts are numbered from 1 without gaps, in the order that they have."""
+def _renumber(db: sqlite3.Connection) -> None:
+    """Number the attempts of each call from 1 without gaps, in their order."""
     gaps = db.execute("SELECT call_id FROM attempts GROUP BY call_id HAVING MAX(attempt) != COUNT(*)").fetchall()
     for (call_id,) in gaps:
-        left = db.execute("SELECT attempt FROM attempts WHERE call_id = ? ORDER BY attempt", (call_id,)).fetchall()
+        remaining = db.execute("SELECT attempt FROM attempts WHERE call_id = ? ORDER BY attempt", (call_id,)).fetchall()
         db.executemany(
             "UPDATE attempts SET attempt = ? WHERE call_id = ? AND attempt = ?",
-            [(number, call_id, attempt) for number, (attempt,) in enumerate(left, start=1)],
+            [(number, call_id, attempt) for number, (attempt,) in enumerate(remaining, start=1)],
         )
 
 
-def _shrink(db: sqlite3.Connection, *, anew: bool) -> None:
-    """Write the file anew where rows were removed, or where an earlier removal could not do so for want of room."""
+def _shrink(db: sqlite3.Connection, *, rewrite: bool) -> None:
+    """Rewrite the file if rows were deleted, now or by an earlier command that had too little disk space to rewrite it."""
     [[free_pages]] = db.execute("PRAGMA freelist_count")
-    if anew or free_pages:
+    if rewrite or free_pages:
         db.execute("VACUUM")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 

@@ -1,4 +1,4 @@
-"""Making one store of several: the results of machines that shared the asking."""
+"""Merging stores: the results of machines that shared a run."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from typing import Any
 import msgspec
 
 from harness.errors import UsageError
-from harness.store.batches import SUBMITTED
-from harness.store.opening import FILE, explained, transaction
-from harness.store.store import Store
+from harness.store.opening import FILE, explaining_errors, transaction
+from harness.store.store import SUBMITTED, Store
 
 _Row = tuple[Any, ...]
 
 
 class Merged(msgspec.Struct, frozen=True):
-    """How many rows the target gained."""
+    """The number of rows that the target gained, by table."""
 
     runs: int
     frames: int
@@ -32,22 +31,22 @@ class Merged(msgspec.Struct, frozen=True):
 
 
 def merge(sources: Sequence[Path], out: Path) -> Merged:
-    """Add what the stores of `sources` hold to that of `out`, which is made if need be: everything, or nothing where that fails.
+    """Add the rows of the stores of `sources` to the store of `out`, which is created if necessary: all of them or, after an error, none.
 
-    What is there already is not taken twice. Attempts of one call, and runs, stand in the order of their times, but those of one store
-    keep their order whatever its clock said. Raises UsageError when a source is the target, StoreError for a source that is no store or
-    of a newer version, and as `Store.writing` for the target.
+    Rows that the target has already are not added again. Attempts of a call, and runs, are ordered by time, but rows of one store keep
+    their order whatever its clock said. Raises UsageError when a source is the target, StoreError for a source that is not a store or is
+    of a newer version, and the errors of `Store.writing` for the target.
     """
     for source in sources:
         if source.resolve() == out.resolve() or _same(source / FILE, out / FILE):
-            raise UsageError(f"{source} is read and cannot be written to as well; name another folder with --out")
+            raise UsageError(f"{source} is a source and cannot be the target too; name another folder with --out")
     with ExitStack() as opened:
         stores = [opened.enter_context(Store.reading(source)) for source in sources]
         target = opened.enter_context(Store.writing(out))
         before = _rows(target.db)
-        with explained(out), transaction(target.db):
+        with explaining_errors(out), transaction(target.db):
             for store in stores:
-                _add(target.db, store)
+                _add_store(target.db, store)
         return Merged(**{table: count - before[table] for table, count in _rows(target.db).items()})
 
 
@@ -59,19 +58,19 @@ def _rows(db: sqlite3.Connection) -> dict[str, int]:
     return {table: db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] for table in Merged.__struct_fields__}
 
 
-def _add(target: sqlite3.Connection, source: Store) -> None:
-    with explained(source.folder):
-        source.db.execute("BEGIN")  # a run may go on writing
+def _add_store(target: sqlite3.Connection, source: Store) -> None:
+    with explaining_errors(source.folder):
+        source.db.execute("BEGIN")  # a run may be writing to it
     _add_runs(target, source)
-    for table, columns in (("frames", 2), ("prompts", 2), ("calls", 10)):
-        target.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({_marks(columns)})", _read(source, f"SELECT * FROM {table}"))
+    for table, columns in (("frames", 3), ("prompts", 2), ("calls", 10)):
+        target.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({_placeholders(columns)})", _read(source, f"SELECT * FROM {table}"))
     _add_attempts(target, source)
     _add_batches(target, source)
 
 
 def _read(source: Store, query: str) -> Iterator[_Row]:
-    """Rows of a source, one at a time; what goes wrong is said of the source, not of the target."""
-    with explained(source.folder):
+    """Stream rows of a source. Errors name the source, not the target."""
+    with explaining_errors(source.folder):
         yield from source.db.execute(query)
 
 
@@ -85,29 +84,31 @@ def _add_runs(target: sqlite3.Connection, source: Store) -> None:
 
 
 def _add_attempts(target: sqlite3.Connection, source: Store) -> None:
-    rows = _read(source, "SELECT call_id, received, reply, lost FROM attempts ORDER BY call_id, attempt")
+    """Copy checksums with their replies. An attempt with a checksum and the same attempt without one are the same attempt."""
+    rows = _read(source, "SELECT call_id, received, reply, lost, checksum FROM attempts ORDER BY call_id, attempt")
     for call_id, theirs in groupby(rows, key=lambda row: row[0]):
-        query = "SELECT call_id, received, reply, lost FROM attempts WHERE call_id = ? ORDER BY attempt"
+        query = "SELECT call_id, received, reply, lost, checksum FROM attempts WHERE call_id = ? ORDER BY attempt"
         ours = target.execute(query, (call_id,)).fetchall()
-        if new := [attempt for attempt in theirs if attempt not in ours]:
+        known = {attempt[:4] for attempt in ours}
+        if new := [attempt for attempt in theirs if attempt[:4] not in known]:
             target.execute("DELETE FROM attempts WHERE call_id = ?", (call_id,))
             target.executemany(
-                "INSERT INTO attempts (attempt, call_id, received, reply, lost) VALUES (?, ?, ?, ?, ?)",
-                ((number, *attempt) for number, attempt in enumerate(in_order(ours, new, key=_reception), start=1)),
+                "INSERT INTO attempts (attempt, call_id, received, reply, lost, checksum) VALUES (?, ?, ?, ?, ?, ?)",
+                ((number, *attempt) for number, attempt in enumerate(in_order(ours, new, key=_received_order), start=1)),
             )
 
 
-def _reception(attempt: _Row) -> _Row:
-    """When an attempt came to its end; of two at the same moment, which is first must not depend on who is merged first."""
-    _, received, reply, lost = attempt
+def _received_order(attempt: _Row) -> _Row:
+    """Order by time. Of two attempts at the same time, the first must not depend on the order of the sources."""
+    _, received, reply, lost, _ = attempt
     return received, reply or "", lost or ""
 
 
 def _add_batches(target: sqlite3.Connection, source: Store) -> None:
     for batch in _read(source, "SELECT batch_id, run, judge, submitted, state, calls FROM batches ORDER BY rowid"):
-        target.execute(f"INSERT OR IGNORE INTO batches VALUES ({_marks(6)})", batch)
+        target.execute(f"INSERT OR IGNORE INTO batches VALUES ({_placeholders(6)})", batch)
         target.execute("UPDATE batches SET state = ? WHERE batch_id = ? AND state = ?", (batch[4], batch[0], SUBMITTED))
 
 
-def _marks(count: int) -> str:
+def _placeholders(count: int) -> str:
     return ", ".join("?" * count)

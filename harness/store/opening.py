@@ -1,50 +1,65 @@
-"""Opening a results folder: its lock, its SQLite file, and what goes wrong with either in one sentence with what to do."""
+"""Opening a results folder: its lock, its SQLite file, checksums, and errors in one sentence that says what to do."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import sys
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from harness.errors import StoreError
+from harness.tables import PRIVATE_FILE
 
 FILE = "store.sqlite"
+# What another process may see of the command line of the process that holds the folder: commands, and flags without private values.
+_COMMANDS = frozenset({"run", "store", "gc", "merge", "batch", "collect", "forget", "board", "verify"})
+_PUBLIC_FLAGS = frozenset({"--langs", "--tasks", "--metrics", "--limit", "--variant", "--repeats", "--engine", "--concurrency", "--board"})
 _DAMAGED = "the file is damaged; move it away, or restore it from a copy"
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the disk say into one sentence with what to do."""
+def explaining_errors(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite and the disk into one sentence that says what to do."""
     try:
         yield
     except sqlite3.DatabaseError as err:
-        said = str(err)
+        message = str(err)
         advice = {
-            "disk I/O error": "is the disk full, or failing? Make room, then run the same command again: what was received is kept",
-            "disk is full": "make room, then run the same command again: what was received is kept",
+            "disk I/O error": "is the disk full, or failing? Make room, then run the same command again: all replies so far are kept",
+            "disk is full": "make room, then run the same command again: all replies so far are kept",
             "readonly": "choose a folder that can be written with --out",
             "unable to open": "choose a folder that can be written with --out",
-            "not a database": "it is no store of this program; move it away",
-            "no such table": "it is no store of this program; move it away",
+            "not a database": "it is not a store of this program; move it away",
+            "no such table": "it is not a store of this program; move it away",
             "malformed": _DAMAGED,
             "Could not decode": _DAMAGED,
             "locked": "another program uses the file; close it there, or wait",
         }
-        what = next((advice[words] for words in advice if words in said), "is the disk healthy?")
-        raise StoreError(f"{path}: {said}; {what}") from None
+        what_to_do = next((advice[words] for words in advice if words in message), "is the disk healthy?")
+        raise StoreError(f"{path}: {message}; {what_to_do}") from None
     except OSError as err:
         raise StoreError(f"{path} cannot be used ({err.strerror or err}); choose a folder that can be written with --out") from None
 
 
+def checksum(data: bytes) -> int:
+    """The CRC-32 of a reply or a prompt template, which cannot be checked against anything else.
+
+    It detects every flipped bit and every damage of up to 32 bits in a row, and misses one in four billion other damages. It does not
+    protect against somebody who changes a reply on purpose.
+    """
+    return zlib.crc32(data)
+
+
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All that is written in the block is committed at its end, or none of it."""
+    """Commit everything that the block writes, or nothing."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -55,17 +70,17 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def find(folder: Path) -> Path:
-    """The file of a results folder. Raises StoreError where there is none."""
+def store_path(folder: Path) -> Path:
+    """The store of a results folder. Raises StoreError if there is none."""
     path = folder / FILE
     if not path.is_file():
         raise StoreError(f"no results in {folder}: there is no {FILE}; name the folder of an earlier run with --out")
     return path
 
 
-def hold(folder: Path) -> FileLock:
-    """Take the folder for this process, until it ends. Raises StoreError with who has it."""
-    lock = FileLock(folder / ".lock")
+def lock_folder(folder: Path) -> FileLock:
+    """Lock the folder for this process. Raises StoreError, which names the process that holds the lock."""
+    lock = FileLock(folder / ".lock", mode=PRIVATE_FILE)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -76,38 +91,67 @@ def hold(folder: Path) -> FileLock:
 
 
 def connect_to_write(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=10, isolation_level=None)
+    """Open the file, which is created if necessary, for its owner only. SQLite gives its log and its index the same mode.
+
+    One thread uses the connection at a time, but not always the same one: in a notebook, calls are asked from another thread.
+    """
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))
+    return sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
 
 
 def set_up_to_write(db: sqlite3.Connection) -> None:
-    """From here on a commit survives the death of the process at once, and a loss of power from the next checkpoint on."""
+    """From now on a commit survives the end of the process at once, and a loss of power from the next checkpoint on."""
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
-    db.execute("PRAGMA wal_autocheckpoint = 4000")  # pages; copying them back more often costs as much as the commits themselves
+    db.execute("PRAGMA wal_autocheckpoint = 4000")  # pages; more frequent checkpoints would cost as much as the commits
 
 
-def connect_to_look(path: Path) -> sqlite3.Connection:
-    """Open read-only. Where nothing can be written, SQLite has to be told that nobody else writes either."""
-    settled = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
-    return sqlite3.connect(f"{path.resolve().as_uri()}?{'immutable=1' if settled else 'mode=ro'}", uri=True, isolation_level=None)
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open read-only. In a read-only folder SQLite has to be told that nobody else writes either."""
+    immutable = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
+    return sqlite3.connect(f"{path.resolve().as_uri()}?{'immutable=1' if immutable else 'mode=ro'}", uri=True, isolation_level=None)
 
 
-def set_up_to_look(db: sqlite3.Connection) -> None:
-    """Keep the upper levels of a million calls' index in memory."""
+def set_up_to_read(db: sqlite3.Connection) -> None:
+    """Keep the upper levels of the index of a million calls in memory."""
     db.execute("PRAGMA cache_size = -16000")  # kilobytes
 
 
 def write_holder(db: sqlite3.Connection) -> None:
-    """Note this process for whoever finds the folder held."""
-    holder = json.dumps({"pid": os.getpid(), "command": " ".join(sys.argv[1:])[:200]})
+    """Record the id and the command of this process for others that find the folder locked; without addresses and tokens."""
+    holder = json.dumps({"pid": os.getpid(), "command": _public_command(sys.argv[1:])})
     db.execute("INSERT OR REPLACE INTO meta VALUES ('holder', ?)", (holder,))
 
 
+def _public_command(words: Sequence[str]) -> str:
+    """A command line as it may be stored: the command, its flags, and the values of flags that hold nothing private.
+
+    >>> _public_command(["run", "--langs", "cs", "--base-url", "http://10.0.0.1:8000/v1", "--out=x", "token"])
+    'run --langs cs --base-url … --out … …'
+    """
+    shown: list[str] = []
+    for number, word in enumerate(words):
+        flag, equals, value = word.partition("=")
+        if word in _COMMANDS and number < 2:
+            shown.append(word)
+        elif re.fullmatch(r"--[a-z][a-z-]*", flag):
+            shown += [flag, *([_public_value(flag, value)] if equals else [])]
+        else:
+            shown.append(_public_value(shown[-1] if shown else "", word))
+    return " ".join(shown)
+
+
+def _public_value(flag: str, value: str) -> str:
+    return value if flag in _PUBLIC_FLAGS and re.fullmatch(r"[\w,.:+-]{1,40}", value) else "…"
+
+
 def _holder(path: Path) -> str:
+    """The process that holds the folder, in words; empty if it is unknown."""
     try:
-        with closing(connect_to_look(path)) as db:
-            [[found]] = db.execute("SELECT value FROM meta WHERE key = 'holder'")
-        holder = json.loads(found)
-        return f" (process {holder['pid']}: harness {holder['command']})"
-    except (sqlite3.Error, ValueError, KeyError):
+        with closing(connect_to_read(path)) as db:
+            [[value]] = db.execute("SELECT value FROM meta WHERE key = 'holder'")
+        holder = json.loads(value)
+        command = _public_command(str(holder["command"]).split())  # earlier versions stored all values
+        return f" (process {int(holder['pid'])}: harness {command})"
+    except (sqlite3.Error, ValueError, KeyError, TypeError):
         return ""

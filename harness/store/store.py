@@ -1,65 +1,100 @@
-"""One results folder's store, opened to run or to look."""
+"""The store of one results folder, opened to write or only to read."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from harness.errors import StoreError
 from harness.model import JudgeIdentity, Reply
-from harness.store import batches, lookup, opening, schema
+from harness.prompts.templates import PromptTemplate
+from harness.store import attempts, opening, schema
 from harness.store.attempts import Attempt, AttemptWriter
-from harness.store.batches import Batch
-from harness.store.export import rows
-from harness.store.opening import explained
+from harness.store.opening import checksum, explaining_errors
+from harness.tables import make_folder
+
+SUBMITTED = "submitted"  # the state of a batch until it is settled
+_EXPORT = """
+SELECT call_id, prompt_id, judge, item_id, metrics, condition, temperature, repeat,
+  (SELECT reply FROM attempts WHERE call_id = calls.call_id AND reply IS NOT NULL ORDER BY attempt DESC LIMIT 1) AS reply
+FROM calls WHERE reply IS NOT NULL AND (:judge IS NULL OR judge = :judge) ORDER BY call_id
+"""
+
+
+class StoredBatch(msgspec.Struct, frozen=True):
+    """A provider batch: its run and judge, when it was submitted (seconds since 1970), its state, and its call ids in order."""
+
+    batch_id: str
+    run: str
+    judge: str
+    submitted: float
+    state: str
+    calls: tuple[str, ...]
+
+
+def unpack_call_ids(calls: bytes) -> tuple[str, ...]:
+    """The call ids of a batch. Raises zlib.error or msgspec.DecodeError if they are damaged."""
+    return msgspec.json.decode(zlib.decompress(calls), type=tuple[str, ...])
+
+
+def _is_template(data: bytes) -> bool:
+    """Whether the bytes are a prompt template: the only check for templates without a checksum."""
+    try:
+        msgspec.json.decode(data, type=PromptTemplate)
+    except (msgspec.DecodeError, TypeError):
+        return False
+    return True
 
 
 class Store:
-    """One results folder. Open it with `Store.writing(folder)` to run, or `Store.reading(folder)` to look.
+    """The store of a results folder. Open it with `Store.writing(folder)` to run, or with `Store.reading(folder)` to read only.
 
-    `db` is its connection, for the modules beside this one.
+    `db` is its connection, for the other modules of this package.
     """
 
-    def __init__(self, folder: Path, db: sqlite3.Connection, held: ExitStack) -> None:
+    def __init__(self, folder: Path, db: sqlite3.Connection, resources: ExitStack) -> None:
         self.folder = folder
         self.db = db
-        self._held = held
-        self._attempts = AttemptWriter(db)
+        self._resources = resources
+        self._writer = AttemptWriter(db)
 
     @classmethod
     def writing(cls, folder: Path) -> Store:
-        """Open for a run: make it if need be, or bring one of an earlier version up to date.
+        """Open for a run. Creates the store if necessary, and updates a store of an earlier version.
 
         Raises StoreError when another process holds the folder, it cannot be written, or the store is of a newer version.
         """
         path = folder / opening.FILE
-        with explained(path), ExitStack() as held:
-            folder.mkdir(parents=True, exist_ok=True)
-            held.callback(opening.hold(folder).release)
+        with explaining_errors(path), ExitStack() as resources:
+            make_folder(folder, private=True)
+            resources.callback(opening.lock_folder(folder).release)
             db = opening.connect_to_write(path)
-            held.callback(db.close)
-            schema.bring_up_to_date(db, folder)
+            resources.callback(db.close)
+            schema.update(db, folder)
             opening.set_up_to_write(db)
             opening.write_holder(db)
-            return cls(folder, db, held.pop_all())
+            return cls(folder, db, resources.pop_all())
 
     @classmethod
     def reading(cls, folder: Path) -> Store:
-        """Open to look only; nothing is changed, whatever its version. Raises StoreError when there is nothing, or something newer."""
-        path = opening.find(folder)
-        with explained(path), ExitStack() as held:
-            db = opening.connect_to_look(path)
-            held.callback(db.close)
-            schema.look_up_to_date(db, folder)
-            opening.set_up_to_look(db)
-            return cls(folder, db, held.pop_all())
+        """Open to read only; a store of any version stays unchanged. Raises StoreError if there is no store or a newer one."""
+        path = opening.store_path(folder)
+        with explaining_errors(path), ExitStack() as resources:
+            db = opening.connect_to_read(path)
+            resources.callback(db.close)
+            schema.add_views(db, folder)
+            opening.set_up_to_read(db)
+            return cls(folder, db, resources.pop_all())
 
     def close(self) -> None:
-        self._held.close()
+        self._resources.close()
 
     def __enter__(self) -> Store:
         return self
@@ -67,57 +102,98 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def get_frame(self, key: str) -> bytes | None:
-        found = self._fetch("SELECT frame FROM frames WHERE key = ?", key)
-        return bytes(found[0][0]) if found else None
+    def get_template(self, key: str) -> bytes | None:
+        """The prompt template under a key. Raises StoreError for a damaged one: prompts made from it would be different."""
+        rows = self._fetch("SELECT frame, checksum FROM frames WHERE key = ?", key)
+        if not rows:
+            return None
+        template, expected = rows[0]
+        if not (_is_template(template) if expected is None else checksum(template) == expected):
+            raise StoreError(
+                f"{self.folder}: the prompt template {key} is damaged, and prompts made from it would be different; "
+                "restore the store from a copy ('harness store check' lists everything that is damaged)"
+            )
+        return bytes(template)
 
-    def put_frame(self, key: str, frame: bytes) -> None:
-        with explained(self.folder):
-            self.db.execute("INSERT OR REPLACE INTO frames VALUES (?, ?)", (key, frame))
+    def put_template(self, key: str, template: bytes) -> None:
+        with explaining_errors(self.folder):
+            self.db.execute("INSERT OR REPLACE INTO frames VALUES (?, ?, ?)", (key, template, checksum(template)))
 
     def put_run(self, name: str, spec: bytes) -> None:
-        """Note a run, once; its place among the runs is the order of noting, whatever the clock says."""
-        with explained(self.folder):
+        """Record a run, once. Runs are numbered in the order of recording, whatever the clock says."""
+        with explaining_errors(self.folder):
             self.db.execute("INSERT OR IGNORE INTO runs (name, spec, created) VALUES (?, ?, ?)", (name, spec.decode(), time.time()))
 
     def runs(self) -> dict[str, str]:
         """`{run name: specification as JSON}`, oldest first."""
         return dict(self._fetch("SELECT name, spec FROM runs ORDER BY number"))
 
-    def put_attempts(self, attempts: Sequence[Attempt], identity: JudgeIdentity) -> None:
-        """Commit attempts, numbered within their calls in the order given, with their calls and prompts: all of it or nothing."""
-        with explained(self.folder):
-            self._attempts.write(attempts, identity)
+    def note(self, key: str) -> str | None:
+        """The note under a key; None if there is none."""
+        rows = self._fetch("SELECT value FROM meta WHERE key = ?", key)
+        return str(rows[0][0]) if rows else None
 
-    def last_attempts(self, call_ids: Iterable[str]) -> Iterator[int | None]:
-        """For each id, in order, the number of its last attempt that has a reply; None where it has none. Streams."""
-        return lookup.last_attempts(self._fetch, call_ids)
+    def put_note(self, key: str, value: str | None) -> None:
+        """Set the note under a key; None deletes it."""
+        with explaining_errors(self.folder):
+            if value is None:
+                self.db.execute("DELETE FROM meta WHERE key = ?", (key,))
+            else:
+                self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
-    def replies(self, call_ids: Iterable[str]) -> Iterator[Reply | None]:
-        """For each id, in order, its last reply; None where it has none. Streams. Raises StoreError for one that is damaged."""
-        return lookup.replies(self._fetch, call_ids)
+    def last_received(self) -> float:
+        """When the last attempt was received, in seconds since 1970; 0 if there is none."""
+        return float(self._fetch("SELECT COALESCE(MAX(received), 0) FROM attempts")[0][0])
+
+    def put_attempts(self, received: Sequence[Attempt], identity: JudgeIdentity) -> None:
+        """Commit attempts with their calls and prompts, all or nothing. Attempts are numbered within their call, in the order given."""
+        with explaining_errors(self.folder):
+            self._writer.write(received, identity)
+
+    def last_attempts(self, call_ids: Iterable[str], since: float | None = None) -> Iterator[int | None]:
+        """For each id, in order, the number of its last attempt with a reply (received after `since`); None if it has none. Streams."""
+        return attempts.last_attempts(self._fetch, call_ids, since)
+
+    def replies(self, call_ids: Iterable[str], since: float | None = None) -> Iterator[Reply | None]:
+        """For each id, in order, its last reply (received after `since`); None if it has none. Streams.
+
+        Raises StoreError for a damaged reply.
+        """
+        return attempts.last_replies(self._fetch, call_ids, since)
 
     def put_batch(self, batch_id: str, run: str, judge: str, calls: Sequence[str]) -> None:
-        """Note a batch of calls that the provider has taken, in the state `submitted`; one that is noted already stays as it is."""
-        with explained(self.folder):
-            batches.put(self.db, batch_id, run, judge, calls)
+        """Record a submitted batch in the state `submitted`. A batch that is already recorded stays as it is."""
+        with explaining_errors(self.folder):
+            packed = zlib.compress(msgspec.json.encode(calls), 1)
+            row = (batch_id, run, judge, time.time(), SUBMITTED, packed)
+            self.db.execute("INSERT OR IGNORE INTO batches VALUES (?, ?, ?, ?, ?, ?)", row)
 
-    def batches(self, run: str, judge: str) -> list[Batch]:
-        """The batches of a run and judge, in the order in which they were noted."""
-        with explained(self.folder):
-            return batches.find(self.db, run, judge)
+    def batches(self, run: str, judge: str) -> list[StoredBatch]:
+        """The batches of a run and judge, in the order of recording. Raises StoreError for a damaged one."""
+        query = "SELECT batch_id, submitted, state, calls FROM batches WHERE run = ? AND judge = ? ORDER BY rowid"
+        rows = self._fetch(query, run, judge)
+        try:
+            return [
+                StoredBatch(batch_id, run, judge, submitted, state, unpack_call_ids(calls)) for batch_id, submitted, state, calls in rows
+            ]
+        except (zlib.error, msgspec.DecodeError) as err:
+            raise StoreError(f"the calls of a batch of run {run} are damaged ({err}); 'harness store check' names the batch") from None
 
     def settle_batch(self, batch_id: str, state: str) -> None:
-        """Give a batch its new state, e.g. `fetched` or `expired`. Raises StoreError when there is no such batch."""
-        with explained(self.folder):
-            if not batches.settle(self.db, batch_id, state):
-                raise StoreError(f"{self.folder}: no batch '{batch_id}' to settle; it was handed in from another results folder")
+        """Set the state of a batch, e.g. `fetched` or `expired`. Raises StoreError if there is no such batch."""
+        with explaining_errors(self.folder):
+            changed = self.db.execute("UPDATE batches SET state = ? WHERE batch_id = ?", (state, batch_id)).rowcount
+            if changed != 1:
+                raise StoreError(f"{self.folder}: no batch '{batch_id}'; it was submitted from another results folder")
 
     def export(self, judge: str | None = None) -> Iterator[dict[str, Any]]:
-        """Every call with its last reply, as rows that the judge `replay/<file>` reads; in order of call id. Streams."""
-        with explained(self.folder):
-            yield from rows(self.db, judge)
+        """Every call (of one judge) with its last reply, as rows that the judge `replay/<file>` reads, in order of call id. Streams."""
+        with explaining_errors(self.folder):
+            cursor = self.db.execute(_EXPORT, {"judge": judge})
+            names = [column[0] for column in cursor.description]
+            for row in cursor:
+                yield dict(zip(names, row, strict=True)) | {"reply": msgspec.Raw(row[-1].encode())}
 
     def _fetch(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
-        with explained(self.folder):
+        with explaining_errors(self.folder):
             return self.db.execute(query, parameters).fetchall()

@@ -13,11 +13,11 @@ from types import ModuleType
 
 import pytest
 
+from harness.authoring.check import check
 from harness.boards.check import check_boards
-from harness.content.check import check
-from harness.content.dataset import Dataset, load_bundled
 from harness.content.library import Library, bundled_root
-from harness.content.problem import Problem
+from harness.content.problems import Problem
+from harness.data.dataset import Dataset, load_bundled
 from harness.model import Item
 from harness.text import sentences
 
@@ -231,7 +231,7 @@ def test_groups_share_no_sentence(tag: str) -> None:
     assert not shared
 
 
-# The marks that may open and close a quotation, and apostrophes, by language.
+# The marks that may open and close a quotation, and apostrophes, by language; of others, what their lexicon lists.
 QUOTES = set("\"'“”„‚‘’«»‹›「」『』《》")
 OWN_QUOTES = {
     "cs": "„“‚‘",
@@ -266,7 +266,7 @@ def own_texts(tag: str) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("tag", WITH_TEXTS)
 def test_quotation_marks_are_the_languages_own(tag: str) -> None:
     for where, text in own_texts(tag):
-        foreign = QUOTES & set(text) - set(OWN_QUOTES[tag])
+        foreign = QUOTES & set(text) - set(OWN_QUOTES.get(tag) or "".join(LIBRARY.lexicon(tag).quotation_marks))
         assert not foreign, f"{where}: {' '.join(sorted(foreign))}"
 
 

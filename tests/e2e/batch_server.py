@@ -19,6 +19,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tests.conftest import HANG_SECONDS
 from tests.e2e.loopback import Loopback, Quiet
 
 Answer = Callable[[dict[str, Any]], tuple[int, Any]]  # the body of a request -> status and body of its response
@@ -170,7 +171,7 @@ class BatchServer(Loopback):
     def count(self, what: str) -> int:
         return sum(seen.what == what for seen in self.seen)
 
-    def wait_for(self, what: str, count: int = 1, seconds: float = 60) -> None:
+    def wait_for(self, what: str, count: int = 1, seconds: float = HANG_SECONDS) -> None:
         """Return once an operation has come in so often, and is done."""
         with self._changed:
             assert self._changed.wait_for(lambda: self.count(what) >= count, seconds), f"{self.count(what)} of {count} times '{what}' came"

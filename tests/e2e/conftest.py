@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.conftest import HANG_SECONDS
 from tests.e2e.loopback import Loopback, Quiet
 
 MODEL = "tester-2024-01-01"
@@ -123,7 +124,7 @@ class Endpoint(Loopback):
 
     # ---- what it saw
 
-    def wait_for(self, count: int, seconds: float = 60) -> None:
+    def wait_for(self, count: int, seconds: float = HANG_SECONDS) -> None:
         """Return once `count` requests have come in."""
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.requests) >= count, seconds), f"{len(self.requests)} of {count} requests came"
@@ -306,11 +307,11 @@ class Hostile:
         """Change settings, or `down=1.5`, or `reset=True`; returns the settings in force."""
         return self._ask("POST", "/control", json.dumps(settings))
 
-    def wait_for(self, count: int, seconds: float = 60) -> None:
+    def wait_for(self, count: int, seconds: float = HANG_SECONDS) -> None:
         """Return once `count` calls have come in since the last reset."""
         self._ask("GET", f"/wait/{count}", seconds=seconds)
 
-    def _ask(self, method: str, path: str, body: str | None = None, seconds: float = 60) -> Any:
+    def _ask(self, method: str, path: str, body: str | None = None, seconds: float = HANG_SECONDS) -> Any:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
         try:
             connection.request(method, path, body)

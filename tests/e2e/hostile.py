@@ -15,9 +15,10 @@ The clock decides nothing, so that runs can be repeated.
 Faults, by what a client can make of them:
 
     nothing came back         429, 429-retry-after, 429-ratelimit, 500, 502-html, 503, reset-before, reset-head, reset-body,
-                              cut-json, html, not-utf8, stall
-    a good answer all the same  reset-after, slow-body, wrong-type, other-model, huge-body, surrogates
-    an answer without a score   no-choices, refusal, prose-refusal, length
+                              cut-json, html, not-utf8, stall, 429-quota-per-minute, nested, endless-head, endless-header
+    the endpoint refuses        307, 204, 400, 403-page, 413-page
+    a good answer all the same  reset-after, slow-body, wrong-type, other-model, huge-body, surrogates, odd-usage, long-headers, escapes
+    an answer without a score   no-choices, refusal, prose-refusal, length, policy, too-long
 """
 
 from __future__ import annotations
@@ -167,7 +168,8 @@ class Asked:
 class Answer:
     """What is sent, piece by piece with `gap` seconds between; the connection is reset afterwards where `cut`.
 
-    `good` answers hold a score; `paid` are all whole completions, those without a score too.
+    `good` answers hold a score; `paid` are all whole completions, those without a score too. `endless` bytes follow, again and again, until
+    the client hangs up.
     """
 
     pieces: tuple[bytes, ...]
@@ -176,6 +178,7 @@ class Answer:
     paid: bool = False
     wait: float = 0.0
     gap: float = 0.0
+    endless: bytes = b""
 
 
 def http(status: int, body: bytes, kind: str = "application/json", **headers: str) -> bytes:
@@ -230,6 +233,25 @@ def halved(asked: Asked) -> Answer:
     return good(asked, pieces=(http(200, said(completion(asked, content=text))),))
 
 
+def with_usage(asked: Asked, number: int) -> Answer:
+    """Counts of tokens that can be none."""
+    odd = [True, -1000, 10**12, "many", 1.5, None, {"a": 1}, [7]][number % 8]
+    usage = {"prompt_tokens": odd, "completion_tokens": odd, "prompt_tokens_details": {"cached_tokens": odd}}
+    return good(asked, pieces=(http(200, said(completion(asked) | {"usage": usage})),))
+
+
+def long_headers(asked: Asked) -> Answer:
+    """Limits and resets of thousands of digits."""
+    digits = "9" * 4300
+    names = ("x_ratelimit_remaining_requests", "x_ratelimit_remaining_tokens", "x_ratelimit_reset_requests", "x_ratelimit_reset_tokens")
+    return good(asked, pieces=(http(200, said(completion(asked)), **dict.fromkeys((*names, "retry_after", "retry_after_ms"), digits)),))
+
+
+def nested(asked: Asked) -> Answer:
+    """A body of 100,000 levels."""
+    return Answer((http(200, b'{"choices":[{"message":{"content":' + b"[" * 100_000 + b"]" * 100_000 + b"}}]}"),))
+
+
 def not_utf8(asked: Asked) -> Answer:
     body = said(completion(asked))
     return Answer((http(200, body.replace(f"({asked.digest})".encode(), b"(\xff\xfe\xc3)")),))
@@ -272,11 +294,25 @@ KINDS: dict[str, Kind] = {
     "not-utf8": lambda a, s: not_utf8(a),
     "stall": lambda a, s: good(a, wait=s.stall),
     "surrogates": lambda a, s: halved(a),
+    "429-quota-per-minute": lambda a, s: error(429, "Quota exceeded for requests per minute", retry_after=RETRY_AFTER),
+    "nested": lambda a, s: nested(a),
+    "endless-head": lambda a, s: Answer((b"HTTP/1.1 200 OK\r\n",), endless=b"X-Name: value\r\n" * 4096),
+    "endless-header": lambda a, s: Answer((b"HTTP/1.1 200 OK\r\nX-Name: ",), endless=b"x" * 65536),
+    "307": lambda a, s: Answer((http(307, b"", Location="http://127.0.0.1:9/elsewhere"),)),
+    "204": lambda a, s: Answer((http(204, b""),)),
+    "400": lambda a, s: error(400, "This request was not understood"),
+    "403-page": lambda a, s: page(403),
+    "413-page": lambda a, s: page(413),
+    "odd-usage": lambda a, s: with_usage(a, int(a.digest, 16)),
+    "long-headers": lambda a, s: long_headers(a),
+    "escapes": lambda a, s: good(a, pieces=(http(200, said(completion(a, finish="\x1b[2Jstop\x1b]8;;http://x.invalid\x07"))),)),
+    "policy": lambda a, s: error(400, "The response was filtered by the content management policy"),
+    "too-long": lambda a, s: error(400, "This model's maximum context length is 100 tokens"),
 }
 # After these a client has nothing that could be an answer, and has to ask again.
 TRANSIENT = (
     "429", "429-retry-after", "429-ratelimit", "500", "502-html", "503", "reset-before", "reset-head", "reset-body", "cut-json", "html",
-    "not-utf8", "stall",
+    "not-utf8", "stall", "429-quota-per-minute", "nested", "endless-head", "endless-header",
 )  # fmt: skip
 
 
@@ -325,6 +361,7 @@ class Ledger:
     by_kind: Counter[str] = field(default_factory=Counter)
     requests: int = 0
     abandoned: int = 0
+    poured: int = 0
     open: int = 0
     most_open: int = 0
     first: float | None = None
@@ -345,8 +382,8 @@ class Ledger:
         """For GET /stats.
 
         `requests` in all; `distinct` bodies; `attempts`, `good` and `paid` answers (sent whole) by request; `faults` by kind; `abandoned`
-        by clients that went away before the answer was out; calls `open` now and `most_open` at one time; `first` and `last` request in
-        seconds since the start.
+        by clients that went away before the answer was out; `poured` endless bytes that were taken; calls `open` now and `most_open` at one
+        time; `first` and `last` request in seconds since the start.
         """
         each = self.by_request.items()
         return {
@@ -357,6 +394,7 @@ class Ledger:
             "paid": {digest: tally.paid for digest, tally in each},
             "faults": dict(self.by_kind),
             "abandoned": self.abandoned,
+            "poured": self.poured,
             "open": self.open,
             "most_open": self.most_open,
             "first": self.first,
@@ -451,6 +489,7 @@ class Connection(asyncio.Protocol):
         self._tally: Tally | None = None  # of the call that is being answered
         self._busy = False
         self._when_written: Callable[[], None] | None = None
+        self._gone = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -460,6 +499,7 @@ class Connection(asyncio.Protocol):
         self._house.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._gone = True
         self._house.connections.discard(self)
         self._house.waiting.pop(self, None)
         if self._timer:
@@ -551,12 +591,25 @@ class Connection(asyncio.Protocol):
 
     def _say_rest(self, answer: Answer, pieces: Iterator[bytes], said: int = 0) -> None:
         self._transport.write(next(pieces))
+        if answer.endless:
+            return self._pour(answer)
         if said + 1 < len(answer.pieces):
             return self._later(answer.gap, lambda: self._say_rest(answer, pieces, said + 1))
         if self._writing:
             self._when_written = lambda: self._said(answer)
         else:
             self._said(answer)
+
+    def _pour(self, answer: Answer) -> None:
+        """Send without an end, as fast as the client takes it."""
+        if self._gone:
+            return
+        self._transport.write(answer.endless)
+        self._house.ledger.poured += len(answer.endless)
+        if self._writing:
+            self._when_written = lambda: self._pour(answer)
+        else:
+            self._later(0.001, lambda: self._pour(answer))
 
     def _said(self, answer: Answer) -> None:
         """Everything is out: the call is over, and counts."""

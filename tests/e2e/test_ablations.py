@@ -13,7 +13,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from harness.content import Library, load_bundled
+from harness.content import Library
+from harness.data import load_bundled
 from harness.perturb import registered
 
 Cli = Callable[..., Any]
@@ -75,6 +76,31 @@ def test_perturbed_texts_are_judged_beside_the_texts_as_they_are(
     assert len(score) == 3 * len(outputs)
     whole = [item_id for item_id, output in outputs.items() if output.endswith(ENDS)]
     assert whole and all((score[item_id, None], score[item_id, "truncate:0.5"]) == ("2", "0") for item_id in whole)
+
+
+@pytest.mark.slow
+def test_a_page_has_the_evidence_of_many_judgments_of_texts_as_they_are_and_of_changed_ones(
+    cli: Cli, judgments: Callable[[], Any], out: Path, tmp_path: Path
+) -> None:
+    """The page lists texts as they are first, the file of judgments mixes them: beyond one batch of the file, that must not matter."""
+    assert cli("run", "--judge", "baseline/majority", "--perturb", "truncate:0.5", "--repeats", "10", "--out", out, "--json").code == 0
+    assert len(judgments()) > 8192
+    done = cli("report", "--out", out, "--html", tmp_path / "page.html")
+    assert done.code == 0, done.err
+    [embedded] = re.findall(r'id="items-data"[^>]*>(.*?)</script>', (tmp_path / "page.html").read_text("utf-8"), re.DOTALL)
+    rows = json.loads(embedded)["rows"]
+    said = {column: [rows[column]["v"][code] if code >= 0 else None for code in codes(rows[column], len(rows["item"]))] for column in SHOWN}
+    for score, (reply, note) in zip(said["score"], said["reply"], strict=True):
+        assert note == "" and json.loads(reply)["score"] == score
+
+
+SHOWN = ("score", "reply")
+
+
+def codes(column: dict[str, Any], rows: int) -> list[int]:
+    """A column's codes, row by row; one number stands for all rows."""
+    found = column["c"]
+    return [found] * rows if isinstance(found, int) else found
 
 
 @pytest.mark.usefixtures("by_ending")
@@ -318,9 +344,9 @@ BAD = {
     "examples": (("--variant", "fewshot:9"), ("'fewshot:9'", "fewshot:1 to fewshot:8")),
     "order of one": (("--variant", "single+reversed"), ("only a joint call",)),
     "perturbation": (("--perturb", "shuffle-word"), ("no perturbation 'shuffle-word'. Did you mean 'shuffle-words'?",)),
-    "dose": (("--perturb", "shuffle-words:1.5"), ("1.5 is no dose of 'shuffle-words'", "from 0.05 to 1")),
-    "no dose": (("--perturb", "shuffle-words:"), ("'' is no dose of 'shuffle-words'",)),
-    "dose in words": (("--perturb", "truncate:half"), ("'half' is no dose of 'truncate'",)),
+    "dose": (("--perturb", "shuffle-words:1.5"), ("1.5 is not a dose of 'shuffle-words'", "from 0.05 to 1")),
+    "no dose": (("--perturb", "shuffle-words:"), ("'' is not a dose of 'shuffle-words'",)),
+    "dose in words": (("--perturb", "truncate:half"), ("'half' is not a dose of 'truncate'",)),
     "dose without doses": (("--perturb", "inject:0.5"), ("'inject'", "has no")),
     "segmenter": (("--perturb", "shuffle-words", "--segmenter", "mecab"), ("no segmenter 'mecab'", "icu, whitespace")),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.conftest import HANG_SECONDS
 
 Cli = Callable[..., Any]
 Refused = Callable[..., None]
@@ -68,12 +71,12 @@ NAMES: dict[str, tuple[tuple[str, ...], int, tuple[str, ...]]] = {
     "task twice": (("--tasks", "summarize,summarize"), USAGE, ("named twice",)),
     "metric": (("--metrics", "fluency"), USAGE, ("no metric 'fluency'", "task_quality")),
     "board": (("--board", "control"), USAGE, ("no board 'control'", "Did you mean 'controls'?")),
-    "board and full": (("--board", "controls", "--full"), USAGE, ("--full is the board controls-full",)),
+    "board and full": (("--board", "controls", "--full"), USAGE, ("--full means --board controls-full",)),
     "board and data": (("--board", "controls", "--data", "."), USAGE, ("exclude each other",)),
     "variant": (("--variant", "fancy"), USAGE, ("unknown variant 'fancy'", "score-only")),
     "variant twice": (("--variant", "joint+single"), USAGE, ("names its call twice",)),
-    "data folder": (("--data", "nowhere"), USAGE, ("data folder nowhere is not there", "items.jsonl")),
-    "content folder": (("--content", "nowhere"), USAGE, ("content folder nowhere is not there",)),
+    "data folder": (("--data", "nowhere"), USAGE, ("data folder nowhere does not exist", "items.jsonl")),
+    "content folder": (("--content", "nowhere"), USAGE, ("content folder nowhere does not exist",)),
 }
 
 
@@ -131,9 +134,8 @@ def test_what_every_call_would_hear_stops_the_run_on_the_first(
 
 
 def test_an_unreachable_endpoint_is_given_up_soon(ask: Cli, closed_url: str, refused: Refused) -> None:
-    start = time.monotonic()
-    refused(ask("--base-url", closed_url), JUDGE, "no connection to 127.0.0.1", "Is the endpoint up, and is the base URL right?")
-    assert time.monotonic() - start < 20
+    words = ("no connection to 127.0.0.1", "(5 times)", "Is the endpoint up, and is the base URL right?")
+    refused(ask("--base-url", closed_url, "--concurrency", "1"), JUDGE, *words)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +180,7 @@ def test_calls_that_get_no_answer_are_named_and_asked_for_by_the_same_command(
 def test_a_file_that_is_no_model_is_said_to_be_none(cli: Cli, tmp_path: Path, refused: Refused) -> None:
     file = tmp_path / "page.gguf"
     file.write_text("<html>Not found</html>", encoding="utf-8")
-    refused(cli("run", "--langs", "cs", "--judge", f"local/{file}"), JUDGE, "is not a GGUF file", "fetch it again")
+    refused(cli("run", "--langs", "cs", "--judge", f"local/{file}"), JUDGE, "is not a GGUF file", "Fetch it again")
 
 
 @pytest.mark.parametrize("rest", [b"", b"\x03\0\0\0" + b"\xff" * 4096], ids=["nothing-else", "junk"])
@@ -186,7 +188,7 @@ def test_a_model_that_breaks_off_is_said_to_be_broken(command: Cli, tmp_path: Pa
     file = tmp_path / "broken.gguf"
     file.write_bytes(b"GGUF" + rest)
     refused(
-        command("run", "--langs", "cs", "--limit", "1", "--judge", f"local/{file}"), JUDGE, "cannot be loaded as a model", "fetch it again"
+        command("run", "--langs", "cs", "--limit", "1", "--judge", f"local/{file}"), JUDGE, "cannot be loaded as a model", "Fetch it again"
     )
 
 
@@ -268,7 +270,7 @@ def test_a_results_folder_that_cannot_be_made_is_explained(cli: Cli, tmp_path: P
 def test_a_store_that_is_none_is_left_alone(cli: Cli, out: Path, content: bytes, refused: Refused) -> None:
     out.mkdir()
     (out / "store.sqlite").write_bytes(content)
-    refused(cli("runs", "--out", out), STORE, "it is no store of this program; move it away")
+    refused(cli("runs", "--out", out), STORE, "it is not a store of this program; move it away")
     assert (out / "store.sqlite").read_bytes() == content
 
 
@@ -288,7 +290,7 @@ def test_a_store_of_another_version_is_left_to_its_program(cli: Cli, out: Path, 
     connection.commit()
     connection.close()
     for arguments in (("runs",), BASELINE):
-        refused(cli(*arguments, "--out", out), STORE, "a store of version 99", "use the one it was made with")
+        refused(cli(*arguments, "--out", out), STORE, "the store has version 99", "use the version of the program that made it")
 
 
 @pytest.fixture
@@ -315,15 +317,22 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 
 
 @pytest.mark.needs("mount")
+@pytest.mark.parametrize("derived", [True, False], ids=["with its derived files", "with its store only"])
 def test_a_read_only_results_folder_can_be_looked_at_and_nothing_else(
-    cli: Cli, small_disk: Callable[[str], Path], refused: Refused, tmp_path: Path
+    cli: Cli, small_disk: Callable[[str], Path], refused: Refused, tmp_path: Path, derived: bool
 ) -> None:
     folder = small_disk("size=64m") / "results"
     cli(*BASELINE, "--out", folder)
+    if not derived:
+        shutil.rmtree(folder / "runs")
     small_disk("ro")
     refused(cli(*BASELINE, "--out", folder), STORE, "Read-only file system", "--out")
     refused(cli(*BASELINE, "--out", folder.parent / "new"), STORE, "Read-only file system", "--out")
-    refused(cli("report", "--out", folder), STORE, "cannot be written (Read-only file system)")
+    done = cli("report", "--out", folder)
+    assert done.code == 0 and "baseline/random" in done.out and "is read-only; its files were not updated" in done.err
+    assert cli("report", "--out", folder, "--csv").out.startswith("language,")
+    assert cli("report", "--out", folder, "--html", tmp_path / "page.html").code == 0
+    refused(cli("report", "--out", folder, "--html"), STORE, "cannot be written (Read-only file system)")
     assert cli("runs", "--out", folder).out.startswith("controls-cs-random-")
     assert cli("store", "export", "--out", folder, "--to", tmp_path / "replies.jsonl").code == 0
     small_disk("rw")
@@ -376,9 +385,9 @@ def test_a_disk_that_fills_up_while_answers_come_in_stops_the_run_and_keeps_them
     with suppress(OSError), open(disk / "ballast", "wb", buffering=0) as ballast:
         while True:
             ballast.write(bytes(4096))
-    said_out, said = process.communicate(timeout=30)
+    said_out, said = process.communicate(timeout=HANG_SECONDS)
     refused(
-        subprocess.CompletedProcess([], process.returncode, said_out, said), STORE, "disk is full; make room", "what was received is kept"
+        subprocess.CompletedProcess([], process.returncode, said_out, said), STORE, "disk is full; make room", "all replies so far are kept"
     )
     asked, kept = len(endpoint.requests), len(replies(disk / "results"))
     assert 0 < kept < asked
@@ -417,7 +426,7 @@ def test_a_second_run_on_the_same_folder_is_told_who_holds_it(
     endpoint.wait_for(1)
     refused(ask(), STORE, "is in use by another run", f"process {first.pid}", "harness run --langs cs", "--out")
     endpoint.latency = 0.0
-    _, said = first.communicate(timeout=60)
+    _, said = first.communicate(timeout=HANG_SECONDS)
     assert first.returncode == 0, said
     asked = len(endpoint.requests)
     assert ask().code == 0 and len(endpoint.requests) == asked
@@ -432,9 +441,9 @@ def test_a_run_that_is_stopped_keeps_what_it_has_and_goes_on(
     process = start(*run)
     endpoint.wait_for(20)
     process.send_signal(how)
-    said_out, said = process.communicate(timeout=30)
+    said_out, said = process.communicate(timeout=HANG_SECONDS)
     done = subprocess.CompletedProcess(run, process.returncode, said_out, said)
-    refused(done, INTERRUPTED, "interrupted; calls without an answer: ", "Run the same command again: what was answered is kept")
+    refused(done, INTERRUPTED, "interrupted; calls without an answer: ", "Run the same command again: all answers are kept")
     assert "Calls without an answer, not counted above: openai/m" in said_out
     received, kept = len(endpoint.requests), len(replies(out))
     assert received - 4 <= kept < received
@@ -452,18 +461,17 @@ def test_a_run_that_is_stopped_before_its_first_answer_says_so(
     process = start("run", "--langs", "cs", "--judge", "openai/m", "--base-url", endpoint.url, "--out", out)
     endpoint.wait_for(1)
     process.send_signal(signal.SIGINT)
-    said_out, said = process.communicate(timeout=30)
+    said_out, said = process.communicate(timeout=HANG_SECONDS)
     refused(subprocess.CompletedProcess([], process.returncode, said_out, said), INTERRUPTED, "interrupted", "Run the same command again")
 
 
 def test_a_run_that_is_stopped_while_it_gets_ready_says_so(start: Callable[..., Any], out: Path, refused: Refused) -> None:
     process = start("run", "--langs", "cs,ja,en", "--full", "--judge", "baseline/random", "--out", out)
-    deadline = time.monotonic() + 30
     while not (out / ".lock").exists():
-        assert time.monotonic() < deadline and process.poll() is None
+        assert process.poll() is None
         time.sleep(0.005)
     os.kill(process.pid, signal.SIGINT)
-    said_out, said = process.communicate(timeout=30)
+    said_out, said = process.communicate(timeout=HANG_SECONDS)
     refused(subprocess.CompletedProcess([], process.returncode, said_out, said), INTERRUPTED, "interrupted")
 
 

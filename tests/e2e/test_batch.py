@@ -15,6 +15,7 @@ import pytest
 
 from harness.errors import StoreError
 from harness.store import Store
+from tests.conftest import HANG_SECONDS
 from tests.e2e.batch_server import BatchServer, Lines, cancelled, changed, expired, failed
 from tests.e2e.conftest import MODEL, SMALL, Request
 
@@ -39,7 +40,7 @@ def provider(endpoint: Any) -> Iterator[BatchServer]:
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has to be waited for here."""
     monkeypatch.setattr("harness.engines.batch.submission.UNSURE_SECONDS", 0.05)
-    monkeypatch.setattr("harness.engines.patience.backoff", lambda count: 0.01)
+    monkeypatch.setattr("harness.engines.polling.backoff", lambda count: 0.01)
     monkeypatch.setattr("harness.engines.batch.engine.QUEUE_SECONDS", 0.01)
     monkeypatch.setattr("harness.engines.batch.engine.FIRST_POLL_SECONDS", 0.05)
 
@@ -169,12 +170,12 @@ def with_rubbish(lines: Lines) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "passed_over"),
+    ("change", "ignored"),
     [
         (shuffled, None),
-        (doubled, "1 a repetition"),
-        (with_strangers, "1 about no call of it"),
-        (with_rubbish, "5 no result"),
+        (doubled, "1 repeated"),
+        (with_strangers, "1 about other calls"),
+        (with_rubbish, "5 invalid"),
     ],
 )
 def test_odd_lines_are_counted_and_change_nothing(
@@ -182,7 +183,7 @@ def test_odd_lines_are_counted_and_change_nothing(
     provider: BatchServer,
     calls: Any,
     change: Any,
-    passed_over: str | None,
+    ignored: str | None,
     out: Path,
     run_folder: Callable[[Path], Path],
 ) -> None:
@@ -190,7 +191,7 @@ def test_odd_lines_are_counted_and_change_nothing(
     done = batch()
     assert done.code == 0
     assert (run_folder(out) / "report.json").read_bytes() == calls[1]
-    assert (f"lines that were passed over: {passed_over}" in done.err) if passed_over else ("passed over" not in done.err)
+    assert (f"ignored lines: {ignored}" in done.err) if ignored else ("ignored" not in done.err)
     assert len(provider.batches) == 1
 
 
@@ -200,7 +201,7 @@ def test_half_a_line_at_the_end_is_asked_again_alone(batch: Cli, provider: Batch
 
     provider.endings = [changed(cut)]
     done = batch()
-    assert done.code == 0 and "1 no result" in done.err
+    assert done.code == 0 and "1 invalid" in done.err
     assert sizes(provider) == [len(calls[0]), 1]
     assert provider.requests("batch_2")[0] == provider.requests("batch_1")[-1]
 
@@ -244,10 +245,59 @@ def test_a_call_that_always_fails_is_given_up_after_the_attempts_allowed(
 def test_a_call_that_is_refused_alone_is_a_failure_of_that_call(
     batch: Cli, endpoint: Any, provider: BatchServer, replies: Callable[[Path], Any], out: Path
 ) -> None:
-    endpoint.script = endpoint.first(endpoint.error(400, "This text cannot be processed"))
+    said = "This model's maximum context length is 100 tokens"
+    endpoint.script = endpoint.first(endpoint.error(400, said))
     assert batch().code == 0
-    assert [reply["error"] for reply in replies(out) if reply["error"]] == ["400: This text cannot be processed"]
+    assert [reply["error"] for reply in replies(out) if reply["error"]] == [f"400: {said}"]
     assert len(provider.batches) == 1
+
+
+def test_a_line_that_is_refused_for_no_reason_of_the_item_is_lost_and_asked_by_the_next_command(
+    batch: Cli, endpoint: Any, provider: BatchServer, replies: Callable[[Path], Any], out: Path, refused: Callable[..., None], calls: Any
+) -> None:
+    endpoint.script = endpoint.first(endpoint.error(403, "Blocked"))
+    refused(batch(), 6, "calls without an answer: 1 of", "403: Blocked")
+    assert not any(reply["error"] for reply in replies(out))
+    assert batch().code == 0
+    assert sizes(provider) == [len(calls[0]), 1] and paid_once(provider)
+
+
+def test_lines_that_are_refused_one_after_the_other_stop_the_judge(
+    batch: Cli, endpoint: Any, provider: BatchServer, replies: Callable[[Path], Any], out: Path, refused: Callable[..., None], calls: Any
+) -> None:
+    endpoint.script = endpoint.first(*[endpoint.error(403, "Blocked")] * 5)
+    refused(batch(), 4, "403: Blocked", "5 refusals one after the other", "firewall")
+    assert len(replies(out)) == len(calls[0]) - 5
+    assert batch().code == 0
+    assert paid_once(provider)
+
+
+def test_a_batch_of_nothing_but_refusals_ends_the_run_with_what_to_do(
+    batch: Cli, endpoint: Any, provider: BatchServer, refused: Callable[..., None]
+) -> None:
+    endpoint.script = lambda request: endpoint.error(403, "Blocked")
+    refused(batch(), 4, "403: Blocked", "firewall")
+    assert len(provider.batches) == 1
+
+
+def test_fresh_and_endpoint_refusals_are_asked_again_by_batches_too(
+    batch: Cli, endpoint: Any, provider: BatchServer, rows: Callable[..., Any], out: Path, calls: Any
+) -> None:
+    assert batch().code == 0
+    assert batch("--fresh").code == 0
+    assert sizes(provider) == [len(calls[0])] * 2
+    assert {row["n"] for row in rows(out, "SELECT COUNT(*) AS n FROM attempts GROUP BY call_id")} == {2}
+
+
+def test_the_key_reaches_no_file_from_the_errors_of_a_batch(
+    batch: Cli, provider: BatchServer, endpoint: Any, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    endpoint.script = endpoint.first(*[endpoint.error(500, "x" * (300 - at) + KEY) for at in range(4, 19)])
+    provider.endings = [failed({"code": KEY, "message": f"{KEY} is tired, x", "line": 1})]
+    first, second = batch("-v"), batch("-v")
+    kept = everything_in(out).decode("utf-8", "replace") + first.err + second.err + first.out + second.out
+    assert "[key]" in kept and not [at for at in range(len(KEY) - 7) if KEY[at : at + 8] in kept]
 
 
 def test_what_would_be_the_same_for_every_call_ends_the_run(
@@ -264,7 +314,7 @@ def test_nothing_but_server_errors_ends_the_run_with_what_was_said(
     batch: Cli, provider: BatchServer, endpoint: Any, refused: Callable[..., None]
 ) -> None:
     endpoint.script = lambda request: endpoint.error(500, "Out of order")
-    refused(batch("--attempts", "2"), 4, "Out of order", "no call was answered at all")
+    refused(batch("--attempts", "2"), 4, "Out of order", "no call was answered")
     assert len(provider.batches) == 2
 
 
@@ -402,7 +452,7 @@ def test_results_that_are_gone_are_not_paid_again_before_one_says_so(
 ) -> None:
     provider.faults["content"] = [404, 404]
     for _ in range(2):
-        refused(batch(), 4, "the results of batch batch_1 are not there any more", "harness batch forget batch_1")
+        refused(batch(), 4, "the results of batch batch_1 no longer exist", "harness batch forget batch_1")
     assert len(provider.batches) == 1
     assert cli("batch", "forget", "batch_1", "--out", out).code == 0
     assert batch().code == 0
@@ -440,14 +490,14 @@ def test_a_batch_whose_making_was_not_heard_of_is_found_in_a_list_of_several_pag
     batch: Cli, provider: BatchServer, calls: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.engines.batch.files.MOST_REQUESTS", 2)
-    monkeypatch.setattr("harness.judges.batches._PAGE", 2)
+    monkeypatch.setattr("harness.judges.batches._PAGE_SIZE", 2)
     provider.faults["make"] = [None, None, None, None, "lost"]
     assert batch().code == 0
     assert sum(sizes(provider)) == len(calls[0]) and paid_once(provider)
 
 
 def test_a_file_is_used_once_it_is_checked_in(batch: Cli, provider: BatchServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.judges.batches._LOOKS_AT_FILE_SECONDS", 0.01)
+    monkeypatch.setattr("harness.judges.batches._FILE_CHECK_SECONDS", 0.01)
     provider.file_status = ["pending", "running"]
     provider.faults["make"] = [(400, "Cannot find file file-1, or this project does not have access to it.")]
     assert batch().code == 0
@@ -628,7 +678,7 @@ def test_ctrl_c_while_waiting_ends_cleanly_and_the_same_command_goes_on(
     process = start(*command_line)
     provider.wait_for("look", 2)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 130 and "interrupted; calls without an answer" in said and "Traceback" not in said
     for made in provider.batches.values():
         made.course = []
@@ -812,7 +862,7 @@ def test_judges_without_a_batch_interface_are_refused_before_anything_is_made(
 
 
 def test_detaching_is_for_batches_only(ask: Cli, refused: Callable[..., None]) -> None:
-    refused(ask("--detach"), 2, "--detach is for --engine batch")
+    refused(ask("--detach"), 2, "--detach needs --engine batch")
 
 
 def test_own_texts_are_not_uploaded_without_a_word(
@@ -841,7 +891,7 @@ def test_the_key_goes_into_one_header_and_comes_back_into_no_file(
     provider.faults["look"] = [(500, f"{KEY} overload")]
     done = batch()
     kept = everything_in(out)
-    assert done.code == 0 and b"Your key is [key]." in kept and b"Bearer [key] is tired" in kept
+    assert done.code == 6 and "[key] may not say this" in done.err and b"Your key is [key]." in kept and b"Bearer [key] is tired" in kept
     assert KEY.encode() not in kept and KEY not in done.out + done.err
     assert KEY.encode() not in b"".join(provider.files[made.input_file_id] for made in provider.batches.values())
     for seen in provider.seen:

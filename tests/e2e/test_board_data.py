@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from harness.content import Library, load_folder
+from harness.content import Library
+from harness.data import load_folder
 from tests.e2e.hub import Hub
 
 Cli = Callable[..., Any]
@@ -31,7 +32,7 @@ statistics = ["pa_failed_wrong"]
 rank_by = "pa_failed_wrong"
 
 [data]
-recipe = "danish"
+card = "danish"
 hub = "owner/name"
 revision = "{COMMIT}"
 
@@ -41,7 +42,7 @@ open_prompt = "1.0.0"
 [rubrics]
 task_quality = "1.0.0"
 """
-RECIPE = """\
+DATASET_CARD = """\
 id = "danish"
 version = "1.0.0"
 title = "Danish answers"
@@ -74,12 +75,13 @@ def hub() -> Iterator[Hub]:
 @pytest.fixture
 def content(tmp_path: Path) -> Path:
     folder = tmp_path / "content"
-    for path, text in {"leaderboards/hubby/board.toml": BOARD, "datasets/danish/data.toml": RECIPE}.items():
+    for path, text in {"leaderboards/hubby/board.toml": BOARD, "catalog/danish/dataset.toml": DATASET_CARD}.items():
         (folder / path).parent.mkdir(parents=True)
         (folder / path).write_text(text, encoding="utf-8")
     return folder
 
 
+@pytest.mark.slow
 def test_a_board_of_the_hub_fetches_its_data_once_and_is_read_again_without_the_hub(
     command: Cli, hub: Hub, content: Path, tmp_path: Path
 ) -> None:
@@ -108,7 +110,7 @@ def frozen(content: Path, data: Path, files: dict[str, bytes], **changes: str) -
     data.mkdir()
     for name, rows in files.items():
         (data / name).write_bytes(rows)
-    found = load_folder(data, Library(content), recipe="danish").sha256
+    found = load_folder(data, Library(content), card="danish").sha256
     board = content / "leaderboards" / "hubby" / "board.toml"
     text = BOARD.replace('hub = "owner/name"', f'sha256 = "{found}"').replace(f'revision = "{COMMIT}"\n', "")
     for key, value in changes.items():
@@ -148,7 +150,7 @@ def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
     assert cli("submit", run.name, "--board", "hubby", *results).code == 0
     monkeypatch.chdir(tmp_path / "results")
     for command in (("check", "hubby"), ("build", "hubby"), ("show", "hubby")):
-        refused(cli("board", *command, *place), 2, "say --data DIR", "ask for it")
+        refused(cli("board", *command, *place), 2, "pass --data DIR", "ask for it")
         assert cli("board", *command, *place, "--data", data).code == 0
     (board.parent / "TABLE.md").unlink()
     every = cli("board", "check", *place)
@@ -156,6 +158,7 @@ def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
     assert list(json.loads(cli("board", "check", *place, "--json").out)["unchecked"]) == ["hubby"]
 
 
+@pytest.mark.slow
 @pytest.mark.needs("shared data")
 @pytest.mark.parametrize(("board", "langs"), [("pariksha", "or"), ("basse", "eu")])
 def test_a_board_of_published_data_is_run_and_handed_in(

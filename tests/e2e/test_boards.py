@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from harness.boards import score
-from harness.boards.check import whole_board
+from harness.boards.board import whole_board
 from harness.content.library import bundled_root
-from harness.content.recorded import Judgments
-from harness.runner import reopen
+from harness.data.judgments import Judgments
+from harness.runs import reopen
 
 OK, FOUND, USAGE, CONTENT, STORE = 0, 1, 2, 3, 5
 Cli = Callable[..., Any]
@@ -138,8 +138,8 @@ def test_a_run_of_a_board_becomes_a_submission_that_is_found_to_be_in_order(
     assert said.code == OK, said.err
     assert {path.name for path in (place / "baseline-majority").iterdir()} == {"judge.toml", "replies.jsonl.gz"}
     card = (place / "baseline-majority" / "judge.toml").read_text("utf-8")
-    for line in ('title = "Always the commonest"', 'families = ["a", "b"]', 'board = "mini@1.0.0"', 'status = "submitted"'):
-        assert line in card.splitlines()
+    for lines in ('title = "Always the commonest"', 'families = [\n    "a",\n    "b",\n]', 'board = "mini@1.0.0"', 'status = "submitted"'):
+        assert f"\n{lines}\n" in card
     for step in (
         "git switch -c submit-baseline-majority",
         "harness board check mini",
@@ -259,12 +259,12 @@ def test_a_run_is_scored_by_the_rule_of_its_board(cli: Cli, content: Path, out: 
         (("--limit", "1"), ["the first 1 items of each language and task only (--limit)"]),
         (("--langs", "cs"), ["without the language en"]),
         (("--metrics", "task_quality"), ["without the metric linguistic_acceptability"]),
-        (("--variant", "joint"), ["did not ask under single T=0", "asked under joint T=0, which is not the board's"]),
-        (("--temperature", "0,0.7"), ["asked under single T=0.7, which is not the board's"]),
-        (("--perturb", "truncate"), ["asked under single T=0 truncate:0.5"]),
+        (("--variant", "joint"), ["lacks the condition single T=0", "has the condition joint T=0, not on the board"]),
+        (("--temperature", "0,0.7"), ["has the condition single T=0.7, not on the board"]),
+        (("--perturb", "truncate"), ["has the condition single T=0 truncate:0.5"]),
         (("--repeats", "2"), ["asked 2 times, and the board asks once"]),
         (("--seed", "3"), ["its seed was 3, and the board's is 0"]),
-        (("--reask", "refused"), ["asked refused calls again"]),
+        (("--reask", "refused"), ["repeated refused calls"]),
         (("--langs", "en", "--limit", "1", "--seed", "1"), ["without the language cs", "(--limit)", "its seed was 1"]),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, tuple) else "",
@@ -319,7 +319,7 @@ def test_who_replays_is_told_to_submit_the_original(
     make: Callable[..., str], submit: Callable[..., Any], submission: Path, refused: Refused
 ) -> None:
     run = make(f"replay/{submission / 'replies.jsonl.gz'}")
-    refused(submit(run), USAGE, "repeats what another judge has said")
+    refused(submit(run), USAGE, "repeats the replies of another judge")
 
 
 # ---- where it may be written
@@ -333,7 +333,7 @@ def test_a_folder_of_a_name_that_leads_elsewhere_is_refused(
 ) -> None:
     run = make("baseline/majority")
     before = everything(tmp_path)
-    refused(submit(run, f"--name={name}"), USAGE, "is no name for a submission's folder", "lower-case letters")
+    refused(submit(run, f"--name={name}"), USAGE, "is not a valid folder name", "lower-case letters")
     assert everything(tmp_path) == before
 
 
@@ -343,12 +343,12 @@ def test_a_folder_of_a_name_that_leads_elsewhere_is_refused(
         ("--title", "<script>alert(1)</script>", "which is markup"),
         ("--title", "[x](javascript:alert(1))", "which is markup"),
         ("--title", "a|b", "which is markup"),
-        ("--title", "good\x1b[31m", "the character U+001B, which cannot be seen"),
-        ("--title", "a\u202eb", "the character U+202E"),
-        ("--title", "x" * 121, "121 characters; at most 120"),
-        ("--contact", "me\u200b@example.org", "the character U+200B"),
+        ("--title", "good\x1b[31m", "the invisible character U+001B"),
+        ("--title", "a\u202eb", "the invisible character U+202E"),
+        ("--title", "x" * 121, "121 characters; the limit is 120"),
+        ("--contact", "me\u200b@example.org", "the invisible character U+200B"),
         ("--families", "ok,<b>", "which is markup"),
-        ("--exposure-note", "n" * 501, "at most 500"),
+        ("--exposure-note", "n" * 501, "the limit is 500"),
     ],
     ids=["script", "link", "cell", "escape", "bidi", "long", "zero width", "family", "note"],
 )
@@ -357,7 +357,7 @@ def test_markup_and_hidden_characters_are_refused_in_what_tables_show(
 ) -> None:
     run = make("baseline/majority")
     before = everything(content)
-    refused(submit(run, flag, text), USAGE, "baseline/majority cannot be submitted like that", words)
+    refused(submit(run, flag, text), USAGE, "baseline/majority cannot be submitted: ", words)
     assert everything(content) == before
 
 
@@ -371,7 +371,7 @@ def test_an_installed_program_has_to_be_told_where_to_write(
         monkeypatch.setattr(f"{module}.bundled_root", lambda: tmp_path / "_content")
     assert cli("run", "--judge", "baseline/majority", "--out", tmp_path / "out").code == OK
     command = ("submit", "controls", "--board", "controls", "--out", tmp_path / "out")
-    refused(cli(*command), USAGE, "the boards of an installed program are not written to; name a checkout with --into DIR")
+    refused(cli(*command), USAGE, "submissions cannot be written into an installed program; name a checkout with --into DIR")
     (tmp_path / "checkout").mkdir()
     assert cli(*command, "--into", tmp_path / "checkout").code == OK
     assert (tmp_path / "checkout" / "leaderboards" / "controls" / "submissions" / "baseline-majority").is_dir()
@@ -390,7 +390,7 @@ def test_ones_own_submission_is_replaced_when_that_is_asked_for(
     run = make("baseline/majority")
     submit(run)
     before = everything(place)
-    refused(submit(run, "--contact", "new"), USAGE, "holds an earlier submission of baseline/majority; --replace")
+    refused(submit(run, "--contact", "new"), USAGE, "holds an earlier submission of baseline/majority; pass --replace")
     assert everything(place) == before
     assert submit(run, "--contact", "new", "--replace").code == OK
     assert 'contact = "new"' in (place / "baseline-majority" / "judge.toml").read_text("utf-8")
@@ -411,7 +411,7 @@ def test_what_is_no_submission_is_not_replaced(
         (place / "x").mkdir()
         (place / "x" / "notes").write_text("mine")
     before = everything(place)
-    refused(submit(run, "--name", "x", "--replace"), USAGE, "is there already and is not known to be of baseline/majority")
+    refused(submit(run, "--name", "x", "--replace"), USAGE, "exists already, and it is not known to belong to baseline/majority")
     assert everything(place) == before
 
 
@@ -421,7 +421,7 @@ def test_nothing_is_written_through_a_link(
     run = make("baseline/majority")
     (tmp_path / "elsewhere").mkdir()
     place.symlink_to(tmp_path / "elsewhere")
-    refused(submit(run), USAGE, "is a symbolic link and not a folder")
+    refused(submit(run), USAGE, "is a symbolic link, not a folder")
     assert everything(tmp_path / "elsewhere") == {}
 
 
@@ -434,7 +434,7 @@ def test_a_folder_that_cannot_be_written_stays_as_it_is(
     done = submit(run, "--into", tmp_path / "into")
     assert done.code in (USAGE, STORE) and "Traceback" not in done.err
     assert (tmp_path / "into" / "leaderboards").read_text() == "no folder"
-    refused(submit(run, "--into", tmp_path / "nowhere"), USAGE, "is no folder; name a checkout")
+    refused(submit(run, "--into", tmp_path / "nowhere"), USAGE, "is not a folder; name a checkout")
 
 
 def test_another_version_of_the_board_is_not_written_to(
@@ -444,7 +444,7 @@ def test_another_version_of_the_board_is_not_written_to(
     shutil.copytree(content, tmp_path / "old")
     board = tmp_path / "old" / "leaderboards" / "mini" / "board.toml"
     board.write_text(board.read_text().replace('version = "1.0.0"', 'version = "0.9.0"', 1))
-    refused(submit(run, "--into", tmp_path / "old"), USAGE, "has the board in version 0.9.0, and the run follows 1.0.0")
+    refused(submit(run, "--into", tmp_path / "old"), USAGE, "has version 0.9.0 of the board, and the run follows 1.0.0")
 
 
 # ---- what a submission may hold
@@ -503,17 +503,17 @@ def _too_likely(rows: list[dict[str, Any]]) -> None:
 
 
 EDITS: dict[str, tuple[Edit, str, str]] = {
-    "duplicate": (_twice, ".gz:6: ", "the call of line 5 again; each call has one reply"),
-    "foreign": (_foreign, ": ", "is none of mini@1.0.0 for this judge"),
+    "duplicate": (_twice, ".gz:6: ", "the same call as line 5; each call has one reply"),
+    "foreign": (_foreign, ": ", "is not a call of mini@1.0.0 for this judge"),
     "missing language": (_without_english, ".gz: ", "en: the language is missing"),
     "missing call": (_without_one, ".gz: ", "1 of 5 calls are missing"),
-    "other item": (_other_item, ".gz:2: ", "its prompt_id, item_id are not what its call id stands for"),
-    "other judge": (_other_judge, ".gz:1: ", "its judge is not what its call id stands for"),
-    "other circumstances": (_other_circumstances, ".gz:1: ", "its metrics, condition, temperature, repeat are not what its call id"),
-    "not sorted": (_unordered, ".gz:2: ", "in the order of their call ids, and from here on they are not"),
+    "other item": (_other_item, ".gz:2: ", "differs from what its call id stands for in prompt_id, item_id"),
+    "other judge": (_other_judge, ".gz:1: ", "differs from what its call id stands for in judge"),
+    "other circumstances": (_other_circumstances, ".gz:1: ", "call id stands for in metrics, condition, temperature, repeat"),
+    "not sorted": (_unordered, ".gz:2: ", "in the order of their call ids; from this line on they are not"),
     "extra key": (_extra_key, ".gz:1: ", "not a row of 'harness store export' (Object contains unknown field score"),
     "wrong type": (_wrong_type, ".gz:1: ", "not a row of 'harness store export' (Expected str, got int"),
-    "negative tokens": (_negative, ".gz:1: ", "no reply has such numbers: counts of tokens are from 0"),
+    "negative tokens": (_negative, ".gz:1: ", "impossible numbers: token counts range from 0"),
     "impossible odds": (_too_likely, ".gz:1: ", "logarithms of probabilities are 0 or less"),
 }
 
@@ -538,7 +538,7 @@ def test_an_edited_reply_is_found_by_its_hash(submission: Path, check: Callable[
     done = check()
     assert done.code == FOUND
     [line] = done.out.splitlines()
-    assert "replies.jsonl.gz: its lines have the hash" in line and "one of the two was changed" in line
+    assert "replies.jsonl.gz: the hash of its lines is" in line and "one of the two was changed" in line
 
 
 def test_an_edited_reply_of_a_baseline_is_found_though_it_was_signed(
@@ -550,7 +550,7 @@ def test_an_edited_reply_of_a_baseline_is_found_though_it_was_signed(
     put_rows(place / "best", rows)
     done = check()
     assert done.code == FOUND
-    assert "replies.jsonl.gz:4: not what baseline/constant-best answers when it is asked anew" in done.out
+    assert "replies.jsonl.gz:4: baseline/constant-best gives another reply when it is asked again" in done.out
 
 
 def test_a_baseline_that_says_it_has_learnt_from_something_else_is_found(
@@ -573,7 +573,7 @@ def test_of_many_bad_lines_some_are_shown_and_the_others_counted(submission: Pat
 def test_a_submission_of_another_version_of_the_board_starts_afresh(submission: Path, check: Callable[..., Any]) -> None:
     edit_card(submission, "board", "mini@0.9.0")
     done = check()
-    assert done.code == FOUND and "it is of mini@0.9.0, and the board here is mini@1.0.0" in done.out
+    assert done.code == FOUND and "this submission is for mini@0.9.0, and the board is now mini@1.0.0" in done.out
 
 
 def test_one_judge_stands_on_a_board_once(submission: Path, check: Callable[..., Any]) -> None:
@@ -588,7 +588,7 @@ CARDS: dict[str, tuple[str, Any, str]] = {
     "name": ("name", "openai/better", "should be provider and model: 'openai/m-2024-01-01'"),
     "model with markup": ("model", "<b>m</b>", "which is markup"),
     "title with a bidi override": ("title", "a\u202eb", "U+202E"),
-    "status": ("status", "verified", "a card is verified when it has a [verified] table"),
+    "status": ("status", "verified", "exactly if the card has a table [verified]"),
     "unknown status": ("status", "winner", "Invalid enum value 'winner' (key 'status')"),
     "hash": ("replies_sha256", "abc", "key 'replies_sha256'"),
     "board": ("board", "mini", "key 'board'"),
@@ -640,7 +640,7 @@ def test_names_of_any_bytes_are_shown_in_one_line(submission: Path, check: Calla
         (submission / os.fsdecode(name)).write_text("")
     done = check()
     assert done.code == FOUND and not set("\x1b\u202e") & set(done.out + done.err)
-    assert done.out.count("is no name for a submission's folder") == done.out.count("an unexpected file") == len(names)
+    assert done.out.count("is not a valid folder name") == done.out.count("an unexpected file") == len(names)
     assert not any(line.startswith("mini b") for line in done.out.splitlines() + done.err.splitlines())
     assert len(json.loads(check("--json").out)["submissions"]) == len(names) + 1
 
@@ -680,7 +680,7 @@ def test_a_file_of_a_gigabyte_is_not_opened(submission: Path, check: Callable[..
         os.truncate(submission / file, 1 << 30)
         done = check()
         assert done.code == FOUND
-        assert f"{file}: 1,073,741,824 bytes, and {most} at most are read" in done.out
+        assert f"{file}: 1,073,741,824 bytes; the limit is {most}" in done.out
 
 
 def test_a_gzip_bomb_is_read_to_the_limit_only(submission: Path, check: Callable[..., Any]) -> None:
@@ -689,7 +689,7 @@ def test_a_gzip_bomb_is_read_to_the_limit_only(submission: Path, check: Callable
         for _ in range(300):
             file.write(line)
     done = check()
-    assert done.code == FOUND and "replies.jsonl.gz:256: more than 256 MB when unpacked; the rest was not read" in done.out
+    assert done.code == FOUND and "replies.jsonl.gz:256: more than 256 MB when uncompressed; the rest was not read" in done.out
     with gzip.open(submission / "replies.jsonl.gz", "wb", compresslevel=9) as file:
         for _ in range(300):
             file.write(b"0" * (1 << 20))
@@ -768,7 +768,7 @@ def test_a_model_that_a_change_brings_is_probed(
     assert "Shown to beat" not in check().err, "those that are there already are for 'board show'"
     (repository / "theirs" / "judge.toml").write_text("spoilt")
     done = check("--changed", "main")
-    assert done.code == OK and "mini: not probed, as it takes all submissions" in done.err
+    assert done.code == OK and "mini: not probed, because probes need all submissions" in done.err
 
 
 def test_a_change_that_moves_somebody_elses_submission_is_found(
@@ -780,10 +780,10 @@ def test_a_change_that_moves_somebody_elses_submission_is_found(
     done = check("--changed", "main")
     assert done.code == FOUND
     [line] = done.out.splitlines()
-    assert line.endswith("theirs/judge.toml: changed, but submissions/theirs was there before: a change brings its own submission only")
+    assert line.endswith("theirs/judge.toml: changed, but submissions/theirs existed before: a change may only add its own submission")
     shutil.rmtree(repository / "theirs")
     commit()
-    assert check("--changed", "main").out.count("removed, but submissions/theirs was there before") == 2
+    assert check("--changed", "main").out.count("removed, but submissions/theirs existed before") == 2
 
 
 def test_a_change_that_verifies_itself_is_found(
@@ -796,7 +796,7 @@ def test_a_change_that_verifies_itself_is_found(
     commit()
     assert check().code == OK
     done = check("--changed", "main")
-    assert done.code == FOUND and "judge.toml:12: a maintainer verifies" in done.out
+    assert done.code == FOUND and "judge.toml:12: only a maintainer sets" in done.out
 
 
 def test_a_change_of_anything_else_is_found(repository: Path, content: Path, check: Callable[..., Any], commit: Callable[[], None]) -> None:
@@ -810,7 +810,7 @@ def test_a_change_of_anything_else_is_found(repository: Path, content: Path, che
     assert done.code == FOUND
     said = done.out.splitlines()
     for file in ("board.toml: changed", "README.md: added"):
-        assert any(file in line and "a change that submits holds nothing else" in line for line in said)
+        assert any(file in line and "a change with a submission may hold nothing else" in line for line in said)
     assert any("stray.txt: a file where a submission's folder should be" in line for line in said)
     assert any("TABLE.md: " in line for line in said)
 
@@ -820,7 +820,7 @@ def test_what_is_not_committed_is_said_not_to_be_looked_at(
 ) -> None:
     submit(make("baseline/majority"))
     done = check("--changed", "main")
-    assert done.code == OK and "2 files of boards are in no commit and were not looked at" in done.err
+    assert done.code == OK and "2 files of boards are not committed and were not checked" in done.err
 
 
 @pytest.mark.parametrize("base", ["--output=x", "nothing", "main..mine", "main;ls", "$(ls)", "", "HEAD:README"])
@@ -830,3 +830,114 @@ def test_a_base_that_is_no_commit_is_refused(repository: Path, check: Callable[.
 
 def test_without_a_repository_nothing_can_be_said_of_changes(submission: Path, check: Callable[..., Any], refused: Refused) -> None:
     refused(check("--changed", "main"), USAGE, "--changed needs a git repository around")
+
+
+@pytest.mark.parametrize("kind", ["tags", "heads"])
+def test_a_tag_or_branch_called_like_the_base_does_not_silence_the_check(
+    repository: Path,
+    content: Path,
+    check: Callable[..., Any],
+    commit: Callable[[], None],
+    git: Callable[..., str],
+    refused: Refused,
+    kind: str,
+) -> None:
+    git("update-ref", "refs/remotes/origin/main", "main")
+    (content / "README.md").write_text("Hello.")
+    commit()
+    done = check("--changed", "origin/main")
+    base = git("rev-parse", "main").strip()
+    assert done.code == FOUND and f"compared with origin/main (refs/remotes/origin/main), commit {base}" in done.err
+    assert json.loads(check("--changed", "origin/main", "--json").out)["change"]["base"]["commit"] == base
+    git("update-ref", f"refs/{kind}/origin/main", "HEAD")
+    refused(check("--changed", "origin/main"), USAGE, "'origin/main' may mean several commits", "--changed refs/remotes/origin/main")
+    assert check("--changed", "refs/remotes/origin/main").code == FOUND
+
+
+def test_nothing_is_read_of_a_change_that_brings_links_outside_of_submissions(
+    repository: Path, content: Path, check: Callable[..., Any], commit: Callable[[], None]
+) -> None:
+    board = content / "leaderboards" / "mini" / "board.toml"
+    board.unlink()
+    board.symlink_to("/dev/zero")  # which has no end
+    commit()
+    done = check("--changed", "main")
+    assert done.code == FOUND and "board.toml: made another kind of file as a symbolic link" in done.out
+    assert "nothing was read: the change adds links or submodules" in done.err
+
+
+def test_a_submodule_that_git_is_told_to_ignore_is_found(
+    repository: Path, content: Path, check: Callable[..., Any], commit: Callable[[], None], git: Callable[..., str]
+) -> None:
+    (content / ".gitmodules").write_text('[submodule "x"]\n\tpath = x\n\turl = nowhere\n\tignore = all\n')
+    commit()
+    git("branch", "-f", "main", "HEAD")
+    git("update-index", "--add", "--cacheinfo", f"160000,{git('rev-parse', 'HEAD').strip()},x")
+    git("commit", "-qm", "Change")
+    done = check("--changed", "main")
+    assert done.code == FOUND and "x: added as a submodule" in done.out
+
+
+def test_a_base_with_two_latest_common_commits_is_refused(
+    repository: Path, check: Callable[..., Any], git: Callable[..., str], refused: Refused
+) -> None:
+    git("commit", "-q", "--allow-empty", "-m", "mine")
+    git("switch", "-q", "main")
+    git("commit", "-q", "--allow-empty", "-m", "theirs")
+    git("branch", "before")
+    git("merge", "-q", "--no-edit", "mine")
+    git("switch", "-q", "mine")
+    git("merge", "-q", "--no-edit", "before")
+    refused(check("--changed", "main"), USAGE, "have 2 latest common commits", "git rebase main")
+
+
+@pytest.mark.parametrize("lines", [b"\n" * (10 << 20), b"{}\n" * (1 << 20)], ids=["newlines", "objects"])
+def test_a_small_file_of_very_many_lines_is_read_to_the_limit_only(submission: Path, check: Callable[..., Any], lines: bytes) -> None:
+    put_text(submission, lines)
+    assert (submission / "replies.jsonl.gz").stat().st_size < 16 << 10
+    done = check()
+    calls = 10
+    assert (
+        done.code == FOUND and f".gz:{calls + 1001}: the board has {calls} calls, and each has one line; the rest was not read" in done.out
+    )
+
+
+@pytest.mark.parametrize(
+    ("find", "put", "words"),
+    [
+        (b'"reply":{', b'"reply":{"note":1,', "unknown field note - at $.reply"),
+        (b'"reply":{', b'"reply":{"text":"before",', "the key 'text' stands twice in one object"),
+        (b'"usage":{', b'"usage":{"total":5,', "unknown field total - at $.reply.usage"),
+        (b'"usage":{', b'"usage":{"prompt_tokens":5,', "the key 'prompt_tokens' stands twice in one object"),
+        (b'{"call_id"', b'{"repeat":0,"call_id"', "the key 'repeat' stands twice in one object"),
+        (b'"tokens":[]', b'"tokens":[["2",{"2":0},1]]', "of at most length 2"),
+        (b'"tokens":[]', b'"tokens":[["2",{"2":0,"2":-1}]]', "the key '2' stands twice in one object"),
+    ],
+)
+def test_keys_that_a_reply_does_not_have_or_has_twice_are_found(
+    submission: Path, check: Callable[..., Any], find: bytes, put: bytes, words: str
+) -> None:
+    text = gzip.decompress((submission / "replies.jsonl.gz").read_bytes())
+    put_text(submission, text.replace(find, put, 1))
+    done = check()
+    assert done.code == FOUND and "replies.jsonl.gz:1: not a row of 'harness store export'" in done.out
+    assert words in done.out
+
+
+def test_a_title_that_imitates_another_judge_is_found(
+    submission: Path, check: Callable[..., Any], make: Callable[..., str], submit: Any
+) -> None:
+    assert submit(make("baseline/majority"), "--title", "М-2024-01-01").code == OK  # a Cyrillic letter
+    done = check()
+    assert done.code == FOUND
+    [line] = done.out.splitlines()
+    assert "baseline-majority/judge.toml:2: the title 'М-2024-01-01' looks like the judge openai/m-2024-01-01" in line
+
+
+@pytest.mark.parametrize(
+    ("title", "words"), [("  ", "no letter and no digit"), ("\u3164", "the invisible character U+3164"), ("People", "another row")]
+)
+def test_a_title_without_a_name_is_refused(
+    make: Callable[..., str], submit: Callable[..., Any], refused: Refused, title: str, words: str
+) -> None:
+    refused(submit(make("baseline/majority"), "--title", title), USAGE, "baseline/majority cannot be submitted: ", words)

@@ -16,7 +16,7 @@ import harness
 from tests.e2e.conftest import MODEL, Endpoint, Request
 from tests.e2e.pages import chromium, opened
 
-pytestmark = pytest.mark.needs("chromium")
+pytestmark = [pytest.mark.slow, pytest.mark.needs("chromium")]
 
 FAILS = "Ani tak, ani tak."  # no JSON
 
@@ -60,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def result(folder: Path) -> harness.RunResult:
-    from harness.runner import reopen
+    from harness.runs import reopen
 
     return reopen("controls", folder)
 
@@ -137,7 +137,7 @@ def test_the_search_looks_into_texts_and_justifications(browser: Any, page: Path
             shown.wait_for(len(rows))
         shown.page.fill("input[type=search]", "nothing has this in it")
         shown.wait_for(0)
-        assert "take a filter back" in shown.page.inner_text("[role=status]")
+        assert "remove a filter" in shown.page.inner_text("[role=status]")
 
 
 def test_an_opened_text_shows_labels_scores_reasons_and_raw_replies_side_by_side(browser: Any, page: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_run_without_an_answer_has_a_page_that_says_so(browser: Any, cli: Call
     assert subprocess.run(command, capture_output=True, check=False).returncode in (4, 6)
     assert cli("report", "--out", out, "--html", tmp_path / "none.html").code == 0
     with opened(browser, tmp_path / "none.html") as shown:
-        assert shown.said == [] and "Nothing was answered yet" in shown.page.inner_text("main") and shown.found == (0, 0)
+        assert shown.said == [] and "There are no answers yet" in shown.page.inner_text("main") and shown.found == (0, 0)
 
 
 def test_pages_turn_and_rows_are_made_when_they_are_looked_at(browser: Any, page: Path) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from harness.signature import ComparisonSignature
 
 Cli = Callable[..., Any]
 Row = dict[str, Any]
@@ -34,6 +38,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        path.mkdir(exist_ok=True)
         items = [
             {"item_id": f"i{n}", "language": "ja", "task": "chat", "system": f"s{n % 3}", "output": f"文章{n}。"} for n in range(ITEMS)
         ]
@@ -47,6 +52,10 @@ class Folder:
         self.save()
         (path / "data.toml").write_text(DATA, "utf-8")
 
+    def says_asked(self, asked: str, more: str = "") -> None:
+        """Let data.toml say which items the judge was asked about."""
+        (self.path / "data.toml").write_text(f"{DATA}{more}\n[asked]\n{asked}\n", "utf-8")
+
     def write(self, name: str, rows: Iterable[Row]) -> None:
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         (self.path / f"{name}.jsonl").write_text(text, "utf-8")
@@ -58,7 +67,6 @@ class Folder:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:
-    (tmp_path / "made").mkdir()
     return Folder(tmp_path / "made")
 
 
@@ -210,11 +218,11 @@ def test_a_byte_order_mark_is_no_fault(cli: Cli, folder: Folder) -> None:
         (("--annotators", "7"), "the most that one has is 3"),
         (("--judge", "two"), "no judge 'two'"),
         (("--where", "language=jp"), "no language 'jp'"),
-        (("--where", "language"), "should be a name, '=' and a value"),
+        (("--where", "language"), "must be a name, '=' and a value"),
         (("--by", "langage"), "Did you mean 'language'?"),
         (("--versus", "judge=two"), "no judge 'two'"),
         (("--versus", "metric=fluency"), "paired by judge, variant, temperature, source"),
-        (("--recipe", "pariska"), "Did you mean 'pariksha'?"),
+        (("--card", "pariska"), "Did you mean 'pariksha'?"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -225,13 +233,13 @@ def test_a_flag_that_cannot_be_is_explained(cli: Cli, folder: Folder, flags: tup
 
 def test_neither_folder_nor_run(cli: Cli, tmp_path: Path) -> None:
     done = cli("compare", "nothing", "--out", tmp_path)
-    assert done.code == 2 and "nothing is no data folder" in done.err
+    assert done.code == 2 and "nothing is not a data folder" in done.err
 
 
 def test_labels_without_judgments(cli: Cli, folder: Folder) -> None:
     (folder.path / "judgments.jsonl").unlink()
     done = cli("compare", folder.path)
-    assert done.code == 2 and "'harness labels check' needs none" in done.err
+    assert done.code == 2 and "'harness labels check' needs no judgments" in done.err
 
 
 # Undefined is shown as undefined, with its reason
@@ -268,16 +276,103 @@ def test_no_overlap_of_judge_and_labels(cli: Cli, folder: Folder) -> None:
     folder.judged = [row for row in folder.judged if int(row["item_id"][1:]) >= 12]
     folder.save()
     cell = cell_of(cli, folder.path)
+    assert (cell["n_ref"], cell["n"], cell["coverage"], cell["failures"]) == (0, 0, None, {})
+    assert (cell["n_asked"], cell["not_asked"]) == (0, 12) and cell["undefined"]["coverage"] == "no reference"
+    folder.says_asked('rule = "all"')
+    cell = cell_of(cli, folder.path)
     assert (cell["n_ref"], cell["n"], cell["coverage"], cell["failures"]) == (12, 0, 0, {"missing": 12})
     assert cell["pa"] is None and cell["undefined"]["pa"] and cell["pa_failed_wrong"] == 0
 
 
-def test_what_a_judge_left_out_is_a_failure(cli: Cli, folder: Folder) -> None:
+# What was not asked is not wrong
+
+
+NOT_ASKED = "Not asked, so neither right nor wrong (labelled items times metrics): one 4 of 24 in ja."
+
+
+def test_what_a_judge_was_not_asked_is_not_wrong(cli: Cli, folder: Folder, tmp_path: Path) -> None:
+    whole = cell_of(cli, folder.path)
+    assert (whole["n_asked"], whole["not_asked"]) == (ITEMS, 0)
     folder.judged = folder.judged[:20]
     folder.save()
     cell = cell_of(cli, folder.path)
-    assert (cell["n_ref"], cell["n"], cell["failures"]) == (ITEMS, 20, {"missing": 4})
+    assert (cell["n_ref"], cell["n"], cell["failures"], cell["n_asked"], cell["not_asked"]) == (20, 20, {}, 20, 4)
+    assert cell["pa_failed_wrong"] == cell["pa"] and cell["vs_baseline"]["n"] == 20
+    shown = cli("compare", folder.path).out
+    assert "20 of 24" in shown and NOT_ASKED in shown and "|asked:rows|" in shown
+    comma = list(csv.DictReader(cli("compare", folder.path, "--csv").out.splitlines()))
+    assert [(row["n_asked"], row["not_asked"]) for row in comma] == [("20", "4")]
+    assert cli("compare", folder.path, "--html", tmp_path / "page.html").code == 0
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert NOT_ASKED in page and page.count(">20 of 24</td>") == 2 and "20 judgments compared" in page
+
+
+def test_a_row_without_a_score_was_asked(cli: Cli, folder: Folder) -> None:
+    folder.judged = [*folder.judged[:20], *({**row, "score": None} for row in folder.judged[20:])]
+    folder.save()
+    cell = cell_of(cli, folder.path)
+    assert (cell["n_ref"], cell["n"], cell["failures"], cell["not_asked"]) == (ITEMS, 20, {"missing": 4}, 0)
     assert cell["pa_failed_wrong"] == pytest.approx(cell["pa"] * 20 / ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("asked", "missing", "left"),
+    [('rule = "rows"', 0, 4), ('rule = "any-row"', 2, 2), ('rule = "all"', 4, 0), ('rule = "column"\ncolumn = "shown_to"', 1, 3)],
+    ids=["rows", "any-row", "all", "column"],
+)
+def test_a_data_folder_says_what_counts_as_asked(cli: Cli, folder: Folder, asked: str, missing: int, left: int) -> None:
+    """Of four texts without a row on fluency two have one on another metric, and one is listed as shown to the judge."""
+    folder.labels += [{"item_id": "i0", "annotator_id": f"a{who}", "metric": "warmth", "score": 1} for who in range(3)]
+    folder.judged = [*folder.judged[:20], *({**row, "metric": "warmth"} for row in folder.judged[20:22])]
+    folder.save()
+    items = [json.loads(line) for line in (folder.path / "items.jsonl").read_text("utf-8").splitlines()]
+    folder.write("items", (item | {"shown_to": ["one"] if item["item_id"] == "i23" else ["other"]} for item in items))
+    folder.says_asked(asked, '\n[metrics.warmth]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n')
+    for where in ((), ("--where", "metric=fluency")):  # what is looked at moves nothing that was asked
+        found = json.loads(cli("compare", folder.path, *where, "--json").out)
+        [cell] = [cell for cell in found["cells"] if cell["metric"] == "fluency"]
+        assert (cell["n_asked"], cell["not_asked"]) == (20 + missing, left)
+        assert cell["failures"] == ({"missing": missing} if missing else {})
+        said = asked.split('"')[1] if "column" not in asked else "column=shown_to"
+        assert ComparisonSignature.parse(found["signature"]).asked == said
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ('rule = "some"', "Invalid enum value 'some' (key 'asked.rule')"),
+        ('rule = "column"', 'rule = "column" and column = "NAME OF A KEY OF THE ITEMS" go together'),
+        ('column = "system"', 'rule = "column" and column = "NAME OF A KEY OF THE ITEMS" go together'),
+        ('rule = "column"\ncolumn = "seen"', "no item has the key 'seen', which [asked] names as its column"),
+        ('rule = "column"\ncolumn = "output"', "'output' of item 'i0' should be true, false or a list of judges' names"),
+    ],
+    ids=["no rule", "no column", "no column rule", "a column that is not there", "a column of texts"],
+)
+def test_a_rule_that_is_none_is_said_with_its_place(cli: Cli, folder: Folder, asked: str, words: str) -> None:
+    folder.says_asked(asked)
+    done = cli("compare", folder.path)
+    assert done.code == 3 and words in done.err
+    assert re.search(r"(data\.toml|items\.jsonl):\d+: ", done.err)
+
+
+def test_an_unfinished_run_says_which_calls_are_not_counted(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    assert cli("run", "--judge", "baseline/length", "--langs", "cs", "--max-calls", "5", "--out", out).code != 0
+    [run] = (path for path in (out / "runs").iterdir() if path.is_dir())
+    found = json.loads(cli("compare", run, "--json").out)
+    assert "Calls without an answer, not counted: 52 of baseline/length." in found["notes"]
+    assert sum(cell["n_ref"] for cell in found["cells"]) <= 5
+
+
+def test_one_constant_a_language_gains_nothing_where_languages_are_pooled(cli: Cli, tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "two")
+    folder.write("items", [{"item_id": f"i{n}", "language": ("ja", "cs")[n % 2], "task": "chat", "output": "x"} for n in range(ITEMS)])
+    folder.labels = [row | {"score": int(row["item_id"][1:]) % 2} for row in folder.labels]
+    folder.judged = [row | {"score": int(row["item_id"][1:]) % 2} for row in folder.judged]
+    folder.save()
+    apart = json.loads(cli("compare", folder.path, "--json").out)["cells"]
+    together = cell_of(cli, folder.path, "--by", "metric")
+    assert [cell["vs_baseline"]["diff"] for cell in (*apart, together)] == [0, 0, 0]
 
 
 def test_positional_annotators_are_not_followed(cli: Cli, folder: Folder) -> None:

@@ -14,15 +14,25 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import HANG_SECONDS
+
 CALLS = 30
 
 # Every kind of fault, by what a run can make of it (as in hostile.py).
 ASKED_AGAIN = (
     "429", "429-retry-after", "429-ratelimit", "500", "502-html", "503", "reset-before", "reset-head", "reset-body", "cut-json", "html",
-    "not-utf8", "stall",
+    "not-utf8", "stall", "429-quota-per-minute", "nested", "endless-head", "endless-header",
 )  # fmt: skip
-GOOD_ALL_THE_SAME = ("reset-after", "slow-body", "wrong-type")
-NAMED_FAILURES = {"no-choices": "missing", "refusal": "refused", "prose-refusal": "refused", "length": "truncated"}
+GOOD_ALL_THE_SAME = ("reset-after", "slow-body", "wrong-type", "odd-usage", "long-headers", "escapes")
+NAMED_FAILURES = {
+    "no-choices": "missing",
+    "refusal": "refused",
+    "prose-refusal": "refused",
+    "length": "truncated",
+    "policy": "refused",
+    "too-long": "missing",
+}
+REFUSED = {"307": "307", "204": "204", "400": "400", "403-page": "403", "413-page": "413"}  # by the endpoint, and what is said of it
 ODD = ("other-model", "huge-body", "surrogates")
 
 
@@ -69,8 +79,11 @@ def lost(rows: Callable[..., Any], out: Path) -> Callable[[], Counter[str]]:
 # ---- the endpoint itself
 
 
+FINITE = [kind for kind in ASKED_AGAIN if kind != "stall" and not kind.startswith("endless")]
+
+
 def posted(url: str, body: bytes, **headers: str) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection(url.split("/")[2], timeout=10)
+    connection = http.client.HTTPConnection(url.split("/")[2], timeout=HANG_SECONDS)
     try:
         connection.request("POST", "/v1/chat/completions", body, headers)
         response = connection.getresponse()
@@ -86,12 +99,12 @@ def chat(text: str, **more: Any) -> bytes:
 
 
 def test_every_kind_of_fault_is_tried_below(hostile: Callable[..., Any]) -> None:
-    assert sorted(hostile().control()["kinds"]) == sorted((*ASKED_AGAIN, *GOOD_ALL_THE_SAME, *NAMED_FAILURES, *ODD))
+    assert sorted(hostile().control()["kinds"]) == sorted((*ASKED_AGAIN, *GOOD_ALL_THE_SAME, *NAMED_FAILURES, *REFUSED, *ODD))
 
 
 def test_equal_seeds_fail_alike_and_others_do_not(hostile: Callable[..., Any]) -> None:
     def heard(seed: int) -> list[tuple[int, bytes]]:
-        endpoint = hostile(faults=0.5, seed=seed, drip=0.01, kinds=",".join(kind for kind in ASKED_AGAIN if kind != "stall"))
+        endpoint = hostile(faults=0.5, seed=seed, drip=0.01, kinds=",".join(FINITE))
         return [posted(endpoint.url, chat(f"{n % 20}")) for n in range(60)]
 
     assert heard(1) == heard(1) != heard(2)
@@ -118,7 +131,7 @@ def test_a_joint_call_is_answered_metric_by_metric(hostile: Callable[..., Any]) 
 def test_a_body_in_chunks_is_the_same_request(hostile: Callable[..., Any]) -> None:
     endpoint = hostile()
     whole = posted(endpoint.url, chat("x"))
-    connection = http.client.HTTPConnection("127.0.0.1", endpoint.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", endpoint.port, timeout=HANG_SECONDS)
     connection.request("POST", "/v1/chat/completions", iter([chat("x")[:7], chat("x")[7:]]), encode_chunked=True)
     assert (200, connection.getresponse().read()) == whole
     connection.close()
@@ -129,13 +142,16 @@ def test_only_what_was_sent_whole_counts_as_good(hostile: Callable[..., Any]) ->
     endpoint = hostile(faults=1, drip=0.01, stall=0.01)
     counted = {}
     for kind in endpoint.control()["kinds"]:
+        if kind.startswith("endless"):  # nothing is ever sent whole
+            continue
         endpoint.control(reset=True, kinds=[kind])
         posted(endpoint.url, chat("x"))
         stats = endpoint.stats()
         assert (stats["requests"], stats["faults"], stats["open"], stats["most_open"]) == (1, {kind: 1}, 0, 1)
         counted[kind] = (*stats["good"].values(), *stats["paid"].values())
     good = {*GOOD_ALL_THE_SAME, *ODD, "stall"}  # this stall is a short one
-    assert counted == {kind: (int(kind in good), int(kind in good or kind in NAMED_FAILURES)) for kind in counted}
+    paid = good | set(NAMED_FAILURES) - {"policy", "too-long"}
+    assert counted == {kind: (int(kind in good), int(kind in paid)) for kind in counted}
 
 
 def test_an_answer_that_nobody_waited_for_is_not_counted(hostile: Callable[..., Any]) -> None:
@@ -165,14 +181,14 @@ def test_a_restart_closes_the_door_for_a_while(hostile: Callable[..., Any]) -> N
 
 
 def test_it_ends_when_its_time_is_over(hostile: Callable[..., Any]) -> None:
-    assert hostile(lifetime=0.2).wait(10) == 0
+    assert hostile(lifetime=0.2).wait(HANG_SECONDS) == 0
 
 
 def test_it_ends_when_its_parent_has_died() -> None:
     program = [sys.executable, str(Path(__file__).with_name("hostile.py")), "--lifetime", "60"]
     parent = f"import subprocess; print(subprocess.Popen({program}, stdout=subprocess.PIPE).stdout.readline().decode())"
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", parent], stdout=subprocess.PIPE, text=True, check=True)
-    ends = time.monotonic() + 10
+    ends = time.monotonic() + HANG_SECONDS
     while posted(f"http://127.0.0.1:{int(done.stdout)}/v1", chat("x"))[0]:
         assert time.monotonic() < ends
         time.sleep(0.02)
@@ -219,7 +235,7 @@ def test_an_answer_without_a_score_is_a_named_failure_and_asked_once(
     assert run.run(endpoint).code == 0
     assert run.run(endpoint).code == 0  # nobody is asked again
     stats = endpoint.stats()
-    assert stats["requests"] == CALLS and set(stats["paid"].values()) == {1}
+    assert stats["requests"] == CALLS and set(stats["paid"].values()) == {int(kind not in ("policy", "too-long"))}
     assert run.failures == {NAMED_FAILURES[kind]: CALLS}
     assert all(cell["coverage"] == 0 and cell["pa"] is None for cell in run.report["cells"])
     kept = replies(run.out)
@@ -229,6 +245,8 @@ def test_an_answer_without_a_score_is_a_named_failure_and_asked_once(
         "refusal": lambda reply: reply["refusal"] == "I'm sorry, but I can't assist with that.",
         "prose-refusal": lambda reply: reply["text"] == "I'm sorry, but I cannot rate this text.",
         "length": lambda reply: reply["finish_reason"] == "length" and len(reply["text"]) == 40,
+        "policy": lambda reply: "content management policy" in reply["refusal"],
+        "too-long": lambda reply: reply["error"].startswith("400: This model's maximum context length"),
     }
     assert all(said[kind](reply) for reply in kept)
 
@@ -265,6 +283,44 @@ def test_halves_of_characters_leave_the_rest_of_an_answer_as_it_came(
     assert all(" \ufffd \\ud801" in text for text in texts(run.out).values())
     assert all(cell["coverage"] == 1 for cell in run.report["cells"])
     assert run.files()["report.json"] == run.calm.files["report.json"]
+
+
+# ---- the endpoint refuses, for no reason of the item's
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_refusal_by_the_endpoint_is_a_lost_call_and_no_answer(
+    kind: str, disturbed: Callable[..., Disturbed], hostile: Callable[..., Any], refused: Callable[..., None], texts: Callable[..., Any]
+) -> None:
+    run, endpoint = disturbed(), hostile(faults=0.2, max_faults_per_call=1, good_first=1, kinds=kind)
+    done = run.run(endpoint, "--concurrency", "1")
+    count = endpoint.stats()["faults"][kind]
+    refused(done, 6, f"calls without an answer: {count} of openai/m", f"refused a call with {REFUSED[kind]}", "Run the same command again")
+    assert not run.failures and len(texts(run.out)) == CALLS - count
+    assert run.run(endpoint, "--concurrency", "1").code == 0
+    assert run.files() == run.calm.files
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_refusals_by_the_endpoint_that_repeat_stop_the_judge(
+    kind: str, disturbed: Callable[..., Disturbed], hostile: Callable[..., Any], refused: Callable[..., None], texts: Callable[..., Any]
+) -> None:
+    run, endpoint = disturbed(), hostile(faults=1, good_first=7, kinds=kind)
+    refused(run.run(endpoint, "--concurrency", "1"), 4, f"refused a call with {REFUSED[kind]}", "5 refusals one after the other")
+    assert endpoint.stats()["requests"] == 7 + 5 and len(texts(run.out)) == 7
+    endpoint.control(faults=0)
+    assert run.run(endpoint).code == 0
+    assert run.files() == run.calm.files
+
+
+@pytest.mark.slow
+def test_headers_without_an_end_fill_no_memory(disturbed: Callable[..., Disturbed], hostile: Callable[..., Any]) -> None:
+    """What the endpoint could send before it was hung up on is little more than the buffers on the way hold."""
+    run, endpoint = disturbed(), hostile(faults=1, max_faults_per_call=1, kinds="endless-head,endless-header")
+    assert run.run(endpoint, "--concurrency", "1", "--timeout", "5").code == 0
+    stats = endpoint.stats()
+    assert sum(stats["faults"].values()) == CALLS and stats["poured"] < CALLS * 8 * 2**20
+    assert run.files() == run.calm.files
 
 
 # ---- many at once
@@ -319,6 +375,7 @@ def test_calls_that_stay_without_an_answer_are_missing_and_no_failures(
 # ---- an endpoint that goes away, or hangs
 
 
+@pytest.mark.slow
 def test_a_run_lives_through_a_restart(
     disturbed: Callable[..., Disturbed], hostile: Callable[..., Any], start: Callable[..., Any], lost: Callable[[], Any], texts: Any
 ) -> None:
@@ -327,9 +384,9 @@ def test_a_run_lives_through_a_restart(
     process = start(
         *run.calm.command, "--base-url", endpoint.url, "--out", run.out, "--concurrency", "8", "--attempts", "3", "--timeout", "5"
     )
-    endpoint.wait_for(50, seconds=20)
+    endpoint.wait_for(50)
     endpoint.control(down=3)
-    said = process.communicate(timeout=60)[1]
+    said = process.communicate(timeout=HANG_SECONDS)[1]
     assert process.returncode == 0 and "Traceback" not in said
     stats = endpoint.stats()
     assert stats["requests"] <= 150 + 8  # those that were in flight
@@ -338,6 +395,7 @@ def test_a_run_lives_through_a_restart(
     assert run.files() == run.calm.files
 
 
+@pytest.mark.slow
 def test_a_body_that_drips_past_the_timeout_is_given_up_and_asked_for_again(
     disturbed: Callable[..., Disturbed], hostile: Callable[..., Any], lost: Callable[[], Any]
 ) -> None:
@@ -365,6 +423,6 @@ def test_without_a_number_calls_in_flight_grow_while_it_goes_well_and_shrink_whe
     endpoint.wait_for(60)
     shrunk = endpoint.stats()["most_open"]
     endpoint.control(faults=0, latency=0)
-    assert process.wait(60) == 0
+    assert process.wait(HANG_SECONDS) == 0
     assert grown > 20 and shrunk < 0.75 * grown
     assert run.files() == run.calm.files

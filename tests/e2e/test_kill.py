@@ -136,7 +136,7 @@ def test_kills_at_random_moments_cost_at_most_what_was_in_flight(
 
 @pytest.mark.slow
 def test_kills_while_files_are_written_leave_none_of_them_by_half(
-    calm: Callable[[int], Any], hostile: Callable[..., Any], warm: Warm, run_folder: Callable[[Path], Path], out: Path
+    calm: Callable[[int], Any], hostile: Callable[..., Any], warm: Warm, out: Path
 ) -> None:
     chance = random.Random(0)
     undisturbed, endpoint = calm(150), hostile()
@@ -148,7 +148,7 @@ def test_kills_while_files_are_written_leave_none_of_them_by_half(
     assert warm.ended() == 0
     usual = time.monotonic() - begin
     for moment in [chance.uniform(0.3, 1) * usual for _ in range(6)]:
-        shutil.rmtree(run_folder(out))
+        shutil.rmtree(out / "runs", ignore_errors=True)  # the run before may have been killed before it made its folder
         process = warm.start(*command)
         time.sleep(moment)
         os.kill(process, signal.SIGKILL)
@@ -166,9 +166,8 @@ def test_a_kill_before_the_first_call_leaves_a_folder_that_works(
     folder = tmp_path / "results"
     for _ in range(3):
         process = start("run", "--langs", "cs", "--judge", "baseline/random", "--out", folder)
-        deadline = time.monotonic() + 30
         while not folder.exists():
-            assert time.monotonic() < deadline
+            assert process.poll() is None
             time.sleep(0.002)
         time.sleep(chance.uniform(0, 0.1))
         process.kill()

@@ -11,7 +11,8 @@ from typing import Any
 import openpyxl
 import pytest
 
-from harness.content import Library, load_folder
+from harness.content import Library
+from harness.data import load_folder
 from tests.e2e.hub import Hub
 
 Cli = Callable[..., Any]
@@ -34,7 +35,7 @@ def table(tmp_path: Path) -> Path:
 def test_rows_that_all_come_in_end_with_0_and_the_folders_path(cli: Cli, table: Path, tmp_path: Path, library: Library) -> None:
     done = cli("labels", "import", table, "--to", tmp_path / "data", *MEANT, "--annotators", "persistent")
     assert (done.code, done.out) == (0, f"{tmp_path / 'data'}\n")
-    assert "columns were taken by their names: item_id = 'ID'" in done.err and "Anna" not in done.err
+    assert "columns were matched by name: item_id = 'ID'" in done.err and "Anna" not in done.err
     assert done.err.splitlines()[-1] == "60 rows: 60 labels by 2 annotators on 1 metric imported"
     data = load_folder(tmp_path / "data", library)
     assert len(data.labels) == 60 and data.about.annotators == "persistent"
@@ -76,12 +77,12 @@ def test_json_has_the_same_facts(cli: Cli, table: Path, tmp_path: Path) -> None:
     [
         (lambda path: path.write_text(""), (), 3, "ratings.csv: the file is empty"),
         (lambda path: path.write_bytes(b"ID;worker;dimension;rating\n\xff"), (), 3, "ratings.csv:2: byte 0xff is not UTF-8"),
-        (lambda path: path.unlink(), (), 2, "ratings.csv is not there"),
-        (lambda path: None, ("--column", "score=Rating"), 3, "'Rating' is no column here; the columns are: ID, worker, dimension, rating"),
-        (lambda path: None, ("--column", "points=rating"), 2, "'points' is none of item_id, annotator_id"),
+        (lambda path: path.unlink(), (), 2, "ratings.csv does not exist"),
+        (lambda path: None, ("--column", "score=Rating"), 3, "'Rating' is not a column; the columns are: ID, worker, dimension, rating"),
+        (lambda path: None, ("--column", "points=rating"), 2, "'points' is not one of item_id, annotator_id"),
         (lambda path: None, ("--from", "xlsx"), 3, "not a readable Excel workbook"),
-        (lambda path: None, ("--flip", "charm"), 2, "--flip charm: no label of this metric"),
-        (lambda path: None, ("--items", "nowhere.csv"), 2, "nowhere.csv is not there"),
+        (lambda path: None, ("--flip", "charm"), 2, "has no label of this metric"),
+        (lambda path: None, ("--items", "nowhere.csv"), 2, "nowhere.csv does not exist"),
     ],
 )
 def test_what_cannot_be_imported_says_why_and_writes_nothing(
@@ -171,7 +172,7 @@ def test_published_labels_come_in_whole(cli: Cli, tmp_path: Path, library: Libra
 
 def test_bundled_labels_are_exported_only_for_named_languages(cli: Cli, tmp_path: Path) -> None:
     done = cli("labels", "export", "bundled", "--to", tmp_path / "a.csv")
-    assert done.code == 2 and "name the languages of 'bundled' to export with --langs" in done.err
+    assert done.code == 2 and "name the languages to export from 'bundled' with --langs" in done.err
 
 
 def test_the_salt_is_made_in_the_settings_and_used_again(cli: Cli, table: Path, tmp_path: Path, library: Library) -> None:
@@ -182,7 +183,7 @@ def test_the_salt_is_made_in_the_settings_and_used_again(cli: Cli, table: Path, 
     one, two = (load_folder(tmp_path / folder, library) for folder in ("one", "two"))
     assert list(one.labels) == list(two.labels)
     within = cli("labels", "import", table, "--to", tmp_path / "three", *MEANT, "--salt-file", tmp_path / "three" / "salt")
-    assert within.code == 2 and "would lie in" in within.err and not (tmp_path / "three").exists()
+    assert within.code == 2 and "would be inside" in within.err and not (tmp_path / "three").exists()
 
 
 # The hub

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import HANG_SECONDS
+
 Cli = Callable[..., Any]
 CALLS = 4  # of the small run
 # At these prices an answer of the endpoint costs $0.12.
@@ -51,11 +53,101 @@ def test_minutes_end_a_run_while_calls_are_under_way(ask: Cli, endpoint: Any, re
     assert 0 < len(endpoint.requests) < CALLS
 
 
+def used_up(answer: Any, reset: str) -> Any:
+    return replace(answer, headers={"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": reset})
+
+
+WAITS: dict[str, tuple[Callable[[Any], Any], tuple[str, ...]]] = {
+    "Retry-After": (lambda e: e.error(429, "Slow down", retry_after="3000"), ()),
+    "a date": (lambda e: e.error(503, "Slow down", retry_after="Wed, 21 Oct 2099 07:28:00 GMT"), ()),
+    "a reset": (lambda e: used_up(e.saying({"score": 1}), "50m0s"), ()),
+    "a reset of a thousand years": (lambda e: used_up(e.saying({"score": 1}), "9" * 11), ()),
+    "a time since 1970": (lambda e: used_up(e.saying({"score": 1}), str(int(time.time()) + 3000)), ()),
+    "back-off": (lambda e: e.error(500, "Out of order"), ()),
+    "requests a minute": (lambda e: e.saying({"score": 1}), ("--rpm", "0.02")),
+}
+
+
+@pytest.mark.parametrize("name", WAITS)
+def test_minutes_end_every_wait(ask: Cli, endpoint: Any, name: str, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., None]) -> None:
+    """Each of these waits is longer than anybody would wait for this test."""
+    make, flags = WAITS[name]
+    monkeypatch.setattr("harness.engines.local.backoff", lambda count: 3000.0)
+    endpoint.script = lambda request: make(endpoint)
+    refused(ask("--max-minutes", "0.02", "--concurrency", "1", *flags), 6, "calls without an answer", "--max-minutes 0.02 are over")
+    assert len(endpoint.requests) == (2 if name == "back-off" else 1)  # a back-off holds its own call only
+    endpoint.script = endpoint.good
+    assert ask().code == 0
+
+
+def test_a_time_since_1970_that_is_over_holds_nothing(ask: Cli, endpoint: Any) -> None:
+    for reset in (str(int(time.time()) - 5), str(int(time.time() * 1000) - 5000), "2020-01-01T00:00:00Z"):
+        endpoint.script = endpoint.first(used_up(endpoint.saying({"score": 1}), reset))
+        assert ask("--concurrency", "1", "--fresh").code == 0
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Quota exceeded for quota metric 'Generate requests' and limit 'Requests per minute'",
+        "You exceeded your current quota, please check your plan and billing details. Limit: 15 RequestsPerMinute. Please retry in 35s",
+        "Rate limit reached: 3 RPM",
+        "Quota exceeded",
+    ],
+)
+def test_a_quota_of_a_short_time_is_a_rate_to_wait_for(ask: Cli, endpoint: Any, said: str) -> None:
+    endpoint.script = endpoint.first(endpoint.error(429, said, retry_after="0.01"))
+    assert ask("--concurrency", "1").code == 0
+
+
+def test_a_quota_of_a_day_is_not_waited_for_unless_it_is_soon_renewed(ask: Cli, endpoint: Any, refused: Callable[..., None]) -> None:
+    endpoint.script = endpoint.first(endpoint.error(429, "Quota exceeded: 50 requests per day", retry_after="0.01"))
+    assert ask("--concurrency", "1").code == 0
+    endpoint.script = lambda request: endpoint.error(429, "Quota exceeded: 50 requests per day")
+    refused(ask("--fresh", "--concurrency", "1"), 4, "limit of the day is reached", "Run the same command again when it is renewed")
+
+
+@pytest.mark.parametrize("count", [True, -1_000_000, 10**15, None, "100"])
+def test_counts_that_are_none_make_no_call_free(ask: Cli, endpoint: Any, count: Any, tmp_path: Path, refused: Callable[..., None]) -> None:
+    (tmp_path / "prices.toml").write_text(PRICES)
+    usage = {"prompt_tokens": count, "completion_tokens": count, "prompt_tokens_details": {"cached_tokens": count}}
+
+    def answer(request: Any) -> Any:
+        good = endpoint.good(request)
+        return replace(good, body=good.body | {"usage": usage})
+
+    endpoint.script = answer
+    refused(ask("--max-cost", "1.5", "--prices", tmp_path / "prices.toml", "--concurrency", "1"), 6, "--max-cost 1.5 is used up ($")
+    assert 0 < len(endpoint.requests) < CALLS
+
+
+def test_more_cached_tokens_than_tokens_cost_no_less_than_nothing(ask: Cli, endpoint: Any, tmp_path: Path, record: Any) -> None:
+    (tmp_path / "prices.toml").write_text(PRICES)
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": {"cached_tokens": 9_000_000}}
+
+    def answer(request: Any) -> Any:
+        good = endpoint.good(request)
+        return replace(good, body=good.body | {"usage": usage})
+
+    endpoint.script = answer
+    assert ask("--prices", tmp_path / "prices.toml").code == 0
+    spent = record()["spent"]["openai/tester-2024-01-01"]["cs"]
+    assert spent["usage"]["cached_tokens"] == 100 * CALLS and spent["cost"] == pytest.approx(0.07 * CALLS)
+
+
+def test_every_answer_that_is_asked_again_is_paid_for(ask: Cli, endpoint: Any, tmp_path: Path, refused: Callable[..., None]) -> None:
+    """Four answers to a call cost $0.48, so that after two calls $0.96 is spent, and two more would be too many."""
+    (tmp_path / "prices.toml").write_text(PRICES)
+    endpoint.script = lambda request: endpoint.saying("", refusal="No.")
+    done = ask("--reask", "refused", "--max-cost", "1.8", "--prices", tmp_path / "prices.toml", "--concurrency", "1")
+    refused(done, 6, "--max-cost 1.8 is used up ($0.96")
+
+
 @pytest.mark.parametrize("flag", ["--max-cost", "--max-minutes", "--rpm", "--tpm", "--timeout"])
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "much"])
 def test_a_limit_is_above_zero(ask: Cli, flag: str, value: str) -> None:
     done = ask(f"{flag}={value}")
-    assert done.code == 2 and "a number above 0 is needed" in done.err
+    assert done.code == 2 and "expected a number above 0" in done.err
 
 
 def test_refused_calls_are_asked_again_and_all_attempts_are_kept(ask: Cli, endpoint: Any, rows: Callable[..., Any], out: Path) -> None:
@@ -118,7 +210,7 @@ def test_a_model_that_thinks_until_there_is_no_room_is_given_more(ask: Cli, endp
 
 def test_several_judges_are_asked_at_once(ask: Cli, endpoint: Any) -> None:
     """Each waits for a call of the other: one after the other, neither would be answered."""
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2, timeout=HANG_SECONDS)
     met: set[str] = set()
 
     def meeting(request: Any) -> Any:

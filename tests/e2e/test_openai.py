@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def test_a_key_that_comes_back_in_answers_and_errors_reaches_no_file(ask: Cli, e
     )
     done = ask("--concurrency", "1")
     kept = everything_in(out)
-    assert done.code == 0 and b"Your key is [key]." in kept and b"Bearer [key] is tired" in kept
+    assert done.code == 6 and b"Your key is [key]." in kept and b"Bearer [key] is tired" in kept
     assert key.encode() not in kept
     assert key not in done.out + done.err
 
@@ -112,7 +113,7 @@ def test_a_key_that_can_be_none_is_refused_without_being_shown(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", bad)
     done = ask()
-    refused(done, 4, "OPENAI_API_KEY holds characters that no key has")
+    refused(done, 4, "OPENAI_API_KEY holds characters that no API key has")
     assert "4711" not in done.err and not out.exists() and endpoint.requests == []
 
 
@@ -290,7 +291,7 @@ def test_retry_after_is_waited_for(ask: Cli, endpoint: Any) -> None:
 
     endpoint.script = timed
     assert ask("--concurrency", "1").code == 0
-    assert 1.2 <= times[1] - times[0] < 3  # without the header it would be half a second at most
+    assert times[1] - times[0] >= 1.2  # without the header it would be half a second at most
 
 
 def test_a_page_in_the_middle_of_a_run_is_a_hiccup(ask: Cli, endpoint: Any) -> None:
@@ -303,9 +304,109 @@ def test_a_page_in_the_middle_of_a_run_is_a_hiccup(ask: Cli, endpoint: Any) -> N
 
 
 def test_a_call_that_is_refused_alone_is_a_failure_of_that_call(ask: Cli, endpoint: Any, replies: Callable[[Path], Any], out: Path) -> None:
-    endpoint.script = endpoint.first(endpoint.saying({"score": 1}), endpoint.error(400, "This text cannot be processed"))
+    said = "This model's maximum context length is 100 tokens"
+    endpoint.script = endpoint.first(endpoint.saying({"score": 1}), endpoint.error(400, said))
     assert ask("--concurrency", "1").code == 0
-    assert [reply["error"] for reply in replies(out)][:3] == [None, "400: This text cannot be processed", None]
+    assert [reply["error"] for reply in replies(out)][:3] == [None, f"400: {said}", None]
+
+
+def test_a_refusal_that_does_not_speak_of_the_item_is_no_answer(
+    ask: Cli, endpoint: Any, replies: Callable[[Path], Any], out: Path, refused: Callable[..., None]
+) -> None:
+    good, no = endpoint.saying({"score": 1}), endpoint.error(400, "This cannot be processed")
+    endpoint.script = endpoint.first(good, no)
+    refused(ask("--concurrency", "1"), 6, "calls without an answer: 1 of", "400: This cannot be processed", "Run the same command again")
+    assert not any(reply["error"] for reply in replies(out))
+    endpoint.script = endpoint.first(no)  # as the first call of a command that goes on it is lost, too, and the others are asked
+    refused(ask("--concurrency", "1"), 6, "calls without an answer: 1 of", "400: This cannot be processed")
+    assert ask("--concurrency", "1").code == 0
+
+
+@pytest.mark.parametrize("status", [200, 201])
+def test_a_completion_is_an_answer_with_every_status_of_success(ask: Cli, endpoint: Any, status: int) -> None:
+    endpoint.script = lambda request: replace(endpoint.good(request), status=status)
+    assert ask().code == 0
+
+
+def test_a_judge_that_is_stopped_takes_no_reply_from_the_others(
+    ask: Cli, endpoint: Any, rows: Callable[..., Any], out: Path, refused: Callable[..., None]
+) -> None:
+    """The other judge's calls are answered after the first judge has been stopped."""
+    stopped = threading.Event()
+
+    def answer(request: Any) -> Any:
+        if request.body["model"] == "blocked":
+            stopped.set()
+            return endpoint.error(401, "Who are you?")
+        assert stopped.wait(30)
+        time.sleep(0.1)
+        return endpoint.good(request)
+
+    endpoint.script = answer
+    done = ask("--judge", "openai/blocked", "--concurrency", "1")
+    refused(done, 4, "401: Who are you?")
+    assert "openai/blocked: stopped: " in done.err
+    answered = rows(out, "SELECT judge FROM attempts JOIN calls USING (call_id) WHERE reply IS NOT NULL")
+    assert [row["judge"] for row in answered] == ["openai/tester-2024-01-01"] * 4
+
+
+def test_replies_in_flight_are_kept_when_their_own_judge_is_stopped(
+    ask: Cli, endpoint: Any, replies: Callable[[Path], Any], out: Path
+) -> None:
+    two = threading.Barrier(2, timeout=30)
+    lock, turns = threading.Lock(), iter(range(100))
+
+    def answer(request: Any) -> Any:
+        with lock:
+            turn = next(turns)
+        two.wait()
+        if turn == 0:
+            return endpoint.error(401, "Key expired")
+        time.sleep(0.3)
+        return endpoint.good(request)
+
+    endpoint.script = answer
+    assert ask("--concurrency", "2").code == 4
+    assert len(replies(out)) == 1 and len(endpoint.requests) == 2
+
+
+# ---- the key stays out of everything that is kept, however it is cut
+
+
+@pytest.mark.parametrize("length", [51, 164])
+def test_no_cut_leaves_a_part_of_the_key(ask: Cli, endpoint: Any, length: int, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key stands at every place of a message, a page, a refusal, so that whatever is cut is cut within it."""
+    long_key = "sk-" + "".join(chr(ord("a") + n * 11 % 26) + chr(ord("A") + n * 7 % 26) + str(n % 10) for n in range(60))[: length - 3]
+    monkeypatch.setenv("OPENAI_API_KEY", long_key)
+    places, asked = [*range(0, 90, 9), *range(200, 310, 9)], iter(range(10**6))
+
+    def answer(request: Any) -> Any:
+        turn = next(asked)
+        before = "x" * places[turn // 4 % len(places)]
+        return [
+            endpoint.error(500, f"{before}{long_key} and so on"),
+            type(endpoint.resetting())(502, f"<html>{before}{long_key}</html>", kind="text/html"),
+            endpoint.saying(
+                {"score": 1, "justification": before + long_key[: 40 + turn % 11]}, model=f"{before}{long_key}", finish=long_key
+            ),
+            endpoint.error(403, f"{before}{long_key}", code=long_key[:-1]),
+        ][turn % 4]
+
+    endpoint.script = answer
+    monkeypatch.setattr("harness.engines.local.backoff", lambda count: 0.0)
+    done = ask("--limit", "9", "--repeats", "4", "--concurrency", "1", "--attempts", "40", "-v")
+    kept = everything_in(out).decode("utf-8", "replace") + done.out + done.err
+    assert len(endpoint.requests) > 4 * len(places) and "[key]" in kept
+    runs = {long_key[at : at + 8] for at in range(len(long_key) - 7)}
+    assert [run for run in runs if run in kept] == []
+
+
+def test_tracebacks_hold_no_key_and_control_no_terminal(ask: Cli, endpoint: Any, key: str) -> None:
+    hostile = f"\x1b[31mred\x1b]8;;http://evil.invalid\x07link \u202ebidi {key[:12]}"
+    endpoint.script = lambda request: endpoint.error(400, hostile)
+    done = ask("-v", "--concurrency", "1")
+    assert done.code == 4 and "Traceback" in done.err and "[key]" in done.err
+    assert not {"\x1b", "\x07", "\u202e"} & set(done.err) and key[:8] not in done.err
 
 
 def test_a_key_that_expires_in_the_middle_stops_the_run_and_loses_nothing(

@@ -24,6 +24,8 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.conftest import HANG_SECONDS
+
 pytestmark = [pytest.mark.slow, pytest.mark.needs("ray")]
 
 NODES = 2
@@ -67,7 +69,7 @@ class Cluster:
         self._process.stdin.flush()
         self._said()
 
-    def actors(self, count: int, seconds: float = 30) -> list[psutil.Process]:
+    def actors(self, count: int, seconds: float = HANG_SECONDS) -> list[psutil.Process]:
         """The actors that run, once there are so many."""
         deadline = time.monotonic() + seconds
         while len(found := [process for process in self.processes() if "ray::Actor" in _title(process)]) != count:
@@ -83,7 +85,7 @@ class Cluster:
     def close(self) -> None:
         self.processes()
         try:
-            self._process.communicate(timeout=30)  # closes its standard input
+            self._process.communicate(timeout=HANG_SECONDS)  # closes its standard input
         finally:
             self._process.kill()
             for process in self._started.values():
@@ -282,7 +284,7 @@ def test_a_key_reaches_the_endpoint_and_no_file(
     process = start_in(env, *RUN, "--base-url", endpoint.url, "--out", out, *cluster.flags)
     endpoint.wait_for(20)
     environments = b"".join(Path(f"/proc/{actor.pid}/environ").read_bytes() for actor in cluster.actors(NODES))
-    said = process.communicate(timeout=60)
+    said = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, said
     assert {request.headers["authorization"] for request in endpoint.requests} == {f"Bearer {key}"}
     written = [path for folder in (cluster.folder, tmp_path) for path in folder.rglob("*") if path.is_file()]
@@ -310,7 +312,7 @@ def test_a_node_that_dies_costs_nothing_but_its_time(
     own_cluster.actors(NODES)
     endpoint.wait_for(30)
     own_cluster.kill_node()
-    said = process.communicate(timeout=90)
+    said = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, said
     assert set(answered().values()) == {1}
     times = Counter(request.key for request in endpoint.requests)
@@ -330,7 +332,7 @@ def test_an_actor_that_dies_is_replaced(
     endpoint.wait_for(50)
     assert {actor.pid for actor in cluster.actors(NODES)} - {first, second}  # another is in its seat
     os.kill(second, signal.SIGKILL)
-    said = process.communicate(timeout=90)
+    said = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, said
     assert set(answered().values()) == {1}
     assert (run_folder(out) / "report.json").read_bytes() == undisturbed(*RUN)
@@ -341,14 +343,14 @@ def test_an_actor_that_hangs_is_given_up(
     cluster: Cluster, endpoint: Any, start_in: Any, undisturbed: Any, answered: Any, run_folder: Any, out: Path
 ) -> None:
     endpoint.latency = 0.1
-    impatient = "import harness.engines.cluster.driver as driver\ndriver.SILENT_SECONDS = 3.0"
+    impatient = "import harness.engines.ray.driver as driver\ndriver.SILENT_SECONDS = 3.0"
     run = (*RUN, "--base-url", endpoint.url, "--out", out, "--concurrency", "4", *cluster.flags)
     process = start_in(cluster.env, *run, first=impatient)
     endpoint.wait_for(20)
     hanging = cluster.actors(NODES)[0]
     hanging.suspend()
     try:
-        said = process.communicate(timeout=90)
+        said = process.communicate(timeout=HANG_SECONDS)
     finally:
         with suppress(psutil.NoSuchProcess):
             hanging.resume()
@@ -375,7 +377,7 @@ def test_a_driver_that_is_ended_has_kept_what_it_received(
     process = start_in(cluster.env, *run)
     endpoint.wait_for(40)
     process.send_signal(how)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=HANG_SECONDS)
     cluster.actors(0)  # they end with it
     if how != signal.SIGKILL:
         assert process.returncode == 130 and "Run the same command again" in said and "Traceback" not in said
@@ -413,7 +415,7 @@ def test_a_key_that_is_refused_ends_the_run_as_it_does_here(command: Any, cluste
     [
         ("127.0.0.1:{closed}", 4, ("no Ray cluster answers at '127.0.0.1:", "ray start --head", "--ray-address local")),
         ("auto", 4, ("no Ray cluster answers at '127.0.0.1:", "ray start --head")),
-        ("cluster", 2, ("'cluster' is no address of a Ray cluster", "HOST:PORT")),
+        ("cluster", 2, ("'cluster' is not an address of a Ray cluster", "HOST:PORT")),
         ("ray://127.0.0.1:10001", 2, ("Ray client", "run the command on a node of the cluster")),
     ],
 )

@@ -138,7 +138,7 @@ def test_a_report_is_named_by_its_unique_beginning(cli: Cli, out: Path, refused:
         cli("run", "--langs", langs, "--limit", "1", "--judge", "baseline/random", "--out", out)
     assert "Czech" in cli("report", "controls-cs", "--out", out).out
     assert "Japanese" in cli("report", "--out", out).out  # the latest
-    refused(cli("report", "controls", "--out", out), 2, "fits several runs", "controls-cs", "controls-ja")
+    refused(cli("report", "controls", "--out", out), 2, "matches several runs", "controls-cs", "controls-ja")
     refused(cli("report", "other", "--out", out), 2, "no run 'other'")
 
 

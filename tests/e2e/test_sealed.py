@@ -27,7 +27,7 @@ def held(own_board: Any, owner: Any, cli: Cli) -> Any:
     flags = ("--labels", own_board.labels, "--recipient", owner.recipient, "--canary", CANARY)
     done = cli("board", "seal", "held", *flags, "--content", own_board.content)
     assert done.code == 0, done.err
-    assert "120 labels of 60 items are sealed" in done.out and "without the canary" not in done.out
+    assert "120 labels of 60 items are sealed" in done.out and "no canary in" not in done.out
     return own_board
 
 
@@ -74,9 +74,9 @@ def test_a_submission_to_a_sealed_board_is_checked_with_and_without_the_key(ran:
     before = held.tree()
     without = cli("board", "check", "held", "--content", held.content)
     assert (without.code, without.out) == (0, "")
-    assert "held: its labels are sealed; replies were checked, numbers are checked with --key FILE" in without.err
+    assert "held: the labels are sealed; replies were checked, but numbers need --key FILE" in without.err
     opened = cli("board", "check", "held", "--content", held.content, "--key", owner.file)
-    assert opened.code == 0 and "held: its sealed labels are those that were committed to" in opened.err
+    assert opened.code == 0 and "held: the sealed labels match their commitment" in opened.err
     assert held.tree() == before, "labels are read in memory only"
 
 
@@ -89,7 +89,7 @@ def test_every_refusal_is_in_words_ends_with_3_and_leaves_everything_as_it_was(
     junk.write_bytes(b"\xff" * 50)
     before = held.tree()
     refused(cli(*check, tmp_path / "none"), 3, "the key cannot be read")
-    refused(cli(*check, junk), 3, "no key of age", "age-keygen")
+    refused(cli(*check, junk), 3, "not a key file of age", "age-keygen")
     refused(cli(*check, other.file), 3, "not the key of", owner.recipient)
     refused(
         cli("board", "rotate", "held", "--key", other.file, "--recipient", other.recipient, "--content", held.content), 3, "not the key of"
@@ -100,7 +100,7 @@ def test_every_refusal_is_in_words_ends_with_3_and_leaves_everything_as_it_was(
     path.write_bytes(path.read_bytes()[:-1] + b"\0")
     refused(cli(*check, owner.file), 3, "damaged, or changed since it was sealed")
     path.unlink()
-    refused(cli(*check, owner.file), 3, "no labels.age here")
+    refused(cli(*check, owner.file), 3, "no labels.age in this folder")
     refused(cli("board", "check", "--key", owner.file), 2, "are of one board; name it")
 
 
@@ -118,7 +118,7 @@ def test_after_a_rotation_the_new_key_opens_and_the_old_one_does_not(
 ) -> None:
     new = make_key("new")
     done = cli("board", "rotate", "held", "--key", owner.file, "--recipient", new.recipient, "--content", held.content)
-    assert done.code == 0 and "an earlier copy of it is opened by the keys of then" in done.out
+    assert done.code == 0 and "earlier copies of it still open with the earlier keys" in done.out
     check = ("board", "check", "held", "--content", held.content, "--key")
     assert cli(*check, new.file).code == 0
     refused(cli(*check, owner.file), 3, "not the key of")
@@ -164,7 +164,7 @@ def test_labels_are_never_said(held: Any, cli: Cli, owner: Any, tmp_path: Path, 
 def test_without_the_package_it_is_said_what_to_install(
     own_board: Any, cli: Cli, refused: Refused, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.boards.keys.find_spec", lambda name: None)
+    monkeypatch.setattr("harness.boards.sealed.keys.find_spec", lambda name: None)
     flags = ("--labels", own_board.labels, "--recipient", "age1x", "--content", own_board.content)
     refused(cli("board", "seal", "held", *flags), 2, "need the package 'pyrage'", 'pip install "judge-harness[sealed]"')
 

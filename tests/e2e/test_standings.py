@@ -49,7 +49,7 @@ class Judges:
     """Scripted models: `knowing` gives the label, `moody` too but not twice the same, `copying` one reason for all, scores by chance."""
 
     def __init__(self, served: Endpoint) -> None:
-        from harness.boards.check import whole_board
+        from harness.boards.board import whole_board
 
         prepared = whole_board("controls")
         self._served = served
@@ -179,6 +179,7 @@ def test_a_site_goes_into_a_folder(cli: Cli, own: Path, tmp_path: Path, refused:
     assert file.read_text() == "mine" and not (own / "leaderboards" / "small" / "TABLE.md").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.needs("chromium")
 @pytest.mark.needs("axe-core")
 def test_a_site_opens_sorts_fits_a_phone_keeps_to_itself_and_keeps_nobody_out(cli: Cli, own: Path, tmp_path: Path, axe_core: str) -> None:

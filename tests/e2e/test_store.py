@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.conftest import HANG_SECONDS
 
 Cli = Callable[..., Any]
 Refused = Callable[..., None]
@@ -35,7 +39,9 @@ def run(endpoint: Any) -> tuple[str, ...]:
 def changed(prelude: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """The command as a process that runs `prelude` first."""
     program = f"{prelude}\nimport sys\nfrom harness.cli import main\nsys.exit(main(sys.argv[1:]))"
-    return subprocess.run([sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=HANG_SECONDS
+    )
 
 
 # ---- full disks
@@ -50,7 +56,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_run_stops_it_and_the_same_comman
 ) -> None:
     cli(*BASELINE, "--out", out)  # the prompts are worded now, so that the room is left to replies
     stopped = changed(limited(500), *run, "--out", out)
-    refused(stopped, STORE, str(out), "Make room, then run the same command again: what was received is kept")
+    refused(stopped, STORE, str(out), "Make room, then run the same command again: all replies so far are kept")
     asked = len(endpoint.requests)
     kept = rows(out, REPLIES)
     assert 10 < asked - 4 <= len(kept) < asked  # but for what was being written
@@ -144,6 +150,7 @@ def test_a_clock_that_jumps_during_a_run_changes_no_number(cli: Cli, run: Any, t
     assert 0 < session["judges"][0]["seconds"] < 60
 
 
+@pytest.mark.slow
 def test_a_clock_that_jumps_between_runs_does_not_change_their_order(cli: Cli, out: Path) -> None:
     for judge, days in (("random", 0), ("length", -30), ("majority", 400), ("constant-best", -2000)):
         done = changed(SHIFTED.format(days * DAY), "run", "--langs", "cs", "--limit", "1", "--judge", f"baseline/{judge}", "--out", out)
@@ -179,9 +186,9 @@ def test_cleaning_leaves_every_report_as_it_was(cli: Cli, ask: Cli, endpoint: An
     assert lost > 0
     planned = json.loads(cli("store", "gc", "--dry-run", "--json", "--out", out).out)
     assert (planned["attempts"], planned["bytes_after"]) == (lost, planned["bytes_before"])
-    assert cli("store", "gc", "--dry-run", "--out", out).out.startswith("would remove 0 prompt frames of other versions, ")
+    assert cli("store", "gc", "--dry-run", "--out", out).out.startswith("would remove 0 prompt templates of other versions, ")
     cleaned = cli("store", "gc", "--out", out)
-    assert cleaned.code == 0 and f" {lost} lost attempts of calls that were answered later" in cleaned.out
+    assert cleaned.code == 0 and f" {lost} lost attempts of calls that have an answer now" in cleaned.out
     assert "the file shrank by " in cleaned.out
     assert rows(out, "SELECT 1 FROM attempts WHERE reply IS NULL") == []
     assert cli("report", "--out", out).code == 0 and reports(run_folder(out)) == before
@@ -218,7 +225,7 @@ def test_machines_that_shared_the_asking_have_one_result(cli: Cli, endpoint: Any
 def test_a_merge_into_a_source_is_refused(cli: Cli, out: Path, refused: Refused) -> None:
     cli(*BASELINE, "--limit", "1", "--out", out)
     before = (out / "store.sqlite").read_bytes()
-    refused(cli("store", "merge", out, "--out", out), USAGE, "is read and cannot be written to as well; name another folder with --out")
+    refused(cli("store", "merge", out, "--out", out), USAGE, "is a source and cannot be the target too; name another folder with --out")
     refused(cli("store", "merge", out / "none", "--out", out), STORE, f"no results in {out / 'none'}")
     assert (out / "store.sqlite").read_bytes() == before
 
@@ -242,3 +249,32 @@ def test_an_export_of_a_judge_that_was_not_asked_is_refused(cli: Cli, out: Path,
     refused(cli(*export, "openai/nobody"), USAGE, "no replies of 'openai/nobody' in ")
     assert not (tmp_path / "replies.jsonl").exists()
     assert cli(*export, "baseline/random").code == 0
+
+
+# ---- flipped bits
+
+
+def _change(folder: Path, statement: str) -> None:
+    with closing(sqlite3.connect(folder / "store.sqlite")) as db, db:
+        db.execute(statement)
+
+
+def test_a_reply_that_was_changed_in_the_file_is_found_by_the_check(cli: Cli, out: Path) -> None:
+    assert cli(*BASELINE, "--out", out).code == 0
+    assert cli("store", "check", "--out", out).out.endswith("nothing is wrong\n")
+    _change(out, 'UPDATE attempts SET reply = replace(reply, \'"model":"\', \'"model":"x\') WHERE rowid = 1')
+    done = cli("store", "check", "--out", out)
+    assert done.code == 1 and "a different reply than the one that was received: its checksum differs" in done.out
+    _change(out, "UPDATE attempts SET checksum = NULL WHERE rowid < 4")
+    done = cli("store", "check", "--out", out)
+    assert done.code == 0 and "3 replies of an earlier version have no checksum" in done.out
+    assert json.loads(cli("store", "check", "--out", out, "--json").out)["without_checksum"] == 3
+
+
+@pytest.mark.parametrize("damage", ["x'7b'", "CAST(replace(CAST(frame AS TEXT), 'a', 'b') AS BLOB)"], ids=["cut", "other letters"])
+def test_a_damaged_prompt_template_ends_a_command_with_a_sentence(cli: Cli, out: Path, refused: Refused, damage: str) -> None:
+    cli(*BASELINE, "--out", out)
+    _change(out, f"UPDATE frames SET frame = {damage}")
+    refused(cli("report", "--out", out), STORE, "the prompt template", "is damaged", "restore the store from a copy")
+    refused(cli(*BASELINE, "--out", out), STORE, "the prompt template", "is damaged")
+    assert cli("store", "check", "--out", out).code == 1

@@ -131,6 +131,7 @@ def test_pages(run: Path, folder: Path, cli: Callable[..., Any], tmp_path: Path)
     check_page(tmp_path / "compare.html")
 
 
+@pytest.mark.slow
 @pytest.mark.needs("chromium")
 def test_pages_in_a_browser(run: Path, folder: Path, cli: Callable[..., Any], tmp_path: Path) -> None:
     assert cli("report", "--out", run, "--html", tmp_path / "report.html").code == 0

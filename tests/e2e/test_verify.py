@@ -75,7 +75,7 @@ def test_an_honest_judge_is_verified_and_its_card_says_by_what(submitter: Submit
     assert done.code == 0, done.err
     assert len(submitter.endpoint.requests) == asked + 40, "twenty calls, twice"
     assert "40 calls to ask" in done.err, "said before it is spent"
-    assert "20 calls asked again, twice each (seed 7; nl 10, sv 10)" in done.out and "verified: judge.toml says so now" in done.out
+    assert "20 calls asked again, twice each (seed 7; nl 10, sv 10)" in done.out and "verified: judge.toml was marked" in done.out
     verified = read_card(folder / "judge.toml").verified
     assert verified is not None and (verified.calls, verified.agreement, verified.retest, verified.seed) == (20, 1.0, 1.0, 7)
     checked = submitter.cli("board", "check", "held", "--content", submitter.board.content)
@@ -89,7 +89,7 @@ def test_edited_replies_pass_the_check_and_are_not_verified(submitter: Submitter
     before = submitter.board.tree()
     done = submitter.verify(folder, "--share", "0.5")
     assert done.code == 1
-    assert "not verified: nothing was changed" in done.out
+    assert "not verified: no file was changed" in done.out
     assert re.search(r"^  (nl|sv) (nl|sv)-\d+ \w+: submitted 2, fresh (\d) and \3 ", done.out, re.MULTILINE)
     assert submitter.board.tree() == before
 
@@ -138,7 +138,7 @@ def test_calls_that_stay_without_an_answer_decide_nothing(submitter: Submitter, 
         else good(request)
     )
     again = ("--seed", "1", "--out", tmp_path / "again", "--attempts", "1")
-    refused(submitter.verify(folder, *again), 6, "have no answer", "nothing was decided", "the same command goes on")
+    refused(submitter.verify(folder, *again), 6, "have no answer", "nothing was decided", "the same command can be continued")
     assert submitter.board.tree() == before
     submitter.endpoint.script = good
     asked = len(submitter.endpoint.requests)

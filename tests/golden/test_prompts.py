@@ -15,8 +15,8 @@ import pytest
 
 from harness.content import Library
 from harness.model import Item, Prompt, Scale, parse_variant
-from harness.prompts import Example, Question, english, own, present_texts
-from harness.prompts.frames import render
+from harness.prompts import Example, PromptSpec, english_wording, nonempty_texts, own_language_wording
+from harness.prompts.templates import render_template
 
 FOLDER = Path(__file__).parent / "prompts"
 VARIANTS = (
@@ -85,22 +85,26 @@ def languages(library: Library, variant: str) -> list[str]:
     return [language for language in ("ja", "cs", "en") if not own_words or language in library.instruction_files]
 
 
-def examples(metric: str, scale: Scale, shots: int, present: tuple[str, ...]) -> list[Example]:
+def examples(metric: str, scale: Scale, shots: int, text_names: tuple[str, ...]) -> list[Example]:
     """So many of each class, with texts that say what they stand for."""
     named = [(score, f"{score} ({number} of {shots})") for score in scale.classes for number in range(1, shots + 1)]
-    return [Example("e", metric, score, {name: f"{name} of an example of {which}" for name in present}, False) for score, which in named]
+    return [Example("e", metric, score, {name: f"{name} of an example of {which}" for name in text_names}, False) for score, which in named]
 
 
 def prompt(library: Library, variant: str, task: str, language: str) -> Prompt:
-    spec, how = library.task(task), parse_variant(variant)
+    task_spec, how = library.task(task), parse_variant(variant)
     item = Item(f"{language}-item", language, task, fields=TEXTS[task][language])
-    metrics = spec.metrics if how.call == "joint" else (METRIC[task],)
-    rubrics = tuple(map(library.rubric, metrics[::-1] if how.order == "reversed" else metrics))
+    metrics = task_spec.metrics if how.call == "joint" else (METRIC[task],)
+    rubrics = tuple(map(library.rubric, metrics[::-1] if how.metric_order == "reversed" else metrics))
     scales = {rubric.id: rubric.scale for rubric in rubrics}
-    wording = own(library, spec, rubrics, language) if how.language == "own" else english(spec, rubrics, language)
-    present = present_texts(item, spec)
-    shown = tuple(each for metric, scale in scales.items() for each in examples(metric, scale, how.shots, present))
-    return render(Question(wording, scales, how, language, present, shown)).fill(item)
+    wording = (
+        own_language_wording(library, task_spec, rubrics, language)
+        if how.language == "own"
+        else english_wording(task_spec, rubrics, language)
+    )
+    text_names = nonempty_texts(item, task_spec)
+    shown = tuple(each for metric, scale in scales.items() for each in examples(metric, scale, how.shots, text_names))
+    return render_template(PromptSpec(wording, scales, how, language, text_names, shown)).fill(item)
 
 
 def file_name(task: str, variant: str) -> str:

@@ -1,4 +1,4 @@
-"""Numbers that others published, or that independent programs compute, from the data sets that `datasets/` describes.
+"""Numbers that others published, or that independent programs compute, from the data sets that `catalog/` describes.
 
 The data are not part of the project: without them these tests are skipped, and continuous integration turns the skip into a failure.
 """
@@ -183,3 +183,32 @@ def test_correlations_of_the_means_of_samples(shared_data: Path, variant: str) -
         human = labels[labels["metric"] == metric].set_index("item_id")["score"]
         both = pd.concat([own, human], axis=1, keys=["judge", "human"]).dropna()
         assert pearson(both["judge"], both["human"]).value == pytest.approx(r, abs=0.01)
+
+
+# What recorded judgments were asked, and what pooled cells are held against
+
+
+def test_what_a_judge_of_basse_was_not_shown_is_not_wrong(cli: Cli, shared_data: Path) -> None:
+    """gpt-4o has 286 rows among the 489 Basque summaries with a majority on coherence."""
+    folder = shared_data / "basse"
+    only = ("--judge", "gpt-4o", "--where", "language=eu", "--where", "metric=Coherence")
+    [cell] = asked(cli, "compare", folder, *only)
+    assert (cell["n_ref"], cell["n"], cell["n_asked"], cell["not_asked"], cell["failures"]) == (286, 286, 286, 203, {})
+    labels, rows = (pd.read_json(folder / f"{name}.jsonl.gz", lines=True) for name in ("labels", "judgments"))
+    given = labels[(labels.metric == "Coherence") & labels.annotator_id.str.startswith("eu-")].groupby("item_id").score
+    mode = given.agg(lambda scores: scores.mode()[0] if len(scores) > 1 and len(scores.mode()) == 1 else np.nan).dropna()
+    judge = rows[(rows.judge == "gpt-4o") & (rows.metric == "Coherence")].set_index("item_id").score
+    both = pd.concat([mode.rename("people"), judge.rename("judge")], axis=1, join="inner")
+    assert len(both) == 286
+    assert cell["pa_failed_wrong"] == pytest.approx((both.people == both.judge).mean())
+    assert cell["vs_baseline"]["pa"] == pytest.approx(both.people.value_counts(normalize=True).max())
+
+
+def test_a_pooled_baseline_of_pariksha_is_the_best_constant_of_each_language(cli: Cli, shared_data: Path) -> None:
+    folder = shared_data / "pariksha"
+    pooled = {cell["metric"]: cell for cell in asked(cli, "compare", folder, "--annotators", "3", "--by", "metric")}
+    for metric, cell in pooled.items():
+        parts = asked(cli, "compare", folder, "--annotators", "3", "--where", f"metric={metric}")
+        constants = sum(part["vs_baseline"]["pa"] * part["n_ref"] for part in parts) / sum(part["n_ref"] for part in parts)
+        assert cell["vs_baseline"]["pa"] == pytest.approx(constants)
+    assert pooled["task_quality"]["vs_baseline"]["diff"] == pytest.approx(0.028, abs=5e-4)

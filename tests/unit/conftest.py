@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from harness.content import Dataset
-from harness.content.labels import Labels
-from harness.model import Ask, Call, Condition, Item, Label, Prompt, Scale, Score, Variant
+from harness.data import Dataset
+from harness.data.labels import Labels
+from harness.model import Call, Condition, Item, Label, Prompt, Query, Scale, Score, Variant
 
 settings.register_profile("same every time", derandomize=True, deadline=None)
 settings.load_profile("same every time")
@@ -44,7 +44,7 @@ def make_data(three: Scale) -> Callable[..., Dataset]:
             item_id, metric = key if isinstance(key, tuple) else (key, "m")
             given: list[Score] = value if isinstance(value, list) else [value]
             labels += [Label(item_id, f"annotator {number}", metric, score) for number, score in enumerate(given)]
-        return Dataset("made", tuple(items), Labels.of(labels), dict(scales or {"m": three}))
+        return Dataset("made", tuple(items), Labels.from_rows(labels), dict(scales or {"m": three}))
 
     return make
 
@@ -64,7 +64,7 @@ def make_call(make_item: Callable[..., Item]) -> Callable[..., Call]:
         repeat: int = 0,
     ) -> Call:
         condition = Condition(Variant(call="joint" if joint else "single"), temperature)
-        ask = Ask(item or make_item(), metrics, condition, repeat)
-        return Call(call_id, Prompt(prompt_id, (), {"type": "object"}, 10), ask, seed=repeat)
+        query = Query(item or make_item(), metrics, condition, repeat)
+        return Call(call_id, Prompt(prompt_id, (), {"type": "object"}, 10), query, seed=repeat)
 
     return make

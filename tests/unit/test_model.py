@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from harness.model import (
     MAX_SHOTS,
     VARIANT_WORDS,
-    Ask,
     Call,
     Condition,
     Failure,
     Item,
     JudgeIdentity,
     Prompt,
+    Query,
     Scale,
     Score,
     Variant,
@@ -34,7 +34,7 @@ OPEN = Scale(kind="interval")
 
 AXES = {name: get_args(hint) or (False, True) for name, hint in get_type_hints(Variant).items()} | {"shots": (0, 1, 2, MAX_SHOTS)}
 PRODUCT = [Variant(**dict(zip(AXES, values, strict=True))) for values in itertools.product(*AXES.values())]
-VARIANTS = [variant for variant in PRODUCT if variant.order == "forward" or variant.call == "joint"]
+VARIANTS = [variant for variant in PRODUCT if variant.metric_order == "forward" or variant.call == "joint"]
 
 
 def words_of(variant: Variant) -> list[str]:
@@ -171,11 +171,18 @@ def test_a_condition_in_words() -> None:
     assert str(Condition(Variant(), 1, 0.95, "shuffle-words:0.1@whitespace")) == "single T=1 top_p=0.95 shuffle-words:0.1@whitespace"
 
 
+def test_files_call_the_metric_order_order() -> None:
+    """Run records and stores of earlier versions have this name, and hashes are made of it."""
+    written = msgspec.json.encode(parse_variant("joint+reversed"))
+    assert msgspec.json.decode(written)["order"] == "reversed"
+    assert msgspec.json.decode(written, type=Variant) == parse_variant("joint+reversed")
+
+
 def test_a_call_passes_on_what_its_condition_says() -> None:
     condition = Condition(parse_variant("score-only+probabilities"), 0.7, 0.5)
-    call = Call("c", Prompt("p", (), {}, 1), Ask(Item("i", "en", "t"), ("m",), condition))
+    call = Call("c", Prompt("p", (), {}, 1), Query(Item("i", "en", "t"), ("m",), condition))
     assert (call.temperature, call.top_p, call.probabilities) == (0.7, 0.5, True)
-    plain = Call("c", call.prompt, Ask(call.ask.item, ("m",), Condition()))
+    plain = Call("c", call.prompt, Query(call.query.item, ("m",), Condition()))
     assert (plain.temperature, plain.top_p, plain.probabilities) == (0.0, None, False)
 
 

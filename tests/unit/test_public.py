@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import harness
-from harness import analyse, api, content, engines, errors, frames, runner
+from harness import analyse, api, content, data, engines, errors
+from harness.data import frames
+from harness.runs import runner
 
 PUBLIC = {
-    "Dataset": content.Dataset,
+    "Dataset": data.Dataset,
     "HarnessError": errors.HarnessError,
     "Library": content.Library,
     "RunResult": runner.RunResult,
@@ -106,3 +109,13 @@ assert state() == before
 
 def test_importing_changes_nothing_in_the_process() -> None:
     loaded_by(_STATE)
+
+
+def test_recipe_is_still_accepted_as_the_former_name_of_card(tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").write_text("", encoding="utf-8")
+    for read in (harness.load, harness.compare, harness.check_labels):
+        for argument in ({"card": "pariska"}, {"recipe": "pariska"}):
+            with pytest.raises(errors.UsageError, match=r"no dataset card 'pariska'. Did you mean 'pariksha'"):
+                read(tmp_path, **argument)
+        with pytest.raises(errors.UsageError, match="two names of one argument; pass card only"):
+            read(tmp_path, card="pariksha", recipe="basse")

@@ -52,7 +52,8 @@ def test_different_signatures_are_different_texts(one: Signature, other: Signatu
 def test_it_is_one_printable_line_of_a_part_for_each_field_that_is_not_as_usual(signature: Signature) -> None:
     text = str(signature)
     assert text.isascii() and text.isprintable()
-    shown = [name for name in Signature.__struct_fields__ if name != "reask" or signature.reask != "none"]
+    usual = {"reask": "none", "annotators": ""}
+    shown = [name for name in Signature.__struct_fields__ if name not in usual or getattr(signature, name) != usual[name]]
     assert [part.partition(":")[0] for part in text.split("|")] == shown
 
 
@@ -77,10 +78,10 @@ def test_it_can_be_read_in_a_footnote() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "'' is no part of a signature; parts are judge, data"),
-        ("colour:red", "'colour:red' is no part"),
-        (f"{ONE}|judge", "'judge' is no part"),
-        (f"{ONE}|seed:1", "has 'seed' once"),
+        ("", "'' is not a part of a signature; its parts are judge, data"),
+        ("colour:red", "'colour:red' is not a part"),
+        (f"{ONE}|judge", "'judge' is not a part"),
+        (f"{ONE}|seed:1", "repeats 'seed'"),
         (str(ONE).replace("|seed:0", ""), "missing required field `seed`"),
         (str(ONE).replace("repeats:5", "repeats:five"), "Expected `int`"),
     ],

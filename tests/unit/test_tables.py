@@ -9,6 +9,8 @@ import io
 import json
 import math
 import os
+import tomllib
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,19 @@ from hypothesis import strategies as st
 
 from harness import tables
 from harness.errors import ContentError, StoreError
-from harness.tables import find_table, json_rows, parquet_table, read_rows, to_csv, to_json, to_jsonl, write_atomic, write_parquet
+from harness.tables import (
+    find_table,
+    json_rows,
+    parquet_table,
+    read_rows,
+    to_csv,
+    to_json,
+    to_jsonl,
+    to_toml,
+    unguard_cell,
+    write_atomic,
+    write_parquet,
+)
 
 BOM = b"\xef\xbb\xbf"
 THREE_ROWS = b'{"a":1}\n{"a":2}\n{"a":3}\n'
@@ -205,7 +219,7 @@ def test_a_whole_file_is_written_and_replaces_the_old_one(tmp_path: Path, data: 
     assert path.stat().st_mode & 0o777 == 0o644
 
 
-@pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
+@pytest.mark.parametrize("step", ["fsync", "replace", "open"])
 @pytest.mark.parametrize(
     ("what", "raised"),
     [(OSError(errno.ENOSPC, "No space left on device"), StoreError), (KeyboardInterrupt(), KeyboardInterrupt)],
@@ -318,3 +332,56 @@ def test_equal_rows_are_equal_bytes_in_parquet(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_parquet(tmp_path / name, rows, _SCHEMA)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n=1+1",
+        "\r\n-1",
+        "\u00a0=1",
+        " =1",
+        "\u3000@x",
+        "\u200b=1",
+        "\ufeff+1",
+        "\u2060\u200d=1",
+        "\u00ad=1",
+        "\u034f=1",
+        "＝1",
+        "－1",
+        "＠x",
+        "﹢1",
+        "\x00=1",
+    ],
+    ids=ascii,
+)
+def test_a_formula_behind_what_nobody_sees_or_in_wide_signs_is_guarded_too(text: str) -> None:
+    [_, [cell]] = csv.reader(io.StringIO(to_csv([{"a": text}], ["a"]), newline=""))
+    assert cell == "'" + text
+    assert unguard_cell(cell) == text
+
+
+@pytest.mark.parametrize("text", ["'=1", "''=1", "'", "'a", "a=1", "=1", "it's"])
+def test_what_was_guarded_comes_back_as_it_was(text: str) -> None:
+    [_, [cell]] = csv.reader(io.StringIO(to_csv([{"a": text}], ["a"]), newline=""))
+    assert unguard_cell(cell) == text
+
+
+def test_no_control_character_stands_in_json() -> None:
+    text = "a\x1b[31m\x07\x9b2J\x7f\x00\u202eb"
+    written = to_json({"a": text})
+    assert not any(unicodedata.category(c) in ("Cc", "Cf") for c in written.replace("\n", ""))
+    assert json.loads(written) == {"a": text}
+
+
+TOML_TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+TOML_VALUES = TOML_TEXTS | st.integers(-(2**63), 2**63 - 1) | st.booleans() | st.floats(allow_nan=False) | st.lists(TOML_TEXTS, max_size=3)
+
+
+@given(st.dictionaries(TOML_TEXTS, TOML_VALUES | st.dictionaries(TOML_TEXTS, TOML_VALUES, max_size=3), max_size=4))
+def test_toml_is_read_back(data: dict[str, Any]) -> None:
+    assert tomllib.loads(to_toml(data)) == data
+
+
+def test_toml_leaves_out_what_has_no_value() -> None:
+    assert to_toml({"a": None, "b": {"c": None, "d": "e"}}) == '[b]\nd = "e"\n'

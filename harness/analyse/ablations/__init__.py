@@ -18,9 +18,10 @@ from harness.analyse.ablations.metric_order import metric_order, order_of_calls
 from harness.analyse.ablations.perturbations import injection, perturbations
 from harness.analyse.ablations.temperature import temperature
 from harness.analyse.ablations.variants import few_shot, score_position, variants
-from harness.content.dataset import Dataset
-from harness.content.recorded import Judgments
-from harness.model import Realised
+from harness.analyse.options import CompareOptions
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.model import RealisedPerturbation
 
 __all__ = ["ablations"]
 
@@ -28,10 +29,9 @@ __all__ = ["ablations"]
 def ablations(
     data: Dataset,
     judgments: Judgments,
-    perturbed: Sequence[Realised] = (),
+    options: CompareOptions,
+    perturbed: Sequence[RealisedPerturbation] = (),
     *,
-    seed: int = 0,
-    resamples: int = 1000,
     metrics: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Every section that the run contains, by name; the same for the same judgments in any order.
@@ -39,14 +39,14 @@ def ablations(
     Args:
         data: items, labels and scales; judgments of other items are passed over.
         judgments: of texts as they are and of changed ones; only the former meet labels.
+        options: how annotators become one reference, how many an item needs, seed and resamples: the same as of the cells beside them.
         perturbed: what each perturbation made of each item; one that could not change a text is counted, not judged.
-        seed, resamples: of the cluster bootstrap.
         metrics: in the order in which a forward joint call names them; without it, the order in which the judgments stand.
 
     Raises:
         UsageError: for an interval scale with more different scores than can be counted.
     """
-    answers = tabulate_answers(data, judgments, seed=seed, resamples=resamples)
+    answers = tabulate_answers(data, judgments, options)
     if not len(answers):
         return {}
     found = {

@@ -12,28 +12,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyse.options import POOLED, Options, annotators_needed
+from harness.analyse.options import POOLED, CompareOptions, Rule, annotators_needed
 from harness.analyse.units import Classes, Votes, classes_of, item_key, votes
-from harness.columns import NO_VALUE, Coded, Codes, in_order, joint, last_with, rows_of
-from harness.content.dataset import Dataset
-from harness.content.recorded import Judgments
+from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, last_matching_rows, rows_by_number, sorted_rows
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
 from harness.model import Scale, Variant, parse_variant
 from harness.stats import aggregate_counts, distinct_counts, item_credits
 from harness.stats.agreement import share_of_hits, share_of_pairs
 from harness.stats.arrays import Floats, Ints
+from harness.stats.statistic import Statistic
 
 CONDITION = ("judge", "variant", "temperature", "top_p")
 """Never mixed in one row."""
 KEYS = ("language", "task", "metric", *CONDITION)
-CREDITS = {
-    "pa": share_of_hits(),
-    "pa_failed_wrong": share_of_hits(failed_wrong=True),
-    "pa_pairwise": share_of_pairs("judge", 0),
-    "human_pa": share_of_pairs("human", 0),
-}
+CREDITS = ("pa", "pa_failed_wrong", "pa_pairwise", "human_pa")
+"""What every row adds to, where it counts."""
 
 
-class Looked:
+class IndexedValues:
     """Numbers (rows,) that are read like an array: row `r` has `values[at[r]]`, as few of a million numbers are different."""
 
     __slots__ = ("at", "values")
@@ -72,7 +69,7 @@ _NO_KINDS = Kinds(_NO_INTS, _NO_FLOATS, _NO_FLOATS, _NO_INTS, _NO_FLOATS, dict.f
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class AnswerTable:
     """Judgments in a fixed order; all numbers are (rows,).
 
     `columns` are coded by rank: language, task, metric, judge, variant, temperature, top_p, repeat, perturbation (no value: the text as
@@ -88,55 +85,55 @@ class Answers:
     data: Dataset
     drawing: Mapping[str, Any]
     reach: Mapping[str, float]  # {metric: points from the worst to the best}
-    columns: Mapping[str, Coded]
+    columns: Mapping[str, CodedColumn]
     kinds: Kinds
     kind: Codes
     item: Codes
     groups: Codes  # (items,)
-    expected: Looked
+    expected: IndexedValues
 
     def __len__(self) -> int:
         return len(self.item)
 
-    def take(self, rows: NDArray[Any]) -> Answers:
+    def take(self, rows: NDArray[Any]) -> AnswerTable:
         """Some of the rows (a mask or row numbers); the same answers if that is all of them."""
         if rows.dtype == bool and rows.all():
             return self
         columns = {name: column.take(rows) for name, column in self.columns.items()}
-        expected = Looked(self.expected.values, self.expected.at[rows])
+        expected = IndexedValues(self.expected.values, self.expected.at[rows])
         return replace(self, columns=columns, kind=self.kind[rows], item=self.item[rows], expected=expected)
 
     @property
-    def group(self) -> Looked:
-        return Looked(self.groups, self.item)
+    def group(self) -> IndexedValues:
+        return IndexedValues(self.groups, self.item)
 
     @property
-    def code(self) -> Looked:
-        return Looked(self.kinds.code, self.kind)
+    def code(self) -> IndexedValues:
+        return IndexedValues(self.kinds.code, self.kind)
 
     @property
-    def points(self) -> Looked:
-        return Looked(self.kinds.points, self.kind)
+    def points(self) -> IndexedValues:
+        return IndexedValues(self.kinds.points, self.kind)
 
     @property
-    def best(self) -> Looked:
-        return Looked(self.kinds.best, self.kind)
+    def best(self) -> IndexedValues:
+        return IndexedValues(self.kinds.best, self.kind)
 
     @property
-    def reference(self) -> Looked:
-        return Looked(self.kinds.reference, self.kind)
+    def reference(self) -> IndexedValues:
+        return IndexedValues(self.kinds.reference, self.kind)
 
     @property
-    def label(self) -> Looked:
-        return Looked(self.kinds.label, self.kind)
+    def label(self) -> IndexedValues:
+        return IndexedValues(self.kinds.label, self.kind)
 
     @property
-    def credits(self) -> Mapping[str, Looked]:
-        return {name: Looked(values, self.kind) for name, values in self.kinds.credits.items()}
+    def credits(self) -> Mapping[str, IndexedValues]:
+        return {name: IndexedValues(values, self.kind) for name, values in self.kinds.credits.items()}
 
     @property
-    def readable(self) -> Looked:
-        return Looked(self.kinds.code >= 0, self.kind)
+    def readable(self) -> IndexedValues:
+        return IndexedValues(self.kinds.code >= 0, self.kind)
 
     @property
     def changed(self) -> NDArray[np.bool_]:
@@ -144,14 +141,14 @@ class Answers:
         return np.asarray(self.columns["perturbation"].codes != NO_VALUE)
 
     @property
-    def clean(self) -> Answers:
+    def clean(self) -> AnswerTable:
         """Rows about the texts as they are."""
         return self.take(~self.changed)
 
     def joint(self, names: Iterable[str], *, items: bool = False) -> Ints:
         """Numbers of the distinct combinations of columns, rising with their values; with `items`, of the item too, which counts last."""
-        item = [Coded(self.data.items, self.item)] if items else []
-        return joint([*(self.columns[name] for name in names), *item], np.zeros(len(self), np.int8))
+        item = [CodedColumn(self.data.items, self.item)] if items else []
+        return combination_ids([*(self.columns[name] for name in names), *item], np.zeros(len(self), np.int8))
 
     def value(self, name: str, row: int) -> Any:
         column = self.columns[name]
@@ -163,53 +160,65 @@ class Answers:
         A key names all of `KEYS`, `*` where it pools, and the further columns asked for.
         """
         names = (*level, *condition)
-        for rows in rows_of(self.joint(names)):
+        for rows in rows_by_number(self.joint(names)):
             own = {name: self.value(name, int(rows[0])) for name in names}
             yield {name: own.get(name, POOLED) for name in dict.fromkeys((*KEYS, *names))}, rows
 
     def partners(self, of: Ints, among: Ints, same: Sequence[str]) -> Ints:
         """For each row of `of`, the row of `among` about the same item with the same values of the columns `same`; -1 without one."""
-        return last_with(self.joint(same, items=True), among)[of]
+        return last_matching_rows(self.joint(same, items=True), among)[of]
 
 
-def tabulate_answers(data: Dataset, judgments: Judgments, *, seed: int, resamples: int) -> Answers:
-    """Judgments of the items of `data`, with what their labels make of them. Raises UsageError as `units.votes` does."""
-    item = judgments.item.recoded(data.positions)
+def tabulate_answers(data: Dataset, judgments: Judgments, options: CompareOptions) -> AnswerTable:
+    """Judgments of the items of `data`, with what their labels make of them under the rule of `options`.
+
+    Raises UsageError as `units.votes` does.
+    """
+    item = judgments.item.recode(data.positions)
     if (item < 0).any():
         judgments, item = judgments.take(item >= 0), item[item >= 0]
     columns = {name: _ranked(item_key(data, name)).take(item) for name in ("language", "task")}
     own = (*KEYS[2:], "repeat", "perturbation", "failure", "justification", "asked_language", "told_language")
     columns |= {name: _ranked(getattr(judgments, name), name) for name in own}
-    order = in_order((columns[name] for name in (*KEYS[2:], "repeat", "perturbation")), item)
+    order = sorted_rows((columns[name] for name in (*KEYS[2:], "repeat", "perturbation")), item)
     score, expected, item = judgments.score.take(order), judgments.expected.take(order), item[order]
     columns = {name: column.take(order) for name, column in columns.items()}
-    counted = votes(data, judgments, annotators_needed(Options(), data.labels.most_raters))
-    return _Laid(data, counted, score, expected, item, columns).answers({"seed": seed, "resamples": resamples})
+    counted = votes(data, judgments, annotators_needed(options, data.labels.max_annotators))
+    laid = _AlignedLabels(data, counted, options.majority, score, expected, item, columns)
+    return laid.answers({"seed": options.seed, "resamples": options.resamples})
 
 
-class _Laid:
+class _AlignedLabels:
     """Ordered judgments that are about to be laid beside their labels, metric by metric."""
 
     def __init__(
-        self, data: Dataset, counted: Mapping[str, Votes], score: Coded, expected: Coded, item: Codes, columns: dict[str, Coded]
+        self,
+        data: Dataset,
+        counted: Mapping[str, Votes],
+        majority: Rule,
+        score: CodedColumn,
+        expected: CodedColumn,
+        item: Codes,
+        columns: dict[str, CodedColumn],
     ) -> None:
-        self.data, self.counted, self.score, self.stated, self.item, self.columns = data, counted, score, expected, item, columns
+        self.data, self.counted, self.majority = data, counted, majority
+        self.score, self.stated, self.item, self.columns = score, expected, item, columns
         self.kind = np.zeros(len(item), np.int32)
         rows = len(item) if expected.values else 1
-        self.expected = Looked(
+        self.expected = IndexedValues(
             np.full(rows, np.nan), np.arange(rows, dtype=np.int32) if rows == len(item) else np.broadcast_to(np.int32(0), len(item))
         )
         self.reach: dict[str, float] = {}
 
-    def answers(self, drawing: Mapping[str, Any]) -> Answers:
+    def answers(self, drawing: Mapping[str, Any]) -> AnswerTable:
         """The answers beside their labels, to be resampled as `drawing` says."""
         kinds = [_NO_KINDS]
         for metric in self.columns["metric"].values:
-            rows = np.flatnonzero(self.columns["metric"].recoded({metric: 0}) == 0)
+            rows = np.flatnonzero(self.columns["metric"].recode({metric: 0}) == 0)
             found, kind = self._metric(metric, rows, self.counted.get(metric))
             self.kind[rows] = kind + sum(len(each.code) for each in kinds)
             kinds.append(found)
-        return Answers(
+        return AnswerTable(
             data=self.data,
             drawing=drawing,
             reach=self.reach,
@@ -228,13 +237,13 @@ class _Laid:
         number, k = points_of(scale, classes), len(classes.scores)
         self.reach[metric] = float(np.ptp(number)) if len(number) and not np.isnan(number).any() else np.nan
         counts, pattern = self._labels(rows, labels, k)
-        found, kind = np.unique(pattern * (k + 1) + given.recoded(classes.index()) + 1, return_inverse=True)
+        found, kind = np.unique(pattern * (k + 1) + given.recode(classes.index()) + 1, return_inverse=True)
         counts, code = counts[found // (k + 1)], found % (k + 1) - 1
         kinds = Kinds(
             code=code,
             points=np.append(number, np.nan)[code],
             best=np.append([score == scale.best for score in classes.scores], np.nan)[code],
-            **_beside(counts, code, number),
+            **_beside(counts, code, number, self.majority),
         )
         if self.expected.values.size > 1 and (way := _way_of_expected(scale, classes)) is not None:
             stated = self.stated.take(rows)
@@ -251,17 +260,23 @@ class _Laid:
         return np.concatenate([nothing, counts]), np.where(changed, 0, pattern[self.item[rows]] + 1)
 
 
-def _beside(counts: Ints, code: Ints, number: Floats) -> dict[str, Any]:
+def _beside(counts: Ints, code: Ints, number: Floats, majority: Rule) -> dict[str, Any]:
     """What class counts (kinds, k) make of classes (kinds,): reference, label and credits, as `Kinds` has them."""
     if not counts.any():
         nothing = np.full(len(code), np.nan)
         return {"reference": np.full(len(code), -1), "label": nothing, "credits": dict.fromkeys(CREDITS, nothing)}
     raters = counts.sum(axis=1)
     return {
-        "reference": np.maximum(aggregate_counts(counts, Options().majority), -1),
+        "reference": np.maximum(aggregate_counts(counts, majority), -1),
         "label": np.where(raters > 0, counts @ number / np.maximum(raters, 1), np.nan),
-        "credits": {name: item_credits(statistic, counts, code) for name, statistic in CREDITS.items()},
+        "credits": {name: item_credits(statistic, counts, code) for name, statistic in _credit_statistics(majority).items()},
     }
+
+
+def _credit_statistics(majority: Rule) -> dict[str, Statistic]:
+    """The statistics of `CREDITS`, under the rule that makes several annotators one."""
+    hits = (share_of_hits(majority), share_of_hits(majority, failed_wrong=True))
+    return dict(zip(CREDITS, (*hits, share_of_pairs("judge", 0), share_of_pairs("human", 0)), strict=True))
 
 
 def points_of(scale: Scale, classes: Classes) -> Floats:
@@ -292,10 +307,10 @@ def variant_of(text: str) -> Variant | None:
         return None
 
 
-def _ranked(column: Coded, name: str = "") -> Coded:
+def _ranked(column: CodedColumn, name: str = "") -> CodedColumn:
     """The column with its values in order, and none that no row has; variants from the plainest to the most special."""
     values = sorted(column.used, key=_plainness if name == "variant" else _order)
-    return Coded(tuple(values), column.recoded({value: rank for rank, value in enumerate(values)}))
+    return CodedColumn(tuple(values), column.recode({value: rank for rank, value in enumerate(values)}))
 
 
 def _order(value: Any) -> tuple[Any, ...]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.analyse.ablations.answers import Answers
+from harness.analyse.ablations.answers import AnswerTable
 from harness.analyse.ablations.rows import new_row, put_mean, put_share, section
-from harness.columns import NO_VALUE, Coded, distinct, first_rows
+from harness.data.columns import NO_VALUE, CodedColumn, first_rows, unique_integers
 from harness.stats import distinct_counts, entropy_bits
 from harness.stats.arrays import Floats, Ints
 
@@ -20,7 +20,7 @@ NOTE = (
 )
 
 
-def consistency(answers: Answers) -> dict[str, Any] | None:
+def consistency(answers: AnswerTable) -> dict[str, Any] | None:
     """Shares of questions with the same score, and the same justification, every time; entropy of the scores."""
     clean = answers.clean
     question = clean.joint(QUESTION, items=True)
@@ -45,12 +45,12 @@ def consistency(answers: Answers) -> dict[str, Any] | None:
             row["groups"] = len(np.unique(groups))
             put_share(row, "same_score", same[n], groups, clean.drawing, "no question asked twice")
             put_share(row, "same_justification", worded[n], groups, clean.drawing, "no justifications")
-            put_mean(row, "entropy_bits", bits[n], groups, clean.drawing, (0.0, float(np.log2(most))), "no question asked twice")
+            put_mean(row, "entropy_bits", bits[n], groups, (0.0, float(np.log2(most))), "no question asked twice")
             rows.append(row)
     return section("Consistency over repeats", rows, note=NOTE)
 
 
-def _answer(clean: Answers) -> Ints:
+def _answer(clean: AnswerTable) -> Ints:
     """A number for every different answer: a class, or a kind of failure."""
     return np.where(clean.readable[:], clean.code[:], -2 - clean.columns["failure"].codes.astype(np.int32))
 
@@ -58,15 +58,15 @@ def _answer(clean: Answers) -> Ints:
 def _table(question: Ints, answer: Ints) -> Ints:
     """How often each question got each answer, (questions, answers)."""
     lowest = int(answer.min())
-    found, which = distinct(answer - lowest, int(answer.max()) - lowest + 1)
+    found, which = unique_integers(answer - lowest, int(answer.max()) - lowest + 1)
     kinds, many = len(found), int(question.max()) + 1
     which += question * kinds
     return np.bincount(which, minlength=many * kinds).reshape(-1, kinds)
 
 
-def _worded(clean: Answers, question: Ints) -> Floats:
+def _worded(clean: AnswerTable, question: Ints) -> Floats:
     """1 where all justifications of a question are the same, 0 where not, NaN where there is none."""
-    column: Coded = clean.columns["justification"]
+    column: CodedColumn = clean.columns["justification"]
     if not column.values:
         return np.full(int(question.max()) + 1, np.nan)
     width = len(column.values) + 1

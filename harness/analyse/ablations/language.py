@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.analyse.ablations.answers import CONDITION, Answers
+from harness.analyse.ablations.answers import CONDITION, AnswerTable
 from harness.analyse.ablations.rows import new_row, put_share, section
-from harness.columns import NO_VALUE
+from harness.data.columns import NO_VALUE
 from harness.parse.language import UNDETERMINED, known_languages
 
 NOTE = (
@@ -18,7 +18,7 @@ NOTE = (
 )
 
 
-def justification_language(answers: Answers) -> dict[str, Any] | None:
+def justification_language(answers: AnswerTable) -> dict[str, Any] | None:
     """Share of justifications in the language asked, by language, judge and condition; none where no justification is long enough."""
     clean = answers.clean
     clean = clean.take((clean.columns["told_language"].codes != NO_VALUE) & (clean.columns["asked_language"].codes != NO_VALUE))

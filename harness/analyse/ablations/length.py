@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.analyse.ablations.answers import Answers
+from harness.analyse.ablations.answers import AnswerTable
 from harness.analyse.ablations.rows import Row, level_of, new_row, put_difference, section, with_q
 from harness.stats import tau_within
 from harness.stats.arrays import Floats, Ints
@@ -20,7 +20,7 @@ HYPOTHESIS = (
 )
 
 
-def length(answers: Answers) -> dict[str, Any] | None:
+def length(answers: AnswerTable) -> dict[str, Any] | None:
     """Rank correlation of scores with the length of the output, of judge and people; none without labels or outputs."""
     clean = answers.clean
     long = output_lengths(clean)
@@ -38,13 +38,13 @@ def length(answers: Answers) -> dict[str, Any] | None:
     return section("Length of the text", rows, hypothesis=HYPOTHESIS)
 
 
-def output_lengths(answers: Answers) -> Floats:
+def output_lengths(answers: AnswerTable) -> Floats:
     """Characters of each item's output; NaN where it has no single output, or an empty one."""
     texts = (item.fields.get(OUTPUT) for item in answers.data.items)
     return np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])
 
 
-def _put(row: Row, clean: Answers, at: Ints, long: Floats) -> None:
+def _put(row: Row, clean: AnswerTable, at: Ints, long: Floats) -> None:
     """The correlations of the rows `at` with their lengths `long`."""
     task = clean.columns["task"].codes[at].astype(np.int64)
     points, group, label, reference = clean.points[at], clean.group[at], clean.label[at], clean.reference[at]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from harness.analyse.ablations.answers import Answers, variant_of
+from harness.analyse.ablations.answers import AnswerTable, variant_of
 from harness.analyse.ablations.rows import Row, level_of, new_row, put, put_difference, section, with_q
 from harness.analyse.ablations.variants import Q, moved_rows, pairs_by
-from harness.columns import first_rows
-from harness.content.recorded import Judgments
+from harness.data.columns import first_rows
+from harness.data.judgments import Judgments
 from harness.stats import of_sums
 from harness.stats.arrays import Floats, Ints
 from harness.stats.correlation import pearson_of_moments
@@ -25,7 +25,7 @@ HYPOTHESIS = (
 )
 
 
-def metric_order(answers: Answers, forward: Sequence[str]) -> dict[str, Any] | None:
+def metric_order(answers: AnswerTable, forward: Sequence[str]) -> dict[str, Any] | None:
     """How far scores move (`rows`) and how much closer they follow the metric named first (`drag`) when the order is reversed.
 
     `forward` are the metrics in the order in which a forward call names them.
@@ -33,7 +33,7 @@ def metric_order(answers: Answers, forward: Sequence[str]) -> dict[str, Any] | N
     clean = answers.clean
     rows: list[Row] = []
     drag: list[Row] = []
-    for reverse, straight in pairs_by(clean.columns["variant"].values, "order", "reversed", "forward"):
+    for reverse, straight in pairs_by(clean.columns["variant"].values, "metric_order", "reversed", "forward"):
         rows += [row for row, _, _ in moved_rows(clean, reverse, straight)]
         drag += _drag(clean, straight, reverse, [metric for metric in forward if metric in clean.columns["metric"].values])
     with_q(rows, "moved", level_of)
@@ -44,7 +44,9 @@ def metric_order(answers: Answers, forward: Sequence[str]) -> dict[str, Any] | N
 def order_of_calls(judgments: Judgments) -> list[str]:
     """The metrics as a forward joint call names them: in the order of the first item that was asked the most of them at once."""
     asked: dict[Any, dict[str, None]] = {}
-    forward = {text for text in judgments.variant.values if (of := variant_of(text)) and of.call == "joint" and of.order == "forward"}
+    forward = {
+        text for text in judgments.variant.values if (of := variant_of(text)) and of.call == "joint" and of.metric_order == "forward"
+    }
     for item, metric, variant in zip(judgments.item, judgments.metric, judgments.variant, strict=True):
         if variant in forward:
             asked.setdefault(item, {})[metric] = None
@@ -52,7 +54,7 @@ def order_of_calls(judgments: Judgments) -> list[str]:
     return [*longest, *(metric for metric in judgments.metric.values if metric not in longest)]
 
 
-def _drag(clean: Answers, straight: str, reverse: str, metrics: Sequence[str]) -> list[Row]:
+def _drag(clean: AnswerTable, straight: str, reverse: str, metrics: Sequence[str]) -> list[Row]:
     rows = []
     variant = clean.columns["variant"]
     both = clean.take(np.isin(variant.codes, [variant.values.index(name) for name in (straight, reverse)]))
@@ -68,25 +70,25 @@ def _drag(clean: Answers, straight: str, reverse: str, metrics: Sequence[str]) -
     return [row for row in rows if row["n"]]
 
 
-class _Table:
+class _ScoreTable:
     """Scores (variants, metrics, questions), and the group of each question (an item and a repeat)."""
 
     def __init__(self, points: Floats, group: Ints) -> None:
         self.points, self.group = points, group
 
 
-def _scores(here: Answers, metrics: Sequence[str], variants: tuple[str, str]) -> _Table:
+def _scores(here: AnswerTable, metrics: Sequence[str], variants: tuple[str, str]) -> _ScoreTable:
     question = here.joint(("repeat",), items=True)
     first = first_rows(question)
     points = np.full((2, len(metrics), len(first)), np.nan)
-    variant = here.columns["variant"].recoded({name: number for number, name in enumerate(variants)})
-    metric = here.columns["metric"].recoded({name: number for number, name in enumerate(metrics)})
+    variant = here.columns["variant"].recode({name: number for number, name in enumerate(variants)})
+    metric = here.columns["metric"].recode({name: number for number, name in enumerate(metrics)})
     known = (variant >= 0) & (metric >= 0)
     points[variant[known], metric[known], question[known]] = here.points[known]
-    return _Table(points, here.group[first])
+    return _ScoreTable(points, here.group[first])
 
 
-def _put_drag(row: Row, table: _Table, pair: tuple[int, int], when: tuple[int, int], drawing: Any) -> None:
+def _put_drag(row: Row, table: _ScoreTable, pair: tuple[int, int], when: tuple[int, int], drawing: Any) -> None:
     """Both correlations on the questions that were answered twice on both metrics, and their difference."""
     first, other = pair
     x, y = table.points[list(when), first], table.points[list(when), other]

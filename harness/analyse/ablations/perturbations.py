@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyse.ablations.answers import CONDITION, Answers
+from harness.analyse.ablations.answers import CONDITION, AnswerTable
 from harness.analyse.ablations.rows import SCORE_LEVELS, Row, new_row, put, put_share, section
-from harness.model import Realised
+from harness.model import RealisedPerturbation
 from harness.perturb import registered
 from harness.stats import superiority
 from harness.stats.arrays import Floats, Ints
@@ -34,7 +34,7 @@ INJECTION_NOTE = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Pairs:
+class _PerturbedPairs:
     """Answers about one perturbation's texts beside those about the texts as they are.
 
     `row` tells what a pair is of; `clean` and `changed` are its rows, -1 where there is none; `applied`: the text could be changed.
@@ -46,14 +46,14 @@ class _Pairs:
     applied: NDArray[np.bool_]
 
 
-def perturbations(answers: Answers, perturbed: Sequence[Realised]) -> dict[str, Any] | None:
+def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> dict[str, Any] | None:
     """Shares of scores that fell, rose and stayed, sensitivity, and what was achieved, by perturbation."""
     rows = []
     told, moves = _by_text(perturbed), _moves()
     for text, pairs, key, at in _cells(answers, told, lambda kind: kind != INJECTION):
         parts = _parts(text)
         row = new_row(key, perturbation=text, **parts, should=moves.get(parts["kind"], {}).get(key["metric"]))
-        found = _Found(answers, pairs, at)
+        found = _PairFindings(answers, pairs, at)
         found.count(row)
         found.moves(row, ("fell", "rose", "stayed"))
         found.sensitivity(row)
@@ -62,12 +62,12 @@ def perturbations(answers: Answers, perturbed: Sequence[Realised]) -> dict[str, 
     return section("Sensitivity to changed texts", rows, note=NOTE)
 
 
-def injection(answers: Answers, perturbed: Sequence[Realised]) -> dict[str, Any] | None:
+def injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> dict[str, Any] | None:
     """Shares of scores that rose, fell and reached the best one when the text itself asked for it."""
     rows = []
     for text, pairs, key, at in _cells(answers, _by_text(perturbed), lambda kind: kind == INJECTION):
         row = new_row(key, perturbation=text)
-        found = _Found(answers, pairs, at)
+        found = _PairFindings(answers, pairs, at)
         found.count(row)
         found.moves(row, ("rose", "fell"))
         found.reached_best(row)
@@ -75,17 +75,17 @@ def injection(answers: Answers, perturbed: Sequence[Realised]) -> dict[str, Any]
     return section("Instructions to the judge inside the text", rows, note=INJECTION_NOTE)
 
 
-def _by_text(perturbed: Sequence[Realised]) -> dict[str, dict[str, Realised]]:
+def _by_text(perturbed: Sequence[RealisedPerturbation]) -> dict[str, dict[str, RealisedPerturbation]]:
     """`{perturbation: {item_id: what it made of it}}`."""
-    found: dict[str, dict[str, Realised]] = {}
+    found: dict[str, dict[str, RealisedPerturbation]] = {}
     for each in perturbed:
         found.setdefault(each.perturbation, {})[each.item_id] = each
     return found
 
 
 def _cells(
-    answers: Answers, told: Mapping[str, Mapping[str, Realised]], wanted: Callable[[str], bool]
-) -> Iterator[tuple[str, _Pairs, dict[str, Any], Ints]]:
+    answers: AnswerTable, told: Mapping[str, Mapping[str, RealisedPerturbation]], wanted: Callable[[str], bool]
+) -> Iterator[tuple[str, _PerturbedPairs, dict[str, Any], Ints]]:
     """Every perturbation of a wanted kind with its pairs, cell by cell: its text form, all pairs, the cell's key and its pairs' numbers."""
     for text in sorted({*answers.columns["perturbation"].values, *told}, key=_in_order):
         if wanted(_parts(text)["kind"]):
@@ -95,7 +95,7 @@ def _cells(
                     yield text, pairs, key, at
 
 
-def _pairs(answers: Answers, text: str, not_applied: set[str]) -> _Pairs:
+def _pairs(answers: AnswerTable, text: str, not_applied: set[str]) -> _PerturbedPairs:
     """Every answer that the perturbation has, or would have had, beside the one about the text as it is."""
     column = answers.columns["perturbation"]
     every = np.arange(len(answers))
@@ -108,7 +108,7 @@ def _pairs(answers: Answers, text: str, not_applied: set[str]) -> _Pairs:
     first = answers.partners(clean, clean[::-1], same[:-1]) == clean  # the first repeat of a question stands for it
     kept = np.where(stuck[clean], first, of_clean >= 0)
     clean, of_clean, alone = clean[kept], of_clean[kept], changed[of_changed < 0]
-    return _Pairs(
+    return _PerturbedPairs(
         row=np.concatenate([clean, alone]),
         clean=np.concatenate([clean, np.full(len(alone), -1)]),
         changed=np.concatenate([of_clean, alone]),
@@ -116,17 +116,17 @@ def _pairs(answers: Answers, text: str, not_applied: set[str]) -> _Pairs:
     )
 
 
-def _in_conditions(answers: Answers, changed: Ints) -> NDArray[np.bool_]:
+def _in_conditions(answers: AnswerTable, changed: Ints) -> NDArray[np.bool_]:
     """Rows under a condition in which the perturbation was judged; where it could change nothing, those of any other one, else all."""
     code = answers.joint(CONDITION)
     chosen = changed if len(changed) else np.flatnonzero(answers.changed)
     return np.isin(code, code[chosen]) if len(chosen) else np.ones(len(answers), bool)
 
 
-class _Found:
+class _PairFindings:
     """One cell's pairs, and what can be said of them."""
 
-    def __init__(self, answers: Answers, pairs: _Pairs, at: Ints) -> None:
+    def __init__(self, answers: AnswerTable, pairs: _PerturbedPairs, at: Ints) -> None:
         self.answers = answers
         self.applied = pairs.applied[at]
         self.clean, self.changed = pairs.clean[at], pairs.changed[at]
@@ -171,7 +171,7 @@ class _Found:
         why = "every score was the best one before" if known.any() else self.why
         put_share(row, "reached_best", reached, self.groups, self.answers.drawing, why)
 
-    def realised(self, row: Row, told: Mapping[str, Realised]) -> None:
+    def realised(self, row: Row, told: Mapping[str, RealisedPerturbation]) -> None:
         """Means, over the items that were compared, of what the perturbation achieved in them."""
         items = [self.answers.data.items[item].item_id for item in np.unique(self.answers.item[self.before]).tolist()]
         achieved = [told[item].realised for item in items if item in told]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.analyse.ablations.answers import Answers
+from harness.analyse.ablations.answers import AnswerTable
 from harness.analyse.cells import bounds, number
 from harness.stats import Difference, Estimated, Interval, benjamini_yekutieli, mean_interval, paired_difference, proportion_interval
 from harness.stats.agreement import NO_JUDGED_PAIR
@@ -44,9 +44,9 @@ def put_share(row: Row, name: str, credits: Floats, groups: Ints, drawing: Mappi
     put(row, name, _mean(credits), proportion_interval(credits, groups, **drawing), why=why)
 
 
-def put_mean(row: Row, name: str, values: Floats, groups: Ints, drawing: Mapping[str, Any], limits: tuple[float, float], why: str) -> None:
+def put_mean(row: Row, name: str, values: Floats, groups: Ints, limits: tuple[float, float], why: str) -> None:
     """The mean of values between limits (NaN: does not count), with its interval."""
-    put(row, name, _mean(values), mean_interval(values, groups, bounds=limits, **drawing), why=why)
+    put(row, name, _mean(values), mean_interval(values, groups, bounds=limits), why=why)
 
 
 def _mean(values: Floats) -> float:
@@ -71,7 +71,7 @@ def put_gap(row: Row, name: str, why: str) -> None:
     row |= {f"{name}_ci": None, f"{name}_n": 0, f"{name}_q": None}
 
 
-def put_agreement(row: Row, answers: Answers, rows: Ints) -> None:
+def put_agreement(row: Row, answers: AnswerTable, rows: Ints) -> None:
     """n_ref, n, groups; pa, pa_failed_wrong; and the pair that may be compared, pa_pairwise and human_pa, with their gap."""
     of = {name: credits[rows] for name, credits in answers.credits.items()}
     groups, drawing = answers.group[rows], answers.drawing
@@ -79,24 +79,24 @@ def put_agreement(row: Row, answers: Answers, rows: Ints) -> None:
     row |= {"n_ref": int(referred.sum()), "n": int((~np.isnan(of["pa"])).sum()), "groups": len(np.unique(groups[referred]))}
     for name, why in _NO_SHARE.items():
         put_share(row, name, of[name], groups, drawing, why)
-    put_mean(row, "pairwise_gap", of["pa_pairwise"] - of["human_pa"], groups, drawing, (-1.0, 1.0), NO_JUDGED_PAIR)
+    put_mean(row, "pairwise_gap", of["pa_pairwise"] - of["human_pa"], groups, (-1.0, 1.0), NO_JUDGED_PAIR)
 
 
-def versus(answers: Answers, ours: Ints, theirs: Ints) -> Difference:
+def versus(answers: AnswerTable, ours: Ints, theirs: Ints) -> Difference:
     """Paired difference of pa_failed_wrong, of rows that have a partner (-1: none)."""
     ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
     hit = answers.credits["pa_failed_wrong"]
-    return paired_difference(hit[ours], hit[theirs], answers.group[ours], **answers.drawing)
+    return paired_difference(hit[ours], hit[theirs], answers.group[ours])
 
 
-def put_moved(row: Row, answers: Answers, ours: Ints, theirs: Ints) -> None:
+def put_moved(row: Row, answers: AnswerTable, ours: Ints, theirs: Ints) -> None:
     """Of rows and partners (-1: none) on one scale: how far the score moved in points toward the best, and how often it moved at all."""
     ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
     groups, reach = answers.group[ours], answers.reach[answers.value("metric", int(ours[0]))] if len(ours) else 1.0
     both = answers.readable[ours] & answers.readable[theirs]
     row |= {"n": int(both.sum()), "unreadable": int((~both).sum())}
     limits = None if math.isnan(reach) else (-reach, reach)
-    found = paired_difference(answers.points[ours], answers.points[theirs], groups, bounds=limits, **answers.drawing)
+    found = paired_difference(answers.points[ours], answers.points[theirs], groups, bounds=limits)
     put_difference(row, "moved", found, why="the scale has no best end" if both.any() and found.n == 0 else None)
     differs = np.where(both, answers.code[ours] != answers.code[theirs], np.nan)
     put_share(row, "changed", differs, groups, answers.drawing, "no overlap")

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from harness.analyse.ablations.answers import Answers
+from harness.analyse.ablations.answers import AnswerTable
 from harness.analyse.ablations.rows import LEVELS, Row, level_of, new_row, put, put_agreement, put_difference, put_gap, section, with_q
-from harness.columns import NO_VALUE, first_rows
+from harness.data.columns import NO_VALUE, first_rows
 from harness.stats import page_falling, paired_difference, slope
 from harness.stats.arrays import Floats, Ints
 
@@ -22,7 +22,7 @@ HYPOTHESIS = (
 )
 
 
-def temperature(answers: Answers) -> dict[str, Any] | None:
+def temperature(answers: AnswerTable) -> dict[str, Any] | None:
     """Agreement at each temperature (`rows`), and one trend for all of them (`trends`), where a judge and variant has two or more."""
     clean = answers.clean
     rows: list[Row] = []
@@ -45,7 +45,7 @@ def temperature(answers: Answers) -> dict[str, Any] | None:
 class _Units:
     """One cell's items (by metric), each with its agreement at every temperature, repeats averaged."""
 
-    def __init__(self, clean: Answers, at: Ints, heats: Ints) -> None:
+    def __init__(self, clean: AnswerTable, at: Ints, heats: Ints) -> None:
         self.clean, self.at, self.heat = clean, at, clean.columns["temperature"].codes[at]
         self.heats = heats
         self.temperatures = [clean.columns["temperature"].values[code] for code in heats.tolist()]
@@ -63,7 +63,7 @@ class _Units:
             put_agreement(row, self.clean, self.at[self.heat == code])
             row["versus"] = self.temperatures[0] if column else None
             if column:
-                found = paired_difference(self.hit[:, column], self.hit[:, 0], self.group, **self.clean.drawing)
+                found = paired_difference(self.hit[:, column], self.hit[:, 0], self.group)
                 put_difference(row, "diff", found)
             else:
                 put_gap(row, "diff", "the lowest temperature")

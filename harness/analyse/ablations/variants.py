@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyse.ablations.answers import Answers, variant_of
+from harness.analyse.ablations.answers import AnswerTable, variant_of
 from harness.analyse.ablations.rows import (
     LEVELS,
     SCORE_LEVELS,
@@ -24,7 +24,7 @@ from harness.analyse.ablations.rows import (
     versus,
     with_q,
 )
-from harness.columns import NO_VALUE
+from harness.data.columns import NO_VALUE
 from harness.model import Variant
 from harness.stats.arrays import Ints
 
@@ -35,7 +35,7 @@ EQUALLY = "on the same items, failures counted as wrong; two-sided"
 ITSELF = "what the others are compared with"
 
 
-def variants(answers: Answers) -> dict[str, Any] | None:
+def variants(answers: AnswerTable) -> dict[str, Any] | None:
     """Agreement of every variant, and its paired difference from the plainest one where there are several."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
@@ -52,7 +52,7 @@ def variants(answers: Answers) -> dict[str, Any] | None:
     return section("Agreement by variant", rows, note=note, **(several if len(names) > 1 else {}))
 
 
-def few_shot(answers: Answers) -> dict[str, Any] | None:
+def few_shot(answers: AnswerTable) -> dict[str, Any] | None:
     """Agreement by the number of examples, and the paired difference from the fewest, of variants that differ in nothing else."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
@@ -67,7 +67,7 @@ def few_shot(answers: Answers) -> dict[str, Any] | None:
     return section("Agreement by number of examples", rows, hypothesis=hypothesis)
 
 
-def _asked_more_than_once(clean: Answers, names: Sequence[str]) -> NDArray[np.bool_]:
+def _asked_more_than_once(clean: AnswerTable, names: Sequence[str]) -> NDArray[np.bool_]:
     """Rows of these variants under a judge, temperature and top-p that have two of them or more."""
     variant, condition = clean.columns["variant"], clean.joint(("judge", "temperature", "top_p"))
     chosen = np.isin(variant.codes, [variant.values.index(name) for name in names])
@@ -75,7 +75,7 @@ def _asked_more_than_once(clean: Answers, names: Sequence[str]) -> NDArray[np.bo
     return np.asarray(chosen & np.isin(condition, np.flatnonzero(np.bincount(pairs, minlength=1) > 1)))
 
 
-def _against(clean: Answers, against: dict[str, str]) -> list[Row]:
+def _against(clean: AnswerTable, against: dict[str, str]) -> list[Row]:
     """Rows of all variants, each with its difference from the one that `against` says, where there are several."""
     rows = []
     of, partner = clean.columns["variant"], np.full(len(clean), NO_VALUE)
@@ -117,7 +117,7 @@ def pairs_by(names: Sequence[str], axis: str, ours: str, theirs: str) -> list[tu
     return found
 
 
-def score_position(answers: Answers) -> dict[str, Any] | None:
+def score_position(answers: AnswerTable) -> dict[str, Any] | None:
     """What changes when the score stands before its justification: score, and agreement."""
     clean = answers.clean
     rows = []
@@ -134,7 +134,7 @@ def score_position(answers: Answers) -> dict[str, Any] | None:
     return section("Score before or after its justification", rows, hypothesis=hypothesis)
 
 
-def moved_rows(clean: Answers, ours: str, theirs: str) -> Iterator[tuple[Row, Ints, Ints]]:
+def moved_rows(clean: AnswerTable, ours: str, theirs: str) -> Iterator[tuple[Row, Ints, Ints]]:
     """Rows of one variant, with how far its scores lie from another's, and the numbers of both's answers."""
     every, of = np.arange(len(clean)), clean.columns["variant"]
     mine, other = (every[of.codes == of.values.index(name)] for name in (ours, theirs))

@@ -1,2 +1,4 @@
-"""The batch engine, cut as calls travel: `files` go out by `submission` and are noted in the `record`; `results` come back, what was
-refused is looked at by `refusal`, and `accounts` say how it went. `engine` puts them together, `status` only looks."""
+"""The batch engine. `files` writes files of requests, `submission` submits them, `record` records them in the store.
+
+`results` collects batches that have ended, `accounts` keeps the state of every call, `engine` joins all of these.
+"""

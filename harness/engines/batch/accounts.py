@@ -1,4 +1,4 @@
-"""How each call of a judge that is asked by batches stands: under way, answered, given up, or to be asked again."""
+"""The state of every call of a judge that is asked by batches: with the provider, answered, given up, or to be asked again."""
 
 from __future__ import annotations
 
@@ -7,73 +7,81 @@ from collections import Counter
 from harness.engines.budget import Budget
 from harness.engines.local import MAX_REASKS
 from harness.engines.retry import FIRST_ATTEMPTS, MAX_ATTEMPTS
-from harness.engines.work import Progress, Work
+from harness.engines.work import JudgeWork, Progress, charged
 from harness.errors import JudgeError
 from harness.model import Call, Reply
 
 
-class Accounts:
-    """Counts, money and tries of one judge's calls. A call's cost is reserved from when it goes out first until it is over."""
+class CallAccounts:
+    """Counts, costs and attempts of one judge's calls. A call's cost is reserved from its first submission until it is settled."""
 
-    def __init__(self, work: Work, budget: Budget, attempts: int | None) -> None:
+    def __init__(self, work: JudgeWork, budget: Budget, attempts: int | None) -> None:
         self.progress = Progress(total=len(work.calls))
-        self.again: set[str] = set()
-        self.last_loss: str | None = None
+        self.to_ask_again: set[str] = set()
+        self._given_up: str | None = None
         self._work = work
         self._budget = budget
-        self._most = attempts or MAX_ATTEMPTS
-        self._tries: Counter[str] = Counter()
+        self._max_attempts = attempts or MAX_ATTEMPTS
+        self._attempts: Counter[str] = Counter()
         self._reasked: Counter[str] = Counter()
         self._exhausted = False
+        self._last_reason = ""
 
     def take(self, call: Call) -> bool:
-        """Whether a call may go out: one that is asked again may, any other if the budget has room for it."""
-        return call.call_id in self.again or self._budget.take(self._reserved(call))
+        """Whether a call may go out: a call that is asked again may, any other if the budget allows it."""
+        return call.call_id in self.to_ask_again or self._budget.take(self._reserved(call))
 
     def hold(self, call: Call) -> None:
-        """A call that went out before this command began."""
+        """Count a call that went out before this command began."""
         self._budget.hold(self._reserved(call))
 
-    def answered(self, call: Call, reply: Reply) -> None:
-        cost = self._work.cost(reply.usage)
+    def record_reply(self, call: Call, reply: Reply) -> None:
+        """Count a reply; if the call has to be asked again, it stays open."""
+        cost = charged(self._work, call, reply)
         asked_again = self._work.ask_again(call, reply) and self._reasked[call.call_id] < MAX_REASKS
         if asked_again and not self._budget.late:
             self._reasked[call.call_id] += 1
             self.progress.reasked += 1
-            self.again.add(call.call_id)
+            self.to_ask_again.add(call.call_id)
             self._budget.settle(0.0, cost)
             return
         self._budget.settle(self._reserved(call), cost)
         self.progress.done += 1
         self.progress.unreadable += self._work.unreadable(call, reply) > 0
 
-    def answered_already(self, call: Call) -> None:
-        """Its answer has come in another way and is in the store."""
+    def record_stored(self, call: Call) -> None:
+        """Count a call whose reply was already in the store."""
         self._budget.settle(self._reserved(call), 0.0)
         self.progress.done += 1
 
-    def taught(self, call: Call) -> None:
-        """It was refused for how it was asked, so that it is asked in another way."""
-        self.again.add(call.call_id)
+    def ask_differently(self, call: Call) -> None:
+        """Ask the call again: it was refused for a parameter or answer format that is now left out."""
+        self.to_ask_again.add(call.call_id)
 
-    def lost(self, call: Call, reason: str) -> None:
-        """Nothing came back."""
-        self.last_loss = reason
-        self._tries[call.call_id] += 1
-        if self._tries[call.call_id] < (self._most if self.progress.done else min(self._most, FIRST_ATTEMPTS)):
+    def record_loss(self, call: Call, reason: str) -> None:
+        """Count an attempt without a reply; after the last one the call is given up."""
+        self._last_reason = reason
+        self._attempts[call.call_id] += 1
+        if self._attempts[call.call_id] < (self._max_attempts if self.progress.done else min(self._max_attempts, FIRST_ATTEMPTS)):
             self.progress.retries += 1
-            self.again.add(call.call_id)
+            self.to_ask_again.add(call.call_id)
         else:
             self._exhausted = True
             self.give_up(call, reason)
 
+    @property
+    def last_loss(self) -> str | None:
+        """Why a call has no answer: the last one that was given up, else the last one that waits to be asked again."""
+        return self._given_up or (self._last_reason if self.to_ask_again else None)
+
     def check(self) -> None:
-        """Raises JudgeError when calls had their last try and nothing was ever answered: then it is not about these calls."""
+        """Raises JudgeError when calls were given up and nothing was ever answered: then the problem is not these calls."""
         if self._exhausted and not self.progress.done:
-            raise JudgeError(f"{self._work.judge.identity.name}: {self.last_loss}; no call was answered at all")
+            raise JudgeError(f"{self._work.judge.identity.name}: {self._last_reason}; no call was answered")
 
     def give_up(self, call: Call, reason: str) -> None:
-        self.last_loss = reason
+        """Leave a call without a reply."""
+        self._given_up = reason
         self.progress.lost += 1
         self._budget.settle(self._reserved(call), 0.0)
 

@@ -1,4 +1,4 @@
-"""The files of a batch: calls as JSONL within a provider's limits, and the lines that come back, which are untrusted."""
+"""The files of a batch: requests as JSONL within the provider's limits, and result lines, which are untrusted."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import IO, Any
 
 import msgspec
 
-from harness.store.opening import explained
+from harness.store.opening import explaining_errors
 
 MOST_REQUESTS = 50_000  # in a file
 MOST_BYTES = 200 * 10**6  # of a file
-LONGEST_LINE = 64 * 2**20  # bytes; no answer is given room for as many
+LONGEST_LINE = 64 * 2**20  # bytes; no answer has so many tokens
 _SCRATCH = ".batch-"
-_BREATH = 500  # lines written before others have their turn
+_LINES_PER_PAUSE = 500  # lines that are written before other tasks run
 
 
 class RequestFile(msgspec.Struct, frozen=True):
-    """A file that is ready to be handed over, and the ids of its calls, line by line."""
+    """A file that is ready for upload, and the ids of its calls, line by line."""
 
     path: Path
     calls: tuple[str, ...]
@@ -32,84 +32,86 @@ class RequestFile(msgspec.Struct, frozen=True):
 
 @contextmanager
 def scratch(folder: Path) -> Iterator[Path]:
-    """A folder for files on their way. What a killed process has left there is removed: a results folder has one user at a time."""
-    with explained(folder):
-        for left in folder.glob(f"{_SCRATCH}*"):
-            shutil.rmtree(left, ignore_errors=True)
-        made = tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=folder, ignore_cleanup_errors=True)
-    with made as name:
+    """A temporary folder for files. Folders of killed processes are removed first: only one process at a time uses a results folder."""
+    with explaining_errors(folder):
+        for abandoned in folder.glob(f"{_SCRATCH}*"):
+            shutil.rmtree(abandoned, ignore_errors=True)
+        temporary = tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=folder, ignore_cleanup_errors=True)
+    with temporary as name:
         yield Path(name)
 
 
 async def request_files(
     path: Path, lines: Iterable[tuple[str, bytes]], most_requests: int | None = None, most_bytes: int | None = None
 ) -> AsyncGenerator[RequestFile, None]:
-    """Write `(call id, line)` to `path`, a new file each time that a limit is reached; each is there until the next is asked for.
+    """Write the lines of `(call id, line)` to `path`. At each limit the file is yielded, and the next one overwrites it.
 
-    A line that is longer than a file may be has a file of its own: whoever takes it will say so. Raises StoreError on a full disk.
+    A line that exceeds the size limit gets a file of its own, which the provider will refuse. Raises StoreError on a full disk.
     """
     most_requests, most_bytes = most_requests or MOST_REQUESTS, most_bytes or MOST_BYTES
-    left = iter(lines)
-    ahead = next(left, None)
-    while ahead is not None:
+    remaining = iter(lines)
+    line = next(remaining, None)
+    while line is not None:
         calls: list[str] = []
-        room = most_bytes
-        with explained(path), open(path, "wb") as file:
-            while ahead is not None and len(calls) < most_requests and (not calls or len(ahead[1]) < room):
-                room -= file.write(ahead[1] + b"\n")
-                calls.append(ahead[0])
-                ahead = next(left, None)
-                if not len(calls) % _BREATH:
+        free_bytes = most_bytes
+        with explaining_errors(path), open(path, "wb") as file:
+            while line is not None and len(calls) < most_requests and (not calls or len(line[1]) < free_bytes):
+                free_bytes -= file.write(line[1] + b"\n")
+                calls.append(line[0])
+                line = next(remaining, None)
+                if not len(calls) % _LINES_PER_PAUSE:
                     await asyncio.sleep(0)
         yield RequestFile(path, tuple(calls))
 
 
-class _Response(msgspec.Struct, frozen=True):
+class _LineResponse(msgspec.Struct, frozen=True):
     status_code: int
     body: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class Line(msgspec.Struct, frozen=True):
-    """What became of one request: a response, or an error of the batch that it was in."""
+class ResultLine(msgspec.Struct, frozen=True):
+    """The result of one request: a response, or an error of its batch."""
 
     custom_id: str
-    response: _Response | None = None
+    response: _LineResponse | None = None
     error: Any = None
 
     @property
-    def good(self) -> bool:
+    def is_answer(self) -> bool:
         return self.response is not None and self.response.status_code == 200
 
 
-_decode = msgspec.json.Decoder(Line).decode
+_decode = msgspec.json.Decoder(ResultLine).decode
 
 
-def _line(text: bytes) -> Line:
-    """Raises ValueError for what is no such line."""
+def _read_line(text: bytes) -> ResultLine:
+    """Raises ValueError for text that is not a result line."""
     try:
         return _decode(text)
-    except msgspec.MsgspecError:  # half characters, which only json reads
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except msgspec.MsgspecError:  # halves of characters, which only json reads
         pass
     try:
         data = json.loads(text)
         body = msgspec.Raw(json.dumps(data["response"]["body"]).encode())
-        return Line(str(data["custom_id"]), _Response(int(data["response"]["status_code"]), body))
+        return ResultLine(str(data["custom_id"]), _LineResponse(int(data["response"]["status_code"]), body))
     except (TypeError, KeyError, RecursionError) as err:
         raise ValueError(str(err)) from None
 
 
 class Results:
-    """The lines of a batch's results by call id; of several about one call the first counts.
+    """The result lines of a batch by call id. If there are several lines for a call, the first one counts.
 
-    What is no line, or is about none of the batch's calls, is counted and passed over. Kept are places in the files, not lines.
+    Invalid lines, and lines about calls of other batches, are counted and ignored. Only positions in the files stay in memory.
     """
 
     def __init__(self, calls: Collection[str]) -> None:
         self._calls = frozenset(calls)
         self._files: list[IO[bytes]] = []
-        self._places: dict[str, tuple[int, int]] = {}
-        self.good: set[str] = set()
-        self.odd = {"no result": 0, "about no call of it": 0, "a repetition": 0}
+        self._positions: dict[str, tuple[int, int]] = {}
+        self.answers: set[str] = set()  # ids of calls whose line is an answer
+        self.ignored = {"invalid": 0, "about other calls": 0, "repeated": 0}
 
     def __enter__(self) -> Results:
         return self
@@ -119,39 +121,39 @@ class Results:
             file.close()
 
     def add(self, path: Path) -> None:
-        """Take in a file of results, which has to stay until this is left."""
-        file = open(path, "rb")  # noqa: SIM115 (closed with this)
+        """Read a file of results. The file has to exist as long as this object is in use."""
+        file = open(path, "rb")  # noqa: SIM115 (closed by __exit__)
         self._files.append(file)
-        place = 0
+        position = 0
         for text in iter(lambda: file.readline(LONGEST_LINE), b""):
             if text.strip():
-                self._take(text, place)
-            place += len(text)
+                self._take(text, position)
+            position += len(text)
 
-    def _take(self, text: bytes, place: int) -> None:
+    def _take(self, text: bytes, position: int) -> None:
         try:
-            line = _line(text)
+            line = _read_line(text)
         except ValueError:
-            self.odd["no result"] += 1
+            self.ignored["invalid"] += 1
             return
         if line.custom_id not in self._calls:
-            self.odd["about no call of it"] += 1
-        elif line.custom_id in self._places:
-            self.odd["a repetition"] += 1
+            self.ignored["about other calls"] += 1
+        elif line.custom_id in self._positions:
+            self.ignored["repeated"] += 1
         else:
-            self._places[line.custom_id] = (len(self._files) - 1, place)
-            if line.good:
-                self.good.add(line.custom_id)
+            self._positions[line.custom_id] = (len(self._files) - 1, position)
+            if line.is_answer:
+                self.answers.add(line.custom_id)
 
-    def line(self, call_id: str) -> Line | None:
-        """What became of a call; None where nothing is said about it."""
-        if call_id not in self._places:
+    def line(self, call_id: str) -> ResultLine | None:
+        """The result line of a call; None if there is none."""
+        if call_id not in self._positions:
             return None
-        number, place = self._places[call_id]
-        self._files[number].seek(place)
-        return _line(self._files[number].readline(LONGEST_LINE))
+        number, position = self._positions[call_id]
+        self._files[number].seek(position)
+        return _read_line(self._files[number].readline(LONGEST_LINE))
 
     @property
-    def oddities(self) -> str:
-        """What was passed over, in words; empty if nothing was."""
-        return ", ".join(f"{count} {what}" for what, count in self.odd.items() if count)
+    def ignored_lines(self) -> str:
+        """The ignored lines in words; empty if there are none."""
+        return ", ".join(f"{count} {what}" for what, count in self.ignored.items() if count)

@@ -1,7 +1,7 @@
-"""What the store knows of the batches of one judge, so that a later process goes on with them.
+"""The batches of one judge in the store, so that a later process goes on with them.
 
-Before a batch is made of an uploaded file, the file is noted with its calls: a process that dies in between leaves a note that there may
-be a batch, and the next one looks for it at the provider instead of paying again.
+An uploaded file is recorded with its calls before a batch is made of it. If the process dies in between, the next one finds the record
+and looks for the batch at the provider, instead of paying again.
 """
 
 from __future__ import annotations
@@ -11,59 +11,59 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from harness.store import Batch, Store
-from harness.store.batches import SUBMITTED
+from harness.store import Store, StoredBatch
+from harness.store.store import SUBMITTED
 
-FILE = "file "  # begins the id of a note that is about an uploaded file
-MADE = "made into "  # begins the state of such a note, once there is a batch
+FILE = "file "  # begins the id of a record of an uploaded file
+MADE = "made into "  # begins the state of such a record, once there is a batch
 NOT_MADE = "not made into a batch"
 
 
 class BatchRecord:
-    """The batches of one judge in a results folder, whichever run submitted them: runs share calls, and pay for them once."""
+    """The batches of one judge in a results folder, of any run: runs share calls and pay for them once."""
 
     def __init__(self, store: Store, judge: str, run: str) -> None:
         self._store = store
         self._judge = judge
         self._run = run
 
-    def open(self) -> list[Batch]:
-        """What has not come to its end, uploaded files included."""
+    def open(self) -> list[StoredBatch]:
+        """Batches and uploaded files that are not settled."""
         return open_batches(self._store, self._judge)
 
-    def uploaded(self, file_id: str, calls: Sequence[str]) -> Batch:
-        """A batch is about to be made of that file."""
+    def add_file(self, file_id: str, calls: Sequence[str]) -> StoredBatch:
+        """Record an uploaded file, of which a batch is about to be made."""
         self._store.put_batch(FILE + file_id, self._run, self._judge, calls)
-        return Batch(FILE + file_id, self._run, self._judge, time.time(), SUBMITTED, tuple(calls))
+        return StoredBatch(FILE + file_id, self._run, self._judge, time.time(), SUBMITTED, tuple(calls))
 
-    def made(self, file: Batch, batch_id: str) -> Batch:
-        """That batch has been made of the file; returns its own record."""
+    def add_batch(self, file: StoredBatch, batch_id: str) -> StoredBatch:
+        """Record the batch that was made of a file. Returns the batch's own record."""
         self._store.put_batch(batch_id, file.run, self._judge, file.calls)
         self._store.settle_batch(file.batch_id, MADE + batch_id)
         return replace(file, batch_id=batch_id)
 
-    def not_made(self, file: Batch) -> None:
-        """There is no batch of that file, and there will be none."""
+    def drop_file(self, file: StoredBatch) -> None:
+        """Record that no batch was or will be made of a file."""
         self._store.settle_batch(file.batch_id, NOT_MADE)
 
-    def ended(self, batch: Batch, state: str) -> None:
-        """The batch has come to its end, and what it answered is in the store."""
+    def settle(self, batch: StoredBatch, state: str) -> None:
+        """Record that a batch has ended and its replies are in the store."""
         self._store.settle_batch(batch.batch_id, state)
 
 
-def open_batches(store: Store, judge: str) -> list[Batch]:
-    """What any run of a results folder submitted for a judge, and has not come to its end."""
+def open_batches(store: Store, judge: str) -> list[StoredBatch]:
+    """The batches of a judge that are not settled, of all runs of a results folder."""
     return [batch for run in store.runs() for batch in store.batches(run, judge) if is_open(batch)]
 
 
-def is_open(batch: Batch) -> bool:
+def is_open(batch: StoredBatch) -> bool:
     return batch.state == SUBMITTED
 
 
-def is_file(batch: Batch) -> bool:
-    """Whether it is the note on an uploaded file."""
+def is_file(batch: StoredBatch) -> bool:
+    """Whether it is the record of an uploaded file."""
     return batch.batch_id.startswith(FILE)
 
 
-def file_id(batch: Batch) -> str:
+def file_id(batch: StoredBatch) -> str:
     return batch.batch_id.removeprefix(FILE)

@@ -1,145 +1,179 @@
-"""What a batch has brought: its lines become replies in the store, or calls that are to be asked again."""
+"""Collecting a batch that has ended: its lines become replies in the store, or calls that are asked again."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
 
 import msgspec
 
-from harness.engines.batch.accounts import Accounts
-from harness.engines.batch.files import Line, Results
-from harness.engines.batch.submission import manner_of
-from harness.engines.patience import Patience
-from harness.engines.work import Calls, Work, only
-from harness.errors import FatalReply, JudgeError
+from harness.engines.batch.accounts import CallAccounts
+from harness.engines.batch.files import ResultLine, Results
+from harness.engines.batch.submission import capabilities_of
+from harness.engines.local import repeated_refusal
+from harness.engines.polling import Polling
+from harness.engines.retry import MAX_REFUSALS
+from harness.engines.work import CallSequence, JudgeWork, with_ids
+from harness.errors import EndpointRefusal, FatalReply, JudgeError
 from harness.judges.base import NoReply
-from harness.judges.batches import Batch, Batches, Refusal
-from harness.judges.chat import Manner
-from harness.judges.completion import error_of
-from harness.judges.wire import Response
+from harness.judges.batches import Batches, BatchRefused, ProviderBatch
+from harness.judges.chat import EndpointCapabilities
+from harness.judges.completion import error_text
+from harness.judges.transport import Response
 from harness.model import Call, Reply
-from harness.store import Attempt, Store
-from harness.store import Batch as Record
-from harness.store.opening import explained
+from harness.store import Attempt, Store, StoredBatch
+from harness.store.opening import explaining_errors
 
-_CHUNK = 500  # attempts in one commit
+_CHUNK = 500  # attempts in a commit
 
-Meaning = Reply | FatalReply | NoReply | None  # None: the call is to be asked in another way
+LineMeaning = Reply | FatalReply | NoReply | None  # None: the call has to be asked differently
 
 
 class Collected(msgspec.Struct, frozen=True):
-    """Whether nothing of a batch is left to be collected, and what about it would be the same for every call."""
+    """`complete`: nothing of the batch is left for other runs to collect. `fatal`: a refusal that every further call would get."""
 
-    whole: bool
+    complete: bool
     fatal: FatalReply | None
 
 
 class Collector:
     """Collects the batches of one judge."""
 
-    def __init__(self, work: Work, store: Store, provider: Batches, accounts: Accounts, patience: Patience, folder: Path) -> None:
+    def __init__(self, work: JudgeWork, store: Store, provider: Batches, accounts: CallAccounts, polling: Polling, folder: Path) -> None:
         self._work = work
         self._store = store
         self._provider = provider
         self._accounts = accounts
-        self._patience = patience
+        self._polling = polling
         self._folder = folder
 
-    async def collect(self, record: Record, batch: Batch) -> Collected:
-        """Fetch the results of a batch that has ended, and put them into the store as far as its calls are wanted and not answered yet.
+    async def collect(self, record: StoredBatch, batch: ProviderBatch) -> Collected:
+        """Fetch the results of a batch that has ended, and store those of calls of this run that are not answered yet.
 
-        Collecting again changes nothing. Raises JudgeError when the results cannot be had any more.
+        Collecting twice changes nothing. Raises JudgeError when the provider no longer has the results.
         """
-        calls = only(self._work.calls, frozenset(record.calls))
+        calls = with_ids(self._work.calls, frozenset(record.calls))
         with Results(record.calls) as results:
-            for number, there in enumerate(filter(None, (batch.output_file_id, batch.error_file_id))):
+            for number, result_file in enumerate(filter(None, (batch.output_file_id, batch.error_file_id))):
                 path = self._folder / f"results-{number}.jsonl"
-                await self._patience.until_answered(partial(self._fetch, there, path, record))
+                await self._polling.until_answered(partial(self._fetch, result_file, path, record))
                 results.add(path)
-            if results.oddities:
-                self._accounts.progress.notes.append(f"{record.batch_id}: lines that were passed over: {results.oddities}")
-            fatal = await self._take(calls, results, record, batch)
-        return Collected(self._is_whole(record, calls), fatal)
+            if results.ignored_lines:
+                self._accounts.progress.notes.append(f"{record.batch_id}: ignored lines: {results.ignored_lines}")
+            fatal = await self._store_results(calls, results, record, batch)
+        return Collected(self._is_complete(record, calls), fatal)
 
-    async def _fetch(self, file_id: str, path: Path, record: Record) -> None:
+    async def _fetch(self, file_id: str, path: Path, record: StoredBatch) -> None:
         try:
-            with explained(path):
+            with explaining_errors(path):
                 await self._provider.fetch(file_id, path)
-        except Refusal as err:
+        except BatchRefused as err:
             if err.status not in (404, 410):
                 raise
             raise JudgeError(
-                f"the results of batch {record.batch_id} are not there any more: {err}. 'harness batch forget {record.batch_id}' gives it "
-                "up: its calls are then asked, and paid for, again"
+                f"the results of batch {record.batch_id} no longer exist: {err}. 'harness batch forget {record.batch_id}' gives "
+                "the batch up: its calls are then asked and paid for again"
             ) from None
 
-    async def _take(self, calls: Calls, results: Results, record: Record, batch: Batch) -> FatalReply | None:
-        """Answers first: once there is one, a refusal is known to be about its own call."""
-        manner = manner_of(batch)
-        answered_before = self._accounts.progress.done
-        fatal = None
-        for good, part in ((True, only(calls, results.good)), (False, calls.without([name in results.good for name in calls.ids()]))):
-            for chunk in _chunks(part):
-                met = [(call, self._meaning(call, results.line(call.call_id), manner, record)) for call in chunk]
-                self._keep(met, cancelled=record.batch_id if batch.status == "cancelled" else None)
-                fatal = fatal or next((meaning for _, meaning in met if isinstance(meaning, FatalReply)), None)
-                await asyncio.sleep(0)
-            if good and self._accounts.progress.done > answered_before:
-                fatal = None  # what was no completion was an exception
-        return fatal
+    async def _store_results(self, calls: CallSequence, results: Results, record: StoredBatch, batch: ProviderBatch) -> FatalReply | None:
+        """Store answers first, then the rest. Returns the refusal that every further call would get, if there is one.
 
-    def _meaning(self, call: Call, line: Line | None, manner: Manner, record: Record) -> Meaning:
+        A refusal by the endpoint is normally about its own call. It stops the judge if the judge has never answered, or if several calls
+        in a row were refused.
+        """
+        capabilities = capabilities_of(batch)
+        answered_before = self._accounts.progress.done
+        fatal: FatalReply | None = None
+        refusals: dict[str, EndpointRefusal] = {}
+        others = calls.without([call_id in results.answers for call_id in calls.ids()])
+        for are_answers, part in ((True, with_ids(calls, results.answers)), (False, others)):
+            for chunk in _chunks(part):
+                meanings = [(call, self._meaning(call, results.line(call.call_id), capabilities, record)) for call in chunk]
+                self._write(meanings, cancelled=record.batch_id if batch.status == "cancelled" else None)
+                refusals |= {call.call_id: meaning for call, meaning in meanings if isinstance(meaning, EndpointRefusal)}
+                fatal = fatal or next((meaning for _, meaning in meanings if _is_fatal(meaning)), None)  # type: ignore[assignment]
+                await asyncio.sleep(0)
+            if are_answers and self._accounts.progress.done > answered_before:
+                fatal = None  # some lines were completions, so the others were exceptions
+        return fatal or self._repeated_refusal(calls, refusals)
+
+    def _repeated_refusal(self, calls: CallSequence, refusals: Mapping[str, EndpointRefusal]) -> FatalReply | None:
+        """The refusal that stops the judge: any if the judge has never answered, otherwise the last of several in a row."""
+        if refusals and not (self._accounts.progress.done or self._work.answered_before):
+            return next(iter(refusals.values()))
+        in_a_row = 0
+        for call_id in calls.ids():
+            in_a_row = in_a_row + 1 if call_id in refusals else 0
+            if in_a_row >= MAX_REFUSALS:
+                return repeated_refusal(refusals[call_id], in_a_row)
+        return None
+
+    def _meaning(self, call: Call, line: ResultLine | None, capabilities: EndpointCapabilities, record: StoredBatch) -> LineMeaning:
         if line is None:
-            return NoReply(f"batch {record.batch_id} says nothing about it")
+            return NoReply(f"batch {record.batch_id} has no result for the call")
         if line.response is None:
-            said = error_of(msgspec.json.encode({"error": line.error})) or "without a word"
-            return NoReply(f"batch {record.batch_id} did not ask it: {self._provider.chat.safe(said)}")
+            error = _error_text(line.error) or "no reason given"
+            return NoReply(f"batch {record.batch_id} did not send the call: {self._provider.chat.quote(error)}")
         response = Response(line.response.status_code, {}, bytes(line.response.body))
         try:
-            reply = self._provider.chat.understand(call, self._provider.chat.request(call, manner), response, 0.0)
+            reply = self._provider.chat.interpret(call, self._provider.chat.request(call, capabilities), response, 0.0)
         except (NoReply, FatalReply) as err:
             return err
         return None if reply is None else msgspec.structs.replace(reply, batched=True)
 
-    def _keep(self, met: Sequence[tuple[Call, Meaning]], cancelled: str | None) -> None:
-        """Into the store first, then into the accounts. What is there already is not put there twice."""
-        known = list(self._store.replies(call.call_id for call, _ in met))
-        left = [
+    def _write(self, meanings: Sequence[tuple[Call, LineMeaning]], cancelled: str | None) -> None:
+        """Write results to the store first, then count them. Replies that the store already has are not written twice."""
+        stored = list(self._store.replies((call.call_id for call, _ in meanings), self._work.since))
+        unanswered = [
             (call, meaning, reply)
-            for (call, meaning), reply in zip(met, known, strict=True)
+            for (call, meaning), reply in zip(meanings, stored, strict=True)
             if reply is None or self._work.ask_again(call, reply)
         ]
-        attempts = [_attempt(call, meaning) for call, meaning, reply in left if meaning is not None and meaning != reply]
+        attempts = [_attempt(call, meaning) for call, meaning, reply in unanswered if meaning is not None and meaning != reply]
         self._store.put_attempts(attempts, self._work.judge.identity)
-        waiting = {call.call_id for call, _, _ in left}
-        for call, meaning in met:
-            if call.call_id not in waiting:
-                self._accounts.answered_already(call)
+        open_ids = {call.call_id for call, _, _ in unanswered}
+        for call, meaning in meanings:
+            if call.call_id not in open_ids:
+                self._accounts.record_stored(call)
             elif isinstance(meaning, Reply):
-                self._accounts.answered(call, meaning)
+                self._accounts.record_reply(call, meaning)
             elif cancelled:
                 self._accounts.give_up(call, f"batch {cancelled} was cancelled")
             elif meaning is None:
-                self._accounts.taught(call)
+                self._accounts.ask_differently(call)
+            elif isinstance(meaning, EndpointRefusal):
+                self._accounts.give_up(call, meaning.reason)
             else:
-                self._accounts.lost(call, str(meaning))
+                self._accounts.record_loss(call, str(meaning))
 
-    def _is_whole(self, record: Record, calls: Calls) -> bool:
-        """Whether no other run still waits for some of the batch's calls: runs of one results folder share them."""
-        here = frozenset(calls.ids())
-        others = [call_id for call_id in record.calls if call_id not in here]
+    def _is_complete(self, record: StoredBatch, calls: CallSequence) -> bool:
+        """Whether no other run still needs calls of the batch: runs in one results folder share calls."""
+        own = frozenset(calls.ids())
+        others = [call_id for call_id in record.calls if call_id not in own]
         return all(number is not None for number in self._store.last_attempts(others))
 
 
+def _error_text(error: object) -> str | None:
+    try:
+        return error_text(msgspec.json.encode({"error": error}))
+    except RecursionError:
+        return None
+
+
 def _attempt(call: Call, meaning: Reply | NoReply | FatalReply) -> Attempt:
-    return Attempt(call, meaning, None) if isinstance(meaning, Reply) else Attempt(call, None, str(meaning))
+    if isinstance(meaning, Reply):
+        return Attempt(call, meaning, None)
+    return Attempt(call, None, meaning.reason if isinstance(meaning, EndpointRefusal) else str(meaning))
 
 
-def _chunks(calls: Calls) -> Iterator[list[Call]]:
-    left = iter(calls)
-    while chunk := list(islice(left, _CHUNK)):
+def _is_fatal(meaning: LineMeaning) -> bool:
+    return isinstance(meaning, FatalReply) and not isinstance(meaning, EndpointRefusal)
+
+
+def _chunks(calls: CallSequence) -> Iterator[list[Call]]:
+    remaining = iter(calls)
+    while chunk := list(islice(remaining, _CHUNK)):
         yield chunk

@@ -1,91 +1,134 @@
-"""Handing a file of requests over so that it is paid for once, whenever the process or the connection ends."""
+"""Submitting a file of requests so that it is paid for once, even if the process or the connection ends at any moment.
+
+Also: why a provider refused a whole file, and what follows from it.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import time
+from contextlib import suppress
 
 import msgspec
 
 from harness.engines.batch.files import RequestFile
 from harness.engines.batch.record import BatchRecord, file_id
-from harness.engines.patience import Patience
+from harness.engines.polling import Polling
+from harness.engines.work import CallSequence, with_ids
+from harness.errors import FatalReply
 from harness.judges.base import NoReply
-from harness.judges.batches import Batch, Batches, Refusal
-from harness.judges.chat import FORMS, Manner
-from harness.store import Batch as Record
+from harness.judges.batches import Batches, BatchRefused, LineError, ProviderBatch
+from harness.judges.chat import FORMS, Chat, EndpointCapabilities
+from harness.judges.transport import Response
+from harness.store import StoredBatch
 
-UNSURE_SECONDS = 15.0  # until a batch that may have been made stands in the provider's list
+UNSURE_SECONDS = 15.0  # until a batch that may have been made appears in the provider's list
 _KEY = "harness_key"
-_MANNER = "harness_manner"
+_CAPABILITIES = "harness_manner"  # the name that batches under way have
+_MOST_SHOWN = 5  # problems
+_QUEUE_WORDS = ("token_limit_exceeded", "enqueued token")
 
 
-class Submission:
-    """Makes batches of files for one judge, and finds those that a process before this one may have made."""
+class BatchSubmitter:
+    """Makes batches of files for one judge, and finds batches that an earlier process may have made."""
 
-    def __init__(self, provider: Batches, record: BatchRecord, patience: Patience) -> None:
+    def __init__(self, provider: Batches, record: BatchRecord, polling: Polling) -> None:
         self._provider = provider
         self._record = record
-        self._patience = patience
+        self._polling = polling
 
-    async def submit(self, file: RequestFile, manner: Manner) -> tuple[Record, Batch]:
-        """A batch of a file whose calls are asked in that manner. Raises Refusal when the provider takes none."""
-        uploaded = await self._patience.until_answered(lambda: self._provider.upload(file.path))
-        note = self._record.uploaded(uploaded, file.calls)
-        notes = {
-            "harness_run": note.run,
-            "harness_judge": note.judge,
-            _KEY: _key(note),
-            _MANNER: msgspec.json.encode(manner).decode(),
+    async def submit(self, file: RequestFile, capabilities: EndpointCapabilities) -> tuple[StoredBatch, ProviderBatch]:
+        """Make a batch of a file whose requests were written with these capabilities. Raises BatchRefused if the provider refuses."""
+        uploaded = await self._polling.until_answered(lambda: self._provider.upload(file.path))
+        record = self._record.add_file(uploaded, file.calls)
+        metadata = {
+            "harness_run": record.run,
+            "harness_judge": record.judge,
+            _KEY: _key(record),
+            _CAPABILITIES: msgspec.json.encode(capabilities).decode(),
         }
-        tried = unsure = False
+        attempted = unsure = False
 
-        async def make() -> Batch:
-            nonlocal tried, unsure
+        async def make() -> ProviderBatch:
+            nonlocal attempted, unsure
             if unsure:
-                await asyncio.sleep(UNSURE_SECONDS)
-                if found := await self._find(note):
-                    return found
+                await self._polling.wait(UNSURE_SECONDS)
+                if batch := await self._find(record):
+                    return batch
             try:
-                return await self._provider.submit(uploaded, notes)
-            except Refusal:
-                if not tried:
-                    self._record.not_made(note)
+                return await self._provider.submit(uploaded, metadata)
+            except BatchRefused:
+                if not attempted:
+                    self._record.drop_file(record)
                 raise
             except NoReply as err:
-                unsure = err.down or not err.busy  # a plain 429 has made nothing
+                unsure = err.down or not err.busy  # after a plain 429 there is no batch
                 raise
             finally:
-                tried = True
+                attempted = True
 
-        made = await self._patience.until_answered(make)
-        return self._record.made(note, made.id), made
+        batch = await self._polling.until_answered(make)
+        return self._record.add_batch(record, batch.id), batch
 
-    async def recover(self, note: Record) -> tuple[Record, Batch] | None:
+    async def recover(self, record: StoredBatch) -> tuple[StoredBatch, ProviderBatch] | None:
         """The batch that was made of an uploaded file, if there is one."""
-        age = time.time() - note.submitted
+        age = time.time() - record.submitted
         if 0 <= age < UNSURE_SECONDS:
-            await self._patience.rest(UNSURE_SECONDS - age)
-        found = await self._patience.until_answered(lambda: self._find(note))
-        if found is None:
-            self._record.not_made(note)
+            await self._polling.wait(UNSURE_SECONDS - age)
+        batch = await self._polling.until_answered(lambda: self._find(record))
+        if batch is None:
+            self._record.drop_file(record)
             return None
-        return self._record.made(note, found.id), found
+        return self._record.add_batch(record, batch.id), batch
 
-    async def _find(self, note: Record) -> Batch | None:
-        return await self._provider.find(file_id(note), _KEY, _key(note))
+    async def _find(self, record: StoredBatch) -> ProviderBatch | None:
+        return await self._provider.find(file_id(record), _KEY, _key(record))
 
 
-def manner_of(batch: Batch) -> Manner:
-    """How the calls of a batch were asked, as was noted on it; the usual way where the provider has not kept that."""
+def capabilities_of(batch: ProviderBatch) -> EndpointCapabilities:
+    """The capabilities that a batch's requests were written with; the defaults if the provider has not kept its metadata."""
     try:
-        manner = msgspec.json.decode(batch.note(_MANNER), type=Manner)
+        capabilities = msgspec.json.decode(batch.metadata_value(_CAPABILITIES), type=EndpointCapabilities)
     except msgspec.MsgspecError:
-        return Manner()
-    return manner if manner.form in FORMS else Manner()
+        return EndpointCapabilities()
+    return capabilities if capabilities.form in FORMS else EndpointCapabilities()
 
 
-def _key(note: Record) -> str:
-    """What tells a batch from every other one."""
-    return hashlib.sha256("\n".join((note.run, note.judge, file_id(note), *note.calls)).encode()).hexdigest()
+def _key(record: StoredBatch) -> str:
+    """A key that no other batch has."""
+    return hashlib.sha256("\n".join((record.run, record.judge, file_id(record), *record.calls)).encode()).hexdigest()
+
+
+def is_queue_full(batch: ProviderBatch) -> bool:
+    """Whether the provider's queue is full. A smaller file may be accepted now, the same file later."""
+    return any(words in _text(problem).lower() for problem in batch.problems for words in _QUEUE_WORDS)
+
+
+def learn_from_problems(chat: Chat, calls: CallSequence, record: StoredBatch, batch: ProviderBatch) -> bool:
+    """Whether a problem names something that can be left out or asked for differently. If so, `chat` does it from now on."""
+    capabilities = capabilities_of(batch)
+    problem_of = {_call_id(problem, record): _text(problem) for problem in batch.problems if record.calls}
+    learnt = False
+    for call in with_ids(calls, problem_of):
+        body = msgspec.json.encode({"error": {"message": problem_of[call.call_id]}})
+        with suppress(NoReply, FatalReply):
+            learnt |= chat.interpret(call, chat.request(call, capabilities), Response(400, {}, body), 0.0) is None
+    return learnt
+
+
+def problems_in_words(batch: ProviderBatch) -> str:
+    """The problems with their line numbers."""
+    shown = [f"line {problem.line}: {_text(problem)}" if problem.line else _text(problem) for problem in batch.problems[:_MOST_SHOWN]]
+    rest = [f"and {len(batch.problems) - _MOST_SHOWN} more"] if len(batch.problems) > _MOST_SHOWN else []
+    return "; ".join([*shown, *rest]) or "no reason given"
+
+
+def _call_id(problem: LineError, record: StoredBatch) -> str:
+    """The call that a problem is about; the first call if the problem names no line."""
+    line = problem.line or 1
+    return record.calls[line - 1 if 1 <= line <= len(record.calls) else 0]
+
+
+def _text(problem: LineError) -> str:
+    message, code = " ".join((problem.message or "").split()), problem.code or ""
+    return f"{message} ({code})" if message and code and code not in message else message or code or "no reason given"

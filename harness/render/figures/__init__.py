@@ -1,4 +1,4 @@
-"""Figures as SVG, drawn from `report.json` alone: every dot is a number that stands there."""
+"""Figures as SVG, drawn from `report.json` alone: every dot is a number of that file."""
 
 from __future__ import annotations
 
@@ -9,27 +9,30 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.render.figures import agreement, by_agreement, consistency, few_shot, injection, sensitivity, temperature
-from harness.render.figures.by_agreement import draw_by_agreement
+from harness.render.figures.agreement import draw_agreement
+from harness.render.figures.by_agreement import draw_by_agreement, draw_distributions
+from harness.render.figures.by_language import draw_consistency, draw_injection
+from harness.render.figures.line_chart import draw_few_shot, draw_temperature
+from harness.render.figures.sensitivity import draw_sensitivity
 from harness.tables import write_atomic
 
 __all__ = ["draw_by_agreement", "draw_figures"]
 
 _SECTIONS: dict[str, tuple[str, Callable[..., bytes]]] = {
-    "variants": ("agreement", agreement.draw),
-    "temperature": ("temperature", temperature.draw),
-    "few_shot": ("few_shot", few_shot.draw),
-    "consistency": ("consistency", consistency.draw),
-    "injection": ("injection", injection.draw),
+    "variants": ("agreement", draw_agreement),
+    "temperature": ("temperature", draw_temperature),
+    "few_shot": ("few_shot", draw_few_shot),
+    "consistency": ("consistency", draw_consistency),
+    "injection": ("injection", draw_injection),
 }
 
 
 def draw_figures(report_json: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Draw every figure that a report has the numbers of.
+    """Draw every figure that a report has the numbers for.
 
     Args:
         report_json: what `report.json` holds: `signatures`, `by_metric` and `ablations`.
-        folder: where the SVG files go; it is made if need be.
+        folder: where the SVG files go; it is created if it does not exist.
 
     Returns:
         The files, in the order in which they were written.
@@ -46,7 +49,7 @@ def draw_figures(report_json: Mapping[str, Any], folder: Path) -> list[Path]:
 
 
 def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., bytes]]]:
-    """Names of the figures, and what draws them."""
+    """The names of the figures, and the functions that draw them."""
     signature = "\n".join(str(text) for _, text in sorted(report_json.get("signatures", {}).items()))
     sections = report_json.get("ablations", {})
     for section, (name, draw) in _SECTIONS.items():
@@ -54,11 +57,11 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
             yield name, partial(draw, sections[section], signature)
     for metric, rows in _by_metric(sections.get("perturbations", {}).get("rows", ())):
         if any(row["sensitivity"] is not None for row in rows):
-            yield f"sensitivity-{_slug(metric)}", partial(sensitivity.draw, rows, signature)
+            yield f"sensitivity-{_slug(metric)}", partial(draw_sensitivity, rows, signature)
     cells = [cell for cell in report_json.get("by_metric", ()) if cell.get("distribution_by_agreement")]
     for metric, rows in _by_metric(cells):
         named = ("language", *(key for key in ("judge", "variant", "temperature", "top_p") if len({row.get(key) for row in rows}) > 1))
-        yield f"by_agreement-{_slug(metric)}", partial(by_agreement.distributions, rows, signature, named)
+        yield f"by_agreement-{_slug(metric)}", partial(draw_distributions, rows, signature, named)
 
 
 def _by_metric(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
@@ -67,6 +70,6 @@ def _by_metric(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Ma
 
 
 def _slug(metric: str) -> str:
-    """A metric's name as part of a file's: never a path, and no two are one."""
+    """A metric's name as part of a file name: never a path, and different for different metrics."""
     kept = re.sub(r"[^\w-]+", "_", metric)[:60]
     return kept if kept == metric else f"{kept}-{hashlib.sha256(metric.encode()).hexdigest()[:8]}"

@@ -1,4 +1,4 @@
-"""Agreement by language, by task and by metric, a dot a variant, each beside people's own figure on the same items."""
+"""Agreement by language, task and metric: a dot for each variant, beside the agreement of people on the same items."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import Any
 
 from harness.render.figures.style import (
     INK,
+    Row,
+    Section,
     Series,
     Value,
     caption,
     colour,
     context_name,
+    context_of,
     contexts,
     dots,
     drawing,
@@ -29,14 +32,14 @@ from harness.render.figures.style import (
 _ASPECTS = ("language", "task", "metric")
 _JUDGED = ("judge", "temperature", "top_p")
 _PAIR = (
-    "Filled: how often the judge agrees with single annotators, with 95 % intervals. Hollow, in the same line: how often two annotators "
-    "agree with each other on the items that the judge could be read on. These two may be compared."
+    "Filled: how often the judge agrees with each annotator, with 95 % intervals. Hollow, on the same line: how often two annotators "
+    "agree with each other on the items with a readable answer. These two may be compared."
 )
-_ALONE = "Agreement with the labels, with 95 % intervals. No item has two annotators, so there is no human figure to set beside it."
+_ALONE = "Agreement with the labels, with 95 % intervals. No item has two annotators, so the judge cannot be compared with people."
 
 
-def draw(section: Mapping[str, Any], signature: str, *, form: str = "svg") -> bytes:
-    """The figure of the section `variants`: a row of panels a judge and temperature."""
+def draw_agreement(section: Section, signature: str, *, form: str = "svg") -> bytes:
+    """The figure of the section `variants`: a row of panels for each judge and temperature."""
     rows = section["rows"]
     paired = any(row["human_pa"] is not None for row in rows)
     judge = "pa_pairwise" if paired else "pa"
@@ -51,9 +54,11 @@ def draw(section: Mapping[str, Any], signature: str, *, form: str = "svg") -> by
         panels: Any = figure.subplots(len(cases), 3, squeeze=False, height_ratios=heights)
         for line, case in enumerate(cases):
             for panel, aspect in zip(panels[line], _ASPECTS, strict=True):
-                here = [row for row in of_level(rows, aspect) if tuple(row.get(name) for name in _JUDGED) == case]
+                in_panel = [row for row in of_level(rows, aspect) if context_of(row, _JUDGED) == case]
                 names = {name: shown_name(aspect, name) for name in values[aspect]}
-                dots(panel, values[aspect], _series(here, aspect, {name: looks[name] for name in own[line]}, judge, paired), names=names)
+                dots(
+                    panel, values[aspect], _series(in_panel, aspect, {name: looks[name] for name in own[line]}, judge, paired), names=names
+                )
                 shares_along(panel, label="agreement" if line == len(cases) - 1 else "")
                 panel.set_title(f"by {aspect}", fontsize=9)
             panels[line][0].set_ylabel(upright(context_name(case, _JUDGED)))
@@ -62,25 +67,25 @@ def draw(section: Mapping[str, Any], signature: str, *, form: str = "svg") -> by
         return finish(figure, signature, form=form)
 
 
-def _variants_of(rows: Sequence[Mapping[str, Any]], case: tuple[Any, ...]) -> list[str]:
-    return list(dict.fromkeys(row["variant"] for row in rows if tuple(row.get(name) for name in _JUDGED) == case))
+def _variants_of(rows: Sequence[Row], case: tuple[Any, ...]) -> list[str]:
+    return list(dict.fromkeys(row["variant"] for row in rows if context_of(row, _JUDGED) == case))
 
 
-def _series(rows: Sequence[Mapping[str, Any]], aspect: str, looks: Mapping[str, tuple[str, str]], judge: str, paired: bool) -> list[Series]:
-    """The judge's dots, a series a variant, and people's in the same lines."""
-    found: list[Series] = []
+def _series(rows: Sequence[Row], aspect: str, looks: Mapping[str, tuple[str, str]], judge: str, paired: bool) -> list[Series]:
+    """The judge's dots, one series for each variant, and those of people on the same lines."""
+    series: list[Series] = []
     for variant, (tint, shape) in looks.items():
-        of = [row for row in rows if row["variant"] == variant]
-        found.append(Series(variant, _values(of, aspect, judge), tint, shape))
+        of_variant = [row for row in rows if row["variant"] == variant]
+        series.append(Series(variant, _values(of_variant, aspect, judge), tint, shape))
         if paired:
-            people = _values(of, aspect, "human_pa", bare=True)
-            found.append(Series("_people" if len(found) > 1 else "people, on the same items", people, INK, "d", hollow=True, beside=True))
-    return found
+            people = _values(of_variant, aspect, "human_pa", interval=False)
+            series.append(Series("_people" if len(series) > 1 else "people, on the same items", people, INK, "d", hollow=True, beside=True))
+    return series
 
 
-def _values(rows: Sequence[Mapping[str, Any]], aspect: str, name: str, *, bare: bool = False) -> dict[str, Value]:
-    found = {}
+def _values(rows: Sequence[Row], aspect: str, name: str, *, interval: bool = True) -> dict[str, Value]:
+    values = {}
     for row in rows:
         if value := row_value(row, name):
-            found[row[aspect]] = (value[0], None, None) if bare else value
-    return found
+            values[row[aspect]] = value if interval else (value[0], None, None)
+    return values

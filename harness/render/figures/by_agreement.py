@@ -1,68 +1,89 @@
-"""Class distributions where annotators agree fully, partly and not at all, people and judge side by side."""
+"""Class shares where annotators agree fully, partly and not at all: people and judge side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.analyse import Comparison
 from harness.errors import UsageError
-from harness.render.figures.style import JUDGE, PEOPLE, SMALL, bare, drawing, finish
+from harness.render.figures.style import JUDGE, PEOPLE, SMALL, Row, drawing, finish, remove_frame
 from harness.tables import write_atomic
-from harness.text import plain
+from harness.text import terminal_safe
 
 _WIDTH, _HEIGHT = 2.6, 1.9  # inches of one panel
+MOST_ROWS = 100  # cells of one figure: nobody reads more, and each takes a fifth of a second
 _NAMED = ("language", "metric")
 
 
-def draw_by_agreement(found: Comparison, path: Path) -> None:
+def draw_by_agreement(comparison: Comparison, path: Path) -> None:
     """Draw, for each cell, the shares of the classes where three annotators agree fully, partly and not at all.
 
-    A row a cell, a column a level of agreement. The file is an SVG with text as text, the same for the same comparison.
+    There is a row for each cell and a column for each level of agreement. The same comparison gives the same SVG file, with text as text.
 
     Raises:
-        UsageError: without the extra `figures`, for another suffix than .svg, and when no cell has items with three annotators.
+        UsageError: without the extra `figures`, for another suffix than .svg, when no cell has items with three annotators, and when more
+        than 100 have.
     """
     if path.suffix != ".svg":
         raise UsageError(f"figures are SVG files; name it {path.with_suffix('.svg').name}")
-    rows = [cell.flat() for cell in found.cells if cell.distribution_by_agreement]
+    cells = [cell for cell in comparison.cells if cell.distribution_by_agreement]
+    rows = [cell.flat() for cell in cells]
     if not rows:
         raise UsageError("no cell has items with three annotators, so there is no agreement to draw by; try --by with fewer keys")
-    write_atomic(path, distributions(rows, found.signature))
+    if len(rows) > MOST_ROWS:
+        raise UsageError(
+            f"a figure holds {MOST_ROWS} cells at most, and {len(rows):,} have items with three annotators; choose some, for example with "
+            "--where judge=NAME or --where language=TAG, or pool them with fewer keys in --by"
+        )
+    varying = [name for name in cells[0].key if name not in _NAMED and len({str(row[name]) for row in rows}) > 1]
+    write_atomic(path, draw_distributions(rows, comparison.signature, (*_NAMED, *varying)))
 
 
-def distributions(rows: Sequence[Mapping[str, Any]], signature: str, named: Sequence[str] = _NAMED, *, form: str = "svg") -> bytes:
-    """The drawing of flat cells that have a `distribution_by_agreement`; each is called by its keys in `named`."""
+def draw_distributions(rows: Sequence[Row], signature: str, named: Sequence[str] = _NAMED, *, form: str = "svg") -> bytes:
+    """The figure of flat cells that have a `distribution_by_agreement`; the keys in `named` name each cell."""
     levels = list(rows[0]["distribution_by_agreement"])
     with drawing(signature) as new_figure:
-        figure = new_figure(figsize=(_WIDTH * len(levels) + 0.4, _HEIGHT * len(rows) + 0.6), layout="constrained")
-        panels: Any = figure.subplots(len(rows), len(levels), sharey=True, squeeze=False)
-        for line, row in enumerate(rows):
+        names = [_name(row, named) for row in rows]
+        figure = new_figure(figsize=(_WIDTH * len(levels) + 0.4, _HEIGHT * len(rows) + 0.6))
+        _lay_out(figure, len(rows), max(name.count("\n") + 1 for name in names))
+        panels: Any = figure.subplots(len(rows), len(levels), squeeze=False)  # shared axes would notify each other, which is slow
+        for line, (row, name) in enumerate(zip(rows, names, strict=True)):
             for column, level in enumerate(levels):
-                _panel(panels[line][column], row["distribution_by_agreement"][level], level)
-            panels[line][0].set_ylabel(_name(row, named))
+                _draw_panel(panels[line][column], row["distribution_by_agreement"][level], level, first=column == 0)
+            panels[line][0].set_ylabel(name)
         handles, labels = next((panel.get_legend_handles_labels() for panel in panels.flat if panel.patches), ([], []))
-        figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
+        figure.legend(handles, labels, loc="upper center", ncols=2, frameon=False)
         return finish(figure, signature, form=form)
 
 
-def _panel(panel: Any, of: Mapping[str, Any], level: str) -> None:
-    panel.set_title(f"{'no' if level == 'none' else level} agreement, {of['items']} items", fontsize=SMALL)
+def _lay_out(figure: Any, rows: int, lines: int) -> None:
+    """Set the margins for a number of rows of panels, whose names have up to `lines` lines.
+
+    They are set in inches. Other figures measure every text instead, which takes minutes for a hundred rows.
+    """
+    width, height = figure.get_size_inches()
+    left, right, top, bottom, between = 0.5 + 0.14 * lines, 0.1, 0.65, 0.3, 0.55
+    panel = (height - top - bottom - between * (rows - 1)) / rows
+    figure.subplots_adjust(left / width, bottom / height, 1 - right / width, 1 - top / height, wspace=0.12, hspace=between / panel)
+
+
+def _draw_panel(panel: Any, shares: Row, level: str, *, first: bool) -> None:
+    panel.set_title(f"{'no' if level == 'none' else level} agreement, {shares['items']} items", fontsize=SMALL)
     panel.set_ylim(0, 1)
-    panel.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
-    bare(panel)
-    if not of["items"]:
+    panel.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"] if first else ["", "", ""])
+    remove_frame(panel)
+    if not shares["items"]:
         panel.set_axis_off()
         return
-    names = list(of["labels"] or of["judge"] or {})
+    names = list(shares["labels"] or shares["judge"] or {})
     for offset, who, colour in ((-0.2, "labels", PEOPLE), (0.2, "judge", JUDGE)):
-        shares = of[who] or {}
-        heights = [shares.get(name, 0.0) for name in names]
+        heights = [(shares[who] or {}).get(name, 0.0) for name in names]
         panel.bar([i + offset for i in range(len(names))], heights, 0.38, color=colour, label="people" if who == "labels" else "judge")
-    panel.set_xticks(range(len(names)), [plain(name) for name in names])
+    panel.set_xticks(range(len(names)), [terminal_safe(name) for name in names])
 
 
-def _name(row: Mapping[str, Any], named: Sequence[str]) -> str:
-    said = [f"{row[name]:g}" if isinstance(row[name], float) else str(row[name]) for name in named if row.get(name) not in (None, "*")]
-    return plain("\n".join(part.replace("_", " ") for part in said) or "all")
+def _name(row: Row, named: Sequence[str]) -> str:
+    parts = [f"{row[name]:g}" if isinstance(row[name], float) else str(row[name]) for name in named if row.get(name) not in (None, "*")]
+    return terminal_safe("\n".join(part.replace("_", " ") for part in parts) or "all")

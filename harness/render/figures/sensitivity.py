@@ -1,16 +1,18 @@
-"""Sensitivity to changed texts, by language and by task: one figure a metric."""
+"""Sensitivity to changed texts, by language and by task: one figure for each metric."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from harness.render.figures.style import (
     INK,
+    Row,
     Series,
     caption,
     colour,
     context_name,
+    context_of,
     contexts,
     dots,
     drawing,
@@ -24,15 +26,15 @@ from harness.render.figures.style import (
     upright,
 )
 
-_WORDS = (
-    "How often the text as it is scores above the changed one, ties counting half, with 95 % intervals. At ½ (line) the judge does not see "
+_CAPTION = (
+    "How often the original scores above the changed text, ties counting half, with 95 % intervals. At ½ (line) the judge does not see "
     "the change; at 1 it finds every changed text worse. Texts that could not be changed are left out."
 )
 _ASPECTS = (("language", ("language", "metric")), ("task", ("task", "metric")))
 
 
-def draw(rows: Sequence[Mapping[str, Any]], signature: str, *, form: str = "svg") -> bytes:
-    """The figure of one metric's rows of the section `perturbations`: a row of panels a judge and condition."""
+def draw_sensitivity(rows: Sequence[Row], signature: str, *, form: str = "svg") -> bytes:
+    """The figure of one metric, from its rows of the section `perturbations`: a row of panels for each judge and condition."""
     kinds = list(dict.fromkeys(row["perturbation"] for row in rows))
     cases = contexts(rows)
     names = {aspect: list(dict.fromkeys(row[aspect] for row in of_level(rows, *level))) for aspect, level in _ASPECTS}
@@ -42,12 +44,8 @@ def draw(rows: Sequence[Mapping[str, Any]], signature: str, *, form: str = "svg"
         panels: Any = figure.subplots(len(cases), 2, squeeze=False)
         for line, case in enumerate(cases):
             for panel, (aspect, level) in zip(panels[line], _ASPECTS, strict=True):
-                here = [
-                    row
-                    for row in of_level(rows, *level)
-                    if tuple(row.get(key) for key in ("judge", "variant", "temperature", "top_p")) == case
-                ]
-                series = [_series(here, aspect, kind, number) for number, kind in enumerate(kinds)]
+                in_panel = [row for row in of_level(rows, *level) if context_of(row) == case]
+                series = [_series(in_panel, aspect, kind, number) for number, kind in enumerate(kinds)]
                 dots(panel, names[aspect], series, names={name: shown_name(aspect, name) for name in names[aspect]})
                 panel.axvline(0.5, color=INK, linewidth=0.8, zorder=1)
                 panel.set_xlim(-0.02, 1.02)
@@ -56,11 +54,12 @@ def draw(rows: Sequence[Mapping[str, Any]], signature: str, *, form: str = "svg"
                 panel.set_title(f"{shown_name('metric', rows[0]['metric'])}, by {aspect}", fontsize=9)
             panels[line][0].set_ylabel(upright(context_name(case)))
         legend(figure, panels[0][0], columns=3, least=1)
-        caption(figure, _WORDS)
+        caption(figure, _CAPTION)
         return finish(figure, signature, form=form)
 
 
-def _series(rows: Sequence[Mapping[str, Any]], aspect: str, kind: str, number: int) -> Series:
-    values = {row[aspect]: value for row in rows if row["perturbation"] == kind and (value := row_value(row, "sensitivity"))}
-    stuck = {row[aspect]: "no text could be changed" for row in rows if row["perturbation"] == kind and row["not_applied"] and not row["n"]}
-    return Series(kind, values, colour(number), marker(number), notes=stuck)
+def _series(rows: Sequence[Row], aspect: str, kind: str, number: int) -> Series:
+    of_kind = [row for row in rows if row["perturbation"] == kind]
+    values = {row[aspect]: value for row in of_kind if (value := row_value(row, "sensitivity"))}
+    unchanged = {row[aspect]: "no text could be changed" for row in of_kind if row["not_applied"] and not row["n"]}
+    return Series(kind, values, colour(number), marker(number), notes=unchanged)

@@ -1,6 +1,6 @@
-"""What all figures share: one style, colours that everyone can tell apart, and panels of dots with intervals.
+"""The style of all figures: colours that colour-blind people can distinguish, panels of dots with intervals, captions and legends.
 
-Text stays text, so that any script shows whatever font drew it, and ids do not change from one drawing to the next.
+Text stays text in the file, so any script shows with any font. Ids are the same in every drawing.
 """
 
 from __future__ import annotations
@@ -15,16 +15,20 @@ from typing import Any
 
 from harness.content.tags import autonym
 from harness.errors import UsageError
-from harness.text import plain
+from harness.judges import traits_of
+from harness.text import terminal_safe
 
 PEOPLE, JUDGE = "#4477aa", "#ee6677"
 COLOURS = ("#ee6677", "#4477aa", "#228833", "#aa3377", "#ccbb44", "#66ccee", "#777777")  # Tol's bright scheme
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK, FAINT = "#222222", "#bbbbbb"
 SMALL = 8  # points
-_LINE = 0.19  # inches that one dot needs in height
-_SUM = 10.0  # characters of a caption in an inch
+_LINE_HEIGHT = 0.19  # inches of one line of dots
+_CHARACTERS_PER_INCH = 16  # of a caption
+_BESIDE_WIDTH = 24  # characters in a line beside a panel
 
+Row = Mapping[str, Any]
+Section = Mapping[str, Any]
 Value = tuple[float, float | None, float | None]
 """A number and the ends of its interval, None where it has none."""
 
@@ -33,8 +37,8 @@ Value = tuple[float, float | None, float | None]
 class Series:
     """One kind of dot: its name, a value for each category that has one, its colour and marker.
 
-    `beside`: in the line of the series before it. A name that begins with `_` is not in the legend. `notes`: words in the line of a
-    category that has no value.
+    `beside`: on the line of the series before it. A name that begins with `_` is not in the legend. `notes`: texts on the lines of
+    categories without a value.
     """
 
     name: str
@@ -56,17 +60,14 @@ def drawing(salt: str) -> Iterator[Any]:
         raise UsageError("figures need the extra 'figures': pip install 'judge-harness[figures]'") from None
     style: Any = {"svg.fonttype": "none", "svg.hashsalt": salt, "font.size": SMALL, "font.family": "sans-serif", "text.parse_math": False}
     with mpl.rc_context(style), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # signs that the font here lacks, names too long for the layout: drawn all the same
+        warnings.simplefilter("ignore", UserWarning)  # about missing signs in a font and names too long for the layout
         yield Figure
 
 
-BESIDE = 24  # characters of a line beside a panel
-
-
 def finish(figure: Any, description: str, *, form: str = "svg") -> bytes:
-    """The figure as a file's bytes, without a clock; `description` goes into its metadata."""
+    """The figure as the bytes of a file, without a date; `description` goes into its metadata."""
     out = io.BytesIO()
-    about = {"Date": None, "Creator": None, "Description": plain(description)} if form == "svg" else {}
+    about = {"Date": None, "Creator": None, "Description": terminal_safe(description)} if form == "svg" else {}
     figure.savefig(out, format=form, metadata=about, dpi=100)
     return out.getvalue()
 
@@ -76,30 +77,30 @@ def colour(number: int) -> str:
 
 
 def marker(number: int) -> str:
-    """Changes with the colour, and goes on changing where colours begin again."""
+    """The marker changes with the colour, and also where the colours start again."""
     return MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]
 
 
 def caption(figure: Any, text: str) -> None:
-    """What the figure shows, in words, below it."""
-    width = max(40, int(figure.get_size_inches()[0] * _SUM * 1.6))
-    figure.supxlabel(plain(textwrap.fill(text, width)), x=0.01, ha="left", fontsize=SMALL - 0.5, color=INK)
+    """Write below the figure what it shows."""
+    width = max(40, int(figure.get_size_inches()[0] * _CHARACTERS_PER_INCH))
+    figure.supxlabel(terminal_safe(textwrap.fill(text, width)), x=0.01, ha="left", fontsize=SMALL - 0.5, color=INK)
 
 
 def legend(figure: Any, panel: Any, columns: int = 4, *, least: int = 2) -> None:
-    """One legend for all panels, above them; none if there are fewer than `least` things to tell apart."""
+    """One legend for all panels, above them; none if there are fewer than `least` entries."""
     handles, labels = panel.get_legend_handles_labels()
     if len(labels) >= least:
         figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels)), frameon=False)
 
 
 def height_of(categories: int, series: int) -> float:
-    """Inches of a panel of dots."""
-    return 0.75 + categories * (series * _LINE + 0.1)
+    """The height of a panel of dots, in inches."""
+    return 0.75 + categories * (series * _LINE_HEIGHT + 0.1)
 
 
 def dots(panel: Any, categories: Sequence[str], series: Sequence[Series], *, names: Mapping[str, str] | None = None) -> None:
-    """A line a category, from the top; the series' dots with intervals side by side in it, in their order."""
+    """Draw one line for each category, from the top; on it the dots of all series with their intervals, in their order."""
     lines = sum(not one.beside for one in series)
     step, line = 0.8 / max(lines, 1), -1
     for one in series:
@@ -107,7 +108,13 @@ def dots(panel: Any, categories: Sequence[str], series: Sequence[Series], *, nam
         places = {name: place + (line - (lines - 1) / 2) * step for place, name in enumerate(categories)}
         for name, words in one.notes.items():
             panel.text(
-                0.01, places[name], plain(words), color=one.colour, fontsize=SMALL - 1, va="center", transform=panel.get_yaxis_transform()
+                0.01,
+                places[name],
+                terminal_safe(words),
+                color=one.colour,
+                fontsize=SMALL - 1,
+                va="center",
+                transform=panel.get_yaxis_transform(),
             )
         at = [places[name] for name in categories if name in one.values]
         values = [one.values[name] for name in categories if name in one.values]
@@ -122,15 +129,15 @@ def dots(panel: Any, categories: Sequence[str], series: Sequence[Series], *, nam
             markersize=4.5,
             color=one.colour,
             markerfacecolor="white" if one.hollow else one.colour,
-            label=plain(one.name),
+            label=terminal_safe(one.name),
             zorder=2.5 if one.beside else 3,
         )
-    panel.set_yticks(range(len(categories)), [plain((names or {}).get(name, name)) for name in categories])
+    panel.set_yticks(range(len(categories)), [terminal_safe((names or {}).get(name, name)) for name in categories])
     panel.set_ylim(len(categories) - 0.5, -0.5)
     for place in range(1, len(categories)):
         panel.axhline(place - 0.5, color=FAINT, linewidth=0.5, zorder=0)
     panel.tick_params(axis="y", length=0)
-    bare(panel)
+    remove_frame(panel)
 
 
 def shares_along(panel: Any, axis: str = "x", label: str = "", *, narrow: bool = False) -> None:
@@ -147,12 +154,12 @@ def shares_along(panel: Any, axis: str = "x", label: str = "", *, narrow: bool =
         panel.set_ylabel(label)
 
 
-def bare(panel: Any) -> None:
-    """Only the axes that are read."""
+def remove_frame(panel: Any) -> None:
+    """Leave only the axes that are read."""
     panel.spines[["top", "right"]].set_visible(False)
 
 
-def row_value(row: Mapping[str, Any], name: str) -> Value | None:
+def row_value(row: Row, name: str) -> Value | None:
     """A row's number with its interval; None where it is undefined."""
     if row.get(name) is None:
         return None
@@ -161,39 +168,41 @@ def row_value(row: Mapping[str, Any], name: str) -> Value | None:
 
 
 def shown_name(kind: str, name: str) -> str:
-    """A language by its own name, anything else without underscores."""
-    return plain(f"{autonym(name)} ({name})") if kind == "language" else plain(str(name).replace("_", " "))
+    """A language by its own name; anything else without underscores."""
+    return terminal_safe(f"{autonym(name)} ({name})") if kind == "language" else terminal_safe(str(name).replace("_", " "))
 
 
 CONTEXT = ("judge", "variant", "temperature", "top_p")
 
 
-def contexts(rows: Sequence[Mapping[str, Any]], names: Sequence[str] = CONTEXT) -> list[tuple[Any, ...]]:
+def context_of(row: Row, names: Sequence[str] = CONTEXT) -> tuple[Any, ...]:
+    """The judge and condition of a row."""
+    return tuple(row.get(name) for name in names)
+
+
+def contexts(rows: Sequence[Row], names: Sequence[str] = CONTEXT) -> list[tuple[Any, ...]]:
     """The different judges and conditions of rows, in their order; baselines only where there is nothing else."""
-    found = list(dict.fromkeys(tuple(row.get(name) for name in names) for row in rows))
-    judges = [each for each in found if not str(each[names.index("judge")]).startswith("baseline/")]
-    return judges or found
+    every = list(dict.fromkeys(context_of(row, names) for row in rows))
+    judges = [each for each in every if not traits_of(str(each[names.index("judge")])).is_baseline]
+    return judges or every
 
 
 def context_name(context: Sequence[Any], names: Sequence[str] = CONTEXT) -> str:
     """A judge and condition in words: `local/model, single, T = 0`."""
-    said = {"temperature": "T = {:g}", "top_p": "top-p = {:g}"}
+    formats = {"temperature": "T = {:g}", "top_p": "top-p = {:g}"}
     parts = [
-        said[name].format(value) if name in said and isinstance(value, (int, float)) else str(value)
-        for name, value in _told(context, names)
+        formats[name].format(value) if name in formats and isinstance(value, (int, float)) else str(value)
+        for name, value in zip(names, context, strict=True)
+        if value is not None and value != "*"
     ]
-    return plain(", ".join(parts))
+    return terminal_safe(", ".join(parts))
 
 
 def upright(text: str) -> str:
-    """A name that stands beside a panel, in lines that are no longer than the panel is high."""
-    return "\n".join(textwrap.wrap(text, BESIDE))
+    """A name beside a panel, in lines that are no longer than the panel is high."""
+    return "\n".join(textwrap.wrap(text, _BESIDE_WIDTH))
 
 
-def _told(context: Sequence[Any], names: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    return ((name, value) for name, value in zip(names, context, strict=True) if value is not None and value != "*")
-
-
-def of_level(rows: Sequence[Mapping[str, Any]], *told_apart: str) -> list[Mapping[str, Any]]:
-    """The rows that tell exactly these of language, task and metric apart and pool the others."""
-    return [row for row in rows if all((row[name] != "*") == (name in told_apart) for name in ("language", "task", "metric"))]
+def of_level(rows: Sequence[Row], *keys: str) -> list[Row]:
+    """The rows that name exactly these of language, task and metric, and pool the others."""
+    return [row for row in rows if all((row[name] != "*") == (name in keys) for name in ("language", "task", "metric"))]

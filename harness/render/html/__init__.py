@@ -1,4 +1,4 @@
-"""Reports and comparisons as one self-contained page each: no network, no markup but ours."""
+"""Reports and comparisons as one self-contained page each: no network, and no markup from elsewhere."""
 
 from harness.render.html.comparison import comparison_page
 from harness.render.html.report import report_page

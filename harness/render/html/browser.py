@@ -1,4 +1,4 @@
-"""The items of a page as JSON: each text once, each column as codes into its values, so that 20,000 judgments stay a few megabytes."""
+"""The items of a page as JSON: each text once, each column as codes into its values. 20,000 judgments take a few megabytes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analyse import Outcomes
-from harness.columns import NO_VALUE, Coded
 from harness.content.tags import english_name
-from harness.evidence import Evidence
+from harness.data.columns import NO_VALUE, CodedColumn
 from harness.model import Item
-from harness.render.html.visible import visible
+from harness.render.html.templates import visible
+from harness.runs import Evidence
 
 MOST_JUDGMENTS = 50_000
-"""A page with more would be slow on a phone; whole items are left out then, at random but always the same."""
-_TEXT, _SAID, _NAME = 20_000, 4_000, 300  # characters of a text, of what a judge said, and of a name, that a page shows
+"""A page with more would be slow on a phone. Whole items are then left out: drawn at random, but always the same ones."""
+_TEXT_LENGTH, _REPLY_LENGTH, _NAME_LENGTH = 20_000, 4_000, 300  # characters that a page shows
 _COLUMNS = ("judge", "variant", "temperature", "top_p", "perturbation", "repeat", "score", "failure")
 
 
 @dataclass(frozen=True)
 class Browsed:
-    """The judgments of one source, chosen ones (`kept`, numbers of units) with their evidence in the same order."""
+    """The judgments of one source that a page shows: `kept` has the numbers of their units, `evidence` is in the same order."""
 
     name: str
     outcomes: Outcomes
@@ -33,12 +33,12 @@ class Browsed:
     evidence: Evidence | None = None
 
 
-def chosen(found: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDArray[np.int64]]:
-    """Which units of each source a page shows: all, or those of as many whole items as fit, drawn by the hash of their ids."""
-    if sum(map(len, found)) <= most:
-        return [np.arange(len(each)) for each in found]
+def chosen(sources: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDArray[np.int64]]:
+    """The units of each source that a page shows: all, or those of as many whole items as fit, drawn by the hash of their ids."""
+    if sum(map(len, sources)) <= most:
+        return [np.arange(len(each)) for each in sources]
     counts: dict[str, int] = {}
-    for each in found:
+    for each in sources:
         number = np.bincount(each.units.item, minlength=len(each.data.items))
         for item, judged in zip(each.data.items, number.tolist(), strict=True):
             counts[item.item_id] = counts.get(item.item_id, 0) + judged
@@ -47,15 +47,16 @@ def chosen(found: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDArra
         if counts[name] <= room:
             room -= counts[name]
             kept.add(name)
-    masks = (np.array([item.item_id in kept for item in each.data.items], bool)[each.units.item] for each in found)
+    masks = (np.array([item.item_id in kept for item in each.data.items], bool)[each.units.item] for each in sources)
     return [np.flatnonzero(mask) for mask in masks]
 
 
 def items_json(sources: Sequence[Browsed], fields: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Everything that the browser shows. `fields` are the texts that tasks have; what else an item holds is about it. None: all are texts.
+    """Everything that the browser shows.
 
-    `rows` are columns in the order of items and metrics; `items` and `labels` what they refer to. A column is `{"v": values, "c": codes}`,
-    its codes one number where all rows have the same, -1 for no value.
+    `fields` are the texts that tasks have; other texts of an item are shown as notes about it. Without `fields`, all count as texts.
+    In the result, `rows` has columns in the order of items and metrics, which refer to `items` and `labels`. A column is
+    `{"v": values, "c": codes}`; the codes are one number where all rows have the same, and -1 stands for no value.
     """
     items: dict[tuple[str, str], int] = {}
     every: list[Item] = []
@@ -77,7 +78,10 @@ def items_json(sources: Sequence[Browsed], fields: frozenset[str] = frozenset())
     item = rank[np.concatenate(at)] if at else np.empty(0, np.int64)
     columns = _joined(sources)
     sorting = np.lexsort((columns["metric"].codes, item))
-    rows = {name: _coded(column.take(sorting), _said if name in ("justification", "reply") else _shown) for name, column in columns.items()}
+    rows = {
+        name: _coded(column.take(sorting), _shown_reply if name in ("justification", "reply") else _shown_value)
+        for name, column in columns.items()
+    }
     numbers = {key: int(rank[number]) for key, number in items.items()}
     return {
         "items": _items([every[n] for n in order], fields),
@@ -87,27 +91,26 @@ def items_json(sources: Sequence[Browsed], fields: frozenset[str] = frozenset())
     }
 
 
-def _joined(sources: Sequence[Browsed]) -> dict[str, Coded]:
+def _joined(sources: Sequence[Browsed]) -> dict[str, CodedColumn]:
     """The columns of all sources, one after the other."""
-    parts: dict[str, list[Coded]] = {}
+    parts: dict[str, list[CodedColumn]] = {}
     for source in sources:
-        found, kept = source.outcomes, source.kept
-        judged = found.units.judgments.take(kept)
+        judgments, kept = source.outcomes, source.kept
+        judged = judgments.units.judgments.take(kept)
         own = {name: getattr(judged, name) for name in ("metric", *_COLUMNS, "expected")}
-        own |= {name: getattr(found, name).take(kept) for name in ("reference", "agreement", "outcome")}
-        told = judged.told_language.without("und")
-        own["spoken"] = Coded.of(here or asked for here, asked in zip(told, judged.asked_language, strict=True))
-        said = source.evidence
-        empty = Coded.empty(len(kept))
-        own |= {name: getattr(said, name) if said else empty for name in ("justification", "probs", "reply")}
-        own["source"] = Coded((source.name,), np.zeros(len(kept), np.int32))
+        own |= {name: getattr(judgments, name).take(kept) for name in ("reference", "agreement", "outcome")}
+        detected = judged.told_language.without("und")
+        own["spoken"] = CodedColumn.from_values(tag or asked for tag, asked in zip(detected, judged.asked_language, strict=True))
+        evidence, empty = source.evidence, CodedColumn.empty(len(kept))
+        own |= {name: getattr(evidence, name) if evidence else empty for name in ("justification", "probs", "reply")}
+        own["source"] = CodedColumn((source.name,), np.zeros(len(kept), np.int32))
         for name, column in own.items():
             parts.setdefault(name, []).append(column)
     return {name: _hashable_joined(columns) for name, columns in parts.items()}
 
 
-def _hashable_joined(columns: Sequence[Coded]) -> Coded:
-    """Columns one after the other, also of values that cannot be looked up (probabilities are mappings)."""
+def _hashable_joined(columns: Sequence[CodedColumn]) -> CodedColumn:
+    """Columns one after the other, also of values that have no hash (probabilities are mappings)."""
     if len(columns) == 1:
         return columns[0]
     values: list[Any] = []
@@ -119,11 +122,11 @@ def _hashable_joined(columns: Sequence[Coded]) -> Coded:
     keys = [repr(value) if isinstance(value, dict) else value for value in values]
     to = np.array([*(merged.setdefault(key, len(merged)) for key in keys), NO_VALUE], np.int32)
     first = dict(zip(reversed(keys), reversed(values), strict=True))
-    return Coded(tuple(first[key] for key in merged), to[np.concatenate(codes)])
+    return CodedColumn(tuple(first[key] for key in merged), to[np.concatenate(codes)])
 
 
-def _coded(column: Coded, show: Any) -> dict[str, Any]:
-    """Only the values that a row has; one code where all rows have the same."""
+def _coded(column: CodedColumn, show: Any) -> dict[str, Any]:
+    """The values that occur, and a code for each row; a single code where all rows have the same."""
     used, codes = np.unique(column.codes, return_inverse=True)
     shift = int(len(used) > 0 and used[0] == NO_VALUE)
     codes = codes - shift
@@ -132,16 +135,16 @@ def _coded(column: Coded, show: Any) -> dict[str, Any]:
     return {"v": values, "c": int(codes[0]) if same else codes.tolist()}
 
 
-def _shown(value: Any) -> Any:
+def _shown_value(value: Any) -> Any:
     if isinstance(value, dict):
         return {visible(str(name)): round(share, 4) for name, share in value.items()}
     if isinstance(value, float):
         return round(value, 6)
-    return _cut(str(value), _NAME) if isinstance(value, str) else value
+    return _cut(str(value), _NAME_LENGTH) if isinstance(value, str) else value
 
 
-def _said(value: Any) -> Any:
-    return _cut(value, _SAID) if isinstance(value, str) else [_cut(value.text, _SAID), value.note]
+def _shown_reply(value: Any) -> Any:
+    return _cut(value, _REPLY_LENGTH) if isinstance(value, str) else [_cut(value.text, _REPLY_LENGTH), value.note]
 
 
 def _cut(text: str, most: int) -> str:
@@ -151,16 +154,19 @@ def _cut(text: str, most: int) -> str:
 def _items(items: Sequence[Item], own: frozenset[str]) -> dict[str, Any]:
     names = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if _is_text(value)))
     place = {name: number for number, name in enumerate(names)}
-    texts = [[[place[name], _cut(value, _TEXT)] for name, value in item.fields.items() if _is_text(value)] for item in items]
-    keys = {name: _coded(Coded.of(getattr(item, name) for item in items), _shown) for name in ("language", "task", "group", "system")}
-    spoken = {tag: english_name(tag) for tag in dict.fromkeys(item.language for item in items)}
+    texts = [[[place[name], _cut(value, _TEXT_LENGTH)] for name, value in item.fields.items() if _is_text(value)] for item in items]
+    keys = {
+        name: _coded(CodedColumn.from_values(getattr(item, name) for item in items), _shown_value)
+        for name in ("language", "task", "group", "system")
+    }
+    language_names = {tag: english_name(tag) for tag in dict.fromkeys(item.language for item in items)}
     return {
-        "id": [_cut(item.item_id, _NAME) for item in items],
+        "id": [_cut(item.item_id, _NAME_LENGTH) for item in items],
         **keys,
-        "fields": [_cut(name, _NAME) for name in names],
+        "fields": [_cut(name, _NAME_LENGTH) for name in names],
         "about": [int(bool(own) and name not in own) for name in names],
         "texts": texts,
-        "names": spoken,
+        "names": language_names,
     }
 
 
@@ -169,10 +175,10 @@ def _is_text(value: Any) -> bool:
 
 
 def _labels(sources: Sequence[Browsed], numbers: dict[tuple[str, str], int]) -> dict[str, Any]:
-    """Every label of the items shown, each data set's once."""
+    """Every label of the items shown; those of a data set once, even if several sources share it."""
     seen: set[str] = set()
     items: list[NDArray[Any]] = []
-    parts: dict[str, list[Coded]] = {"metric": [], "annotator": [], "score": [], "source": []}
+    parts: dict[str, list[CodedColumn]] = {"metric": [], "annotator": [], "score": [], "source": []}
     for source in sources:
         data = source.outcomes.data
         name = data.sha256 if len(sources) > 1 else ""
@@ -180,11 +186,11 @@ def _labels(sources: Sequence[Browsed], numbers: dict[tuple[str, str], int]) -> 
             continue
         seen.add(name)
         labels = data.labels
-        item = labels.item.recoded({item_id: number for (sha, item_id), number in numbers.items() if sha == name})
+        item = labels.item.recode({item_id: number for (sha, item_id), number in numbers.items() if sha == name})
         kept = np.flatnonzero(item != NO_VALUE)
         taken = labels.take(kept)
         items.append(item[kept])
         for column, own in parts.items():
             own.append(getattr(taken, column))
-    columns = {name: _coded(Coded.joined(own), _shown) for name, own in parts.items()}
+    columns = {name: _coded(CodedColumn.concatenate(own), _shown_value) for name, own in parts.items()}
     return {"item": np.concatenate(items).tolist(), **columns}

@@ -1,4 +1,4 @@
-"""The command that makes a run again, from what the store knows of it."""
+"""The command that reproduces a run, from its protocol."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from harness.content import Board
-from harness.protocol import DEFAULT_BOARD, RunProtocol
+from harness.judges import opening_name
+from harness.runs import DEFAULT_BOARD, RunProtocol
 
 
 def command_of(protocol: RunProtocol, board: Board | None = None) -> str:
-    """`harness run …`: the same specification, which is the same run. Folders are named without their path; keys and ports are in none.
+    """`harness run …` with the same specification, which is the same run. Folders have no path; keys and ports are left out.
 
-    `board` is that of the protocol, so that what it says need not be said again.
+    `board` is the board of the protocol; flags that repeat it are left out.
     """
     return " ".join(map(shlex.quote, ("harness", "run", *_flags(protocol, board))))
 
 
 def command_notes(protocol: RunProtocol) -> list[str]:
-    """What the command does not say."""
+    """What a reader has to add to the command."""
     notes = []
     if protocol.data or protocol.content:
-        notes.append("Folders are given by their names only: say where they are on your machine.")
+        notes.append("Folders are given by name only. Add their paths on your machine.")
     hosts = sorted({str(i.settings["endpoint"]) for i in protocol.identities if "endpoint" in i.settings})
     if hosts:
-        notes.append(f"Asked at {', '.join(hosts)}: give the address with --base-url.")
+        notes.append(f"Calls went to {', '.join(hosts)}. Give the address with --base-url.")
     return notes
 
 
@@ -42,7 +43,7 @@ def _flags(p: RunProtocol, board: Board | None) -> Iterator[str]:
     if board is None or p.metrics != tuple(board.rubrics):
         yield from ("--metrics", ",".join(p.metrics))
     for identity in p.identities:
-        yield from ("--judge", identity.name)
+        yield from ("--judge", opening_name(identity))
     for variant in dict.fromkeys(str(condition.variant) for condition in p.conditions):
         yield from ("--variant", variant)
     yield from ("--temperature", ",".join(f"{t:g}" for t in dict.fromkeys(condition.temperature for condition in p.conditions)))

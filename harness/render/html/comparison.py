@@ -9,25 +9,49 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from harness.analyse import BY_METRIC, POOLED, Cell, Comparison, Options, Outcomes, Recording, compare, outcomes, verdicts
+from harness.analyse import (
+    BY_METRIC,
+    POOLED,
+    Cell,
+    CompareOptions,
+    Comparison,
+    Outcomes,
+    Recording,
+    compare,
+    outcomes,
+    pooled_differences,
+    verdicts,
+)
 from harness.content import Library
-from harness.evidence import Evidence, evidence
-from harness.render.comparison import COUNTS, columns_of, key_text, legend, telling
-from harness.render.html.answer import Judged, by_language
+from harness.render.comparison import comparison_table, distinguishing_keys
+from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language
 from harness.render.html.browser import Browsed, chosen, items_json
-from harness.render.html.cells import CONDITION, Grid, grids, has_people, languages_of, shares_of, side_name, side_of, sides_of
+from harness.render.html.cells import (
+    SIDE_KEYS,
+    Grid,
+    Side,
+    grids,
+    has_people,
+    interval_sign,
+    languages_of,
+    shares_by_side,
+    side_name,
+    side_of,
+    sides_of,
+)
 from harness.render.html.marks import Mark, legend_mark, track
 from harness.render.html.report import SCRIPTS, text_fields
 from harness.render.html.shell import shell
-from harness.render.html.spending import Head, PlainTable
 from harness.render.html.templates import render
-from harness.render.terminal import belongs, difference, percent
-from harness.runner import RunResult
+from harness.render.numbers import difference, percent
+from harness.render.terminal import belongs
+from harness.render.text_table import TextTable, key_text
+from harness.runs import Evidence, RunResult, read_evidence
 
 
 @dataclass(frozen=True)
-class _Square:
-    """One side's agreement in one row; its paired difference from the side that others are compared with, if any."""
+class _ComparedSquare:
+    """One side's agreement in one row, and its paired difference from the side that others are compared with, if any."""
 
     number: str
     value: float
@@ -36,7 +60,19 @@ class _Square:
     sign: str
 
 
-def comparison_page(found: Comparison, sources: Sequence[tuple[Recording, RunResult | None]], options: Options, command: str) -> str:
+@dataclass(frozen=True)
+class _SideTable:
+    """One language side by side: the keys that differ between rows, the names of the sides, and the rows."""
+
+    language: str
+    keys: tuple[str, ...]
+    sides: tuple[str, ...]
+    rows: tuple[tuple[tuple[str, ...], int, tuple[_ComparedSquare | None, ...]], ...]  # keys, n, a square for each side
+
+
+def comparison_page(
+    comparison: Comparison, sources: Sequence[tuple[Recording, RunResult | None]], options: CompareOptions, command: str
+) -> str:
     """One self-contained page of a comparison of `sources`, made with `options` by `command`."""
     names = _distinct([recording.name for recording, _ in sources])
     recordings = [msgspec.structs.replace(recording, name=name) for name, (recording, _) in zip(names, sources, strict=True)]
@@ -51,58 +87,59 @@ def comparison_page(found: Comparison, sources: Sequence[tuple[Recording, RunRes
     if options.level == "item":
         cells = compare(recordings, msgspec.structs.replace(options, by=BY_METRIC.by, versus=None)).cells
     squares: list[Grid] = grids(cells) if cells else []
-    shares = shares_of(cells)
-    several = len(sides_of(found.cells)) > 1 and options.level == "item"
-    tables = list(_tables(found.cells)) if several else []
+    shares = shares_by_side(cells)
+    several = len(sides_of(comparison.cells)) > 1 and options.level == "item"
+    side_tables = list(_side_tables(comparison.cells)) if several else []
+    answers = answers_by_language(list(_judged_cells(cells, recordings, options)))
     title = f"{' and '.join(names)}: judges beside labels"
     body = render(
         "comparison.html",
         title=title,
-        judgments=sum(map(len, judged)),
-        sections=list(_sections(bool(cells), bool(tables), bool(squares), bool(shares))),
-        warnings=found.notes,
+        judgments=sum(int(each.compared.sum()) for each in judged),
+        sections=list(_sections(bool(cells), bool(side_tables), bool(squares), bool(shares))),
+        warnings=comparison.notes,
         versus=" = ".join(options.versus) if options.versus else "",
-        answers=by_language(list(_judged(cells, recordings))),
+        answers=answers,
+        answer_legend=answer_legend(answers),
         people=any(map(has_people, cells)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
-        tables=tables,
+        side_tables=side_tables,
         grids=squares,
-        numbers=_numbers(found),
-        legend=" ".join(legend(found)),
+        numbers=_all_numbers(comparison),
         shares=shares,
-        leveled=any(block.bars and block.bars[0][0] for _, blocks in shares for block in blocks),
+        by_agreement=any(block.bars and block.bars[0].level for _, blocks in shares for block in blocks),
         command=command,
-        signature=found.signature,
-        ci_method=found.ci_method,
+        signature=comparison.signature,
+        ci_method=comparison.ci_method,
         browsed=True,
         left=data["left"],
     )
     return shell(title, body, scripts=SCRIPTS, data={"items-data": data})
 
 
-def _judged(cells: Sequence[Cell], recordings: Sequence[Recording]) -> Iterator[Judged]:
+def _judged_cells(cells: Sequence[Cell], recordings: Sequence[Recording], options: CompareOptions) -> Iterator[JudgedCells]:
     """The verdicts of every source, as a run's report has them."""
     sides = sides_of(cells)
     for recording in recordings:
         own = [cell for cell in cells if cell.key.get("source", recording.name) == recording.name]
         constructed = recording.data.about.source == "constructed"
-        for verdict in verdicts(own, constructed):
+        for verdict in verdicts(own, constructed, pooled_differences(recording, options) if own else {}):
             mine = tuple(cell for cell in own if belongs(cell, verdict))
             name = side_name(side_of(mine[0]), sides)
-            yield Judged(verdict, mine, name, name if len(sides) > 1 else "", constructed)
+            yield JudgedCells(verdict, mine, name, name if len(sides) > 1 else "", constructed)
 
 
-def _sections(answers: bool, sides: bool, squares: bool, shares: bool) -> Iterator[tuple[str, str]]:
+def _sections(answers: bool, side_by_side: bool, squares: bool, shares: bool) -> Iterator[tuple[str, str]]:
     if answers:
         yield "answer", "The answer"
-    if sides:
+    if side_by_side:
         yield "sides", "Side by side"
     if squares:
         yield "grid", "Language × metric"
     yield "numbers", "All numbers"
     if shares:
-        yield "classes", "Scores due and given"
-    yield from (("again", "Make it again"), ("items", "Every judgment"))
+        yield "classes", "Class shares"
+    yield from (("again", "Reproduce this page"), ("items", "Every judgment"))
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -110,46 +147,41 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _evidence(run: RunResult | None, judged: Outcomes, rows: Any) -> Evidence | None:
-    return None if run is None else evidence(run, judged.row[rows])
+    return None if run is None else read_evidence(run, judged.row[rows])
 
 
-def _tables(cells: Sequence[Cell]) -> Iterator[tuple[str, list[str], list[str], list[Any]]]:
-    """For each language: the keys that tell rows apart, the names of the sides, and the rows."""
+def _side_tables(cells: Sequence[Cell]) -> Iterator[_SideTable]:
+    """A table for each language."""
     sides = sides_of(cells)
-    every = [{name: value for name, value in cell.key.items() if name not in CONDITION} for cell in cells]
-    keys = telling(every)
+    keys = tuple(distinguishing_keys([{name: value for name, value in cell.key.items() if name not in SIDE_KEYS} for cell in cells]))
     for language in languages_of(cells):
         own = [cell for cell in cells if cell["language"] == language]
-        here = [side for side in sides if any(side_of(cell) == side for cell in own)]
-        rows: dict[tuple[str, ...], dict[Any, Cell]] = {}
+        own_sides = [side for side in sides if any(side_of(cell) == side for cell in own)]
+        rows: dict[tuple[str, ...], dict[Side, Cell]] = {}
         for cell in own:
-            rows.setdefault(tuple(key_text(cell.key[name]) for name in keys), {})[side_of(cell)] = cell
-        shown = [
-            (names, max(cell.n_ref for cell in by.values()), [_square(by[side]) if side in by else None for side in here])
-            for names, by in rows.items()
-        ]
-        yield language, keys, [side_name(side, sides) for side in here], shown
+            rows.setdefault(tuple(key_text(name, cell.key[name]) for name in keys), {})[side_of(cell)] = cell
+        shown = tuple((names, max(cell.n_ref for cell in by.values()), _squares(by, own_sides)) for names, by in rows.items())
+        yield _SideTable(language, keys, tuple(side_name(side, sides) for side in own_sides), shown)
 
 
-def _square(cell: Cell) -> _Square:
-    value, interval = cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"]
+def _squares(by_side: dict[Side, Cell], sides: Sequence[Side]) -> tuple[_ComparedSquare | None, ...]:
+    return tuple(_square(by_side[side]) if side in by_side else None for side in sides)
+
+
+def _square(cell: Cell) -> _ComparedSquare:
+    value, interval, baseline = cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"], cell.vs_baseline["pa"]
     number = percent(value, interval)
     versus = cell.versus or {}
-    ci = versus.get("ci")
-    sign = "" if not versus else "·" if not ci else "▲" if ci[0] > 0 else "▼" if ci[1] < 0 else "○"
-    shown = difference(versus["diff"], ci) if versus else ""
-    baseline = cell.vs_baseline["pa"]
-    words = f"{number}, baseline {percent(baseline)}"
-    drawn = track([Mark("base", baseline), Mark("judge", value, interval)], words)
-    return _Square(number, -1.0 if value is None else value, drawn, shown, sign)
+    return _ComparedSquare(
+        number=number,
+        value=-1.0 if value is None else value,
+        drawn=track([Mark("base", baseline), Mark("judge", value, interval)], f"{number}, baseline {percent(baseline)}"),
+        difference=difference(versus["diff"], versus["ci"]) if versus else "",
+        sign=interval_sign(versus["ci"]) if versus else "",
+    )
 
 
-def _numbers(found: Comparison) -> PlainTable:
+def _all_numbers(comparison: Comparison) -> TextTable:
     """All cells with the columns that the terminal shows."""
-    keys = telling([cell.key for cell in found.cells])
-    if len({cell.key["language"] for cell in found.cells} - {POOLED}) > 0:
-        keys = ["language", *keys]
-    columns = columns_of(found)
-    rows = tuple((*(key_text(cell.key[name]) for name in keys), *(show(cell) for _, show in columns)) for cell in found.cells)
-    heads = (*(Head(name.replace("_", " "), key=True) for name in keys), *(Head(name, number=name in COUNTS) for name, _ in columns))
-    return PlainTable(heads, rows)
+    languages = {cell.key["language"] for cell in comparison.cells} - {POOLED}
+    return comparison_table(comparison, comparison.cells, first_keys=("language",) if languages else ())

@@ -1,4 +1,4 @@
-"""Figures as inline SVG: a line of dots with intervals, a bar of shares. Drawn in percent of their width; words say what they show."""
+"""Figures as inline SVG: a line of dots with intervals, and a bar of shares. Sizes are in percent; a title says the same in words."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from harness.render.html.visible import visible
-from harness.render.terminal import percent
+from harness.render.html.templates import visible
+from harness.render.numbers import percent
 
 _SHADES = 6
-_FITS = 0.16  # of a bar: the share from which its class and number fit into it
-_FITS_CLASS = 0.06  # of a bar: the share from which its class alone fits into it
-_INSET = 3.0  # percent of a track's width beside each end, so that dots at 0 and 1 are whole
+_ROOM_FOR_NUMBER = 0.16  # the least share whose part of a bar has room for its class and number
+_ROOM_FOR_CLASS = 0.06  # the least share whose part of a bar has room for its class
+_INSET = 3.0  # percent of a track's width left free at each end, so that dots at 0 and 1 are whole
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One number on a line: the `judge`'s (a dot), `people`'s (a diamond) or a `base`line's (a bar), from 0 to 1, and its interval."""
+    """One number from 0 to 1 on a line, with its interval: of the `judge` (a dot), of `people` (a diamond) or of the `base`line (a bar)."""
 
     kind: Literal["judge", "people", "base"]
     value: float | None
@@ -34,7 +34,7 @@ _DOT = {
 
 
 def track(marks: Sequence[Mark], words: str) -> Markup:
-    """Numbers on a line from 0 to 100 %; `words` say the same to who cannot see it."""
+    """Numbers on a line from 0 to 100 %; `words` say the same for those who cannot see it."""
     parts = [Markup('<line class="rule" x1="{0}" x2="{1}" y1="50%" y2="50%"/>').format(_at(0), _at(1))]
     parts += [Markup('<line class="rule" x1="{0}" x2="{0}" y1="25%" y2="75%"/>').format(_at(tick)) for tick in (0, 0.5, 1)]
     for mark in marks:
@@ -47,7 +47,7 @@ def track(marks: Sequence[Mark], words: str) -> Markup:
 
 
 def legend_mark(kind: Literal["judge", "people", "base"]) -> Markup:
-    """One of the signs of a track, for its key."""
+    """One of the signs of a track, for the key of a page."""
     return Markup('<svg width="20" height="20" aria-hidden="true"><svg x="10" y="10" overflow="visible">{}</svg></svg>').format(_DOT[kind])
 
 
@@ -56,7 +56,7 @@ def _at(value: float) -> str:
 
 
 def bar(shares: Mapping[str, float], classes: Sequence[str], what: str) -> Markup:
-    """Shares of classes as one bar; `classes` are all of the scale, so that a class has one shade everywhere."""
+    """Shares of classes as one bar. `classes` are all classes of the scale, so that a class has the same shade everywhere."""
     words = ", ".join(f"{name}: {percent(share)}" for name, share in shares.items())
     parts, start = [], 0.0
     for name, share in shares.items():
@@ -64,16 +64,20 @@ def bar(shares: Mapping[str, float], classes: Sequence[str], what: str) -> Marku
         if share > 0:
             rect = '<rect class="s{}" x="{:.3f}%" width="{:.3f}%" height="100%"/>'
             parts.append(Markup(rect).format(shade, 100 * start, 100 * share))
-            text = (
-                f"{name}: {percent(share)}" if share >= _FITS and len(name) < 4 else name if share >= _FITS_CLASS and len(name) < 3 else ""
-            )
-            if text:
+            if text := _bar_text(name, share):
                 label = '<text class="on{}" x="{:.3f}%" y="50%" dy=".35em" text-anchor="middle">{}</text>'
                 parts.append(Markup(label).format(shade, 100 * (start + share / 2), visible(text)))
         start += share
     return Markup('<svg class="bar" role="img"><title>{}</title>{}</svg>').format(visible(f"{what}: {words}"), Markup("").join(parts))
 
 
-def _shade(place: int, many: int) -> int:
-    """The shade of a class: the lightest of the first, the darkest of the last; those of many classes come again."""
-    return place % _SHADES if many > _SHADES else round(place * (_SHADES - 1) / max(many - 1, 1))
+def _bar_text(name: str, share: float) -> str:
+    """The text that fits into a part of a bar."""
+    if share >= _ROOM_FOR_NUMBER and len(name) < 4:
+        return f"{name}: {percent(share)}"
+    return name if share >= _ROOM_FOR_CLASS and len(name) < 3 else ""
+
+
+def _shade(place: int, classes: int) -> int:
+    """The shade of a class: the lightest for the first, the darkest for the last. Many classes repeat the shades."""
+    return place % _SHADES if classes > _SHADES else round(place * (_SHADES - 1) / max(classes - 1, 1))

@@ -1,4 +1,4 @@
-"""The page of a run: the answer, the grid, what moves the judge, what it took, and every judgment to be looked at."""
+"""The page of a run: the answer, the grid, the ablations, failures, cost, and every judgment to look at."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from typing import Any
 
 from harness.analyse import Report, of_rule, outcomes, recording
 from harness.content import Library
-from harness.evidence import evidence
-from harness.render.ablations import ShownTable, shown_ablations
-from harness.render.html import spending
-from harness.render.html.answer import of_report
+from harness.render.ablations import ablation_legend, shown_ablations
+from harness.render.html.answer import answer_legend, answers_of_report
 from harness.render.html.browser import Browsed, chosen, items_json
-from harness.render.html.cells import grids, has_people, shares_of
+from harness.render.html.cells import grids, has_people, shares_by_side
 from harness.render.html.command import command_notes, command_of
 from harness.render.html.marks import legend_mark
 from harness.render.html.shell import shell
+from harness.render.html.spending import cost_sentence, cost_table, failure_table, read_record
 from harness.render.html.templates import render
-from harness.render.sealed import HEADINGS, SEALED, covered_rows
-from harness.render.terminal import LEGEND, notes
-from harness.runner import RunResult
+from harness.render.sealed import SEALED, sealed_table
+from harness.render.terminal import notes
+from harness.runs import RunResult, read_evidence
 
 SCRIPTS = ("tables.js", "items.js")
-_FEW = 24  # rows of a table that are shown unfolded
+_MANY_ROWS = 24  # a longer table is folded away
 
 
 def report_page(result: RunResult, report: Report) -> str:
-    """One self-contained page of a run and its report. Deterministic, but for what run.json says of money."""
+    """One self-contained page of a run and its report. Deterministic, except for the cost, which run.json has."""
     protocol = result.protocol
     source = recording(result.judgments, result.prepared.data, result.prepared.training, report.run)
     judged = outcomes(source, of_rule(protocol.majority, protocol.annotators))
     [kept] = chosen([judged])
-    shown = Browsed(report.run, judged, kept, evidence(result, judged.row[kept]))
+    shown = Browsed(report.run, judged, kept, read_evidence(result, judged.row[kept]))
     library = result.prepared.library
     data = items_json([shown], text_fields(library))
-    shares = shares_of(report.by_metric)
+    shares = shares_by_side(report.by_metric)
     squares = grids(report.by_metric)
-    ablations = [_ablation(section.title, section.text, section.tables) for section in shown_ablations(report.ablations)]
+    ablations = shown_ablations(report.ablations)
+    answers = answers_of_report(report)
     record = _record(result)
     body = render(
         "report.html",
@@ -47,19 +47,21 @@ def report_page(result: RunResult, report: Report) -> str:
         languages=protocol.languages,
         sections=list(_sections(bool(squares), bool(shares), bool(ablations))),
         warnings=notes(report),
-        answers=of_report(report),
+        answers=answers,
+        answer_legend=answer_legend(answers),
         people=any(map(has_people, report.by_metric)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
-        legend=" ".join(LEGEND),
         sealed=SEALED if report.sealed else "",
-        covered=spending.table(HEADINGS[:3], HEADINGS[3:], covered_rows(report)),
+        sealed_table=sealed_table(report),
         grids=squares,
         shares=shares,
-        leveled=any(block.bars and block.bars[0][0] for _, blocks in shares for block in blocks),
+        by_agreement=any(block.bars and block.bars[0].level for _, blocks in shares for block in blocks),
         ablations=ablations,
-        failures=spending.failures(result.answers, _counts(result)),
-        cost=spending.cost(result.answers, record),
-        cost_words=spending.cost_words(record),
+        ablation_legend=ablation_legend(ablations),
+        many_rows=_MANY_ROWS,
+        failures=failure_table(result.answers, _counts(result)),
+        cost=cost_table(result.answers, record),
+        cost_sentence=cost_sentence(record),
         command=command_of(protocol, library.board(protocol.board) if protocol.board else None),
         command_notes=command_notes(protocol),
         signatures=list(report.signatures.items()),
@@ -70,7 +72,7 @@ def report_page(result: RunResult, report: Report) -> str:
 
 
 def text_fields(library: Library) -> frozenset[str]:
-    """The names of all texts that tasks are about."""
+    """The names of all texts that tasks have."""
     return frozenset(name for task in library.task_files for name in library.task(task).fields)
 
 
@@ -79,24 +81,14 @@ def _sections(squares: bool, shares: bool, ablations: bool) -> Iterator[tuple[st
     if squares:
         yield "grid", "Language × metric"
     if shares:
-        yield "classes", "Scores due and given"
+        yield "classes", "Class shares"
     if ablations:
-        yield "ablations", "What moves the judge"
-    yield from (("failures", "Failures"), ("cost", "Cost"), ("again", "Make it again"), ("items", "Every judgment"))
-
-
-def _ablation(title: str, text: str, tables: tuple[ShownTable, ...]) -> dict[str, Any]:
-    return {"title": title, "text": text, "tables": [_plain(table) for table in tables]}
-
-
-def _plain(shown: ShownTable) -> spending.PlainTable:
-    heads = [spending.Head(name, key=True) for name in shown.keys]
-    heads += [spending.Head(name, number=shown.counts(len(shown.keys) + place)) for place, name in enumerate(shown.columns)]
-    return spending.PlainTable(tuple(heads), shown.rows, shown.shared, shown.nothing, len(shown.rows) > _FEW)
+        yield "ablations", "What changes the scores"
+    yield from (("failures", "Failures"), ("cost", "Cost"), ("again", "Reproduce this page"), ("items", "Every judgment"))
 
 
 def _counts(result: RunResult) -> dict[tuple[str, str], int]:
-    """How many judgments there are of each judge and language."""
+    """The number of judgments by judge and language."""
     language = {item.item_id: item.language for item in result.prepared.data.items}
     judged = result.judgments
     return Counter((str(judge), language[item]) for judge, item in zip(judged.judge, judged.item, strict=True))
@@ -104,4 +96,4 @@ def _counts(result: RunResult) -> dict[tuple[str, str], int]:
 
 def _record(result: RunResult) -> dict[str, Any]:
     path = result.folder / "run.json"
-    return spending.read_record(path.read_bytes()) if path.is_file() else {}
+    return read_record(path.read_bytes()) if path.is_file() else {}

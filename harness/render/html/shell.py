@@ -1,7 +1,7 @@
-"""One self-contained page from parts: head, style, body, data, scripts. What reports and board sites have in common.
+"""The shell of every page: one self-contained file with head, style, body, data and scripts.
 
-The page's own policy forbids everything that is not in it: no request, no script or style but those whose hashes it names. Style and
-scripts are the files of `assets/`; the body is made by templates, which escape whatever they are given.
+The page's own policy forbids requests, and all scripts and styles except those whose hashes it names. Style and scripts are the files
+of `assets/`; the body comes from templates, which escape everything.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ def shell(
     description: str = "",
     width: str = "wide",
 ) -> str:
-    """A whole page.
+    """Return a whole page.
 
     Args:
-        title: what the window is called; any text.
-        body: what is in it, escaped: what `render` gives.
-        scripts: files of `assets/`, in the order in which they run, once the page has been read. `tables.js` lets people sort every
+        title: the title of the window; any text.
+        body: the content, already escaped by `render`.
+        scripts: files of `assets/`, in the order in which they run after the page has loaded. `tables.js` lets people sort every
             `<table data-sort>`.
         data: `{id: object}`, each as JSON in a `<script type="application/json">` of that id, for the scripts to read.
-        description: one sentence for whoever lists the page.
+        description: one sentence for lists of pages.
         width: `wide`; `full` for tables of many columns, `narrow` for running text.
     """
     style = asset(STYLE)
@@ -59,7 +59,7 @@ def shell(
 
 @cache
 def asset(name: str) -> str:
-    """A style sheet or script of ours. Nothing in it ends the element that it stands in."""
+    """A style sheet or script of `assets/`. Raises ValueError if a part of it could end its element."""
     text = (_ASSETS / name).read_text("utf-8")
     if "</" in text:
         raise ValueError(f"{name} holds '</', which could end its element")
@@ -67,7 +67,7 @@ def asset(name: str) -> str:
 
 
 def policy(styles: Sequence[str], programs: Sequence[str]) -> str:
-    """The Content-Security-Policy of a page that consists of these style sheets and scripts.
+    """The Content-Security-Policy of a page with these style sheets and scripts.
 
     >>> policy(["a"], []).split("; ")[:3]
     ["default-src 'none'", "style-src 'sha256-ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs='", "script-src 'none'"]
@@ -82,7 +82,7 @@ def _hashes(parts: Sequence[str]) -> str:
 
 
 def embedded(value: Any) -> Markup:
-    """JSON that nothing in it can get out of: `<`, `>` and `&` are written as escapes.
+    """JSON that cannot end its element: `<`, `>` and `&` are written as escapes.
 
     >>> embedded({"a": "</script>"})
     Markup('{"a":"\\\\u003c/script\\\\u003e"}')

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from harness.analyse import Recording
-from harness.content import Dataset
-from harness.content.recorded import Judgments
+from harness.content.specs import Asked
+from harness.data import Dataset
+from harness.data.judgments import Judgments
 from harness.model import Failure, Item, Judgment, Scale, Score
 
 
@@ -51,13 +52,13 @@ def make_recording(
         places: Mapping[str, Mapping[str, Any]] | None = None,
         more_items: Iterable[str] = (),
         name: str = "made",
-        complete: bool = True,
+        asked: Asked | None = Asked("all"),  # noqa: B008 (frozen)
         baseline: Mapping[tuple[str, str], Score] | None = None,
         **item: Any,
     ) -> Recording:
         given = [judged(name, answer) for name, answer in answers.items()] if isinstance(answers, Mapping) else list(answers)
         ids = [*(key[0] if isinstance(key, tuple) else key for key in labels), *(j.item_id for j in given), *more_items]
         items = [make_item(one, **(item | dict((places or {}).get(one, {})))) for one in dict.fromkeys(ids)]
-        return Recording(name, make_data(items, labels, scales), Judgments.of(given), complete=complete, baseline=baseline)
+        return Recording(name, make_data(items, labels, scales), Judgments.from_rows(given), asked=asked, baseline=baseline)
 
     return make

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness import stats
-from harness.analyse import Annotators, Cell, Options, Recording, compare
+from harness.analyse import Annotators, Cell, CompareOptions, Recording, compare
 from harness.analyse.cells import sort_key
 from harness.errors import UsageError
 from harness.model import Failure, Judgment, Scale, Score
@@ -29,6 +32,7 @@ def words(text: str) -> set[str]:
 
 # What other programs read: these names stay.
 DOCUMENTED = words("""
+n_asked not_asked
 language task metric judge variant n_ref n coverage failures pa pa_failed_wrong pa_pairwise human_pa judge_loo human_loo human_all_agree
 human_fleiss human_alpha_nominal human_alpha_ordinal weighted_f1 cohen_kappa quadratic_kappa alpha_nominal alpha_ordinal ac1 ac2 leniency
 kendall_tau spearman vs_baseline distribution_labels distribution_judge distribution_by_agreement undefined
@@ -40,7 +44,7 @@ pearson mean_labels sd_labels mean_judge sd_judge
 
 
 def cells_of(made: Recording, **options: Any) -> tuple[Cell, ...]:
-    return compare([made], Options(**options)).cells
+    return compare([made], CompareOptions(**options)).cells
 
 
 def the_cell(made: Recording, **options: Any) -> Cell:
@@ -127,7 +131,7 @@ def test_failures_are_those_of_items_that_have_a_reference(make_recording: MakeR
 
 def test_a_run_says_itself_what_it_asked(make_recording: MakeRecording) -> None:
     """Items without a row are no failures there: they were not asked."""
-    cell = the_cell(make_recording(LABELS, ANSWERS, complete=False))
+    cell = the_cell(make_recording(LABELS, ANSWERS, asked=None))
     assert (cell.n_ref, cell.failures) == (4, {"refused": 1})
 
 
@@ -186,7 +190,7 @@ def test_without_any_readable_answer_shares_are_null_and_not_zero(make_recording
 
 
 def test_labels_and_judgments_that_do_not_meet_are_said(make_recording: MakeRecording) -> None:
-    cell = the_cell(make_recording({"a": [1, 1]}, {"b": 1}, complete=False))
+    cell = the_cell(make_recording({"a": [1, 1]}, {"b": 1}, asked=None))
     assert (cell.n_ref, cell.n, cell.coverage, cell.distribution_labels) == (0, 0, None, None)
     assert (cell.undefined["coverage"], cell.undefined["distribution_labels"]) == ("no reference", "no label")
     assert cell.vs_baseline["reason"] == "no overlap" and cell.failures == {}
@@ -304,6 +308,55 @@ def test_a_judge_that_says_one_thing_is_never_better_than_the_best_constant(make
     labels = {f"i{number}": number % 2 for number in range(40)}
     versus = the_cell(make_recording(labels, dict.fromkeys(labels, score))).vs_baseline
     assert versus["diff"] <= 0 and versus["ci"][0] <= 0
+
+
+def test_knowing_the_language_is_no_gain_where_languages_are_pooled(make_recording: MakeRecording) -> None:
+    """The best constant of each language that is pooled, not one for all of them."""
+    labels = {f"{tag}{number}": score for tag, score in (("en", 0), ("ja", 2)) for number in range(20)}
+    places = {name: {"language": name[:2]} for name in labels}
+    pooled = the_cell(make_recording(labels, labels, places=places), by=("metric", "judge"))
+    assert pooled["pa"] == 1.0 and (pooled.vs_baseline["pa"], pooled.vs_baseline["diff"]) == (1.0, 0.0)
+
+
+STRATA = [(language, task, metric) for language in ("en", "ja") for task in ("t", "u") for metric in ("m", "n")]
+
+
+@pytest.mark.parametrize("majority", ["drop", "strict", "median"])
+@pytest.mark.parametrize(
+    "by",
+    [
+        ("language", "metric", "judge"),
+        ("metric", "judge"),
+        ("task", "judge"),
+        ("judge",),
+        ("judge", "agreement"),
+        ("judge", "group"),
+        ("judge", "system", "metric"),
+    ],
+    ids=",".join,
+)
+@settings(max_examples=12)
+@given(seed=st.integers(0, 10_000))
+def test_a_judge_that_is_constant_in_every_stratum_is_above_no_pooled_baseline(
+    make_recording: MakeRecording, judged: Judged, majority: str, by: tuple[str, ...], seed: int
+) -> None:
+    chance = random.Random(seed)
+    constant = {stratum: chance.choice((0, 1, 2)) for stratum in STRATA}
+    labels: dict[Any, list[int]] = {}
+    places: dict[str, Any] = {}
+    answers: list[Judgment] = []
+    for language, task in dict.fromkeys((language, task) for language, task, _ in STRATA):
+        usual = chance.choice((0, 1, 2))
+        for number in range(chance.randrange(1, 7)):
+            name = f"{language}{task}{number}"
+            places[name] = {"language": language, "task": task, "group": chance.choice("gh"), "system": chance.choice("xy")}
+            for metric in "mn":
+                labels[name, metric] = [chance.choice((usual, 0, 1, 2)) for _ in range(3)]
+                answer = constant[language, task, metric] if chance.random() < 0.9 else Failure.REFUSED
+                answers += [judged(name, answer, metric=metric, repeat=repeat) for repeat in range(2)]
+    made = make_recording(labels, answers, scales={"m": THREE, "n": THREE}, places=places)
+    for cell in cells_of(made, by=by, majority=majority, resamples=100):
+        assert cell.vs_baseline["diff"] is None or cell.vs_baseline["diff"] <= 0, cell.key
 
 
 def test_q_is_the_p_of_all_cells_corrected_together(make_recording: MakeRecording, judged: Judged) -> None:
@@ -474,5 +527,5 @@ def test_nothing_in_a_cell_is_nan(make_recording: MakeRecording) -> None:
         return not isinstance(value, float) or math.isfinite(value)
 
     for answers in (ANSWERS, {}, dict.fromkeys(LABELS, 1)):
-        found = compare([make_recording(LABELS, answers or {"a": Failure.MISSING})], Options())
+        found = compare([make_recording(LABELS, answers or {"a": Failure.MISSING})], CompareOptions())
         assert finite(found.as_json()) and "NaN" not in to_json(found.as_json())

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.analyse import Annotators, Cell, Comparison, Options, Recording, compare
-from harness.content import Dataset
-from harness.content.labels import Labels
-from harness.content.recorded import Judgments
+from harness.analyse import Annotators, Cell, CompareOptions, Comparison, Recording, compare
+from harness.data import Dataset
+from harness.data.judgments import Judgments
+from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.model import Failure, Item, Judgment, Label, Scale
 from harness.signature import ComparisonSignature
@@ -30,7 +30,7 @@ NAMES = Scale(kind="nominal", classes=("A", "B", "tie"))
 
 
 def cells_of(*recordings: Recording, **options: Any) -> tuple[Cell, ...]:
-    return compare(recordings, Options(**options)).cells
+    return compare(recordings, CompareOptions(**options)).cells
 
 
 # Which items, metrics and judges
@@ -207,7 +207,7 @@ def test_q_is_corrected_over_all_sources(make_recording: MakeRecording) -> None:
 
 
 def test_the_signature_is_read_back_and_says_how_numbers_were_made(several: Recording) -> None:
-    options = Options(where={"language": ("ja", "en")}, judges=("llama",), majority="median", seed=3)
+    options = CompareOptions(where={"language": ("ja", "en")}, judges=("llama",), majority="median", seed=3)
     found = ComparisonSignature.parse(compare([several], options).signature)
     assert found.where == ("language=ja", "language=en") and found.judges == ("llama",)
     assert (found.annotators, found.majority, found.level, found.seed, found.resamples) == ("2+", "median", "item", 3, 1000)
@@ -229,16 +229,16 @@ def test_the_signature_is_read_back_and_says_how_numbers_were_made(several: Reco
     ids=lambda change: next(iter(change)),
 )
 def test_whatever_is_asked_for_differently_is_in_the_signature(several: Recording, change: Any) -> None:
-    assert compare([several], Options(**change)).signature != compare([several], Options()).signature
+    assert compare([several], CompareOptions(**change)).signature != compare([several], CompareOptions()).signature
 
 
 def test_other_labels_or_judgments_have_another_signature(make_recording: MakeRecording) -> None:
     made = [make_recording({"a": 1}, {"a": 1}), make_recording({"a": 2}, {"a": 1}), make_recording({"a": 1}, {"a": 2})]
-    assert len({compare([one], Options()).signature for one in made}) == 3
+    assert len({compare([one], CompareOptions()).signature for one in made}) == 3
 
 
 def test_a_comparison_as_json_has_what_programs_read(several: Recording) -> None:
-    found = compare([several], Options())
+    found = compare([several], CompareOptions())
     json = msgspec.json.decode(to_json(found.as_json()))
     assert set(json) == {"schema_version", "signature", "ci_method", "level", "notes", "cells"}
     assert (json["schema_version"], json["level"], len(json["cells"])) == (1, "item", len(found.cells))
@@ -246,7 +246,7 @@ def test_a_comparison_as_json_has_what_programs_read(several: Recording) -> None
 
 
 def test_a_comparison_is_a_frame_of_the_same_names(several: Recording) -> None:
-    found = compare([several], Options())
+    found = compare([several], CompareOptions())
     frame = found.frame()
     assert list(frame.columns) == list(found.cells[0].flat()) and len(frame) == len(found.cells)
     assert frame["pa"].tolist() == [cell["pa"] for cell in found.cells]
@@ -298,10 +298,12 @@ def worlds(draw: st.DrawFn) -> tuple[list[Item], list[Label], list[Judgment]]:
 
 
 def compared(items: list[Item], labels: list[Label], judgments: list[Judgment], **options: Any) -> Comparison | None:
-    data = Dataset("any", tuple(items), Labels.of(labels), SCALES)
+    data = Dataset("any", tuple(items), Labels.from_rows(labels), SCALES)
     if not labels or not judgments:
         return None
-    return compare([Recording("any", data, Judgments.of(judgments))], Options(annotators=Annotators(1), resamples=100, **options))
+    return compare(
+        [Recording("any", data, Judgments.from_rows(judgments))], CompareOptions(annotators=Annotators(1), resamples=100, **options)
+    )
 
 
 few = settings(max_examples=40)

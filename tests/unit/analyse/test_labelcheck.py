@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from harness import stats
-from harness.analyse import Annotators, LabelCheck, Options, check_labels
+from harness.analyse import Annotators, CompareOptions, LabelCheck, check_labels
 from harness.analyse.labelcheck import APART, BY, CONSTANT, MIN_COMMON
-from harness.content import Dataset
-from harness.content.labels import Labels
-from harness.content.specs import DataFolder
+from harness.content.specs import DatasetCard
+from harness.data import Dataset
+from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.model import Item, Label, Scale, Score
 from harness.signature import ComparisonSignature
@@ -34,8 +34,8 @@ def make_labelled(make_item: MakeItem) -> Callable[..., Dataset]:
     ) -> Dataset:
         names = dict.fromkeys([*(name for of in people.values() for name in of), *(places or {})])
         items = tuple(make_item(name, **dict((places or {}).get(name, {}))) for name in names)
-        labels = Labels.of(Label(name, who, "m", score) for who, of in people.items() for name, score in of.items())
-        return Dataset("people", items, labels, {"m": scale}, about=DataFolder(id="people", annotators=kind, **about))
+        labels = Labels.from_rows(Label(name, who, "m", score) for who, of in people.items() for name, score in of.items())
+        return Dataset("people", items, labels, {"m": scale}, about=DatasetCard(id="people", annotators=kind, **about))
 
     return make
 
@@ -44,7 +44,7 @@ MakeLabelled = Callable[..., Dataset]
 
 
 def checked(data: Dataset, **options: Any) -> LabelCheck:
-    return check_labels(data, Options(**({"by": BY} | options)))
+    return check_labels(data, CompareOptions(**({"by": BY} | options)))
 
 
 def the_cell(data: Dataset, **options: Any) -> dict[str, Any]:
@@ -263,7 +263,7 @@ def test_every_scale_has_the_same_names(make_labelled: MakeLabelled) -> None:
 
 def test_the_order_of_labels_does_not_matter(make_labelled: MakeLabelled) -> None:
     data = make_labelled(PEOPLE)
-    turned = msgspec.structs.replace(data, labels=Labels.of(reversed(list(data.labels))))
+    turned = msgspec.structs.replace(data, labels=Labels.from_rows(reversed(list(data.labels))))
     assert checked(data).cells == checked(turned).cells
 
 

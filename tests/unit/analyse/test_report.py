@@ -12,13 +12,16 @@ import numpy as np
 import pytest
 
 from harness import analyse
-from harness.analyse import Cell, Options, Report, Verdict, compare, recording
+from harness.analyse import Cell, CompareOptions, Report, Verdict, compare, recording
+from harness.analyse.pooled import pooled_differences
 from harness.analyse.report import verdicts
-from harness.content import Dataset
-from harness.content.recorded import Judgments
-from harness.model import Condition, Failure, Item, JudgeIdentity, Judgment, Scale, Score
-from harness.protocol import RunProtocol
+from harness.data import Dataset
+from harness.data.judgments import Judgments
+from harness.data.labels import Labels
+from harness.model import Condition, Failure, Item, JudgeIdentity, Judgment, Label, Scale, Score
+from harness.runs import RunProtocol
 from harness.signature import Signature
+from harness.stats import Difference, Interval
 from harness.tables import to_json
 
 MakeItem = Callable[..., Item]
@@ -44,7 +47,7 @@ def world(make_item: MakeItem, make_data: MakeData, judged: Judged) -> World:
         learnt = [make_item(f"dev {number}", split="dev", **item) for number in range(len(dev))]
         data = make_data([*items, *learnt], dict(labels) | {i.item_id: score for i, score in zip(learnt, dev, strict=True)})
         judgments = [judged(name, answer, judge=JUDGE, language=items[0].language) for name, answer in answers.items()]
-        return data, Judgments.of(judgments)
+        return data, Judgments.from_rows(judgments)
 
     return make
 
@@ -56,14 +59,14 @@ def test_the_baseline_is_the_commonest_label_of_the_development_items(world: Wor
     data, judgments = world({"a": 0, "b": 2}, {"a": 0, "b": 2}, dev=(1, 1, 0))
     made = recording(judgments, data, data, "name")
     assert made.baseline == {("a", "m"): 1, ("b", "m"): 1}
-    assert (made.name, made.complete, len(made.judgments)) == ("name", False, 2)
+    assert (made.name, made.asked, len(made.judgments)) == ("name", None, 2)
 
 
 def test_without_development_items_it_is_the_commonest_reference_of_the_cell(world: World) -> None:
     data, judgments = world({"a1": 0, "a2": 0, "b": 2}, {"a1": 0, "a2": 0, "b": 2}, dev=())
     made = recording(judgments, data, data)
     assert made.baseline == {}
-    [cell] = compare([made], Options()).cells
+    [cell] = compare([made], CompareOptions()).cells
     assert cell.vs_baseline["pa"] == pytest.approx(2 / 3)
 
 
@@ -128,6 +131,51 @@ def test_the_sentence_says_what_was_shown(
     assert (found.usable, found.sentence) == (usable, sentence)
 
 
+def apart(ci: tuple[float, float]) -> dict[tuple[Any, ...], Difference]:
+    """A difference over all metrics with this interval."""
+    interval = Interval(*ci, "made up", 12, None, None)
+    return {("cs", JUDGE, "single", 0.0, None): Difference(sum(ci) / 2, 24, interval, 0.01, "H0", None)}
+
+
+@pytest.mark.parametrize(
+    ("pooled", "cells", "usable", "sentence"),
+    [
+        (
+            BETTER,
+            [UNCLEAR, None],
+            True,
+            "is shown to beat the majority baseline in Czech over all metrics together, on none of them alone.",
+        ),
+        (BETTER, [None, None], True, "is shown to beat the majority baseline in Czech over all metrics together, on none of them alone."),
+        (UNCLEAR, [BETTER, None], True, "is shown to beat the majority baseline in Czech on only 1 of 2 metrics: m0."),
+        (WORSE, [None, None], False, "is not usable for Czech: on none of 2 metrics is it shown to beat a baseline that reads nothing."),
+    ],
+    ids=["together only", "too few in each", "one alone", "worse together"],
+)
+def test_metrics_count_together_too(
+    pooled: tuple[float, float], cells: list[tuple[float, float] | None], usable: bool, sentence: str
+) -> None:
+    [found] = verdicts([beaten(f"m{number}", interval) for number, interval in enumerate(cells)], False, apart(pooled))
+    assert (found.usable, found.sentence, found.ci) == (usable, f"openai/one {sentence}", pooled)
+    assert (found.diff, found.p) == (sum(pooled) / 2, 0.01)
+
+
+def test_a_text_that_several_metrics_ask_about_is_one_group(make_item: MakeItem, make_data: MakeData, judged: Judged) -> None:
+    """Eight texts with two metrics each are eight groups; repeats of a question are averaged, and failures are wrong."""
+    items = [make_item(name) for name in letters(8)]
+    scores = {name: number % 3 for number, name in enumerate(letters(8))}
+    data = msgspec.structs.replace(
+        make_data(items, scores),
+        labels=Labels.from_rows([Label(name, "x", metric, scores[name]) for name in scores for metric in ("m", "n")]),
+    )
+    data = msgspec.structs.replace(data, scales={"m": THREE, "n": THREE})
+    answers = [judged(name, scores[name], judge=JUDGE, metric=metric, repeat=r) for name in scores for metric in "mn" for r in (0, 1)]
+    answers[0] = judged("a", Failure.REFUSED, judge=JUDGE, metric="m", repeat=0)
+    [found] = pooled_differences(recording(Judgments.from_rows(answers), data, data), CompareOptions()).values()
+    assert (found.n, found.interval.groups) == (16, 8)
+    assert found.diff == pytest.approx(1 - 0.5 / 16 - 3 / 8)
+
+
 def test_constructed_labels_are_never_called_sufficient() -> None:
     found = verdict(beaten("m", BETTER), constructed=True)
     assert found.sentence.endswith("That is necessary, not sufficient: the labels are constructed, not native.")
@@ -173,7 +221,7 @@ PROTOCOL = RunProtocol(
 
 
 def made(data: Dataset, judgments: Judgments | Sequence[Judgment]) -> Report:
-    columns = judgments if isinstance(judgments, Judgments) else Judgments.of(judgments)
+    columns = judgments if isinstance(judgments, Judgments) else Judgments.from_rows(judgments)
     return analyse.report("run", PROTOCOL, columns, data, data, unreviewed=["en"], missing={"openai/one": 0})
 
 
@@ -221,6 +269,25 @@ def test_cells_are_by_task_and_pooled_over_tasks(make_item: MakeItem, make_data:
     assert report.ci_method == analyse.CI_METHOD
 
 
+@pytest.mark.parametrize("majority", ["drop", "median", "strict"])
+@pytest.mark.parametrize("annotators", ["", "3", "1+"])
+def test_ablations_and_cells_of_a_report_follow_one_rule(
+    make_item: MakeItem, make_data: MakeData, judged: Judged, majority: Any, annotators: str
+) -> None:
+    labels = {f"i{n}": [n % 3, (n // 3) % 3, (n // 9) % 3][: n % 4 or 2] for n in range(40)}
+    data = make_data([make_item(name) for name in labels], labels)
+    judgments = Judgments.from_rows(
+        [judged(name, (n + v) % 3, variant=v_) for n, name in enumerate(labels) for v, v_ in enumerate(("v", "w"))]
+    )
+    protocol = msgspec.structs.replace(PROTOCOL, majority=majority, annotators=annotators)
+    report = analyse.report("run", protocol, judgments, data, data)
+    rows = {row["variant"]: row for row in report.ablations["variants"]["rows"] if row["task"] != "*"}
+    assert len(rows) == len(report.cells) == 2
+    for cell in report.cells:
+        row = rows[cell["variant"]]
+        assert (row["n_ref"], row["pa"]) == (cell.n_ref, pytest.approx(cell["pa"]))
+
+
 def test_a_report_as_json_has_flat_cells_and_says_who_answered(world: World) -> None:
     data, judgments = world({"a": 1}, {"a": 1})
     report = analyse.report(
@@ -255,6 +322,8 @@ def test_every_judge_has_a_signature_that_parses_and_tells_it_from_others() -> N
         {"seed": 1},
         {"prompts": "q" * 16},
         {"limit": 3},
+        {"majority": "median"},
+        {"annotators": "3"},
     ],
     ids=lambda change: next(iter(change)),
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from harness import stats
-from harness.analyse import Annotators, Cell, Options, Recording, compare
+from harness.analyse import Annotators, Cell, CompareOptions, Recording, compare
 from harness.analyse.systems import CORRELATIONS, NOT_HERE
+from harness.content.specs import Asked
 from harness.errors import UsageError
 from harness.model import Failure, Judgment, Scale
 
@@ -20,7 +22,7 @@ FIVE = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)
 
 
 def the_cell(made: Recording, **options: Any) -> Cell:
-    [cell] = compare([made], Options(level="system", **options)).cells
+    [cell] = compare([made], CompareOptions(level="system", **options)).cells
     return cell
 
 
@@ -40,7 +42,7 @@ def graded(make_recording: MakeRecording) -> tuple[Recording, Any, Any, Any, Any
 
 def test_the_correlations_are_those_of_the_statistics(graded: Any) -> None:
     made, judge, human, system, document = graded
-    cell, expected = the_cell(made), stats.system_correlation(judge, human, system, document)
+    cell, expected = the_cell(made), stats.system_correlation(judge, human, system, document, paired=False)
     for name in CORRELATIONS:
         assert cell[name] == expected.estimate[name].value and name not in cell.undefined
         assert cell[f"{name}_ci"] == (expected.interval[name].lo, expected.interval[name].hi)
@@ -50,12 +52,36 @@ def test_the_correlations_are_those_of_the_statistics(graded: Any) -> None:
 
 def test_systems_come_best_first_with_both_means(graded: Any) -> None:
     made, judge, human, system, _ = graded
-    both = ~np.isnan(judge)
-    expected = {f"s{s}": (human[both & (system == s)].mean(), judge[both & (system == s)].mean()) for s in range(5)}
+    read = ~np.isnan(judge)
+    expected = {f"s{s}": (human[system == s].mean(), judge[read & (system == s)].mean()) for s in range(5)}
     found = the_cell(made).systems
     assert found and [row["system"] for row in found] == sorted(expected, key=lambda name: -expected[name][0])
     for row in found:
         assert (row["human"], row["judge"]) == pytest.approx(expected[row["system"]])
+        assert (row["human_items"], row["judge_items"]) == (12, int(read[system == int(row["system"][1:])].sum()))
+
+
+def test_peoples_means_are_over_what_the_judge_was_asked_and_it_is_said_where_it_could_not_be_read(
+    make_recording: MakeRecording, judged: Judged
+) -> None:
+    """A refused item counts for people and not for the judge; an item that was not asked about counts for nobody."""
+    labels = {"a1": 1, "a2": 3, "a3": 5, "b1": 2, "b2": 4, "b3": 2}
+    answers = [judged("a1", 1), judged("a2", Failure.REFUSED), judged("b1", 4), judged("b2", 4)]
+    made = make_recording(labels, answers, scales={"m": FIVE}, places={name: {"system": name[0]} for name in labels}, asked=Asked("rows"))
+    found = compare([made], CompareOptions(level="system"))
+    [cell] = found.cells
+    assert cell.systems == [
+        {"system": "b", "human": 3.0, "judge": 4.0, "human_items": 2, "judge_items": 2},
+        {"system": "a", "human": 2.0, "judge": 1.0, "human_items": 2, "judge_items": 1},
+    ]
+    assert (cell.n_asked, cell.not_asked, cell.failures) == (4, 2, {"refused": 1})
+    assert found.notes == (
+        "Not asked, so neither right nor wrong (labelled items times metrics): j 2 of 6 in en.",
+        "People's means rest on items without a readable score of j too (items times metrics): 1 of 4 in en.",
+    )
+    [everything] = compare([msgspec.structs.replace(made, asked=Asked("all"))], CompareOptions(level="system")).cells
+    assert everything.systems and [row["human_items"] for row in everything.systems] == [3, 3]
+    assert (everything.n_asked, everything.not_asked, everything.failures) == (6, 0, {"missing": 2, "refused": 1})
 
 
 def test_every_other_name_is_null_and_says_why(graded: Any) -> None:
@@ -126,7 +152,7 @@ def test_cells_are_told_apart_as_at_the_level_of_items(make_recording: MakeRecor
     scores = {"a": 1, "b": 3, "c": 5}
     given = [judged(name, score if judge == "k" else 6 - score, judge=judge) for judge in "kj" for name, score in scores.items()]
     made = make_recording(scores, given, scales={"m": FIVE}, places={name: {"system": name} for name in scores})
-    found = {cell["judge"]: cell["kendall_tau"] for cell in compare([made], Options(level="system")).cells}
+    found = {cell["judge"]: cell["kendall_tau"] for cell in compare([made], CompareOptions(level="system")).cells}
     assert found == {"j": -1, "k": 1} and list(found) == ["j", "k"]
 
 

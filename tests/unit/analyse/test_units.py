@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+import numpy as np
 import pytest
 
 from harness.analyse import Annotators, Recording
-from harness.analyse.units import MAX_VALUES, Units, classes_of, item_key, joined_units, units_of, votes, with_unjudged
+from harness.analyse.units import MAX_VALUES, Units, asked_and_not, classes_of, item_key, joined_units, units_of, votes
+from harness.content.specs import Asked
+from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.model import Failure, Judgment, Scale, Score
 
@@ -96,7 +100,7 @@ def rows(units: Units) -> list[tuple[int, str, str, Score | None, str | None]]:
 
 def completed(made: Recording, needed: Annotators = ONE) -> list[tuple[int, str, str, Score | None, str | None]]:
     counted = votes(made.data, made.judgments, needed)
-    return rows(with_unjudged(units_of(made.data, made.judgments), made.data, counted))
+    return rows(asked_and_not(units_of(made.data, made.judgments), made.data, counted, made.asked, made.judgments)[0])
 
 
 def test_labelled_items_without_a_row_become_failures(make_recording: MakeRecording) -> None:
@@ -125,7 +129,9 @@ def test_what_is_missing_is_told_by_judge_variant_temperature_metric_language_an
     ]
     made = make_recording(labels, given, scales={"m": THREE, "n": THREE}, places=places)
     counted = votes(made.data, made.judgments, ONE)
-    added = with_unjudged(units_of(made.data, made.judgments), made.data, counted).judgments.take(slice(len(given), None))
+    units, unasked = asked_and_not(units_of(made.data, made.judgments), made.data, counted, Asked("all"), made.judgments)
+    added = units.judgments.take(np.arange(len(given), len(units)))
+    assert len(unasked) == 0
     assert sorted(zip(added.item, added.judge, added.variant, added.temperature, added.metric, strict=True)) == [
         ("a", "j", "w", 0.0, "m"),
         ("b", "j", "v", 0.7, "m"),
@@ -136,6 +142,46 @@ def test_what_is_missing_is_told_by_judge_variant_temperature_metric_language_an
 def test_items_that_too_few_annotators_labelled_are_not_missed(make_recording: MakeRecording) -> None:
     made = make_recording({"a": [1, 1], "b": [1]}, {"a": 1})
     assert completed(made, TWO) == [(0, "j", "m", 1, None)]
+
+
+def of_rule(made: Recording, asked: Asked | None) -> tuple[set[tuple[str, str, str]], set[tuple[str, str, str]]]:
+    """`(judge, metric, item)` of what was asked and has no judgment, and of what was not asked."""
+    given = units_of(made.data, made.judgments)
+    units, unasked = asked_and_not(given, made.data, votes(made.data, made.judgments, ONE), asked, made.judgments)
+    assert not any(unasked.judgments.failure) and not any(unasked.judgments.score)
+    both = (units.judgments.take(np.arange(len(given), len(units))), unasked.judgments)
+    missing, left = (set(zip(j.judge, j.metric, j.item, strict=True)) for j in both)
+    return missing, left
+
+
+def test_what_counts_as_asked_is_as_the_data_say(make_recording: MakeRecording, judged: Judged) -> None:
+    """Of a judge that has rows on two metrics: on `m` of a and b, on `n` of c; d is on nobody's list, e on the judge's."""
+    places = {"a": {"seen": True}, "b": {"seen": False}, "d": {"seen": ["another"]}, "e": {"seen": ["another", "j"]}}
+    labels = {(name, metric): 1 for name in "abcde" for metric in "mn"}
+    given = [judged("a", 1), judged("b", 1), judged("c", 1, metric="n"), judged("e", 1, metric="n", variant="w")]
+    made = make_recording(labels, given, scales={"m": THREE, "n": THREE}, places=places)
+    every = {("j", metric, name) for metric in "mn" for name in "abcde"} - {("j", "m", "a"), ("j", "m", "b"), ("j", "n", "c")}
+    of_w = {("j", "n", name) for name in "abcd"}
+    assert of_rule(made, None) == (set(), set())
+    assert of_rule(made, Asked("rows")) == (set(), every | of_w)
+    assert of_rule(made, Asked("all")) == (every | of_w, set())
+    missing, left = of_rule(made, Asked("any-row"))  # of variant v: a, b and c on both metrics; of w: e, which has its row
+    assert missing == {("j", "m", "c"), ("j", "n", "a"), ("j", "n", "b")}
+    assert left == {("j", "m", "d"), ("j", "m", "e"), ("j", "n", "d"), ("j", "n", "e")} | of_w
+    missing, left = of_rule(made, Asked("column", "seen"))
+    assert missing == {("j", "m", "e"), ("j", "n", "a"), ("j", "n", "e")}
+    assert ("j", "n", "b") in left and ("j", "m", "d") in left and ("j", "m", "c") in left
+
+
+def test_what_is_missing_has_nothing_of_the_judgment_that_it_is_like(make_recording: MakeRecording, judged: Judged) -> None:
+    given = msgspec.structs.replace(judged("a", 1, expected=0.5, entropy=0.1, told_language="en"), justification="so")
+    made = make_recording({"a": 1, "b": 1}, [given])
+    units, _ = asked_and_not(
+        units_of(made.data, made.judgments), made.data, votes(made.data, made.judgments, ONE), Asked("all"), made.judgments
+    )
+    missing = {name: list(column)[1] for name, column in units.judgments.columns.items()}
+    assert [missing[name] for name in ("item", "judge", "variant", "failure")] == ["b", "j", "v", Failure.MISSING]
+    assert {missing[name] for name in ("score", *Judgments.OPTIONAL)} == {None}
 
 
 def test_units_are_joined_with_their_sources(make_recording: MakeRecording) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from harness import stats
-from harness.analyse import Cell, Options, Recording, compare
+from harness.analyse import Cell, CompareOptions, Recording, compare
+from harness.content.specs import Asked
 from harness.errors import UsageError
 from harness.model import Failure, Judgment, Scale
 
@@ -24,7 +25,7 @@ POOR = {name: score if number % 2 else 2 for number, (name, score) in enumerate(
 
 
 def cells_of(*recordings: Recording, **options: Any) -> tuple[Cell, ...]:
-    return compare(recordings, Options(**options)).cells
+    return compare(recordings, CompareOptions(**options)).cells
 
 
 def arrays(*answers: Mapping[str, Any]) -> list[Any]:
@@ -70,7 +71,7 @@ def test_a_temperature_is_named_as_people_write_it(two: Callable[..., Recording]
 def test_runs_on_the_same_data_are_paired_by_source(make_recording: MakeRecording) -> None:
     labels = {item: [score, score] for item, score in TRUTH.items()}
     good, poor = (make_recording(labels, answers, name=name) for name, answers in (("good", GOOD), ("poor", POOR)))
-    ours, theirs = cells_of(good, poor, by=("source", *Options().by), versus=("source", "poor"))
+    ours, theirs = cells_of(good, poor, by=("source", *CompareOptions().by), versus=("source", "poor"))
     assert theirs.versus is None and ours.versus is not None and (ours.versus["diff"], ours.versus["n"]) == (pytest.approx(5 / 40), 40)
 
 
@@ -104,10 +105,11 @@ def test_failures_are_wrong_and_no_choice_of_a_class(two: Callable[..., Recordin
 
 
 def test_an_item_that_one_of_them_was_not_asked_is_left_out(two: Callable[..., Recording]) -> None:
-    """In a run; a data folder's labelled item without a row is a failure."""
+    """Where all items count as asked, one without a row is a failure."""
     part = dict(list(POOR.items())[:30])
-    counted = {complete: cells_of(two(poor=part, complete=complete), versus=("judge", "poor"))[0].versus for complete in (True, False)}
-    assert {complete: versus and versus["n"] for complete, versus in counted.items()} == {True: 40, False: 30}
+    rules = (Asked("all"), Asked("rows"), None)
+    counted = {asked: cells_of(two(poor=part, asked=asked), versus=("judge", "poor"))[0].versus for asked in rules}
+    assert [versus and versus["n"] for versus in counted.values()] == [40, 30, 30]
 
 
 def test_without_partners_the_difference_is_undefined_with_its_reason(make_recording: MakeRecording, judged: Judged) -> None:

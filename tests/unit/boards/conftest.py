@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from harness.api import run
-from harness.boards.check import whole_board
-from harness.boards.submit import About, submit
-from harness.protocol import Prepared, RunSpec
-from harness.runner import RunResult
+from harness.boards.board import whole_board
+from harness.boards.submit import SubmitterStatement, submit
+from harness.runs import Prepared, RunResult, RunSpec
 
 BOARD = """id = "mini"
 version = "1.0.0"
@@ -63,13 +62,13 @@ def result(content: Path, tmp_path_factory: pytest.TempPathFactory) -> RunResult
 
 @pytest.fixture
 def submitted(result: RunResult, tmp_path: Path) -> Callable[..., list[Path]]:
-    """The folders of the run's submissions, anew for each test."""
+    """Writes the run's submissions, for each test again, and returns their folders."""
 
-    def write(about: About = About(), *judges: str) -> list[Path]:  # noqa: B008 (frozen)
+    def write(about: SubmitterStatement = SubmitterStatement(), *judges: str) -> list[Path]:  # noqa: B008 (frozen)
         into = tmp_path / "into"
         into.mkdir(exist_ok=True)
         out = result.folder.parent.parent
-        found = submit(result, out, "mini", about if about.into else About(into=into), judges)
-        return [one.folder for one in found]
+        written = submit(result, out, "mini", about if about.into else SubmitterStatement(into=into), judges)
+        return [one.folder for one in written]
 
     return write

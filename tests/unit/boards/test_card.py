@@ -1,4 +1,4 @@
-"""A card is read as it was written, and holds nothing that a table could not show."""
+"""A card is read as it was written, and holds nothing that tables cannot show."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.boards import JudgeCard, Verified, read_card, write_card
-from harness.boards.card import card_complaints, card_text, folder_complaint, name_complaints, plainly, slug
+from harness.boards import JudgeCard, VerificationRecord, read_card, write_card
+from harness.boards.card import card_complaints, card_text, folder_complaint, name_complaints, quote, slug
 from harness.errors import ContentError
 
 CARD = JudgeCard(
@@ -34,7 +34,7 @@ def changed(**fields: Any) -> JudgeCard:
 
 @pytest.mark.parametrize(
     "card",
-    [CARD, changed(settings={}), changed(status="verified", verified=Verified("2026-01-02", 40, 0.975, 1.0, seed=7))],
+    [CARD, changed(settings={}), changed(status="verified", verified=VerificationRecord("2026-01-02", 40, 0.975, 1.0, seed=7))],
     ids=["settings", "bare", "verified"],
 )
 def test_a_card_is_read_as_it_was_written(tmp_path: Path, card: JudgeCard) -> None:
@@ -66,39 +66,39 @@ def test_what_can_stand_in_a_card_is_not_complained_about() -> None:
         ({"title": "a\nb"}, "title", "U+000A"),
         ({"title": "a\u2066b"}, "title", "U+2066"),
         ({"title": "\ue000"}, "title", "U+E000"),
-        ({"title": "<i>"}, "title", "holds '<'"),
-        ({"title": "see https://x.example"}, "title", "holds '://'"),
+        ({"title": "<i>"}, "title", "contains '<'"),
+        ({"title": "see https://x.example"}, "title", "contains '://'"),
         ({"title": "x" * 121}, "title", "121 characters"),
         ({"contact": "x" * 501}, "contact", "501 characters"),
         ({"exposure_note": "\x00"}, "exposure_note", "U+0000"),
-        ({"families": ("a", "`b`")}, "families", "holds '`'"),
+        ({"families": ("a", "`b`")}, "families", "contains '`'"),
         ({"settings": {"<x>": "y"}}, "settings", "markup"),
         ({"settings": {"x": "\x1b"}}, "settings", "U+001B"),
-        ({"status": "verified"}, "status", "has a [verified] table"),
-        ({"verified": Verified("2026-01-02", 1, 1.0, 1.0)}, "status", "and only then"),
+        ({"status": "verified"}, "status", "has a table [verified]"),
+        ({"verified": VerificationRecord("2026-01-02", 1, 1.0, 1.0)}, "status", "exactly if"),
     ],
 )
 def test_what_cannot_stand_in_a_card_is_named_with_its_key(fields: dict[str, Any], key: str, words: str) -> None:
-    [(found, message)] = card_complaints(changed(**fields))
-    assert found == key and words in message
+    [(complained, message)] = card_complaints(changed(**fields))
+    assert complained == key and words in message
 
 
 def test_the_first_complaint_is_raised_with_its_line(tmp_path: Path) -> None:
     write_card(tmp_path / "judge.toml", changed(title="a|b"))
-    with pytest.raises(ContentError, match=r"judge\.toml:2: 'a\|b' holds '\|'"):
+    with pytest.raises(ContentError, match=r"judge\.toml:2: 'a\|b' contains '\|'"):
         read_card(tmp_path / "judge.toml")
 
 
 @given(st.text())
 def test_a_quoted_text_is_short_and_plain(text: str) -> None:
-    said = plainly(text)
-    assert len(said) <= 61 and (said.isprintable() or not said) and not set("<>`") & set(said)
+    quoted = quote(text)
+    assert len(quoted) <= 61 and (quoted.isprintable() or not quoted) and not set("<>`") & set(quoted)
 
 
 @given(st.text(string.printable, max_size=200))
 def test_the_folder_made_of_a_name_can_be_one_or_is_none(name: str) -> None:
-    found = slug(name)
-    assert not found or not folder_complaint(found)
+    folder = slug(name)
+    assert not folder or not folder_complaint(folder)
 
 
 @pytest.mark.parametrize("name", ["a", "gpt-4o", "a.b_c-1", "x" * 80, "console", "com10"])
@@ -110,9 +110,9 @@ def test_plain_names_can_be_folders(name: str) -> None:
     "name", ["", ".", "..", "a/b", "a\\b", "a..b", ".a", "a.", "-a", "A", "é", "x" * 81, "nul", "com1", "a b", "a\n", "a\0"]
 )
 def test_names_that_lead_elsewhere_cannot(name: str) -> None:
-    assert "is no name for a submission's folder" in folder_complaint(name)
+    assert "is not a valid folder name" in folder_complaint(name)
 
 
 def test_a_markup_complaint_quotes_no_markup() -> None:
-    [said] = name_complaints("<script>")
-    assert "<script>" not in said
+    [message] = name_complaints("<script>")
+    assert "<script>" not in message

@@ -1,4 +1,4 @@
-"""Probes find what they look for, and say nothing of those that do nothing of it."""
+"""Probes find the signs that they search for, and flag no judge without them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.boards.probes import Finding, Traces, probe, traces
+from harness.boards.probes import Finding, Traces, collect_traces, probe
 from harness.boards.replies import ReplyRow
-from harness.boards.scoring import Entry
-from harness.content import Dataset
+from harness.boards.scoring import ScoredSubmission
+from harness.data import Dataset
 from harness.model import Item, Reply
-from harness.protocol import Prepared
+from harness.runs import Prepared
 
 LONG = "The words are in order and the sentences follow each other"
 TEXTS = 40
@@ -27,76 +27,78 @@ def data(make_item: Callable[..., Item], make_data: Callable[..., Dataset]) -> D
 
 
 def row(item: int, text: str, *, prompt: str | None = None, temperature: float = 0.0, repeat: int = 0) -> ReplyRow:
-    said = {"metrics": "m", "condition": "", "temperature": temperature, "repeat": repeat, "judge": "openai/x"}
-    return ReplyRow(call_id=f"{item}-{repeat}", prompt_id=prompt or f"p{item}", item_id=f"i{item}", reply=Reply(text, "x"), **said)
+    fields = {"metrics": "m", "condition": "", "temperature": temperature, "repeat": repeat, "judge": "openai/x"}
+    return ReplyRow(call_id=f"{item}-{repeat}", prompt_id=prompt or f"p{item}", item_id=f"i{item}", reply=Reply(text, "x"), **fields)
 
 
-def answer(reason: str, score: Any = 1) -> str:
-    return json.dumps({"justification": reason, "score": score}, ensure_ascii=False)
+def answer(justification: str, score: Any = 1) -> str:
+    return json.dumps({"justification": justification, "score": score}, ensure_ascii=False)
 
 
 @pytest.fixture
-def probed(mini: Prepared, data: Dataset, entries_of: Callable[[str], Entry]) -> Callable[..., dict[str, Finding]]:
+def probed(mini: Prepared, data: Dataset, entries_of: Callable[[str], ScoredSubmission]) -> Callable[..., dict[str, Finding]]:
     """The findings of the first of some judges, by probe: `probed([rows], [rows of another])`."""
 
-    def look(*submissions: list[ReplyRow]) -> dict[str, Finding]:
+    def run_probes(*submissions: list[ReplyRow]) -> dict[str, Finding]:
         names = [f"openai/judge-{number}" for number in range(len(submissions))]
-        traced = {name: traces(rows, data) for name, rows in zip(names, submissions, strict=True)}
-        found = probe(mini.library.board("mini"), mini, {name: entries_of(name) for name in names}, traced)
-        return {finding.probe: finding for finding in found if finding.judge == names[0]}
+        traces = {name: collect_traces(rows, data) for name, rows in zip(names, submissions, strict=True)}
+        findings = probe(mini.library.board("mini"), mini, {name: entries_of(name) for name in names}, traces)
+        return {finding.probe: finding for finding in findings if finding.judge == names[0]}
 
-    return look
+    return run_probes
 
 
 @pytest.fixture
-def entries_of(result: Any) -> Callable[[str], Entry]:
+def entries_of(result: Any) -> Callable[[str], ScoredSubmission]:
     from harness.boards.card import JudgeCard
 
-    def make(name: str) -> Entry:
+    def make(name: str) -> ScoredSubmission:
         card = JudgeCard(name=name, provider="openai", model=name, board="mini@1.0.0", replies_sha256="0" * 64)
-        judged = result.judgments
-        return Entry(card, judged.take(judged.judge.codes == judged.judge.values.index("baseline/random")), result.answers)
+        judgments = result.judgments
+        return ScoredSubmission(
+            card, judgments.take(judgments.judge.codes == judgments.judge.values.index("baseline/random")), result.answers
+        )
 
     return make
 
 
-def test_one_reason_for_different_scores_of_unlike_texts_is_found(probed: Callable[..., dict[str, Finding]]) -> None:
+def test_one_justification_for_different_scores_of_different_texts_is_found(probed: Callable[..., dict[str, Finding]]) -> None:
     found = probed([row(n, answer(LONG, n % 2)) for n in range(0, TEXTS, 2)] + [row(n, answer(LONG, n % 3)) for n in range(1, TEXTS, 2)])
     assert found["justifications"].flagged
     assert found["justifications"].numbers["copied"] == TEXTS
 
 
-def test_reasons_that_differ_in_case_digits_and_punctuation_are_nearly_copied(probed: Callable[..., dict[str, Finding]]) -> None:
+def test_justifications_that_differ_in_case_digits_and_punctuation_are_nearly_copied(probed: Callable[..., dict[str, Finding]]) -> None:
     found = probed([row(n, answer(f"{LONG if n % 4 else LONG.upper()}, in {n} places!", n // 2 % 2)) for n in range(TEXTS)])
     assert found["justifications"].numbers["copied"] == 0
     assert found["justifications"].numbers["nearly_copied"] == TEXTS and found["justifications"].flagged
 
 
-def test_the_same_reason_for_the_same_score_is_no_copy(probed: Callable[..., dict[str, Finding]]) -> None:
+def test_the_same_justification_for_the_same_score_is_no_copy(probed: Callable[..., dict[str, Finding]]) -> None:
     found = probed([row(n, answer(LONG, 1)) for n in range(TEXTS)])
     assert found["justifications"].numbers["copied"] == 0 and not found["justifications"].flagged
 
 
-def test_the_same_reason_within_one_group_is_no_copy(probed: Callable[..., dict[str, Finding]]) -> None:
+def test_the_same_justification_within_one_group_is_no_copy(probed: Callable[..., dict[str, Finding]]) -> None:
     found = probed([row(n, answer(f"{LONG} {'a' * (n // 2 + 1)}", n % 2)) for n in range(TEXTS)])
     assert found["justifications"].numbers == {"justifications": TEXTS, "short": 0, "copied": 0, "nearly_copied": 0}
 
 
-def test_short_reasons_are_not_counted(probed: Callable[..., dict[str, Finding]]) -> None:
+def test_short_justifications_are_not_counted(probed: Callable[..., dict[str, Finding]]) -> None:
     found = probed([row(n, answer("ok", n % 3)) for n in range(TEXTS)])
     assert found["justifications"].numbers["short"] == TEXTS and not found["justifications"].flagged
     assert "20 letters" in found["justifications"].sentence
 
 
-def test_a_joint_answer_has_a_reason_for_each_metric(data: Dataset) -> None:
+def test_a_joint_answer_has_a_justification_for_each_metric(data: Dataset) -> None:
     text = json.dumps({"a": {"justification": LONG, "score": 1}, "b": {"justification": LONG, "score": 2}})
-    assert len(traces([row(0, text)], data).reason) == 2
+    assert len(collect_traces([row(0, text)], data).letters) == 2
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "[1, 2]", '{"score": 1}', '{"justification": 5}', "\ud800", "[" * 100_000, '{"a": NaN}'])
-def test_replies_without_a_reason_are_passed_over(text: str, data: Dataset) -> None:
-    found = traces([row(0, text)], data)
-    assert len(found.text) == 1 and len(found.reason) == 0
+def test_replies_without_a_justification_are_skipped(text: str, data: Dataset) -> None:
+    found = collect_traces([row(0, text)], data)
+    assert len(found.text) == 1 and len(found.letters) == 0
 
 
 def test_replies_to_one_prompt_at_temperature_0_should_be_the_same(probed: Callable[..., dict[str, Finding]]) -> None:
@@ -134,19 +136,19 @@ def test_replies_of_another_submission_are_found(probed: Callable[..., dict[str,
     assert probed(own)["twins"].sentence.startswith("There is no other")
 
 
-def test_equal_scores_without_reasons_make_no_twin(probed: Callable[..., dict[str, Finding]]) -> None:
+def test_equal_scores_without_justifications_make_no_twin(probed: Callable[..., dict[str, Finding]]) -> None:
     bare = [row(n, '{"score": 1}') for n in range(TEXTS)]
     assert probed(bare, bare)["twins"].numbers == {"replies": 0}
 
 
-def test_three_texts_cannot_tell_whether_a_baseline_is_beaten(probed: Callable[..., dict[str, Finding]]) -> None:
+def test_three_texts_are_too_few_to_test_against_a_baseline(probed: Callable[..., dict[str, Finding]]) -> None:
     found = probed([])["baselines"]
-    assert not found.flagged and "2 cannot be told" in found.sentence
+    assert not found.flagged and "2 cannot be tested" in found.sentence
     assert set(found.numbers) == {"constant-best", "majority", "length"} and set(found.numbers["length"]) == {"cs", "en"}
 
 
 def test_a_submission_without_replies_to_compare_is_no_error(data: Dataset) -> None:
-    nothing: Traces = traces([], data)
+    nothing: Traces = collect_traces([], data)
     assert nothing.prompt.dtype == np.uint64 and len(nothing.group) == 0
 
 
@@ -154,4 +156,4 @@ def test_baselines_are_not_probed(mini: Prepared, result: Any) -> None:
     from harness.boards.card import JudgeCard
 
     card = JudgeCard(name="baseline/x", provider="baseline", model="x", board="mini@1.0.0", replies_sha256="0" * 64)
-    assert probe(mini.library.board("mini"), mini, {"baseline/x": Entry(card, result.judgments, result.answers)}, {}) == ()
+    assert probe(mini.library.board("mini"), mini, {"baseline/x": ScoredSubmission(card, result.judgments, result.answers)}, {}) == ()

@@ -9,49 +9,47 @@ import msgspec
 import pytest
 
 from harness.analyse import POOLED
-from harness.answers import Spent
 from harness.boards.card import JudgeCard
-from harness.boards.scoring import Entry
+from harness.boards.scoring import ScoredSubmission
 from harness.boards.standings import Standings, standings
 from harness.model import Usage
-from harness.prices import prices
-from harness.protocol import Prepared
-from harness.runner import RunResult
+from harness.runs import Prepared, RunResult, Spent
+from harness.runs.prices import prices
 from harness.tables import to_json
 
-Entries = Callable[..., list[Entry]]
+Entries = Callable[..., list[ScoredSubmission]]
 
 
 @pytest.fixture(scope="session")
 def entries(result: RunResult) -> Entries:
-    """The run's judges as entries; `card` changes what all their cards say."""
+    """The run's judges as entries; `card` replaces fields of all their cards."""
 
-    def make(**card: Any) -> list[Entry]:
-        found = []
+    def make(**card: Any) -> list[ScoredSubmission]:
+        submissions = []
         for number, identity in enumerate(result.protocol.identities):
-            said = {"name": identity.name, "provider": identity.provider, "model": identity.model, "settings": identity.settings}
-            judged = result.judgments
-            own = judged.take(judged.judge.codes == judged.judge.values.index(identity.name))
-            made = JudgeCard(**said | {"board": "mini@1.0.0", "replies_sha256": f"{number}" * 64} | card)
-            found.append(Entry(made, own, result.answers))
-        return found
+            fields = {"name": identity.name, "provider": identity.provider, "model": identity.model, "settings": identity.settings}
+            judgments = result.judgments
+            own = judgments.take(judgments.judge.codes == judgments.judge.values.index(identity.name))
+            judge_card = JudgeCard(**fields | {"board": "mini@1.0.0", "replies_sha256": f"{number}" * 64} | card)
+            submissions.append(ScoredSubmission(judge_card, own, result.answers))
+        return submissions
 
     return make
 
 
-def ranked(mini: Prepared, found: Sequence[Entry]) -> Standings:
+def ranked(mini: Prepared, found: Sequence[ScoredSubmission]) -> Standings:
     return standings(mini.library.board("mini"), mini, found)
 
 
-def priced(entry: Entry, model: str, **spent: Any) -> Entry:
-    """The same judgments by a model at OpenAI that took this in every language."""
+def priced(entry: ScoredSubmission, model: str, **spent: Any) -> ScoredSubmission:
+    """The same judgments, as if an OpenAI model had made them with this spending in every language."""
     name = f"openai/{model}"
     card = msgspec.structs.replace(entry.card, name=name, provider="openai", model=model, settings={})
     answers = msgspec.structs.replace(entry.answers, spent={name: dict.fromkeys(("cs", "en"), Spent(**spent))})
-    return Entry(card, entry.judgments, answers)
+    return ScoredSubmission(card, entry.judgments, answers)
 
 
-def test_the_order_of_entries_moves_no_byte(mini: Prepared, entries: Entries) -> None:
+def test_the_order_of_entries_changes_no_byte(mini: Prepared, entries: Entries) -> None:
     found = entries()
     one, other = (to_json(ranked(mini, order).as_json()) for order in (found, found[::-1]))
     assert one == other and "\n" in one
@@ -77,7 +75,9 @@ def test_judges_of_one_name_are_told_apart(mini: Prepared, entries: Entries) -> 
 
 def test_a_mean_with_a_blank_is_blank_and_its_judge_stands_last(mini: Prepared, entries: Entries) -> None:
     whole, half, _ = entries()
-    only_czech = Entry(half.card, half.judgments.of_items([i.item_id for i in mini.data.items if i.language == "cs"]), half.answers)
+    only_czech = ScoredSubmission(
+        half.card, half.judgments.for_items([i.item_id for i in mini.data.items if i.language == "cs"]), half.answers
+    )
     found = ranked(mini, [only_czech, whole])
     last = found.overall[-1]
     assert last.judge == half.card.name and last.mean is None and last.worst is None and last.by_language["en"] is None
@@ -99,7 +99,7 @@ def test_a_thousand_judgments_are_priced_by_what_was_counted(mini: Prepared, ent
     entry = priced(entries()[0], model, calls=6, usage=usage, seconds=3.0)
     judged = sum(1 for item in entry.judgments.item if item.startswith("cs"))
     spent = ranked(mini, [entry]).judges[0].spending["cs"]
-    assert spent.dollars == pytest.approx(1000 * prices()[model].of(usage) / judged)
+    assert spent.dollars == pytest.approx(1000 * prices()[model].cost(usage) / judged)
     assert spent.seconds == pytest.approx(3000 / judged) and spent.prices == prices()[model].as_of
 
 
@@ -113,14 +113,14 @@ def test_batches_cost_what_batches_cost(mini: Prepared, entries: Entries) -> Non
 
 
 @pytest.mark.parametrize(("model", "usage"), [("nobody-knows-1", Usage(100)), (next(iter(prices())), Usage())])
-def test_an_unknown_price_and_uncounted_tokens_are_no_price(model: str, usage: Usage, mini: Prepared, entries: Entries) -> None:
+def test_without_a_known_price_or_counted_tokens_there_are_no_dollars(model: str, usage: Usage, mini: Prepared, entries: Entries) -> None:
     assert ranked(mini, [priced(entries()[0], model, usage=usage)]).judges[0].spending["cs"].dollars is None
 
 
-def test_what_cards_say_is_kept(mini: Prepared, entries: Entries) -> None:
+def test_standings_hold_what_cards_say(mini: Prepared, entries: Entries) -> None:
     said = {"title": "Mine", "open_weights": "yes", "exposure": "possible", "families": ("gpt",)}
     judge = ranked(mini, entries(**said)[:1]).judges[0]
-    assert (judge.shown, judge.open_weights, judge.exposure, judge.families) == ("Mine", "yes", "possible", ("gpt",))
+    assert (judge.display_name, judge.open_weights, judge.exposure, judge.families) == ("Mine", "yes", "possible", ("gpt",))
 
 
 def test_without_entries_there_are_no_tables(mini: Prepared) -> None:

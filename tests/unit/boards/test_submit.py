@@ -1,4 +1,4 @@
-"""What tells a run from a board's protocol, and how one submission takes the place of another."""
+"""The differences between a run and a board's protocol, and how one submission replaces another."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from harness.boards import submit as module
 from harness.boards.submit import differences
 from harness.errors import StoreError
 from harness.model import Condition
-from harness.protocol import Prepared
-from harness.runner import RunResult
+from harness.runs import Prepared, RunResult
 
 
-def told(result: RunResult, mini: Prepared, **changes: Any) -> list[str]:
-    """What is said of the run if its protocol were another."""
+def sentences(result: RunResult, mini: Prepared, **changes: Any) -> list[str]:
+    """The differences that would be reported if the run had another protocol."""
     run = msgspec.structs.replace(result, protocol=msgspec.structs.replace(result.protocol, **changes))
     return list(differences(run, mini.protocol))
 
 
 def test_a_run_of_the_board_does_not_differ(result: RunResult, mini: Prepared) -> None:
-    assert told(result, mini) == []
+    assert sentences(result, mini) == []
 
 
 @pytest.mark.parametrize(
@@ -34,26 +33,26 @@ def test_a_run_of_the_board_does_not_differ(result: RunResult, mini: Prepared) -
         ({"languages": ("cs", "de", "en")}, "with the language de, not on the board"),
         ({"tasks": {}}, "without the task open_prompt"),
         ({"metrics": ()}, "without the metrics linguistic_acceptability, task_quality"),
-        ({"tasks": {"open_prompt": "0.1.0"}}, "task open_prompt was version 0.1.0 and is 1.0.0"),
+        ({"tasks": {"open_prompt": "0.1.0"}}, "task open_prompt had version 0.1.0, and the board has 1.0.0"),
         ({"limit": 3}, "the first 3 items"),
-        ({"data_sha256": "0" * 64}, "its items or labels are not those of the board"),
-        ({"conditions": ()}, "it did not ask under single T=0"),
+        ({"data_sha256": "0" * 64}, "its items or labels differ from those of the board"),
+        ({"conditions": ()}, "it lacks the condition single T=0"),
         ({"repeats": 5}, "it asked 5 times, and the board asks 2 times"),
         ({"seed": 9}, "its seed was 9, and the board's is 0"),
-        ({"reask": True}, "refused calls again"),
-        ({"prompts": "x"}, "worded by another version of the program"),
+        ({"reask": True}, "repeated refused calls"),
+        ({"prompts": "x"}, "rendered by another version of the program"),
         ({"examples": "x"}, "examples were taken from other data"),
         ({"instructions": {"cs": "1.0.0"}}, "instructions in the items' languages"),
     ],
 )
 def test_each_difference_is_a_sentence(result: RunResult, mini: Prepared, changes: dict[str, Any], words: str) -> None:
-    [said] = told(result, mini, **changes)
-    assert words in said
+    [sentence] = sentences(result, mini, **changes)
+    assert words in sentence
 
 
-def test_all_differences_are_told(result: RunResult, mini: Prepared) -> None:
-    said = told(result, mini, languages=("en",), repeats=1, seed=1, conditions=(Condition(temperature=1.0),))
-    assert len(said) == 5
+def test_all_differences_are_reported(result: RunResult, mini: Prepared) -> None:
+    all_sentences = sentences(result, mini, languages=("en",), repeats=1, seed=1, conditions=(Condition(temperature=1.0),))
+    assert len(all_sentences) == 5
 
 
 def test_calls_without_an_answer_are_counted(result: RunResult, mini: Prepared) -> None:
@@ -61,8 +60,8 @@ def test_calls_without_an_answer_are_counted(result: RunResult, mini: Prepared) 
     assert list(differences(msgspec.structs.replace(result, answers=answers), mini.protocol)) == ["1,200 calls of openai/m have no answer"]
 
 
-def test_a_folder_is_written_whole(tmp_path: Path) -> None:
-    with module._written_whole(tmp_path / "a" / "b") as unfinished:
+def test_a_folder_is_whole_folder(tmp_path: Path) -> None:
+    with module._whole_folder(tmp_path / "a" / "b") as unfinished:
         (unfinished / "file").write_text("new")
         assert not (tmp_path / "a" / "b").exists()
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
@@ -70,13 +69,13 @@ def test_a_folder_is_written_whole(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_not_written_at_all_when_something_goes_wrong(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), module._written_whole(tmp_path / "a" / "b") as unfinished:
+    with pytest.raises(RuntimeError), module._whole_folder(tmp_path / "a" / "b") as unfinished:
         (unfinished / "file").write_text("new")
         raise RuntimeError
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_was_there_comes_back_when_it_cannot_be_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_earlier_folder_is_restored_if_it_cannot_be_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "file").write_text("old")
     rename = Path.rename
@@ -87,7 +86,7 @@ def test_what_was_there_comes_back_when_it_cannot_be_replaced(tmp_path: Path, mo
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", fails_for_the_new_one)
-    with pytest.raises(StoreError, match="cannot be written"), module._written_whole(tmp_path / "b") as unfinished:
+    with pytest.raises(StoreError, match="cannot be written"), module._whole_folder(tmp_path / "b") as unfinished:
         (unfinished / "file").write_text("new")
     monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == ["b"] and (tmp_path / "b" / "file").read_text() == "old"

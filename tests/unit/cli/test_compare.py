@@ -89,15 +89,16 @@ def test_flags_reach_the_comparison(cli: Cli, folder: Path, flags: tuple[str, ..
     [
         (("--annotators", "two"), "'two' is no number of annotators"),
         (("--annotators", "4"), "no item has exactly 4 annotators"),
-        (("--where", "system"), "'system' should be a name, '=' and a value, as in --where language=ja,cs"),
-        (("--where", "system="), "'system=' should be a name"),
-        (("--where", "=s"), "'=s' should be a name"),
+        (("--where", "system"), "'system' must be a name, '=' and a value, such as --where language=ja,cs"),
+        (("--where", "system="), "'system=' must be a name"),
+        (("--where", "=s"), "'=s' must be a name"),
         (("--where", "system=u"), "no system 'u'."),
-        (("--versus", "flat"), "'flat' should be a name, '=' and a value, as in --versus judge=NAME"),
+        (("--versus", "flat"), "'flat' must be a name, '=' and a value, such as --versus judge=NAME"),
         (("--versus", "judge=flap"), "no judge 'flap'. Did you mean 'flat'?"),
         (("--judge", "nobody"), "no judge 'nobody'"),
         (("--by", "colour,metric"), "no item has 'colour'"),
-        (("--recipe", "parikscha"), "no recipe 'parikscha'. Did you mean 'pariksha'?"),
+        (("--card", "parikscha"), "no dataset card 'parikscha'. Did you mean 'pariksha'?"),
+        (("--recipe", "parikscha"), "no dataset card 'parikscha'. Did you mean 'pariksha'?"),
         (("--figure", "figure.png"), "figures are SVG files; name it figure.svg"),
     ],
     ids=str,
@@ -120,5 +121,5 @@ def test_a_label_check_needs_no_judgments(cli: Cli, folder: Path) -> None:
 def test_restrictions_of_one_name_are_alternatives() -> None:
     assert _where(["a=1,2", "b=x=y", "a=3"]) == {"a": ("1", "2", "3"), "b": ("x=y",)}
     assert _pair("judge=openai/a=b", "") == ("judge", "openai/a=b")
-    with pytest.raises(UsageError, match="as in an example"):
+    with pytest.raises(UsageError, match="such as an example"):
         _pair("judge", "an example")

@@ -1,47 +1,5 @@
-"""A copy of the bundled content that a test may break."""
+"""Tests may break a copy of the bundled content."""
 
-from __future__ import annotations
+from tests.unit.contents import edit, library_of, root
 
-import shutil
-from collections.abc import Callable
-from pathlib import Path
-
-import pytest
-
-from harness.content.library import Library, bundled_root
-from harness.content.lock import accept
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A content root of its own, with a content.lock that fits it."""
-    folder = tmp_path / "content"
-    for kind in ("tasks", "rubrics", "languages", "datasets", "leaderboards"):
-        ignored = shutil.ignore_patterns("texts", "__pycache__", "submissions")
-        shutil.copytree(bundled_root() / kind, folder / kind, ignore=ignored)
-    accept(rooted(folder))
-    return folder
-
-
-@pytest.fixture
-def library_of() -> Callable[..., Library]:
-    """Makes a library that takes the first of the given folders for the bundled one."""
-    return rooted
-
-
-def rooted(folder: Path, *extra: Path) -> Library:
-    library = Library()
-    library.roots = (folder, *extra)
-    return library
-
-
-@pytest.fixture
-def edit() -> Callable[[Path, str, str], None]:
-    """Replaces a text that stands in a file; the first one only."""
-
-    def change(path: Path, old: str, new: str) -> None:
-        text = path.read_text("utf-8")
-        assert old in text, f"{path.name} does not hold {old!r}"
-        path.write_text(text.replace(old, new, 1), "utf-8")
-
-    return change
+__all__ = ["edit", "library_of", "root"]

@@ -8,24 +8,27 @@ from pathlib import Path
 
 import pytest
 
+from harness.authoring.scaffold import new_language
 from harness.content import Library
 from harness.content.library import bundled_root
-from harness.content.scaffold import new_language
+from harness.content.specs import BoardData
 from harness.errors import ContentError, UsageError
 
 KINDS: dict[str, Callable[[Library], object]] = {
     "tasks/summarize/task.toml": lambda library: library.task_files,
     "rubrics/hallucination.toml": lambda library: library.rubric_files,
     "languages/ja/pack.toml": lambda library: library.pack_files,
+    "languages/ja/lexicon.toml": lambda library: library.lexicons,
     "leaderboards/controls/board.toml": lambda library: library.board_files,
-    "datasets/pariksha/data.toml": lambda library: library.recipe_files,
+    "catalog/pariksha/dataset.toml": lambda library: library.dataset_card_files,
 }
 LOADERS: dict[str, Callable[[Library, str], object]] = {
     "task": Library.task,
     "rubric": Library.rubric,
     "language pack": Library.pack,
+    "lexicon of": Library.lexicon,
     "board": Library.board,
-    "recipe": Library.recipe,
+    "dataset card": Library.dataset_card,
 }
 
 
@@ -82,7 +85,7 @@ def test_two_further_folders_may_not_clash_either(extra: Path, tmp_path_factory:
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"content folder .*nowhere is not there; it should hold tasks/"):
+    with pytest.raises(UsageError, match=r"content folder .*nowhere does not exist; it should hold tasks/"):
         Library(tmp_path / "nowhere")
 
 
@@ -97,7 +100,7 @@ def test_a_broken_file_harms_only_those_who_ask_for_it(extra: Path) -> None:
 
 def test_a_name_inside_that_is_not_the_place_is_refused(extra: Path) -> None:
     (extra / "tasks" / "retell").rename(extra / "tasks" / "sum_up")
-    with pytest.raises(ContentError, match="it calls itself 'retell', but its place says 'sum_up'"):
+    with pytest.raises(ContentError, match="the name inside is 'retell', but the folder or file is named 'sum_up'"):
         Library(extra).task("sum_up")
 
 
@@ -105,10 +108,50 @@ def test_a_name_inside_that_is_not_the_place_is_refused(extra: Path) -> None:
 def test_an_unknown_name_is_refused_with_those_that_are_here(library: Library, word: str) -> None:
     with pytest.raises(UsageError) as caught:
         LOADERS[word](library, "no-such-name")
-    known = {"task": "summarize", "rubric": "hallucination", "language pack": "pt-BR", "board": "controls", "recipe": "pariksha"}[word]
-    assert str(caught.value).startswith(f"no {word} 'no-such-name'.") and known in str(caught.value)
+    known = {"task": "summarize", "rubric": "hallucination", "language pack": "pt-BR", "board": "controls", "dataset card": "pariksha"}
+    assert str(caught.value).startswith(f"no {word} 'no-such-name'.") and known.get(word, "pt-BR") in str(caught.value)
 
 
 def test_a_slip_of_the_pen_is_answered_with_the_near_name(library: Library) -> None:
     with pytest.raises(UsageError, match="Did you mean 'summarize'"):
         library.task("sumarize")
+
+
+def test_dataset_cards_in_the_old_place_are_still_read(tmp_path: Path) -> None:
+    """Users' content folders may have `datasets/<id>/data.toml`."""
+    old = tmp_path / "datasets" / "mine" / "data.toml"
+    old.parent.mkdir(parents=True)
+    old.write_text('id = "mine"\n', "utf-8")
+    library = Library(tmp_path)
+    assert library.dataset_card("mine").id == "mine" and library.dataset_card_files["mine"] == old
+    assert library.dataset_card("pariksha").id == "pariksha"
+
+
+def test_a_name_in_the_catalog_and_in_the_old_place_is_refused(tmp_path: Path) -> None:
+    for file in ("datasets/mine/data.toml", "catalog/mine/dataset.toml"):
+        (tmp_path / file).parent.mkdir(parents=True)
+        (tmp_path / file).write_text('id = "mine"\n', "utf-8")
+    with pytest.raises(ContentError, match="'mine' is also at"):
+        Library(tmp_path).dataset_card("mine")
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ('card = "basse"', ""),
+        ('recipe = "basse"', ""),
+        ("", "need one dataset card; write card"),
+        ('card = "basse"\nrecipe = "pariksha"', "need one dataset card; write card"),
+    ],
+)
+def test_a_board_names_its_dataset_card_under_the_new_or_the_old_key(tmp_path: Path, keys: str, message: str) -> None:
+    board = tmp_path / "leaderboards" / "mine" / "board.toml"
+    board.parent.mkdir(parents=True)
+    text = (bundled_root() / "leaderboards" / "basse" / "board.toml").read_text("utf-8")
+    board.write_text(text.replace('id = "basse"', 'id = "mine"', 1).replace('recipe = "basse"', keys), "utf-8")
+    if message:
+        with pytest.raises(ContentError, match=message):
+            Library(tmp_path).board("mine")
+    else:
+        data = Library(tmp_path).board("mine").data
+        assert isinstance(data, BoardData) and data.dataset_card == "basse"

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from harness.engines import Work
+from harness.engines import JudgeWork
 from harness.judges import Judge
 from harness.model import Call, JudgeIdentity
 
@@ -39,11 +39,11 @@ def some_calls(make_call: Callable[..., Call]) -> Callable[..., SomeCalls]:
 
 
 @pytest.fixture
-def make_work(some_calls: Callable[..., SomeCalls]) -> Callable[..., Work]:
+def make_work(some_calls: Callable[..., SomeCalls]) -> Callable[..., JudgeWork]:
     """The work of some calls for a judge that nobody asks: `make_work("a", "b", cost=…)`."""
     judge = SimpleNamespace(identity=JudgeIdentity("openai", "m"))
 
-    def make(*ids: str, **given: Any) -> Work:
-        return Work(cast(Judge, judge), some_calls(*ids), **given)
+    def make(*ids: str, **given: Any) -> JudgeWork:
+        return JudgeWork(cast(Judge, judge), some_calls(*ids), **given)
 
     return make

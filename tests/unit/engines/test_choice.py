@@ -15,7 +15,7 @@ RUN = ("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/random")
 
 
 def test_an_engine_that_is_not_here_is_refused_with_those_that_are() -> None:
-    with pytest.raises(UsageError, match="the engine 'cloud' is not part of this version; here: local, batch, ray"):
+    with pytest.raises(UsageError, match="the engine 'cloud' is not part of this version; it has: local, batch, ray"):
         check_engine(Settings(engine="cloud"))
 
 
@@ -39,4 +39,4 @@ def test_what_is_said_of_a_cluster_needs_the_engine_that_uses_one(flag: tuple[st
 @pytest.mark.parametrize("flag", [("--judge", "baseline/majority"), ("--judge", "local/smollm2-135m")])
 def test_a_judge_without_a_batch_interface_is_refused_in_words(flag: tuple[str, str], cli: Callable[..., Any], tmp_path: Path) -> None:
     done = cli("run", "--langs", "cs", "--limit", "1", *flag, "--engine", "batch", "--out", tmp_path / "results")
-    assert done.code == 2 and f"needs a provider with a batch interface, which {flag[1]} has not" in done.err
+    assert done.code == 2 and f"needs a provider with a batch interface; {flag[1]} has none" in done.err

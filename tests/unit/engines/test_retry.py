@@ -1,11 +1,11 @@
-"""Asking again: waits double at most, tries are capped, and an endpoint that is down is waited for instead of asked in vain."""
+"""Asking again: waits double at most, policy are capped, and an endpoint that is down is waited for instead of asked in vain."""
 
 from __future__ import annotations
 
 import pytest
 
 from harness.engines import retry
-from harness.engines.retry import FIRST_ATTEMPTS, LONGEST_OUTAGE_SECONDS, Breaker, Tries, backoff
+from harness.engines.retry import FIRST_ATTEMPTS, LONGEST_OUTAGE_SECONDS, CircuitBreaker, RetryPolicy, backoff
 
 
 class Clock:
@@ -23,70 +23,70 @@ def test_waits_are_anything_up_to_a_doubling_limit_of_at_most_a_minute() -> None
 
 
 def test_tries_are_capped_by_number() -> None:
-    tries = Tries(3, Clock())
+    policy = RetryPolicy(3, Clock())
     for left in (True, True, False):
-        tries.failed(waited_for=False)
-        assert tries.left(first=False) is left
+        policy.record_failure(counts=True)
+        assert policy.allows_another(first=False) is left
 
 
 def test_where_nothing_was_answered_yet_there_are_fewer() -> None:
-    tries = Tries(100, Clock())
+    policy = RetryPolicy(100, Clock())
     for _ in range(FIRST_ATTEMPTS):
-        assert tries.left(first=True)
-        tries.failed(waited_for=False)
-    assert not tries.left(first=True) and tries.left(first=False)
+        assert policy.allows_another(first=True)
+        policy.record_failure(counts=True)
+    assert not policy.allows_another(first=True) and policy.allows_another(first=False)
 
 
 def test_waiting_for_an_endpoint_that_is_down_is_no_try_but_takes_time() -> None:
     clock = Clock()
-    tries = Tries(1, clock)
+    policy = RetryPolicy(1, clock)
     for _ in range(50):
-        tries.failed(waited_for=True)
-    assert tries.left(first=False)
+        policy.record_failure(counts=False)
+    assert policy.allows_another(first=False)
     clock.now = retry._LONGEST_CALL_SECONDS
-    assert not tries.left(first=False)
+    assert not policy.allows_another(first=False)
 
 
-def losses(breaker: Breaker, number: int, *, down: bool = True) -> Breaker:
+def losses(breaker: CircuitBreaker, number: int, *, down: bool = True) -> CircuitBreaker:
     for _ in range(number):
-        breaker.lost(down=down)
+        breaker.record_loss(down=down)
     return breaker
 
 
 def test_the_breaker_opens_when_nothing_is_answered_any_more() -> None:
-    assert not losses(Breaker(), retry._LOSSES - 1).is_open
-    assert losses(Breaker(), retry._LOSSES).is_open
+    assert not losses(CircuitBreaker(), retry._LOSSES - 1).is_open
+    assert losses(CircuitBreaker(), retry._LOSSES).is_open
 
 
 def test_an_answer_among_losses_keeps_it_closed_and_one_closes_it_again() -> None:
-    breaker = losses(Breaker(), retry._LOSSES - 1)
-    breaker.answered()
+    breaker = losses(CircuitBreaker(), retry._LOSSES - 1)
+    breaker.record_reply()
     assert not losses(breaker, retry._LOSSES - 1).is_open
     assert losses(breaker, 1).is_open
-    breaker.answered()
+    breaker.record_reply()
     assert not breaker.is_open
 
 
 def test_an_endpoint_that_says_no_is_there() -> None:
-    breaker = losses(Breaker(), retry._LOSSES - 1)
-    breaker.lost(down=False)
+    breaker = losses(CircuitBreaker(), retry._LOSSES - 1)
+    breaker.record_loss(down=False)
     assert not losses(breaker, retry._LOSSES - 1).is_open
 
 
 def test_looks_grow_apart_up_to_a_quarter_of_a_minute() -> None:
-    breaker = losses(Breaker(), retry._LOSSES)
+    breaker = losses(CircuitBreaker(), retry._LOSSES)
     waits = [breaker.next_probe() for _ in range(12)]
     assert 0.25 <= waits[0] <= 0.5 and all(7.5 <= wait <= 15 for wait in waits[-5:])
 
 
 def test_it_is_given_up_after_a_long_outage_only() -> None:
     clock = Clock()
-    breaker = losses(Breaker(clock), retry._LOSSES)
+    breaker = losses(CircuitBreaker(clock), retry._LOSSES)
     clock.now = LONGEST_OUTAGE_SECONDS
     assert not breaker.given_up
     clock.now += 1
     assert breaker.given_up
-    breaker.answered()
+    breaker.record_reply()
     assert not breaker.given_up
 
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.content import Dataset
+from harness.data import Dataset
 from harness.errors import UsageError
 from harness.judges.base import Judge, JudgeOptions
-from harness.judges.baseline import BASELINES, BaselineJudge, Learnt, constant_best, length, majority, open_judge, random
-from harness.model import Ask, Call, Condition, Item, Prompt, Scale, Score, Variant
+from harness.judges.baseline import BASELINES, BaselineJudge, TrainingCounts, constant_best, length, majority, open_judge, random
+from harness.model import Call, Condition, Item, Prompt, Query, Scale, Score, Variant
 
 MakeItem = Callable[..., Item]
 MakeData = Callable[..., Dataset]
@@ -28,14 +28,14 @@ UNIT = Scale(kind="interval", min=0, max=10, best=10)
 
 
 @pytest.fixture
-def world(make_item: MakeItem, make_data: MakeData) -> Callable[..., tuple[Item, Learnt]]:
+def world(make_item: MakeItem, make_data: MakeData) -> Callable[..., tuple[Item, TrainingCounts]]:
     """An item to be judged, and what may be learnt from items with the given scores, each in a group of its own."""
 
-    def make(scores: list[Score], *, split: str = "dev", scale: Scale = THREE) -> tuple[Item, Learnt]:
+    def make(scores: list[Score], *, split: str = "dev", scale: Scale = THREE) -> tuple[Item, TrainingCounts]:
         own = make_item("own", group="own")
         others = [make_item(f"o{number}", split=split) for number in range(len(scores))]
         labels = {other.item_id: score for other, score in zip(others, scores, strict=True)}
-        return own, Learnt(make_data([own, *others], labels, {"m": scale}))
+        return own, TrainingCounts(make_data([own, *others], labels, {"m": scale}))
 
     return make
 
@@ -45,7 +45,7 @@ def world(make_item: MakeItem, make_data: MakeData) -> Callable[..., tuple[Item,
 
 @pytest.mark.parametrize(("scale", "best"), [(THREE, 2), (LOW_IS_BEST, 0), (UNIT, 10), (WORDS, None)])
 def test_constant_best_says_the_best(make_item: MakeItem, make_data: MakeData, scale: Scale, best: Score | None) -> None:
-    assert constant_best(make_item(), "m", scale, Learnt(make_data([], {})), "") == best
+    assert constant_best(make_item(), "m", scale, TrainingCounts(make_data([], {})), "") == best
 
 
 # majority
@@ -79,7 +79,7 @@ def test_constant_best_says_the_best(make_item: MakeItem, make_data: MakeData, s
     ],
 )
 def test_majority_says_the_commonest(
-    world: Callable[..., tuple[Item, Learnt]], scores: list[Score], scale: Scale, said: Score | None
+    world: Callable[..., tuple[Item, TrainingCounts]], scores: list[Score], scale: Scale, said: Score | None
 ) -> None:
     item, learnt = world(scores, scale=scale)
     assert majority(item, "m", scale, learnt, "") == said
@@ -87,14 +87,14 @@ def test_majority_says_the_commonest(
 
 def test_majority_prefers_development_items(make_item: MakeItem, make_data: MakeData) -> None:
     items = [make_item("dev", split="dev"), *(make_item(f"t{i}") for i in range(5))]
-    learnt = Learnt(make_data(items, {"dev": 0} | {f"t{i}": 2 for i in range(5)}))
+    learnt = TrainingCounts(make_data(items, {"dev": 0} | {f"t{i}": 2 for i in range(5)}))
     assert majority(make_item("own"), "m", THREE, learnt, "") == 0
 
 
 def test_majority_learns_from_the_same_language_task_and_metric_only(make_item: MakeItem, make_data: MakeData) -> None:
     items = [make_item("here"), make_item("cs", language="cs"), make_item("sum", task="summarize"), make_item("other")]
     data = make_data(items, {"here": 1, "cs": 0, "sum": 0, ("other", "n"): 0}, {"m": THREE, "n": THREE})
-    assert Learnt(data).scores(make_item("own"), "m") == {1: 1}
+    assert TrainingCounts(data).scores(make_item("own"), "m") == {1: 1}
 
 
 @given(
@@ -110,12 +110,12 @@ def test_majority_never_sees_the_items_own_group(
     item = items[0]
     labels = {other.item_id: score for other, score in zip(items, scores, strict=False)}
     flipped = {name: (2 - score if group == groups[0] else score) for (name, score), group in zip(labels.items(), groups, strict=True)}
-    said = [majority(item, "m", THREE, Learnt(make_data(items, found)), "") for found in (labels, flipped)]
+    said = [majority(item, "m", THREE, TrainingCounts(make_data(items, found)), "") for found in (labels, flipped)]
     assert said[0] == said[1]
 
 
 def test_several_annotators_count_each(make_item: MakeItem, make_data: MakeData) -> None:
-    learnt = Learnt(make_data([make_item("a"), make_item("b")], {("a", "m"): [0, 0, 0], ("b", "m"): [2, 2]}))
+    learnt = TrainingCounts(make_data([make_item("a"), make_item("b")], {("a", "m"): [0, 0, 0], ("b", "m"): [2, 2]}))
     assert majority(make_item("own"), "m", THREE, learnt, "") == 0
 
 
@@ -123,7 +123,7 @@ def test_several_annotators_count_each(make_item: MakeItem, make_data: MakeData)
 
 
 def test_random_is_fixed_by_item_metric_and_draw_and_differs_between_them(make_item: MakeItem, make_data: MakeData) -> None:
-    learnt = Learnt(make_data([], {}))
+    learnt = TrainingCounts(make_data([], {}))
 
     def say(name: str, metric: str, draw: str) -> list[Score | None]:
         return [random(make_item(f"{name}{number}"), metric, THREE, learnt, draw) for number in range(50)]
@@ -134,13 +134,13 @@ def test_random_is_fixed_by_item_metric_and_draw_and_differs_between_them(make_i
 
 
 def test_random_gives_every_score_equally_often(make_item: MakeItem, make_data: MakeData) -> None:
-    learnt = Learnt(make_data([], {}))
+    learnt = TrainingCounts(make_data([], {}))
     counts = Counter(random(make_item(f"i{number}"), "m", THREE, learnt, "") for number in range(3000))
     assert set(counts) == {0, 1, 2} and all(900 < count < 1100 for count in counts.values())
 
 
 def test_random_fills_an_interval(make_item: MakeItem, make_data: MakeData) -> None:
-    learnt = Learnt(make_data([], {}))
+    learnt = TrainingCounts(make_data([], {}))
     drawn = [float(random(make_item(f"i{number}"), "m", UNIT, learnt, "") or 0) for number in range(1000)]
     assert all(UNIT.holds(score) for score in drawn)
     assert min(drawn) < 0.1 and max(drawn) > 9.9 and 4.5 < sum(drawn) / 1000 < 5.5
@@ -155,12 +155,12 @@ def test_random_fills_an_interval(make_item: MakeItem, make_data: MakeData) -> N
 )
 def test_length_gives_better_scores_to_longer_texts(make_item: MakeItem, make_data: MakeData, scale: Scale, own: int, said: Score) -> None:
     others = [make_item(f"o{size}", output="x" * size, split="dev") for size in range(10, 100, 10)]
-    learnt = Learnt(make_data(others, {}))
+    learnt = TrainingCounts(make_data(others, {}))
     assert length(make_item(output="x" * own), "m", scale, learnt, "") == said
 
 
 def test_length_never_leaves_the_scale(make_item: MakeItem, make_data: MakeData) -> None:
-    learnt = Learnt(make_data([make_item("o", output="x", split="dev")], {}))
+    learnt = TrainingCounts(make_data([make_item("o", output="x", split="dev")], {}))
     assert length(make_item(output="xx"), "m", THREE, learnt, "") == 2
     assert length(make_item(output=""), "m", THREE, learnt, "") == 0
 
@@ -168,16 +168,16 @@ def test_length_never_leaves_the_scale(make_item: MakeItem, make_data: MakeData)
 def test_length_does_not_look_at_the_items_own_group(make_item: MakeItem, make_data: MakeData) -> None:
     item = make_item("own", group="g", output="xx")
     siblings = [make_item(f"s{i}", group="g", output="x") for i in range(5)]
-    assert length(item, "m", THREE, Learnt(make_data([item, *siblings], {})), "") is None
-    assert Learnt(make_data([item, *siblings, make_item("o", output="xxx")], {})).lengths(item) == {3: 1}
+    assert length(item, "m", THREE, TrainingCounts(make_data([item, *siblings], {})), "") is None
+    assert TrainingCounts(make_data([item, *siblings, make_item("o", output="xxx")], {})).lengths(item) == {3: 1}
 
 
 # The judge
 
 
 def answered(judge: BaselineJudge, item: Item, metrics: tuple[str, ...] = ("m",), *, joint: bool = False, repeat: int = 0) -> object:
-    ask = Ask(item, metrics, Condition(Variant(call="joint" if joint else "single")), repeat)
-    return json.loads(asyncio.run(judge.answer(Call("c", Prompt("p", (), {}, 1), ask))).text)
+    query = Query(item, metrics, Condition(Variant(call="joint" if joint else "single")), repeat)
+    return json.loads(asyncio.run(judge.answer(Call("c", Prompt("p", (), {}, 1), query))).text)
 
 
 def test_answers_have_the_form_that_models_are_asked_for(make_item: MakeItem, make_data: MakeData) -> None:

@@ -14,8 +14,8 @@ import pytest
 from harness.errors import FatalReply
 from harness.judges.base import NoReply
 from harness.judges.chat import TOP_TOKENS, Chat
-from harness.judges.wire import Response
-from harness.model import Ask, Call, Condition, Item, Message, Prompt, Reply, Token, parse_variant
+from harness.judges.transport import Response
+from harness.model import Call, Condition, Item, Message, Prompt, Query, Reply, Token, parse_variant
 
 SCHEMA = {"type": "object", "properties": {"justification": {"type": "string", "maxLength": 9}, "score": {"enum": [0, 1]}}}
 SAMPLING = ("temperature", "top_p", "seed", "logprobs", "top_logprobs")
@@ -25,7 +25,7 @@ Body = dict[str, Any]
 
 
 class Endpoint:
-    """Stands where the wire stands: answers as `script` says, and keeps what it was asked."""
+    """Stands in for the transport: answers as `script` says, and keeps what it was asked."""
 
     def __init__(self, script: Callable[[Body], Response]) -> None:
         self._script = script
@@ -55,8 +55,8 @@ class Endpoint:
 
 def call(variant: str = "score-only", temperature: float = 0.0, top_p: float | None = None, seed: int | None = 3) -> Call:
     prompt = Prompt("p", (Message("user", "How good?"),), SCHEMA, 10)
-    ask = Ask(Item("i", "en", "open_prompt"), ("m",), Condition(parse_variant(variant), temperature, top_p))
-    return Call("c", prompt, ask, seed)
+    query = Query(Item("i", "en", "open_prompt"), ("m",), Condition(parse_variant(variant), temperature, top_p))
+    return Call("c", prompt, query, seed)
 
 
 PROBABLE = call("score-only+probabilities")

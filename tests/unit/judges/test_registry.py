@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.content import Dataset
+from harness.data import Dataset
 from harness.errors import JudgeError, UsageError
 from harness.judges import JudgeOptions, kinds, open_judge, registry
 

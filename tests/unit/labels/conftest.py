@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from harness.content import Dataset, Library, load_folder
-from harness.labels import Imported, LabelMapping, Options, import_labels
+from harness.content import Library
+from harness.data import Dataset, load_folder
+from harness.labels import ImportOptions, ImportSummary, LabelMapping, import_labels
 from harness.model import Scale
 
 TONE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
@@ -62,12 +63,12 @@ class Into:
         self.folder = folder
         self._library = library
 
-    def __call__(self, source: Path | str, mapping: Mapping[str, Any] | None = None, **options: Any) -> Imported:
+    def __call__(self, source: Path | str, mapping: Mapping[str, Any] | None = None, **options: Any) -> ImportSummary:
         """`mapping` is laid over one that gives language, task and the scale of the metric `tone`."""
         base: dict[str, Any] = {"language": "en", "task": "chat", "metrics": {"tone": TONE}} | dict(mapping or {})
         kept = {"keep_annotators": True} | options
         return import_labels(
-            source, self.folder, LabelMapping(**{k: v for k, v in base.items() if v is not None}), Options(**kept), self._library
+            source, self.folder, LabelMapping(**{k: v for k, v in base.items() if v is not None}), ImportOptions(**kept), self._library
         )
 
     @property

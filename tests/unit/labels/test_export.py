@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import shutil
+import unicodedata
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import openpyxl
 import pytest
 
-from harness.content import Dataset, Library, load_bundled, load_folder
+from harness.content import Library
+from harness.data import Dataset, load_bundled, load_folder
 from harness.errors import ContentError, UsageError
 from harness.labels import Selection, export_labels
 from harness.labels.read import read_source
@@ -99,12 +102,12 @@ def test_metrics_languages_and_tasks_can_be_picked(data: Dataset, library: Libra
 @pytest.mark.parametrize(
     ("name", "selection", "words"),
     [
-        ("a.doc", Selection(), "which format\\? Say --format"),
+        ("a.doc", Selection(), "unknown format; pass --format"),
         ("a.csv", Selection(languages=("cs",)), "no item for 'cs'"),
-        ("a.csv", Selection(tasks=("chatt",)), "no item is of task 'chatt'. Did you mean 'chat'\\? Here: chat"),
+        ("a.csv", Selection(tasks=("chatt",)), "no item has the task 'chatt'. Did you mean 'chat'\\? Here: chat"),
         ("a.csv", Selection(metrics=("tome",)), "no metric 'tome' has a scale here. Did you mean 'tone'\\?"),
         ("a.csv", Selection(metrics=("task_quality",)), "there are no labels of these"),
-        ("a.xlsx", Selection(), r"name them with --fields \(texts here: note, output\)"),
+        ("a.xlsx", Selection(), r"name them with --fields \(its texts: note, output\)"),
         ("a.xlsx", Selection(fields=("outptu",)), "no item of task 'chat' has a text 'outptu'"),
     ],
 )
@@ -156,7 +159,7 @@ def test_a_sheet_alone_is_enough(data: Dataset, library: Library, into: Any, tmp
         ("sheet.xlsx:Chat!D5", "'nonsense' is not on the scale (Good, -, a, b)")
     ]
     assert {item.fields["output"] for item in into.data.items} == {"=1+1", "い", "う\ufffd"}
-    assert any("a sheet does not say which items share a text" in note for note in done.said)
+    assert any("a sheet does not tell which items share a text" in note for note in done.hints)
 
 
 def test_a_sheet_may_be_sorted_and_its_columns_moved(data: Dataset, folder: Path, library: Library, into: Any, tmp_path: Path) -> None:
@@ -271,10 +274,10 @@ def _renamed(book: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (_no_names, r"sheet\.xlsx:Chat!D1: nobody's name is in it; write one into this cell or give --annotator NAME"),
-        (_other_version, "a sheet of version 9; this program reads version 1"),
+        (_no_names, r"sheet\.xlsx:Chat!D1: the sheet has no name; write one into this cell or pass --annotator NAME"),
+        (_other_version, "the sheet has version 9; this program reads version 1"),
         (_no_row_of_names, "the hidden row that names the columns was changed"),
-        (_renamed, "the sheets with the answers are gone or renamed: Chat"),
+        (_renamed, "the sheets with the answers were removed or renamed: Chat"),
     ],
 )
 def test_a_sheet_that_lost_what_the_program_needs_is_refused(
@@ -344,3 +347,12 @@ def test_the_interface_escapes_what_it_shows(folder: Path, library: Library, tmp
 def test_a_project_is_of_one_task(library: Library, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="shows texts of one task; pick one with --task"):
         export_labels(load_bundled(library, ["ja"]), tmp_path / "tasks.json", library)
+
+
+def test_no_control_character_stands_in_what_is_exported(data: Dataset, library: Library, tmp_path: Path) -> None:
+    fields = {"output": "a\x1b[31m\x00\x9b2J"}
+    spoilt = [msgspec.structs.replace(item, fields=item.fields | fields, system="s\x1b\x9b") for item in data.items]
+    for name in ("a.csv", "a.jsonl", "a.json"):
+        export_labels(msgspec.structs.replace(data, items=spoilt), tmp_path / name, library, selection=Selection(fields=("output",)))
+        written = (tmp_path / name).read_text("utf-8-sig")
+        assert not any(unicodedata.category(c) == "Cc" and c not in "\r\n" for c in written), name

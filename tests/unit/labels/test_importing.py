@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from harness.content import Library
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
-from harness.labels import LabelMapping, Options, import_labels
-from harness.labels.mapping import Wide
+from harness.labels import ImportOptions, LabelMapping, import_labels
+from harness.labels.mapping import ScoreColumn
 from harness.model import Scale
 
 Written = Callable[..., Path]
@@ -42,9 +42,7 @@ def test_a_long_table_becomes_a_data_folder(written: Written, into: Any) -> None
         ("2", "en", "chat", {"output": "Ho"}),
     ]
     assert (done.rows, done.labels, done.blank, done.refused, done.items, done.annotators, done.metrics) == (3, 3, 0, (), 2, 2, ("tone",))
-    assert (
-        "columns were taken by their names: item_id = 'ID', annotator_id = 'worker', metric = 'dimension', score = 'rating'" in done.said[0]
-    )
+    assert "columns were matched by name: item_id = 'ID', annotator_id = 'worker', metric = 'dimension', score = 'rating'" in done.hints[0]
     assert into.data.scales["tone"] == Scale(kind="ordinal", classes=(0, 1, 2), best=2) and not into.refused
 
 
@@ -53,7 +51,7 @@ WIDE: dict[str, tuple[str, dict[str, Any]]] = {
     "annotators, metric in a column": ("id,metric,x,y\n1,tone,2,1\n2,tone,,0\n", {"wide_annotators": ("x", "y")}),
     "both": (
         "id,x tone,y tone\n1,2,1\n2,,0\n",
-        {"wide": (Wide("x tone", "x", "tone"), Wide("y tone", "y", "tone"))},
+        {"wide": (ScoreColumn("x tone", "x", "tone"), ScoreColumn("y tone", "y", "tone"))},
     ),
 }
 
@@ -127,7 +125,7 @@ def test_what_the_mapping_does_is_done_and_noted(written: Written, into: Any) ->
 @pytest.mark.parametrize("what", [{"flip": ("tnoe",)}, {"rename": {"tnoe": "tone"}}, {"categories": {"tnoe": {"Good": 2}}}], ids=str)
 def test_a_name_that_does_not_occur_is_a_slip_and_nothing_is_written(written: Written, into: Any, what: dict[str, Any]) -> None:
     what = what | {"metrics": {"tone": Scale(kind="ordinal", classes=(0, 1, 2)), "tnoe": WARMTH}} if "flip" in what else what
-    with pytest.raises(UsageError, match=r"tnoe: no label of this metric is in .*a\.csv \(it has: tone\)"):
+    with pytest.raises(UsageError, match=r"tnoe: .*a\.csv has no label of this metric \(it has: tone\)"):
         into(written("a.csv", LONG + "1,x,tone,2\n"), what)
     assert not into.folder.exists()
 
@@ -137,13 +135,13 @@ def test_a_name_that_does_not_occur_is_a_slip_and_nothing_is_written(written: Wr
 
 REFUSED = {
     "off the scale": ("1,x,tone,3", "'3' is not on the scale (0, 1, 2)"),
-    "empty score": ("1,x,tone,", "an empty score"),
+    "empty score": ("1,x,tone,", "the score is empty"),
     "empty item": (",x,tone,2", "no item id: the cell is empty"),
     "empty annotator": ("1,,tone,2", "no annotator: the cell is empty"),
     "empty metric": ("1,x,,2", "no metric: the cell is empty"),
-    "unknown metric": ("1,x,tome,2", "metric 'tome' has no scale; Did you mean 'tone'? give one (--scale tome=0,1,2:best=2), call it"),
-    "the same again": ("0,x,tone,2", "x has scored 'tone' of '0' before, with the same score, in a.csv:2"),
-    "contradiction": ("0,x,tone,1", "x has scored 'tone' of '0' before, with 2, not 1, in a.csv:2"),
+    "unknown metric": ("1,x,tome,2", "metric 'tome' has no scale; Did you mean 'tone'? give it one (--scale tome=0,1,2:best=2), rename it"),
+    "the same again": ("0,x,tone,2", "x already scored 'tone' of '0' with the same score in a.csv:2"),
+    "contradiction": ("0,x,tone,1", "x already scored 'tone' of '0' with 2, not 1 in a.csv:2"),
 }
 
 
@@ -173,7 +171,7 @@ def test_a_bad_language_tag_is_refused(written: Written, into: Any, tag: str, wo
 def test_an_item_that_is_another_one_in_a_later_row_is_refused(written: Written, into: Any) -> None:
     into(written("a.csv", "id,annotator,score,output\n1,x,2,Hi\n1,y,2,\n1,z,2,Ho\n"), {"metric": "tone"})
     assert [who for _, who, _, _ in into.labels] == ["x", "y"]
-    assert "'output' of item '1' is another one than in" in reasons(into)[0]
+    assert "'output' of item '1' differs from" in reasons(into)[0]
 
 
 def test_cells_of_a_workbook_are_refused_with_what_excel_made_of_them(workbook: Callable[..., Path], into: Any) -> None:
@@ -214,7 +212,7 @@ def test_rows_in_are_rows_out_and_rows_refused(
     expected = sum(any(row) for row in rows)
     if not expected:
         return
-    done = import_labels(folder / "a.csv", folder / "data", mapping, Options(keep_annotators=True), library)
+    done = import_labels(folder / "a.csv", folder / "data", mapping, ImportOptions(keep_annotators=True), library)
     assert expected == done.rows == done.labels + len(done.refused)
     assert len((folder / "data" / "labels.jsonl").read_text().splitlines()) == done.labels
 
@@ -227,24 +225,24 @@ WHOLE: dict[str, tuple[str, dict[str, Any], type[HarnessError], str]] = {
         LONG + "1,x,tone,2\n",
         {"columns": {"score": "Score", "item_id": "item"}},
         ContentError,
-        "'Score', 'item' are no columns here; the columns are: item_id, annotator_id, metric, score",
+        "'Score', 'item' are not columns; the columns are: item_id, annotator_id, metric, score",
     ),
     "a wide column that is not there": (
         "id,a\n1,2\n",
         {"wide_annotators": ("a", "b"), "metric": "tone"},
         ContentError,
-        "'b' is no column here; the columns are: id, a",
+        "'b' is not a column; the columns are: id, a",
     ),
     "no item ids": (
         "x,annotator,metric,score\n1,x,tone,2\n",
         {},
         ContentError,
-        "no column holds the items' ids; name it with --column item_id=COLUMN",
+        "no column with item ids was found; name it with --column item_id=COLUMN",
     ),
-    "no scores": ("id,annotator,metric\n1,x,tone\n", {}, ContentError, "no column holds the scores"),
-    "no metric": ("id,annotator,score\n1,x,2\n", {}, ContentError, "nothing says which metric is scored; give --metric NAME"),
-    "no annotator": ("id,metric,score\n1,tone,2\n", {}, ContentError, "nothing says who scored"),
-    "no language": (LONG + "1,x,tone,2\n", {"language": None}, UsageError, "nothing says of which language and task the items of"),
+    "no scores": ("id,annotator,metric\n1,x,tone\n", {}, ContentError, "no column with scores was found"),
+    "no metric": ("id,annotator,score\n1,x,2\n", {}, ContentError, "the metric of the scores is unknown; give --metric NAME"),
+    "no annotator": ("id,metric,score\n1,tone,2\n", {}, ContentError, "the annotator of the scores is unknown"),
+    "no language": (LONG + "1,x,tone,2\n", {"language": None}, UsageError, "the language and task of the items of"),
     "a task's texts": (
         LONG + "1,x,tone,2\n",
         {"task": "summarize"},
@@ -279,8 +277,8 @@ def test_annotators_get_pseudonyms_and_their_ids_are_nowhere(written: Written, i
     assert len(names) == 2 and all(re.fullmatch("ann-[0-9a-f]{10}", name) for name in names)
     kept = "".join(path.read_text("utf-8") for path in into.folder.iterdir())
     assert "Anna" not in kept and "Bob" not in kept
-    said = " ".join([*done.said, *done.notes, *(f"{x.place} {x.reason} {x.row}" for x in done.refused)])
-    assert "Anna" not in said.replace(str(tmp_path), "") and "Bob" not in said
+    hints = " ".join([*done.hints, *done.notes, *(f"{x.place} {x.reason} {x.row}" for x in done.refused)])
+    assert "Anna" not in hints.replace(str(tmp_path), "") and "Bob" not in hints
 
 
 def test_the_same_salt_gives_the_same_pseudonyms_and_another_one_others(
@@ -291,7 +289,7 @@ def test_the_same_salt_gives_the_same_pseudonyms_and_another_one_others(
     for number, salt in enumerate(("one", "one", "two", None, None)):
         mapping = LabelMapping(language="en", task="chat", metrics={"tone": WARMTH})
         folder = tmp_path / f"data {number}"
-        import_labels(source, folder, mapping, Options(salt_file=tmp_path / salt if salt else None), library)
+        import_labels(source, folder, mapping, ImportOptions(salt_file=tmp_path / salt if salt else None), library)
         names.append(json.loads((folder / "labels.jsonl").read_text())["annotator_id"])
     assert names[0] == names[1] and names[3] == names[4] and len(set(names)) == 3
 
@@ -300,7 +298,7 @@ def test_the_same_salt_gives_the_same_pseudonyms_and_another_one_others(
 def test_the_folder_says_what_its_annotators_are(written: Written, into: Any, asked: Any, kind: str) -> None:
     done = into(written("a.csv", LONG + "1,x,tone,2\n"), {"annotators": asked})
     assert into.data.about.annotators == kind
-    assert any("annotators are taken as anonymous" in note for note in done.said) is (asked is None)
+    assert any("annotators count as anonymous" in note for note in done.hints) is (asked is None)
 
 
 # Items from elsewhere
@@ -319,7 +317,7 @@ def test_items_of_a_data_folder_are_taken_as_they_are(written: Written, into: An
     )
     into(written("a.csv", LONG + "1,x,charm,0.5\n3,x,charm,1\n"), {"language": None, "task": None}, items=str(tmp_path / "given"))
     assert (into.folder / "items.jsonl").read_text("utf-8") == ITEMS
-    assert into.labels == [("1", "x", "charm", 0.5)] and reasons(into) == ["a.csv:3: no item is called '3'"]
+    assert into.labels == [("1", "x", "charm", 0.5)] and reasons(into) == ["a.csv:3: there is no item '3'"]
     about = into.data.about
     assert (about.id, about.licence, about.citation, list(about.metrics)) == ("data", "CC0", "One 2020", ["charm"])
 
@@ -344,7 +342,7 @@ def test_items_may_stand_in_a_file_of_their_own(written: Written, into: Any, nam
 
 def test_a_column_that_neither_table_has_is_named(written: Written, into: Any) -> None:
     base = {"language": None, "task": None, "texts": {"output": "NOWHERE"}}
-    with pytest.raises(ContentError, match="'NOWHERE' is no column here; the columns are: item_id, language"):
+    with pytest.raises(ContentError, match="'NOWHERE' is not a column; the columns are: item_id, language"):
         into(written("a.csv", LONG + "1,x,tone,2\n"), base, items=str(written("items.jsonl", ITEMS)))
 
 
@@ -368,14 +366,14 @@ def test_labels_are_added_only_when_that_is_said(written: Written, into: Any) ->
     one, two = written("1.csv", LONG + "1,x,tone,2\n"), written("2.csv", LONG + "1,y,tone,1\n2,x,tone,0\n1,x,tone,0\n")
     into(one)
     before = {path.name: path.read_bytes() for path in into.folder.iterdir()}
-    with pytest.raises(UsageError, match="holds labels already; --append adds to them"):
+    with pytest.raises(UsageError, match="already holds labels; pass --append to add to them"):
         into(two)
     assert before == {path.name: path.read_bytes() for path in into.folder.iterdir()}
     done = into(two, append=True)
     assert into.labels == [("1", "x", "tone", 2), ("1", "y", "tone", 1), ("2", "x", "tone", 0)]
     assert (done.rows, done.labels, done.items) == (3, 2, 2)
     [reason] = reasons(into)
-    assert reason.startswith("2.csv:4: x has scored 'tone' of '1' before, with 2, not 0, in ") and reason.endswith("labels.jsonl:1")
+    assert reason.startswith("2.csv:4: x already scored 'tone' of '1' with 2, not 0 in ") and reason.endswith("labels.jsonl:1")
 
 
 def test_packed_tables_are_added_to_and_stay_packed(written: Written, into: Any) -> None:
@@ -392,9 +390,9 @@ def test_packed_tables_are_added_to_and_stay_packed(written: Written, into: Any)
 @pytest.mark.parametrize(
     ("mapping", "words"),
     [
-        ({"annotators": "persistent"}, "says annotators = 'anonymous' already; 'persistent' cannot be added to it"),
-        ({"id": "other"}, "says id = 'data' already"),
-        ({"metrics": {"tone": WARMTH}}, "'tone' has the scale 0, 1, 2 in .* already"),
+        ({"annotators": "persistent"}, "already has annotators = 'anonymous'; 'persistent' cannot be added to it"),
+        ({"id": "other"}, "already has id = 'data'"),
+        ({"metrics": {"tone": WARMTH}}, "'tone' already has the scale 0, 1, 2 in "),
     ],
 )
 def test_what_contradicts_the_folder_is_refused(written: Written, into: Any, mapping: dict[str, Any], words: str) -> None:
@@ -405,7 +403,7 @@ def test_what_contradicts_the_folder_is_refused(written: Written, into: Any, map
 
 def test_another_salt_is_noticed_when_labels_are_added(written: Written, into: Any, tmp_path: Path) -> None:
     into(written("1.csv", LONG + "1,x,tone,2\n"), keep_annotators=False)
-    with pytest.raises(UsageError, match="have pseudonyms made with another salt"):
+    with pytest.raises(UsageError, match=r"the pseudonyms of the annotators in .* were made with another salt"):
         into(written("2.csv", LONG + "2,x,tone,2\n"), append=True, keep_annotators=False, salt_file=tmp_path / "other")
     into(written("2.csv", LONG + "2,x,tone,2\n"), append=True, keep_annotators=False)
     assert len({who for _, who, _, _ in into.labels}) == 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.errors import ContentError, UsageError
-from harness.labels.mapping import LabelMapping, Wide, load_mapping, parse_categories, parse_pairs, parse_scales
+from harness.labels.mapping import LabelMapping, ScoreColumn, load_mapping, parse_categories, parse_pairs, parse_scales
 from harness.model import Scale
 
 TOML = """
@@ -47,7 +47,7 @@ metric = "tone"
 def test_a_mapping_is_read_from_toml(written: Callable[..., Path]) -> None:
     mapping = load_mapping(written("map.toml", TOML), {})
     assert mapping.named_columns == {"item_id": "ID", "group": "document"} and mapping.texts == {"output": "ANSWER"}
-    assert mapping.scored_columns == (Wide("Anna tone", "Anna", "tone"),)
+    assert mapping.scored_columns == (ScoreColumn("Anna tone", "Anna", "tone"),)
     assert mapping.metrics["tone"] == Scale(kind="ordinal", classes=(0, 1, 2), best=2)
     assert (mapping.id, mapping.annotators, mapping.flip, mapping.rename) == ("mine", "persistent", ("tone",), {"flow": "fluency"})
 
@@ -76,15 +76,15 @@ def test_a_file_that_is_no_mapping_is_named_with_the_line(written: Callable[...,
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        ({"wide_annotators": ("a",), "wide_metrics": ("b",)}, r"needs its columns one by one: \[\[wide\]\]"),
+        ({"wide_annotators": ("a",), "wide_metrics": ("b",)}, r"needs \[\[wide\]\] entries"),
         ({"language": "ja", "columns": {"language": "L"}}, "language is given twice: as 'ja' for all rows, and as the column 'L'"),
-        ({"annotator": " "}, "an empty annotator_id"),
+        ({"annotator": " "}, "annotator_id is empty"),
         ({"columns": {"score": "a"}, "wide_metrics": ("b",)}, "a score column and wide columns exclude each other"),
-        ({"columns": {"score": "a", "metric": "a"}}, "the column 'a' is named for two things"),
-        ({"wide_metrics": ("a", "a")}, "the column 'a' is named for two things"),
+        ({"columns": {"score": "a", "metric": "a"}}, "the column 'a' has two roles"),
+        ({"wide_metrics": ("a", "a")}, "the column 'a' has two roles"),
         ({"rename": {"a": "b"}, "flip": ("a",)}, "metric 'a' is renamed to 'b'; use the new name"),
         ({"metrics": {"m": Scale(kind="ordinal", classes=(1,))}}, "the scale of 'm': at least two different classes are needed; found: 1"),
-        ({"metrics": {"m": Scale(kind="ordinal", classes=(1, 2), best=3)}}, "its best, 3, is none of its classes"),
+        ({"metrics": {"m": Scale(kind="ordinal", classes=(1, 2), best=3)}}, "its best, 3, is not one of its classes"),
         ({"metrics": {"m": Scale(kind="interval", min=5, max=1)}}, "min 5 is not below max 1"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
@@ -116,7 +116,7 @@ def test_scales_can_be_typed(text: str, scale: Scale) -> None:
     ("parse", "text", "words"),
     [
         (parse_scales, "m", "--scale needs NAME=VALUE; got 'm'"),
-        (parse_scales, "m=0,1:worst=0", "'worst' is none of best, kind"),
+        (parse_scales, "m=0,1:worst=0", "'worst' is not one of best, kind"),
         (parse_scales, "m=0,1:kind=fuzzy", "Invalid enum value 'fuzzy'"),
         (parse_scales, "m=0,0.5,1", "classes are whole numbers or words; for fractions give an interval"),
         (parse_categories, "Good=2", "--category needs METRIC:CATEGORY=SCORE; got 'Good=2'"),

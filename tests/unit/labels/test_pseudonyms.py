@@ -16,12 +16,12 @@ SALT = bytes(range(32))
 
 def test_a_pseudonym_is_the_beginning_of_the_keyed_hash() -> None:
     digits = hmac.new(SALT, b"Anna", hashlib.sha256).hexdigest()[:10]
-    assert Pseudonyms(SALT).of("Anna") == f"ann-{digits}" == Pseudonyms(SALT).of("Anna")
-    assert Pseudonyms(bytes(32)).of("Anna") != f"ann-{digits}"
+    assert Pseudonyms(SALT).pseudonym_for("Anna") == f"ann-{digits}" == Pseudonyms(SALT).pseudonym_for("Anna")
+    assert Pseudonyms(bytes(32)).pseudonym_for("Anna") != f"ann-{digits}"
 
 
 def test_without_a_salt_ids_are_kept() -> None:
-    assert Pseudonyms(None).of("Anna") == "Anna" and Pseudonyms(None).scrubbed("Anna") == "Anna"
+    assert Pseudonyms(None).pseudonym_for("Anna") == "Anna" and Pseudonyms(None).scrub("Anna") == "Anna"
 
 
 def test_a_collision_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,15 +31,15 @@ def test_a_collision_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(hmac, "new", lambda *_: Same())
     pseudonyms = Pseudonyms(SALT)
-    pseudonyms.of("Anna")
+    pseudonyms.pseudonym_for("Anna")
     with pytest.raises(UsageError, match="two annotators would both be called ann-0000000000"):
-        pseudonyms.of("Bob")
+        pseudonyms.pseudonym_for("Bob")
 
 
 def test_ids_are_taken_out_of_texts_but_not_out_of_words() -> None:
     pseudonyms = Pseudonyms(SALT)
-    anna, _, _ = (pseudonyms.of(name) for name in ("Anna", "w1", "17"))
-    assert pseudonyms.scrubbed("anna.xlsx: ANNA said 17, Annabel said w1") == f"{anna}.xlsx: {anna} said 17, Annabel said w1"
+    anna, _, _ = (pseudonyms.pseudonym_for(name) for name in ("Anna", "w1", "17"))
+    assert pseudonyms.scrub("anna.xlsx: ANNA said 17, Annabel said w1") == f"{anna}.xlsx: {anna} said 17, Annabel said w1"
 
 
 def test_a_salt_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_salt_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -> N
 
 
 def test_a_salt_never_lies_in_the_data(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"would lie in .*data, which is passed on to others"):
+    with pytest.raises(UsageError, match=r"would be inside .*data, which is meant to be shared"):
         read_salt(tmp_path / "data" / "deep" / ".." / "salt", outside=tmp_path / "data")
     assert not (tmp_path / "data").exists()
 

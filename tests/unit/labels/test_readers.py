@@ -17,7 +17,7 @@ import pytest
 from harness.errors import ContentError, UsageError
 from harness.labels import table as limits
 from harness.labels.read import KINDS, read_source
-from harness.labels.table import Table, Unreadable
+from harness.labels.table import SourceTable, Unreadable
 from harness.tables import to_csv, write_parquet
 
 Written = Callable[..., Path]
@@ -25,11 +25,11 @@ ROWS = [{"item_id": "a", "score": "2"}, {"item_id": "ž", "score": "1"}]
 CSV = "item_id,score\na,2\nž,1\n"
 
 
-def cells(table: Table) -> list[dict[str, Any]]:
+def cells(table: SourceTable) -> list[dict[str, Any]]:
     return [record.cells for record in table.records]
 
 
-def places(table: Table, column: str | None = None) -> list[str]:
+def places(table: SourceTable, column: str | None = None) -> list[str]:
     return [record.place(column).rpartition("/")[2] for record in table.records]
 
 
@@ -100,8 +100,8 @@ def test_texts_that_were_guarded_against_formulas_come_back(written: Written) ->
     [
         ("", "a.csv: the file is empty"),
         ("\n \n", "a.csv: the file is empty"),
-        ("item_id,score\n", "a.csv:1: only a line with the columns' names is here, and no rows"),
-        ("item_id,score\n,\n", "a.csv:1: only a line"),
+        ("item_id,score\n", "a.csv:1: the file has column names but no rows"),
+        ("item_id,score\n,\n", "a.csv:1: the file has column names"),
         ("a,b, a\n1,2,3\n", "a.csv:1: 2 columns are called 'a'"),
         ("a,b\n1,2\n3\n", "a.csv:3: 1 cells where the header has 2 columns"),
         ("a,b\n1,2\n3,4,5\n", "a.csv:3: 3 cells where the header has 2 columns"),
@@ -178,8 +178,8 @@ def _error(sheet: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "column", "words"),
     [
-        (_merge, "item_id", "the cell is part of the merged range A2:A3; take the merge away and fill every cell"),
-        (_formulas, "score", "the formula =1+1 has no value stored with it; open and save the file in a spreadsheet program"),
+        (_merge, "item_id", "the cell is part of the merged range A2:A3; unmerge it and fill every cell"),
+        (_formulas, "score", "the formula =1+1 has no stored value; open and save the file in a spreadsheet program"),
         (_error, "score", "the cell holds Excel's error #DIV/0!"),
     ],
 )
@@ -227,7 +227,7 @@ def test_of_several_sheets_the_first_filled_one_is_read_and_said(workbook: Calla
     book["More"].append(["b"])
     book.save(path)
     table = read_source(str(path))
-    assert table.notes == ["read is the sheet 'Scores'; --sheet picks another (More)"]
+    assert table.notes == ["the sheet 'Scores' was read; choose another with --sheet (More)"]
     assert cells(read_source(str(path), worksheet="More")) == [{"item_id": "b"}]
     with pytest.raises(UsageError, match="has no such sheet; it has: Empty, Scores, More"):
         read_source(str(path), worksheet="Other")
@@ -237,13 +237,13 @@ def test_of_several_sheets_the_first_filled_one_is_read_and_said(workbook: Calla
 @pytest.mark.parametrize(
     ("rows", "change", "words"),
     [
-        ([], lambda sheet: None, "book.xlsx: no sheet holds anything"),
-        ([["item_id", "score"]], lambda sheet: None, "book.xlsx:Scores!1: only a row with the columns' names is here"),
+        ([], lambda sheet: None, "book.xlsx: all sheets are empty"),
+        ([["item_id", "score"]], lambda sheet: None, "book.xlsx:Scores!1: the sheet has column names but no rows"),
         ([["a", "a"], [1, 2]], lambda sheet: None, "book.xlsx:Scores!1: 2 columns are called 'a'"),
         (
             [["a", "b"], [1, 2]],
             lambda sheet: sheet.merge_cells("A1:B1"),
-            "book.xlsx:Scores!1: in the row of the columns' names, the cell is part",
+            "book.xlsx:Scores!1: in the row of column names: the cell is part",
         ),
     ],
     ids=["empty", "header", "twice", "merged header"],
@@ -275,7 +275,7 @@ def test_a_cell_in_the_last_corner_costs_nothing(workbook: Callable[..., Path]) 
 def test_merges_of_millions_of_cells_are_refused_unvisited(workbook: Callable[..., Path]) -> None:
     path = workbook([["item_id", "score"], ["a", 1]], _merge)
     _edit(path, "xl/worksheets/sheet1.xml", b'ref="A2:A3"', b'ref="A2:XFD1048576"')
-    assert complaint(path) == "book.xlsx: 17179852800 cells are merged, more than 1000000; take the merges away"
+    assert complaint(path) == "book.xlsx: 17179852800 cells are merged, more than 1000000; unmerge them"
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_an_empty_parquet_file_is_refused(tmp_path: Path) -> None:
 
 def test_the_kind_can_be_forced(written: Written) -> None:
     path = written("labels.dump", CSV)
-    with pytest.raises(UsageError, match="what kind of file is it\\? Say --from with one of csv, tsv"):
+    with pytest.raises(UsageError, match="unknown kind of file; pass --from with one of csv, tsv"):
         read_source(str(path))
     assert cells(read_source(str(path), kind="csv")) == ROWS
     assert "xlsx" in KINDS and "not a readable Excel workbook" in complaint(path, kind="xlsx")
@@ -370,7 +370,7 @@ def test_an_option_of_another_kind_is_refused(written: Written, options: dict[st
 
 
 def test_a_source_that_is_not_there_or_a_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is not there"):
+    with pytest.raises(UsageError, match="does not exist"):
         read_source(str(tmp_path / "none.csv"))
-    with pytest.raises(UsageError, match="is a folder; of folders, only those that the datasets library's save_to_disk wrote"):
+    with pytest.raises(UsageError, match="is a folder; only folders written by save_to_disk of the datasets library"):
         read_source(str(tmp_path))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.labels.scores import Refusal, flipped, id_text, read_score, require_flippable
+from harness.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
 from harness.labels.table import Unreadable
 from harness.model import Scale
 
@@ -59,23 +59,28 @@ def test_a_cell_is_read_as_the_point_that_it_means(cell: Any, scale: Scale, scor
         ("nan", INTERVAL, "not on the scale"),
         (float("nan"), INTERVAL, "not on the scale"),
         (float("inf"), OPEN, "not on the scale"),
-        ("", ORDINAL, "an empty score"),
-        (None, ORDINAL, "an empty score"),
-        ("good", WORDS, "it is written 'Good' there"),
+        ("", ORDINAL, "the score is empty"),
+        (None, ORDINAL, "the score is empty"),
+        ("good", WORDS, "the scale has 'Good'"),
         (True, ORDINAL, "the truth value TRUE where a score should be"),
         ([1, 2], ORDINAL, "a list of 2 where one score should be"),
         ({"a": 1}, ORDINAL, "an object where one score should be"),
         (datetime.datetime(2024, 5, 1), ORDINAL, "Excel turned it into the date 2024-05-01; format the column as text"),
         (datetime.time(1, 30), ORDINAL, "Excel turned it into the time 01:30:00"),
-        ("1-May", ORDINAL, "it looks like a date that a spreadsheet made of it"),
+        ("1-May", ORDINAL, "it looks like a date made by a spreadsheet program"),
         ("1,234", OPEN, "'1,234' may mean 1.234 or 1234; write it with a decimal point"),
         (Unreadable("the cell is merged"), ORDINAL, "the cell is merged"),
         ("x" * 1000, ORDINAL, "…' is not on the scale"),
+        ("²", ORDINAL, "'²' is not on the scale (0, 1, 2)"),
+        ("₂", ORDINAL, "is not on the scale"),
+        ("①", ORDINAL, "is not on the scale"),
+        ("1²", OPEN, "is not on the scale"),
+        ("1½", OPEN, "is not on the scale"),
     ],
     ids=lambda value: str(value)[:20] if not isinstance(value, Scale) else value.kind,
 )
 def test_what_means_no_point_is_refused_with_the_reason(cell: Any, scale: Scale, words: str) -> None:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(UnreadableScore) as caught:
         read_score(cell, scale)
     assert words in str(caught.value) and len(str(caught.value)) < 200
 
@@ -89,13 +94,13 @@ def test_categories_come_first_and_know_truth_values(cell: Any, score: Any) -> N
 
 @given(st.integers(0, 2))
 def test_flipping_twice_changes_nothing_and_once_mirrors(score: int) -> None:
-    assert flipped(flipped(score, ORDINAL), ORDINAL) == score
-    assert flipped(score, ORDINAL) == 2 - score
+    assert reverse_score(reverse_score(score, ORDINAL), ORDINAL) == score
+    assert reverse_score(score, ORDINAL) == 2 - score
 
 
 def test_an_interval_is_flipped_around_its_middle() -> None:
-    assert flipped(2, INTERVAL) == 4 and isinstance(flipped(2, INTERVAL), int)
-    assert flipped(1.5, INTERVAL) == 4.5
+    assert reverse_score(2, INTERVAL) == 4 and isinstance(reverse_score(2, INTERVAL), int)
+    assert reverse_score(1.5, INTERVAL) == 4.5
 
 
 @pytest.mark.parametrize(
@@ -116,5 +121,5 @@ def test_an_id_is_text_as_it_was_written(cell: Any, text: str) -> None:
     "cell", [None, " ", True, ["a"], datetime.date(2024, 5, 1), Unreadable("merged"), float("nan")], ids=lambda cell: type(cell).__name__
 )
 def test_what_can_be_no_id_is_refused(cell: Any) -> None:
-    with pytest.raises(Refusal):
+    with pytest.raises(UnreadableScore):
         id_text(cell, "item id")

@@ -46,7 +46,7 @@ def test_what_is_skipped_or_no_score_is_counted(written: Written, into: Any) -> 
     tasks = [task(1, annotation(5, choice("tone", "2"), comment), annotation(6, choice("tone", "1"), cancelled=True), item_id="a")]
     done = into(written("export.json", tasks))
     assert (done.rows, done.labels, done.left_out) == (1, 1, 2)
-    assert "1 annotations that were skipped: left out" in done.said
+    assert "1 annotations that were skipped: left out" in done.hints
 
 
 def test_several_choices_are_refused_at_their_record(written: Written, into: Any) -> None:
@@ -59,7 +59,7 @@ def test_several_choices_are_refused_at_their_record(written: Written, into: Any
 def test_items_without_an_id_of_ours_are_called_by_the_tasks_number(written: Written, into: Any) -> None:
     done = into(written("export.json", [task(7, annotation(5, choice("tone", "2")), text="Hi")]), {"texts": {"output": "text"}})
     assert into.data.items[0].item_id == "7" and into.data.items[0].fields == {"output": "Hi"}
-    assert "the tasks' data have no item_id: items are called by Label Studio's task ids" in done.said
+    assert "the tasks' data have no item_id: items are named by Label Studio's task ids" in done.hints
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_items_without_an_id_of_ours_are_called_by_the_tasks_number(written: Wri
     [
         ([task(1, item_id="a")], "no task has a finished annotation with a score in it"),
         ([task(1), {"id": 2}], r"record 2: not a task of Label Studio's full JSON export"),
-        ([task(1, {"result": [{"type": "choices", "value": 3}]})], r"record 1 \(id 1\): its annotations are not of Label Studio's form"),
-        ([task(1, {"result": 3})], r"record 1 \(id 1\): its annotations are not of Label Studio's form"),
+        ([task(1, {"result": [{"type": "choices", "value": 3}]})], r"record 1 \(id 1\): its annotations do not have Label Studio's form"),
+        ([task(1, {"result": 3})], r"record 1 \(id 1\): its annotations do not have Label Studio's form"),
     ],
 )
 def test_what_is_no_full_export_is_refused(written: Written, tasks: Any, words: str) -> None:
@@ -139,8 +139,8 @@ def test_metadata_are_columns(written: Written, into: Any) -> None:
     [
         ([NESTED[1]], "no record has a submitted response"),
         ([NESTED[0], {"id": "b"}], "record 2: not an Argilla record"),
-        ([NESTED[0] | {"responses": {"tone": [3]}}], r"record 1 \(id a\): its responses are not of Argilla's form"),
-        ([FLAT[0] | {"tone.responses.users": ["u1"]}], r"record 1 \(id a\): its responses are not of Argilla's form"),
+        ([NESTED[0] | {"responses": {"tone": [3]}}], r"record 1 \(id a\): its responses do not have Argilla's form"),
+        ([FLAT[0] | {"tone.responses.users": ["u1"]}], r"record 1 \(id a\): its responses do not have Argilla's form"),
     ],
 )
 def test_what_is_no_argilla_export_is_refused(written: Written, content: Any, words: str) -> None:
@@ -180,7 +180,7 @@ def test_of_several_splits_one_is_named(tmp_path: Path) -> None:
 def test_a_damaged_data_set_is_refused(tmp_path: Path) -> None:
     path = _saved(tmp_path / "saved", splits=False)
     next(path.glob("*.arrow")).write_bytes(b"nothing")
-    with pytest.raises(ContentError, match="not a data set that save_to_disk wrote whole"):
+    with pytest.raises(ContentError, match="not a complete data set of save_to_disk"):
         read_source(str(path))
 
 

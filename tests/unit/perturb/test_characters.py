@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from harness.content.lexicons import lexicon_for
+from harness.content.library import bundled_lexicons
 from harness.perturb import Chance, Perturbed
-from harness.perturb.keys import _neighbours, slip
+from harness.perturb.keys import add_typo, adjacent_keys
 from harness.text import graphemes
 
 
@@ -61,7 +63,8 @@ def test_half_of_the_words_get_a_typo(output: Callable[..., str], language: str,
 
 
 def _slips(word: str, language: str) -> set[str | None]:
-    return {slip(word, language, Chance(seed)) for seed in range(400)}
+    keys = adjacent_keys(language, lexicon_for(language, bundled_lexicons()).keyboard)
+    return {add_typo(word, keys, Chance(seed)) for seed in range(400)}
 
 
 def test_all_slips_of_a_word_of_two_letters() -> None:
@@ -90,9 +93,20 @@ def test_languages_without_a_latin_keyboard_have_no_neighbouring_keys(language: 
     assert _slips("zzz", language) == {"zz", "zzzz"}
 
 
-@pytest.mark.parametrize("layout", ["qwerty", "qwertz", "azerty"])
-def test_neighbours_are_mutual(layout: str) -> None:
-    beside = _neighbours(layout)
+def test_a_lexicon_brings_keys_of_any_script() -> None:
+    keys = adjacent_keys("ru", ("йцукенгшщзхъ", "фывапролджэ", "ячсмитьбю"))
+    typed = {add_typo("ппп", keys, Chance(seed)) for seed in range(400)}
+    assert {one[0] for one in typed if one and one[1:] == "пп"} == set("ар" + "ен" + "ми")  # beside, above, below
+
+
+def test_a_key_without_neighbours_is_never_missed() -> None:
+    keys = adjacent_keys("xx", ("a",))
+    assert {add_typo("aaa", keys, Chance(seed)) for seed in range(100)} == {"aa", "aaaa"}
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "nl"], ids=["qwerty", "qwertz", "azerty", "no lexicon"])
+def test_neighbours_are_mutual(language: str) -> None:
+    beside = adjacent_keys(language, lexicon_for(language, bundled_lexicons()).keyboard)
     assert sorted(beside) == [chr(code) for code in range(ord("a"), ord("z") + 1)]
     assert all(one in beside[other] for one in beside for other in beside[one])
 

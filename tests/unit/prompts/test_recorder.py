@@ -59,7 +59,7 @@ def test_roles_become_messages_in_order() -> None:
 def test_the_hole_becomes_schema_and_room() -> None:
     _, schema, max_tokens = record(program("a", "b"))
     assert schema == SCHEMA and max_tokens == 77
-    assert list(schema["properties"]) == ["why", "score"]  # the order is part of the question
+    assert list(schema["properties"]) == ["why", "score"]  # the order of keys is part of the prompt
 
 
 @pytest.mark.parametrize("text", UNTRUSTED, ids=range(len(UNTRUSTED)))

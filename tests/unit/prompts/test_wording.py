@@ -11,39 +11,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.content import Library
-from harness.content.specs import PLACEHOLDERS, Words
+from harness.content.specs import PLACEHOLDERS, PromptWords
 from harness.errors import ContentError, UsageError
 from harness.model import Item, Variant, parse_variant
-from harness.prompts import Question, english, own
-from harness.prompts.frames import render
-from harness.prompts.programs import put
+from harness.prompts import PromptSpec, english_wording, own_language_wording
+from harness.prompts.programs import fill_placeholders
+from harness.prompts.templates import render_template
 from harness.prompts.wording import ENGLISH
 
-MakeQuestion = Callable[..., Question]
+MakeSpec = Callable[..., PromptSpec]
 
 # Putting values in
 
 
 def test_a_value_stands_where_its_name_is() -> None:
-    assert put("{first}, then {second}", first="a", second="b") == "a, then b"
-    assert put("{second}{first}{second}", first="a", second="b") == "bab"
-    assert put("nothing", first="a") == "nothing"
+    assert fill_placeholders("{first}, then {second}", first="a", second="b") == "a, then b"
+    assert fill_placeholders("{second}{first}{second}", first="a", second="b") == "bab"
+    assert fill_placeholders("nothing", first="a") == "nothing"
 
 
 @pytest.mark.parametrize("template", ["{", "}", "{}", "{ first }", "{First}", "{first!r}", "{first", "{{other}}", "{0}", '{"score": 1}'])
 def test_what_stands_in_braces_and_is_no_value_stays(template: str) -> None:
-    assert put(template, first="a") == template
+    assert fill_placeholders(template, first="a") == template
 
 
 @pytest.mark.parametrize("value", ["{second}", "{first}", "{", "}", "{}", "%s", "\\1", "{first.__class__}"])
 def test_values_are_never_read_as_templates(value: str) -> None:
-    assert put("<{first}|{second}>", first=value, second="b") == f"<{value}|b>"
+    assert fill_placeholders("<{first}|{second}>", first=value, second="b") == f"<{value}|b>"
 
 
 @given(st.text("{}ab"), st.text("{}ab"), st.text("{}ab"))
 def test_putting_a_value_in_changes_nothing_else(before: str, value: str, after: str) -> None:
-    assert put(f"{before}\0{{x}}\0{after}".replace("{a}", "").replace("{b}", ""), x=value).count("\0") == 2
-    assert put(before + after, x=value) == before + after
+    assert fill_placeholders(f"{before}\0{{x}}\0{after}".replace("{a}", "").replace("{b}", ""), x=value).count("\0") == 2
+    assert fill_placeholders(before + after, x=value) == before + after
 
 
 # English
@@ -52,14 +52,14 @@ def test_putting_a_value_in_changes_nothing_else(before: str, value: str, after:
 def test_english_words_hold_just_the_names_that_are_put_in() -> None:
     for key, text in msgspec.structs.asdict(ENGLISH).items():
         names = PLACEHOLDERS.get(key, ())
-        filled = put(text, **dict.fromkeys(names, "value"))
+        filled = fill_placeholders(text, **dict.fromkeys(names, "value"))
         assert "{" not in filled and filled.count("value") == text.count("value") + len(names), key
 
 
 def test_english_speaks_of_any_language(library: Library) -> None:
     task, rubric = library.task("open_prompt"), library.rubric("task_quality")
     for tag, name in (("ja", "Japanese"), ("pt-BR", "Portuguese"), ("zh", "Chinese")):
-        wording = english(task, (rubric,), tag)
+        wording = english_wording(task, (rubric,), tag)
         assert wording.words is ENGLISH and name in wording.language_name
         assert wording.task.fields == {key: field.title for key, field in task.fields.items()}
         assert list(wording.rubrics) == ["task_quality"] and list(wording.rubrics["task_quality"].criteria) == ["0", "1", "2"]
@@ -71,17 +71,17 @@ def test_english_speaks_of_any_language(library: Library) -> None:
 @pytest.mark.parametrize(("tag", "name"), [("ja", "日本語"), ("cs", "čeština")])
 def test_own_words_are_the_packs_and_call_the_language_by_its_own_name(library: Library, tag: str, name: str) -> None:
     task, rubric = library.task("open_prompt"), library.rubric("task_quality")
-    wording, told = own(library, task, (rubric,), tag), library.instructions(tag)
+    wording, told = own_language_wording(library, task, (rubric,), tag), library.instructions(tag)
     assert wording.language_name == name
     assert wording.words == told.words and wording.task == told.tasks["open_prompt"]
     assert wording.rubrics == {"task_quality": told.rubrics["task_quality"]}
 
 
-def test_a_prompt_in_the_own_language_has_no_english_but_keys_and_names(make_question: MakeQuestion, library: Library) -> None:
+def test_a_prompt_in_the_own_language_has_no_english_but_keys_and_names(make_spec: MakeSpec, library: Library) -> None:
     for variant in ("own-language", "joint+detailed+own-language", "score-only+own-language"):
-        question = make_question(parse_variant(variant), language="cs")
-        item = Item("i", "cs", "summarize", fields={name: "Text." for name in question.present})
-        told = "\n".join(message.content for message in render(question).fill(item).messages)
+        spec = make_spec(parse_variant(variant), language="cs")
+        item = Item("i", "cs", "summarize", fields={name: "Text." for name in spec.text_names})
+        told = "\n".join(message.content for message in render_template(spec).fill(item).messages)
         ours = msgspec.structs.asdict(ENGLISH).values()
         assert not [
             words for words in ours if words.partition("{")[0].strip() and len(words) > 12 and words.partition("{")[0] in told + "\0"
@@ -105,15 +105,15 @@ def pack(library: Library, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Lib
 
 def test_without_instructions_the_packs_that_have_some_are_named(library: Library) -> None:
     with pytest.raises(UsageError, match=r"no instructions in 'el' for the variant own-language\.\n +here: cs, ja"):
-        own(library, library.task("open_prompt"), (), "el")
+        own_language_wording(library, library.task("open_prompt"), (), "el")
 
 
 def test_a_task_or_rubric_that_is_not_translated_is_named_with_the_file(pack: Callable[..., Library], library: Library) -> None:
     here = pack(tasks={"open_prompt": library.instructions("cs").tasks["open_prompt"]}, rubrics={})
-    with pytest.raises(ContentError, match=r"el/instructions\.toml: no \[tasks\.summarize\] here"):
-        own(here, here.task("summarize"), (), "el")
-    with pytest.raises(ContentError, match=r"el/instructions\.toml: no \[rubrics\.task_quality\] here"):
-        own(here, here.task("open_prompt"), (here.rubric("task_quality"),), "el")
+    with pytest.raises(ContentError, match=r"el/instructions\.toml: \[tasks\.summarize\] is missing"):
+        own_language_wording(here, here.task("summarize"), (), "el")
+    with pytest.raises(ContentError, match=r"el/instructions\.toml: \[rubrics\.task_quality\] is missing"):
+        own_language_wording(here, here.task("open_prompt"), (here.rubric("task_quality"),), "el")
 
 
 def test_a_translation_with_gaps_is_refused(pack: Callable[..., Library], library: Library) -> None:
@@ -123,19 +123,19 @@ def test_a_translation_with_gaps_is_refused(pack: Callable[..., Library], librar
     rubric = msgspec.structs.replace(told.rubrics["task_quality"], criteria=criteria)
     here = pack(tasks=told.tasks | {"open_prompt": task}, rubrics=told.rubrics | {"task_quality": rubric})
     with pytest.raises(ContentError, match=r"\[tasks\.open_prompt\.fields\] lacks output; translate it"):
-        own(here, here.task("open_prompt"), (), "el")
+        own_language_wording(here, here.task("open_prompt"), (), "el")
     with pytest.raises(ContentError, match=r"\[rubrics\.task_quality\.criteria\] lacks 1; translate it"):
-        own(here, here.task("summarize"), (here.rubric("task_quality"),), "el")
+        own_language_wording(here, here.task("summarize"), (here.rubric("task_quality"),), "el")
 
 
-def test_braces_in_content_reach_the_prompt_as_they_are(pack: Callable[..., Library], make_question: MakeQuestion) -> None:
-    words: Words = msgspec.structs.replace(ENGLISH, system="Say {language} or {nothing} or {0}.", question="{title}? {score}")
+def test_braces_in_content_reach_the_prompt_as_they_are(pack: Callable[..., Library], make_spec: MakeSpec) -> None:
+    words: PromptWords = msgspec.structs.replace(ENGLISH, system="Say {language} or {nothing} or {0}.", question="{title}? {score}")
     here = pack(words=words)
     rubric = here.rubric("task_quality")
-    wording = own(here, here.task("open_prompt"), (rubric,), "el")
-    question = Question(wording, {rubric.id: rubric.scale}, Variant(language="own"), "el", ("prompt", "output"))
+    wording = own_language_wording(here, here.task("open_prompt"), (rubric,), "el")
+    spec = PromptSpec(wording, {rubric.id: rubric.scale}, Variant(language="own"), "el", ("prompt", "output"))
     told, asked = (
-        render(question).fill(Item("i", "el", "open_prompt", fields={"prompt": "{score}", "output": "{title} {language}"})).messages
+        render_template(spec).fill(Item("i", "el", "open_prompt", fields={"prompt": "{score}", "output": "{title} {language}"})).messages
     )
     assert told.content.startswith("Say {language} or {nothing} or {0}.")
     assert f"{wording.rubrics['task_quality'].title}? {{score}}" in asked.content

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from harness.render.ablations import render_ablations
+from harness.render.ablations import render_ablations, shown_ablations
 
 KEY: dict[str, Any] = {
     "language": "ja",
@@ -96,7 +96,7 @@ def shown() -> Callable[..., str]:
 
 def test_sensitivity(shown: Callable[..., str]) -> None:
     text = shown(perturbations=section({**KEY, **MOVED}, {**KEY, "language": "zh", **MOVED, **STUCK}))
-    assert "Sensitivity is how often the text as it is scores above the changed one, ties counting half." in words(text)
+    assert "Sensitivity is how often the original scores above the changed text, ties counting half." in words(text)
     assert "above ½ (the changed text is found worse) in 1, below ½ in 0 of 1 rows" in words(text)
     assert "In 1 rows no text could be changed: that is not insensitivity." in words(text)
     line = next(line for line in text.splitlines() if line.startswith("ja"))
@@ -106,16 +106,20 @@ def test_sensitivity(shown: Callable[..., str]) -> None:
 
 
 def test_what_all_rows_share_stands_above_and_what_says_nothing_is_dropped(shown: Callable[..., str]) -> None:
-    text = shown(perturbations=section({**KEY, **MOVED}, {**KEY, "language": "zh", **MOVED}))
+    sections = {"perturbations": section({**KEY, **MOVED}, {**KEY, "language": "zh", **MOVED})}
+    text = shown(**sections)
     assert "metric linguistic acceptability, judge local/model, variant single, temperature 0, perturbation shuffle-words:0.1" in text
-    header = next(line for line in text.splitlines() if line.startswith("language "))
-    assert header.split() == ["language", "n", "should", "fell", "rose", "stayed", "sensitivity", "[95", "%]", "from", "achieved"]
+    headings = ["language", "pairs", "should", "fell [95 %]", "rose [95 %]", "stayed [95 %]", "sensitivity [95 %]", "from", "achieved"]
+    [table] = shown_ablations(sections)[0].tables
+    assert [heading.text for heading in table.headings] == headings
+    for heading in table.headings:
+        assert heading.key or f"\n{heading.text.removesuffix(' [95 %]')}: " in text
 
 
 def test_where_nothing_can_be_said_the_reason_stands(shown: Callable[..., str]) -> None:
     row = {name: value for name, value in {**KEY, **MOVED, **STUCK}.items() if not name.startswith("realised_")}
     text = shown(perturbations=section(row | {"should": None}))
-    assert "Nothing can be said: no text could be changed." in text and "–" not in text
+    assert "No result: no text could be changed." in text and "–" not in text
 
 
 def test_variants_are_compared(shown: Callable[..., str]) -> None:

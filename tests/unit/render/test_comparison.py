@@ -11,8 +11,9 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from harness.analyse import Cell, Comparison, LabelCheck
-from harness.analyse.texts import Misplaced
-from harness.render.comparison import coefficient, render_comparison, render_label_check, show
+from harness.analyse.texts import WrongLanguageText
+from harness.render.comparison import render_comparison, render_label_check, show
+from harness.render.numbers import coefficient
 
 MakeCell = Callable[..., Cell]
 MakeComparison = Callable[..., Comparison]
@@ -49,7 +50,7 @@ def test_every_number_stands_in_its_column(make_cell: MakeCell, make_comparison:
     text = shown(render_comparison(make_comparison(make_cell())))
     assert "Czech · čeština (cs)" in text
     for piece in (
-        "task_quality",
+        "task quality",
         "18",
         "13",
         "46 % [18–77] ‡",
@@ -85,20 +86,20 @@ def test_languages_have_headings_and_keys_that_tell_nothing_apart_no_column(make
         "All languages",
     ]
     head = next(line for line in text.splitlines() if line.startswith("metric"))
-    assert "judge" in head.split("PA")[0] and "variant" not in head
+    assert "judge" in head.split("agreement")[0] and "variant" not in head
 
 
 def test_a_pair_has_columns_of_its_own(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
     versus = {"with": "openai/two", "diff": 0.1, "ci": (0.05, 0.15), "p": 0.01, "q": 0.0001}
     text = shown(render_comparison(make_comparison(make_cell(versus=versus), make_cell(judge="openai/two"))))
-    assert "− other" in text and "+10 [+5 to +15]" in text and "<.001" in text
-    assert "− other" not in shown(render_comparison(make_comparison(make_cell())))
+    assert "judge − other" in text and "+10 [+5 to +15]" in text and "<.001" in text
+    assert "judge − other" not in shown(render_comparison(make_comparison(make_cell())))
 
 
 def test_systems_have_columns_of_their_own(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
     text = shown(render_comparison(make_comparison(make_cell(kendall_tau=0.8, kendall_tau_ci=(0.6, 0.9), n=5), level="system")))
-    assert "Kendall τ" in text and ".80 [.60 .90]" in text and "intervals resample texts and keep the systems" in text
-    assert "PA [95 %]" not in text
+    assert "Kendall's τ" in text and ".80 [.60 .90]" in text and "intervals resample texts and keep the systems" in text
+    assert "agreement" not in text
 
 
 def test_class_shares_by_agreement_are_shown_if_asked_for(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
@@ -204,7 +205,7 @@ def test_what_deserves_a_look_is_listed_up_to_a_number(make_check: Callable[...,
     found = make_check(
         flagged=(flag,) * 9,
         duplicates=(["a", "b"],),
-        misplaced=(Misplaced("c", "output", "cs", "de", 0.99),),
+        misplaced=(WrongLanguageText("c", "output", "cs", "de", 0.99),),
         languages_unknown=("ch",),
         notes=("Mind this.",),
     )

@@ -13,7 +13,7 @@ import pytest
 
 from harness.analyse import Cell, Comparison
 from harness.errors import UsageError
-from harness.render.figures import draw_by_agreement, draw_figures
+from harness.render.figures import by_agreement, draw_by_agreement, draw_figures
 
 pytest.importorskip("matplotlib")
 
@@ -174,7 +174,7 @@ def test_agreement_stands_beside_people_where_there_are_two(tmp_path: Path) -> N
     alone = [{**one, "human_pa": None, "human_pa_ci": None, "pa_pairwise": None, "pa_pairwise_ci": None} for one in levels()]
     draw_figures(report(variants=alone), tmp_path)
     found = drawn_texts(tmp_path, "agreement.svg")
-    assert "people, on the same items" not in found and any("no human figure" in text for text in found)
+    assert "people, on the same items" not in found and any("cannot be compared with people" in text for text in found)
 
 
 def test_what_could_not_be_changed_is_said_in_the_figure(tmp_path: Path) -> None:
@@ -221,4 +221,33 @@ def test_figures_of_a_report_need_matplotlib(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UsageError, match=r"pip install 'judge-harness\[figures\]'"):
         draw_figures(EVERYTHING, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_cells_are_called_by_all_that_tells_them_apart(make_cell: MakeCell, make_comparison: MakeComparison, tmp_path: Path) -> None:
+    cells = [make_cell(judge=f"openai/j{n}", distribution_by_agreement=BY_AGREEMENT) for n in range(2)]
+    draw_by_agreement(make_comparison(*cells), tmp_path / "figure.svg")
+    assert {"openai/j0", "openai/j1"} <= set(" ".join(texts((tmp_path / "figure.svg").read_bytes())).split())
+
+
+def test_panels_share_no_axis_which_would_take_minutes_of_many_judges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call on an axis goes on to all that share it: the square of the number of panels."""
+    from matplotlib.figure import Figure
+
+    shared = []
+    made = Figure.subplots
+
+    def subplots(figure: Figure, *size: Any, **options: Any) -> Any:
+        shared.append({name for name in ("sharex", "sharey") if options.get(name)} | {str(figure.get_layout_engine())})
+        return made(figure, *size, **options)
+
+    monkeypatch.setattr(Figure, "subplots", subplots)
+    by_agreement.draw_distributions([{"language": "cs", "distribution_by_agreement": BY_AGREEMENT}] * 3, "s")
+    assert shared == [{"None"}]
+
+
+def test_more_cells_than_a_figure_holds_are_refused(make_cell: MakeCell, make_comparison: MakeComparison, tmp_path: Path) -> None:
+    cells = [make_cell(judge=f"openai/j{n}", distribution_by_agreement=BY_AGREEMENT) for n in range(101)]
+    with pytest.raises(UsageError, match=r"a figure holds 100 cells at most, and 101 have .*--where judge=NAME"):
+        draw_by_agreement(make_comparison(*cells), tmp_path / "figure.svg")
     assert not list(tmp_path.iterdir())

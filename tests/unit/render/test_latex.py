@@ -58,6 +58,16 @@ def test_whatever_a_key_may_be_is_text(value: object, text: str) -> None:
     assert escape(value) == text
 
 
+@pytest.mark.parametrize("name", ["*", "[1cm]", "* x", " [x", "\n*"])
+def test_a_row_that_begins_like_an_option_of_the_line_before_is_text(
+    name: str, make_cell: MakeCell, make_comparison: MakeComparison
+) -> None:
+    """After `\\\\`, in the next line too, a star and a bracket would be taken for an option."""
+    assert escape(name) == "{}" + " ".join(name.split())
+    written = to_latex(make_comparison(make_cell(language=name), make_cell(language="cs")))
+    assert not any(line.lstrip().startswith(("*", "[")) for line in written.splitlines())
+
+
 @pytest.mark.parametrize("name", ["task_quality", "50%", "a&b", "$x$", "x^2", r"\input{secret}", "}{", "日本語", "~", "#1"])
 def test_a_table_has_equal_rows_and_balanced_braces_whatever_it_names(
     make_cell: MakeCell, make_comparison: MakeComparison, name: str
@@ -74,9 +84,12 @@ def test_a_table_has_equal_rows_and_balanced_braces_whatever_it_names(
 def test_numbers_come_with_their_intervals_and_what_is_undefined_is_a_dash(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
     head, one, other = rows(to_latex(make_comparison(make_cell(), make_cell(undefined=True, metric="hallucination"))))
     shown, absent = after(head, one), after(head, other)
-    assert shown["{PA ()}"] == ("45.7", "{$[18.1, 76.9]$}") and shown["{$-$ baseline}"] == ("-33.3", "{$[-54.0, -13.0]$}")
+    assert shown["{agreement ()}"] == ("45.7", "{$[18.1, 76.9]$}") and shown["{judge $-$ baseline (points)}"] == (
+        "-33.3",
+        "{$[-54.0, -13.0]$}",
+    )
     assert shown["{Cohen's $\\kappa$}"] == ("0.210", "{$[-0.100, 0.400]$}") and shown["{$n$}"][0] == "18"
-    assert (absent["{PA ()}"], absent["{leniency}"]) == (("{--}", "{}"), ("{--}", "{}"))
+    assert (absent["{agreement ()}"], absent["{leniency}"]) == (("{--}", "{}"), ("{--}", "{}"))
     assert not any("nan" in cell or "None" in cell for cell in other)
 
 
@@ -101,7 +114,7 @@ def test_the_signature_is_a_comment(make_cell: MakeCell, make_comparison: MakeCo
 def test_systems_have_columns_of_their_own(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
     cell = make_cell(kendall_tau=0.8, kendall_tau_ci=(0.6, 0.9), n=5)
     head, row = rows(to_latex(make_comparison(cell, level="system")))
-    assert head[2:4] == ["{systems}", r"{$\tau_b$}"] and row[2:] == ["5", "0.800", "{$[0.600, 0.900]$}"]
+    assert head[2:4] == ["{systems}", r"{Kendall's $\tau$}"] and row[2:] == ["5", "0.800", "{$[0.600, 0.900]$}"]
 
 
 def test_no_cells_are_a_table_without_rows(make_comparison: MakeComparison) -> None:

@@ -27,7 +27,7 @@ def test_each_note_is_shown_once_and_as_plain_text(capsys: pytest.CaptureFixture
 
 
 def test_batches_are_counted_by_state(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.render.progress._QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("harness.render.progress._SECONDS_BETWEEN_LINES", 0.0)
     show = TerminalWatcher(assume_yes=True).progress([JUDGE])
-    show(JUDGE, Progress(total=9, batches={"validating": 1, "in_progress": 2}, there=4))
+    show(JUDGE, Progress(total=9, batches={"validating": 1, "in_progress": 2}, done_at_provider=4))
     assert "batches: 2 in_progress, 1 validating" in capsys.readouterr().err

@@ -9,11 +9,12 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from harness.analyse import Matched, People, Placed, Ranking
+from harness.analyse import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
 from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Overall, Spending, Standings
-from harness.render.standings import heading, notes
-from harness.render.standings_markdown import escape, standings_markdown
+from harness.render.markdown import escape
+from harness.render.standings import heading, standings_notes
+from harness.render.standings_markdown import standings_markdown
 from harness.render.standings_terminal import render_standings
 
 EVIL = "<script>alert(1)</script>|`x`[a](javascript:b)\x1b[31m\u202e\x00 ![i](http://x.y) **b** &lt; @you [red]rich[/red]"
@@ -36,7 +37,7 @@ def judge(called: str, /, **other: Any) -> Contender:
     return Contender(**{"id": called, "name": called} | said | other)
 
 
-def placed(name: str, rank: int, **other: Any) -> Placed:
+def placed(name: str, rank: int, **other: Any) -> RankedJudge:
     said: dict[str, Any] = {
         "rank_ci": (1, 2),
         "group": "a",
@@ -53,7 +54,7 @@ def placed(name: str, rank: int, **other: Any) -> Placed:
         "matched": None,
         "consistency": None,
     }
-    return Placed(**{"judge": name, "rank": rank} | said | other)
+    return RankedJudge(**{"judge": name, "rank": rank} | said | other)
 
 
 ROWS = (
@@ -141,14 +142,14 @@ def test_a_blank_mean_is_a_dash_and_the_worst_language_stands_beside_a_mean() ->
 def test_constructed_labels_are_in_the_title_and_native_ones_bring_people() -> None:
     assert heading(made()) == "Mini (constructed labels)"
     assert heading(made(title="Mini (constructed labels)")) == "Mini (constructed labels)"
-    matched = Matched(0.71, 0.74, -0.03, (-0.08, 0.02), 50)
+    matched = MatchedPair(0.71, 0.74, -0.03, (-0.08, 0.02), 50)
     native = made(
-        constructed=False, tables=(table(rows=(placed("openai/one", 1, matched=matched),), people=People(0.74, (0.7, 0.78), 50)),)
+        constructed=False, tables=(table(rows=(placed("openai/one", 1, matched=matched),), people=AnnotatorFigures(0.74, (0.7, 0.78), 50)),)
     )
     text = standings_markdown(native)
     assert heading(native) == "Mini" and "constructed" not in text
-    assert "people, one left out" in text and "71 %" in text and escape("-3 [-8 to +2]") in text
-    assert "people, one left out" not in standings_markdown(made())
+    assert "people, leave-one-out" in text and "71 %" in text and escape("-3 [-8 to +2]") in text
+    assert "people, leave-one-out" not in standings_markdown(made())
 
 
 def test_too_few_texts_are_said_in_words() -> None:
@@ -161,7 +162,7 @@ def test_too_few_texts_are_said_in_words() -> None:
 def test_unknown_prices_say_so_and_known_ones_their_date() -> None:
     shown = terminal(made())
     assert "price unknown" in shown and "Prices of 2026-04." in shown
-    assert all("Prices of" not in line for line in notes(made(judges=(judge("openai/one", spending={}),), tables=())))
+    assert all("Prices of" not in line for line in standings_notes(made(judges=(judge("openai/one", spending={}),), tables=())))
 
 
 def test_a_language_alone_has_its_metrics_too() -> None:

@@ -12,7 +12,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from harness.analyse import POOLED, Cell, Report
-from harness.render.terminal import percent, print_report
+from harness.render.numbers import percent
+from harness.render.terminal import agreement_sentence, print_report
 
 MakeCell = Callable[..., Cell]
 MakeReport = Callable[..., Report]
@@ -77,8 +78,8 @@ def test_nothing_is_cut_at_any_usual_width(make_cell: MakeCell, make_report: Mak
 
 
 def test_a_grid_without_failures_has_no_columns_for_them(make_cell: MakeCell, make_report: MakeReport) -> None:
-    text = shown(make_report(make_cell(failures={}, n=18)))
-    assert "failed = wrong" not in text.split("PA:")[0] and "failures" not in text.split("PA:")[0]
+    text = shown(make_report(make_cell(failures={}, n=18, pa_failed_wrong=0.4567, pa_failed_wrong_ci=(0.1812, 0.7689))))
+    assert "agreement" in text and "failed = wrong" not in text and "failures" not in text
 
 
 def test_long_names_do_not_push_numbers_out(make_cell: MakeCell, make_report: MakeReport) -> None:
@@ -159,3 +160,11 @@ def test_a_pipe_gets_room_and_no_colour(make_report: MakeReport, capsys: pytest.
     print_report(make_report())
     text = capsys.readouterr().out
     assert "\x1b" not in text and "46 % [18–77]" in text and max(map(cell_len, text.splitlines())) > 80
+
+
+def test_the_difference_over_all_metrics_stands_beside_the_shares(make_report: MakeReport) -> None:
+    [verdict] = make_report().verdicts
+    assert agreement_sentence(verdict) == "It agrees with 25 % of 36 labels; the baseline with 50 %."
+    together = msgspec.structs.replace(verdict, diff=-0.25, ci=(-0.4, -0.1))
+    assert agreement_sentence(together).endswith("the baseline with 50 % (judge − baseline: -25 [-40 to -10]).")
+    assert agreement_sentence(msgspec.structs.replace(verdict, diff=-0.25)).endswith("(judge − baseline: -25).")

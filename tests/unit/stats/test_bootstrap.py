@@ -112,3 +112,18 @@ def test_bca_of_something_normal_is_normal() -> None:
     half = 1.966 * x.std(ddof=1) / 20
     assert (lo, hi) == pytest.approx((x.mean() - half, x.mean() + half), abs=0.012)
     assert np.isnan(bca(0.0, np.zeros(100), np.zeros(10), np.ones(10))).all()
+
+
+def test_people_with_few_rare_cases_have_no_interval_of_what_depends_on_them() -> None:
+    """A sample that lacks its rare cases does not show it: the intervals would hold the truth far less often than they say."""
+    labels = np.ones((60, 3), int)
+    labels[:4] = 0
+    labels[4, 0] = 0
+    rows = tabulate(count_classes(labels, 2))
+    found = intervals(human_statistics(2, "interval"), rows)
+    for name in ("human_fleiss", "human_alpha_nominal", "human_alpha_ordinal", "human_alpha_interval"):
+        assert found[name][0].reason == "too few rare cases for an interval"
+    assert found["human_ac1"][0].reason is None
+    labels[4] = 0
+    found = intervals(human_statistics(2, "interval"), tabulate(count_classes(labels, 2)))
+    assert found["human_fleiss"][0].reason != "too few rare cases for an interval"

@@ -1,4 +1,4 @@
-"""95 % intervals hold the truth in 93 to 97 % of simulated label sets.
+"""95 % intervals hold the truth in 93 to 97 % of simulated label sets; those of differences, which are guarded, in 93 to 98.5 %.
 
 `python -m tests.unit.stats.test_coverage` from the checkout prints the table for docs/statistics.md.
 """
@@ -29,14 +29,21 @@ OUTSIDE = [
     Setting("8 texts of 25", 8, 25, concentration=8.0),
     Setting("12 texts of 5", 12, 5, concentration=8.0),
     Setting("20 texts of 10, very unlike", 20, 10, margins=(0.1, 0.2, 0.7), human=0.8, concentration=2.0),
+    Setting("60 single items, rare class 6 times", 60, margins=(0.1, 0.9), human=0.7, judge=0.7),
+    Setting("60 single items, rare class 6 times, good raters", 60, margins=(0.1, 0.9), human=0.9, judge=0.9),
 ]
+
+
+def most(name: str) -> float:
+    """The guard against values that were not seen makes the intervals of differences wider than the samples alone would."""
+    return 0.985 if name in ("pairwise_gap", "loo_gap", "leniency") else 0.97
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: s.name)
 def test_intervals_cover(setting: Setting) -> None:
     found = coverage(setting)
-    outside = {name: share for name, share in found.items() if not 0.93 <= share <= 0.97}
+    outside = {name: share for name, share in found.items() if not 0.93 <= share <= most(name)}
     assert not outside, f"{setting.name}: {outside}"
 
 
@@ -49,7 +56,7 @@ def table() -> str:
         shares = " ".join(f"{share:g}" for share in s.margins)
         lines.append(f"| {letter} | {s.name} | {shares} | {s.human:g} | {s.judge:g} |")
     lines += ["", "| | " + " | ".join(letters) + " |", "| --- " * (len(settings) + 1) + "|"]
-    columns = [coverage(s) for s in settings]
+    columns = [coverage(s, least=0.5) for s in settings]
     for name in columns[0]:
         held = (found.get(name, np.nan) for found in columns)
         lines.append(f"| {name} | " + " | ".join("-" if np.isnan(x) else f"{100 * x:.1f}" for x in held) + " |")

@@ -37,7 +37,7 @@ def test_an_exchangeable_judge_differs_where_the_comparison_is_unfair_only(setti
     values, found = estimate(chosen, rows), intervals(chosen, rows)
     for name in ("pairwise_gap", "loo_gap"):
         assert standard_errors_from_zero(values[name]) < 3 and abs(values[name].value.mean()) < 0.003
-        assert 0.03 <= share_that_differs(found[name]) <= 0.07
+        assert 0.015 <= share_that_differs(found[name]) <= 0.07  # less than 5 %: differences are guarded
     # the aggregate is right more often than a single annotator, so everybody agrees with it more often than people do
     # among themselves: `pa` less `human_pa`, on the same items, makes the judge look better than those it is one of
     assert values[MISMATCH.name].value.mean() > 0.03

@@ -68,7 +68,7 @@ def test_a_constant_without_bounds_has_no_interval() -> None:
 
 def test_means_have_students_interval() -> None:
     values = RNG.normal(3, 1, 4000)
-    found = mean_interval(values, np.arange(4000), resamples=4000)
+    found = mean_interval(values, np.arange(4000))
     half = 1.9605 * values.std(ddof=1) / np.sqrt(4000)
     assert (found.lo, found.hi) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.003)
     assert found.design_effect == pytest.approx(1, abs=0.1)

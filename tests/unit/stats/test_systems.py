@@ -59,3 +59,14 @@ def test_intervals_cover_the_correlation_at_this_number_of_texts(systems: int, t
         expected = np.mean([run.estimate[name].value for run in runs])
         held = np.mean([run.interval[name].lo <= expected <= run.interval[name].hi for run in runs])
         assert 0.92 <= held <= 0.99, name
+
+
+def test_means_may_be_over_what_each_side_has() -> None:
+    """Unpaired, an item that the judge did not score still counts for people."""
+    judge, human, system = [1, np.nan, 2, 3], [5, 1, 4, 4], ["a", "a", "b", "b"]
+    paired, each = (system_correlation(judge, human, system, paired=of) for of in (True, False))
+    assert (paired.human.tolist(), each.human.tolist()) == ([5.0, 4.0], [3.0, 4.0])
+    assert paired.judge.tolist() == each.judge.tolist() == [1.0, 2.5]
+    assert (paired.estimate["kendall_tau"].value, each.estimate["kendall_tau"].value) == (-1.0, 1.0)
+    alone = system_correlation([1, np.nan], [1, 2], ["a", "b"], paired=False)
+    assert alone.estimate["kendall_tau"].n == 1 and alone.estimate["kendall_tau"].reason == "fewer than two systems"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from harness.model import Call, JudgeIdentity, Reply, Usage
-from harness.prompts.frames import prompt_hash
+from harness.prompts.templates import prompt_hash
 from harness.store import Attempt, Store
 
 JUDGE = JudgeIdentity("openai", "one", {"endpoint": "host"})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.errors import StoreError
-from harness.store import Batch, Store
+from harness.store import Store, StoredBatch
 
 CALLS = tuple(f"{n:064x}" for n in range(5000))
 
@@ -18,7 +18,7 @@ def test_a_batch_comes_back_with_its_calls_in_order(tmp_path: Path, clock: Any) 
     with Store.writing(tmp_path) as store:
         store.put_batch("b", "run", "openai/one", CALLS)
     with Store.reading(tmp_path) as store:
-        assert store.batches("run", "openai/one") == [Batch("b", "run", "openai/one", clock.now, "submitted", CALLS)]
+        assert store.batches("run", "openai/one") == [StoredBatch("b", "run", "openai/one", clock.now, "submitted", CALLS)]
 
 
 def test_batches_are_of_one_run_and_judge_in_the_order_of_handing_in(tmp_path: Path, clock: Any) -> None:
@@ -45,7 +45,10 @@ def test_a_batch_is_settled_once_and_for_all(tmp_path: Path) -> None:
 
 
 def test_a_batch_that_is_not_here_cannot_be_settled(tmp_path: Path) -> None:
-    with Store.writing(tmp_path) as store, pytest.raises(StoreError, match="no batch 'elsewhere' to settle"):
+    with (
+        Store.writing(tmp_path) as store,
+        pytest.raises(StoreError, match="no batch 'elsewhere'; it was submitted from another"),
+    ):
         store.settle_batch("elsewhere", "fetched")
 
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from harness.errors import StoreError
-from harness.prompts.frames import Frame, prompt_hash
+from harness.prompts.templates import PromptTemplate, prompt_hash
 from harness.store import Store
 from harness.store.check import check
 
@@ -24,7 +24,7 @@ def whole(tmp_path: Path, put: Put, said: Callable[[str], Any]) -> Path:
     """A store with something of everything."""
     with Store.writing(tmp_path) as store:
         store.put_run("run", b"{}")
-        store.put_frame("program:question", msgspec.json.encode(Frame((), {}, 10)))
+        store.put_template("program:question", msgspec.json.encode(PromptTemplate((), {}, 10)))
         store.put_batch("batch", "run", "openai/one", ["a"])
         put(store, ("a", None, "lost"), ("b", said("b"), None))
         put(store, ("a", said("a"), None), ("c", None, "lost"))
@@ -50,16 +50,16 @@ def test_an_empty_store_is_whole(tmp_path: Path) -> None:
         ("UPDATE attempts SET reply = '{' WHERE call_id = 'b'", "attempt 1 of call b has a reply that cannot be read: "),
         ("UPDATE attempts SET reply = '{\"text\":1}' WHERE call_id = 'b'", "attempt 1 of call b has a reply that cannot be read: Expected"),
         ("UPDATE attempts SET reply = NULL WHERE call_id = 'b'", "attempt 1 of call b has neither a reply nor a reason why there is none"),
-        ("UPDATE attempts SET lost = 'x' WHERE call_id = 'b'", "attempt 1 of call b has a reply and also a reason why there is none"),
+        ("UPDATE attempts SET lost = 'x' WHERE call_id = 'b'", "attempt 1 of call b has both a reply and a reason why there is none"),
         ("UPDATE attempts SET attempt = 2 WHERE call_id = 'b'", "call b has 1 attempts, numbered from 2 to 2; they should be numbered"),
         ("DELETE FROM attempts WHERE attempt = 1 AND call_id = 'a'", "call a has 1 attempts, numbered from 2 to 2"),
         ("UPDATE attempts SET attempt = 7 WHERE attempt = 2", "call a has 2 attempts, numbered from 1 to 7"),
-        ("DELETE FROM calls WHERE call_id = 'a'", "there are attempts of call a, but no such call"),
-        ("UPDATE calls SET prompt_id = 'p' WHERE call_id = 'a'", "call a asks prompt p, which is not here"),
+        ("DELETE FROM calls WHERE call_id = 'a'", "there are attempts of call a, but the call is missing"),
+        ("UPDATE calls SET prompt_id = 'p' WHERE call_id = 'a'", "call a asks prompt p, which is missing"),
         ("UPDATE prompts SET body = x'00'", f"prompt {PROMPT} cannot be read: Error -"),
         ("UPDATE prompts SET body = 'text'", f"prompt {PROMPT} cannot be read: "),
-        ("UPDATE frames SET frame = x'7b'", "the prompt frame program:question cannot be read: "),
-        ("UPDATE frames SET frame = x'80'", "the prompt frame program:question cannot be read: "),
+        ("UPDATE frames SET frame = x'7b'", "the prompt template program:question cannot be read: "),
+        ("UPDATE frames SET frame = x'80'", "the prompt template program:question cannot be read: "),
         ("UPDATE runs SET spec = '[]'", "the specification of run run cannot be read: Expected `object`"),
         ("UPDATE batches SET calls = x'00'", "the list of calls of batch batch cannot be read: Error -"),
     ],
@@ -75,7 +75,7 @@ def test_a_prompt_whose_text_has_changed_is_found(whole: Path, rows: Rows) -> No
     rows(whole, "UPDATE prompts SET prompt_id = 'other'")
     rows(whole, "UPDATE calls SET prompt_id = 'other'")
     rows(whole, "INSERT INTO prompts VALUES (?, ?)", PROMPT, body)
-    assert check(whole).problems == (f"prompt other has another text than it was made with: the hash of what is here is {PROMPT}",)
+    assert check(whole).problems == (f"prompt other has a different text than it was made with: its hash is {PROMPT}",)
 
 
 def test_of_many_problems_of_a_kind_the_first_ten_are_told(tmp_path: Path, rows: Rows, put: Put, said: Callable[[str], Any]) -> None:
@@ -101,7 +101,7 @@ def test_a_torn_file_is_said_and_what_can_be_counted_is_counted(long: Path) -> N
     half = len(whole) // 2 // 4096 * 4096
     long.write_bytes(whole[:half] + b"\xff" * (len(whole) - half))
     found = check(long.parent)
-    assert "the file cannot be read to the end (database disk image is malformed): restore it from a copy" in found.problems
+    assert "the file cannot be read to its end (database disk image is malformed): restore it from a copy" in found.problems
     assert found.counts["runs"] == 1 and found.counts["attempts"] is None
 
 
@@ -123,3 +123,43 @@ def test_without_a_store_there_is_nothing_to_check(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no results in"):
         check(tmp_path / "none")
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("table", ["attempts", "frames"])
+def test_every_flipped_bit_of_a_reply_or_a_frame_is_found(whole: Path, rows: Rows, table: str) -> None:
+    column, where = ("reply", "call_id = 'b'") if table == "attempts" else ("frame", "1")
+    [text] = rows(whole, f"SELECT CAST({column} AS BLOB) FROM {table} WHERE {where}")
+    kind = "TEXT" if table == "attempts" else "BLOB"
+    for place in range(0, len(text), 7):
+        for bit in range(8):
+            flipped = bytearray(text)
+            flipped[place] ^= 1 << bit
+            rows(whole, f"UPDATE {table} SET {column} = CAST(? AS {kind}) WHERE {where}", bytes(flipped))
+            found = check(whole)
+            assert len(found.problems) == 1 and ("its checksum differs" in found.problems[0] or "cannot be read" in found.problems[0])
+            assert None not in found.counts.values()
+    rows(whole, f"UPDATE {table} SET {column} = CAST(? AS {kind}) WHERE {where}", text)
+    assert check(whole).problems == ()
+
+
+def test_a_changed_reply_that_can_be_read_is_found(whole: Path, rows: Rows) -> None:
+    rows(whole, "UPDATE attempts SET reply = replace(reply, 'one-2024', 'one-2025') WHERE call_id = 'b'")
+    [problem] = check(whole).problems
+    assert problem == "attempt 1 of call b has a different reply than the one that was received: its checksum differs"
+
+
+def test_replies_of_earlier_versions_are_said_to_have_no_checksum(old_store: Path, put: Put, said: Callable[[str], Any]) -> None:
+    assert check(old_store).without_checksum == 2
+    with Store.writing(old_store) as store:
+        put(store, ("call-2", said("at last"), None))
+    found = check(old_store)
+    assert (found.problems, found.without_checksum, found.counts["replies"]) == ((), 2, 3)
+
+
+@pytest.mark.parametrize("noted", [True, False], ids=["with a checksum", "without"])
+def test_a_damaged_frame_is_not_used(whole: Path, rows: Rows, noted: bool) -> None:
+    rows(whole, "UPDATE frames SET frame = CAST(replace(CAST(frame AS TEXT), '10', '1}') AS BLOB)")
+    if not noted:
+        rows(whole, "UPDATE frames SET checksum = NULL")
+    with Store.reading(whole) as store, pytest.raises(StoreError, match="the prompt template program:question is damaged"):
+        store.get_template("program:question")

@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import StoreError
 from harness.store import Store
-from harness.store.attempts import Recent
+from harness.store.attempts import RecentIds
 from harness.store.check import check
 
 Put = Callable[..., None]
@@ -80,7 +80,7 @@ def test_what_does_not_fit_leaves_nothing_and_what_was_there_stays(tmp_path: Pat
         [[pages]] = store.db.execute("PRAGMA page_count")
         store.db.execute(f"PRAGMA max_page_count = {pages + 4}")
         for _ in range(2):
-            with pytest.raises(StoreError, match="disk is full; make room, then run the same command again: what was received is kept"):
+            with pytest.raises(StoreError, match="disk is full; make room, then run the same command again: all replies so far are kept"):
                 put(store, ("small", said("fits"), None), ("big", said("x" * 100_000), None))
         assert list(store.last_attempts(["before", "small", "big"])) == [1, None, None]
         store.db.execute("PRAGMA max_page_count = 1000000")
@@ -128,7 +128,7 @@ def test_a_call_that_was_just_written_is_not_worked_on_again(tmp_path: Path, put
 
 
 def test_of_the_ids_that_were_written_the_last_are_remembered_and_not_all() -> None:
-    recent = Recent(100)
+    recent = RecentIds(100)
     for n in range(1000):
         recent.add([str(n), f"{n} again"])
         assert all(f"{m}" in recent for m in range(max(0, n - 49), n + 1))

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from harness.errors import StoreError
-from harness.prompts.frames import program_hash
+from harness.prompts.templates import program_hash
 from harness.store import Store
 from harness.store.check import check
 from harness.store.garbage import collect
@@ -36,7 +36,7 @@ def littered(tmp_path: Path, put: Put, said: Said, make_call: Callable[..., Any]
     with Store.writing(folder) as store:
         store.put_run("run", b'{"prompts":"earlier"}')
         for program in ("earlier", "another", program_hash()):
-            store.put_frame(f"{program}:question", b"{}")
+            store.put_template(f"{program}:question", b"{}")
         put(store, ("late", None, "1"), ("late", None, "2"), ("lost", None, "1"), ("lost", None, "2"))
         put(store, ("late", said("first"), None), ("late", None, "3"), ("late", said("second"), None), ("late", None, "4"))
         put(store, (make_call("untried", prompt_id="unasked"), said(""), None))

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import StoreError, UsageError
-from harness.model import Ask, Call, Condition, Item, JudgeIdentity, Prompt, Reply
-from harness.prompts.frames import Frame
-from harness.store import Attempt, Store
+from harness.model import Call, Condition, Item, JudgeIdentity, Prompt, Query, Reply
+from harness.prompts.templates import PromptTemplate
+from harness.store import SCHEMA_VERSION, Attempt, Store
 from harness.store.check import check
 from harness.store.merge import merge
 
@@ -24,7 +24,7 @@ Put = Callable[..., None]
 Rows = Callable[..., list[Any]]
 Said = Callable[[str], Any]
 TABLES = ("meta", "runs", "frames", "prompts", "calls", "attempts", "batches")
-FRAME = msgspec.json.encode(Frame((), {}, 10))
+FRAME = msgspec.json.encode(PromptTemplate((), {}, 10))
 NOTHING = {"runs": 0, "frames": 0, "prompts": 0, "calls": 0, "attempts": 0, "batches": 0}
 
 
@@ -53,7 +53,7 @@ def two(tmp_path: Path, put: Put, said: Said, clock: Any) -> tuple[Path, Path]:
         clock.now += 10
         with Store.writing(folder) as store:
             store.put_run(f"run {n}", b"{}")
-            store.put_frame(f"{folder.name}:question", FRAME)
+            store.put_template(f"{folder.name}:question", FRAME)
             put(store, *attempts)
     with Store.writing(other) as store:
         store.put_batch("batch", "run 1", "openai/one", ["b"])
@@ -67,7 +67,7 @@ def test_everything_of_both_is_in_the_merged_store(two: tuple[Path, Path], tmp_p
         assert list(store.runs()) == ["run 0", "run 1", "run 2", "run 3"]
         assert list(store.replies(["a", "b", "late", "both"])) == [said("a"), said("b"), said("late"), said("one's")]
         assert [batch.batch_id for batch in store.batches("run 1", "openai/one")] == ["batch"]
-        assert store.get_frame("one:question") == store.get_frame("other:question") == FRAME
+        assert store.get_template("one:question") == store.get_template("other:question") == FRAME
     assert check(out).problems == ()
 
 
@@ -153,7 +153,7 @@ _ATTEMPTS = st.lists(st.tuples(st.sampled_from("ab"), _RECEIVED, st.sampled_from
 def made(folder: Path, attempts: Sequence[tuple[str, int, str | None]]) -> Path:
     with Store.writing(folder) as store:
         for call_id, received, text in attempts:
-            call = Call(call_id, Prompt("p", (), {}, 1), Ask(Item("i", "en", "t"), ("m",), Condition()))
+            call = Call(call_id, Prompt("p", (), {}, 1), Query(Item("i", "en", "t"), ("m",), Condition()))
             store.put_attempts([Attempt(call, Reply(text, "m") if text else None, None if text else "lost")], _JUDGE)
             store.db.execute(
                 "UPDATE attempts SET received = ? WHERE call_id = ? AND attempt = "
@@ -179,6 +179,7 @@ def in_order(some: Sequence[Any], whole: Sequence[Any]) -> bool:
     return all(any(one == other for other in rest) for one in some)
 
 
+@pytest.mark.slow
 @given(_ATTEMPTS, _ATTEMPTS)
 def test_nothing_is_lost_or_taken_twice_and_the_order_of_merging_does_not_matter(one: Any, other: Any) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -208,18 +209,18 @@ def test_a_source_cannot_be_the_target(two: tuple[Path, Path], tmp_path: Path) -
     (tmp_path / "copy" / "store.sqlite").hardlink_to(one / "store.sqlite")
     before = (one / "store.sqlite").read_bytes()
     for source in (one, tmp_path / "other" / ".." / "one", tmp_path / "link", tmp_path / "copy"):
-        with pytest.raises(UsageError, match="is read and cannot be written to as well; name another folder with --out"):
+        with pytest.raises(UsageError, match="is a source and cannot be the target too; name another folder with --out"):
             merge([other, source], one)
     assert (one / "store.sqlite").read_bytes() == before
 
 
 def test_a_bad_source_is_refused_before_anything_is_written(two: tuple[Path, Path], tmp_path: Path, rows: Rows) -> None:
-    rows(two[1], "UPDATE meta SET value = '3' WHERE key = 'schema_version'")
+    rows(two[1], f"UPDATE meta SET value = '{SCHEMA_VERSION + 1}' WHERE key = 'schema_version'")
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "store.sqlite").write_bytes(b"a letter to grandmother " * 100)
     for source, words in (
-        (two[1], "a store of version 3, and this program reads versions up to 2"),
-        (tmp_path / "letters", "it is no store of this program"),
+        (two[1], f"the store has version {SCHEMA_VERSION + 1}, and this program reads versions up to {SCHEMA_VERSION}"),
+        (tmp_path / "letters", "it is not a store of this program"),
         (tmp_path / "none", "no results in"),
     ):
         with pytest.raises(StoreError, match=words):
@@ -252,3 +253,16 @@ def test_a_source_that_is_damaged_in_the_middle_adds_nothing(
     assert everything(out) == before if there else not any(everything(out).values())
     merge(two, out)
     assert len(everything(out)["attempts"]) == 7
+
+
+def test_checksums_go_with_their_replies(tmp_path: Path, old_store: Path, put: Put, said: Callable[[str], Reply], rows: Rows) -> None:
+    """Of a store of an earlier version and of a newer one that had it merged: attempts are the same with and without a checksum."""
+    with Store.writing(tmp_path / "new") as store:
+        put(store, ("call-9", said("nine"), None))
+    assert merge([old_store, tmp_path / "new"], tmp_path / "out").attempts == 5
+    [noted] = rows(tmp_path / "new", "SELECT checksum FROM attempts")
+    query = "SELECT call_id, checksum FROM attempts WHERE reply IS NOT NULL ORDER BY call_id, attempt"
+    assert rows(tmp_path / "out", query) == [("call-1", None), ("call-1", None), ("call-9", noted)]
+    rows(tmp_path / "new", "UPDATE attempts SET checksum = NULL")
+    assert merge([tmp_path / "new"], tmp_path / "out").attempts == 0
+    assert rows(tmp_path / "out", query)[-1] == ("call-9", noted)

@@ -31,7 +31,7 @@ def contents(store: Store) -> dict[str, Any]:
         "runs": list(store.runs().items()),
         "attempts": list(store.last_attempts(IDS)),
         "replies": list(store.replies(IDS)),
-        "frame": store.get_frame("0123456789abcdef:question"),
+        "frame": store.get_template("0123456789abcdef:question"),
         "batches": store.batches("erster-earlier", "openai/one"),
         "export": [{**row, "reply": bytes(row["reply"])} for row in store.export()],
     }
@@ -146,7 +146,7 @@ def test_a_store_of_another_version_is_refused_and_left_alone(
     rows(old_store, "UPDATE meta SET value = ? WHERE key = 'schema_version'", str(version))
     before = (old_store / "store.sqlite").read_bytes()
     for _ in range(2):  # twice: the folder is not left held
-        words = rf"a store of version {version}, and this program reads versions up to {SCHEMA_VERSION}: use the one it was made with"
+        words = rf"the store has version {version}, and this program reads versions up to {SCHEMA_VERSION}: use the version of the program"
         with pytest.raises(StoreError, match=words):
             opening(old_store)
     assert (old_store / "store.sqlite").read_bytes() == before
@@ -169,6 +169,6 @@ def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path,
         db.executescript("CREATE TABLE letters (text); CREATE TABLE meta (key, value); INSERT INTO meta VALUES ('schema_version', '1');")
         db.execute(statement)
     before = path.read_bytes()
-    with pytest.raises(StoreError, match="it is no store of this program; move it away"):
+    with pytest.raises(StoreError, match="is not a store of this program; move it away"):
         opening(tmp_path)
     assert path.read_bytes() == before

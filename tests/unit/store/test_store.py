@@ -133,9 +133,9 @@ def test_calls_and_runs_are_written_once(tmp_path: Path, make_call: MakeCall, pu
 
 def test_frames_are_remembered(tmp_path: Path) -> None:
     with Store.writing(tmp_path) as store:
-        store.put_frame("key", b"\x00frame")
+        store.put_template("key", b"\x00frame")
     with Store.reading(tmp_path) as store:
-        assert store.get_frame("key") == b"\x00frame" and store.get_frame("other") is None
+        assert store.get_template("key") == b"\x00frame" and store.get_template("other") is None
 
 
 # Export
@@ -210,7 +210,7 @@ def test_looking_into_a_held_folder_is_allowed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("opening", [Store.reading, Store.writing], ids=["reading", "writing"])
 def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path: Path, opening: Callable[[Path], Store]) -> None:
     (tmp_path / "store.sqlite").write_bytes(b"a letter to grandmother " * 100)
-    with pytest.raises(StoreError, match="it is no store of this program; move it away"):
+    with pytest.raises(StoreError, match="it is not a store of this program; move it away"):
         opening(tmp_path)
     assert (tmp_path / "store.sqlite").read_bytes() == b"a letter to grandmother " * 100
 
@@ -220,7 +220,7 @@ def test_a_damaged_store_is_said(tmp_path: Path, put: Put) -> None:
         put(store, *((f"call {n}", said("x" * 200), None) for n in range(500)))
     path = tmp_path / "store.sqlite"
     path.write_bytes(path.read_bytes()[:4096] + b"\xff" * (path.stat().st_size - 4096))
-    with pytest.raises(StoreError, match=r"damaged|no store of this program"), Store.reading(tmp_path) as store:
+    with pytest.raises(StoreError, match=r"damaged|not a store of this program"), Store.reading(tmp_path) as store:
         list(store.replies(f"call {n}" for n in range(500)))
 
 
@@ -241,3 +241,27 @@ def test_reading_changes_nothing(tmp_path: Path, put: Put) -> None:
         put(store, ("a", REPLY, None))
     with Store.reading(tmp_path) as store, pytest.raises(StoreError, match="readonly"):
         store.put_run("run", b"{}")
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        (["run", "--langs", "cs", "--concurrency=4"], "run --langs cs --concurrency 4"),
+        (["run", "--base-url", "http://10.1.2.3:8000/v1?key=sk-1234567890", "--judge", "openai/m"], "run --base-url … --judge …"),
+        (["run", "--base-url=http://user:pw@host/v1"], "run --base-url …"),
+        (["store", "merge", "/home/somebody/laptop", "--out", "results"], "store merge … --out …"),
+        (["--langs", "http://host/", "hf_token123"], "--langs … …"),
+        (["-f", "/run/user/1000/kernel-abc.json"], "… …"),
+        ([], ""),
+    ],
+)
+def test_the_note_of_who_holds_a_folder_keeps_no_address_and_no_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], kept: str
+) -> None:
+    monkeypatch.setattr("sys.argv", ["harness", *words])
+    with Store.writing(tmp_path) as store:
+        assert json.loads(store.note("holder") or "")["command"] == kept
+        store.put_note("holder", json.dumps({"pid": 7, "command": " ".join(words)}))  # as earlier versions noted it
+        with pytest.raises(StoreError) as caught:
+            Store.writing(tmp_path)
+    assert f"(process 7: harness {kept})" in str(caught.value)

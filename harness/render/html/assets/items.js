@@ -1,5 +1,5 @@
-// The browser of items: filters, sorts and shows judgments beside labels. Texts reach the page by textContent only; rows are made when
-// they are looked at. Reads the JSON of #items-data once the page has been painted.
+// The browser of items: filters, sorts and shows judgments beside labels. Texts reach the page by textContent only; rows are built when
+// they are shown. Reads the JSON of #items-data after the page has been painted.
 "use strict";
 (() => {
   const PAGE = 25;
@@ -11,7 +11,7 @@
     ["outcome", "Outcome"], ["judge", "Who judged"], ["variant", "Variant"], ["temperature", "Temperature"], ["top_p", "Top-p"],
     ["perturbation", "Change to the text"], ["score", "Score given"], ["reference", "Label"], ["failure", "Failure"],
   ];
-  const NONE = { perturbation: "none: as it is", failure: "none", agreement: "fewer than two", score: "none", reference: "none" };
+  const NONE = { perturbation: "none: the original", failure: "none", agreement: "fewer than two", score: "none", reference: "none" };
   const WORDS = {
     outcome: { right: "right", wrong: "wrong", failed: "no readable score", "no reference": "labels have no majority", "changed text": "changed text (not compared)" },
     agreement: { full: "fully", partial: "partly", none: "not at all" },
@@ -30,7 +30,7 @@
   const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many || one + "s"}`;
   const spaced = (name) => String(name).replaceAll("_", " ");
   const wordOf = (facet, value) => {
-    if (value === null) return NONE[facet] || "not said";
+    if (value === null) return NONE[facet] || "not given";
     if (facet === "language") return data.items.names[value] ? `${data.items.names[value]} (${value})` : value;
     return WORDS[facet]?.[value] ?? (facet === "metric" || facet === "task" || facet === "failure" ? spaced(value) : String(value));
   };
@@ -173,8 +173,8 @@
     if (labels.length) {
       const list = make("ul", { class: "given plain" });
       for (const [who, score, source] of labels) list.append(make("li", { class: "mark" }, make("bdi", {}, who), ": ", make("b", {}, score), source === "native" ? null : ` (${source})`));
-      found.append(list, make("p", { class: "note" }, at("reference", row) === null ? "No class is commonest, so there is no aggregate." : `Aggregate: ${at("reference", row)}.`, at("agreement", row) === null ? "" : ` Annotators agree ${wordOf("agreement", at("agreement", row))}.`));
-    } else found.append(make("p", { class: "note" }, "Nobody has labelled this."));
+      found.append(list, make("p", { class: "note" }, at("reference", row) === null ? "No class is the commonest, so there is no aggregate." : `Aggregate: ${at("reference", row)}.`, at("agreement", row) === null ? "" : ` Annotators agree ${wordOf("agreement", at("agreement", row))}.`));
+    } else found.append(make("p", { class: "note" }, "There is no label."));
     found.append(make("h4", {}, "Judges, side by side"));
     const cards = make("ul", { class: "cards" });
     for (let each = row; each < caseStart[n + 1]; each++) cards.append(card(each));
@@ -190,7 +190,7 @@
     ].filter(Boolean);
     const found = make("li", { class: `card ${outcome.replace(" ", "-")}${hit[row] ? "" : " aside"}` },
       make("p", { class: "who" }, make("bdi", {}, at("judge", row))),
-      make("p", { class: "note" }, conditions.join(" · ") + (hit[row] ? "" : " · not among those chosen")),
+      make("p", { class: "note" }, conditions.join(" · ") + (hit[row] ? "" : " · left out by the filters")),
       make("p", {}, make("span", { class: `mark ${outcome.replace(" ", "-")}` }, `${SIGNS[outcome]} ${WORDS.outcome[outcome]}`), " ", make("b", {}, score === null ? `no score: ${spaced(at("failure", row) || "missing")}` : `score ${score}`)));
     const probs = at("probs", row);
     if (probs) {
@@ -215,7 +215,7 @@
     const pages = Math.max(1, Math.ceil(shown.length / PAGE));
     page = Math.min(page, pages - 1);
     list.replaceChildren(...shown.slice(page * PAGE, (page + 1) * PAGE).map(caseNode));
-    status.textContent = `${count(many, "judgment")} of ${size.toLocaleString("en")}, in ${count(shown.length, "text on one metric", "texts on one metric each")}.` + (many ? "" : " Nothing fits: take a filter back.");
+    status.textContent = `${count(many, "judgment")} of ${size.toLocaleString("en")}, in ${count(shown.length, "text on one metric", "texts on one metric each")}.` + (many ? "" : " Nothing matches: remove a filter.");
     for (const pager of [above, below]) {
       pager.hidden = pages === 1;
       pager.querySelector(".where").textContent = `Page ${page + 1} of ${pages.toLocaleString("en")}`;

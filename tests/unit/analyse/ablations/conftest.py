@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from harness.analyse import CompareOptions
 from harness.analyse.ablations import ablations
-from harness.content import Dataset
-from harness.content.recorded import Judgments
-from harness.model import Failure, Item, Judgment, Realised, Scale, Score
-from harness.parse.language import language_of
+from harness.data import Dataset
+from harness.data.judgments import Judgments
+from harness.model import Failure, Item, Judgment, RealisedPerturbation, Scale, Score
+from harness.parse.language import detect_language
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +37,7 @@ def said() -> Callable[..., Judgment]:
             "call_id": "c",
         }
         words = other.get("justification")
-        return Judgment(**(own | {"told_language": language_of(words) if words else None} | other))
+        return Judgment(**(own | {"told_language": detect_language(words) if words else None} | other))
 
     return make
 
@@ -48,7 +49,7 @@ def find(make_item: Callable[..., Item], make_data: Callable[..., Dataset]) -> C
     def run(
         judgments: Sequence[Judgment],
         labels: Mapping[Any, Any] | None = None,
-        perturbed: Sequence[Realised] = (),
+        perturbed: Sequence[RealisedPerturbation] = (),
         *,
         scales: Mapping[str, Scale] | None = None,
         places: Mapping[str, Mapping[str, Any]] | None = None,
@@ -57,7 +58,8 @@ def find(make_item: Callable[..., Item], make_data: Callable[..., Dataset]) -> C
         ids = dict.fromkeys([*(key[0] if isinstance(key, tuple) else key for key in labels or {}), *(j.item_id for j in judgments)])
         items = [make_item(one, **dict((places or {}).get(one, {}))) for one in ids]
         data = make_data(items, labels or {}, scales)
-        return ablations(data, Judgments.of(judgments), perturbed, **({"resamples": 200} | options))
+        metrics = options.pop("metrics", None)
+        return ablations(data, Judgments.from_rows(judgments), CompareOptions(**({"resamples": 200} | options)), perturbed, metrics=metrics)
 
     return run
 

@@ -13,7 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.model import Failure, Judgment, Realised
+from harness.analyse import Annotators, CompareOptions, Recording, compare
+from harness.analyse.ablations import ablations
+from harness.data import Dataset
+from harness.data.judgments import Judgments
+from harness.model import Failure, Judgment, RealisedPerturbation
 from harness.tables import to_json
 
 Find = Callable[..., dict[str, Any]]
@@ -30,7 +34,7 @@ PLACES = {
     }
     for n, name in enumerate(IDS)
 }
-TOLD = [Realised(name, "shuffle-words:0.1", n % 5 > 0, {"moved": n / 24} if n % 5 else {}) for n, name in enumerate(IDS)]
+TOLD = [RealisedPerturbation(name, "shuffle-words:0.1", n % 5 > 0, {"moved": n / 24} if n % 5 else {}) for n, name in enumerate(IDS)]
 VARIANTS = ("joint", "joint+reversed", "single", "single+detailed", "single+fewshot:2", "single+score-first")
 SECTIONS = {
     *("variants", "few_shot", "score_position", "metric_order", "consistency", "temperature", "perturbations", "injection", "length"),
@@ -89,12 +93,9 @@ def test_nothing_comes_of_nothing(find: Find) -> None:
 def test_judgments_of_other_items_are_passed_over(
     said: Said, make_data: Callable[..., Any], make_item: Callable[..., Any], find: Find
 ) -> None:
-    from harness.analyse.ablations import ablations
-    from harness.content.recorded import Judgments
-
     data = make_data([make_item("a")], {"a": 1})
-    both = ablations(data, Judgments.of([said("elsewhere", 2), said("a", 1)]))
-    assert to_json(both) == to_json(ablations(data, Judgments.of([said("a", 1)])))
+    both = ablations(data, Judgments.from_rows([said("elsewhere", 2), said("a", 1)]), CompareOptions())
+    assert to_json(both) == to_json(ablations(data, Judgments.from_rows([said("a", 1)]), CompareOptions()))
 
 
 def test_every_row_names_its_cell_and_every_null_has_a_reason(found: dict[str, Any]) -> None:
@@ -186,3 +187,25 @@ def test_every_name_of_a_row_is_described(found: dict[str, Any]) -> None:
         for row in (row for key in ("rows", "trends", "drag") for row in section.get(key, ())):
             names = {parts.sub("", each) if parts.sub("", each) in described else each for each in row}
             assert {each for each in names if not each.startswith("realised_")} <= described
+
+
+@pytest.mark.parametrize("majority", ["drop", "median", "strict"])
+@pytest.mark.parametrize("annotators", [None, Annotators(1), Annotators(3, exactly=True)], ids=str)
+def test_agreement_by_variant_is_that_of_the_cells_under_the_same_rule(
+    make_item: Callable[..., Any], make_data: Callable[..., Dataset], said: Said, majority: Any, annotators: Annotators | None
+) -> None:
+    """Ablations have no rule of their own for how annotators become one, and which items count."""
+    labels = {f"i{n}": [n % 3, (n // 3) % 3, (n // 9) % 3][: n % 4 or 2] for n in range(40)}
+    answers = [
+        said(name, Failure.REFUSED if n % 9 == 0 else (n + v) % 3, variant=variant)
+        for n, name in enumerate(labels)
+        for v, variant in enumerate(("single", "joint"))
+    ]
+    data, judgments = make_data([make_item(name) for name in labels], labels), Judgments.from_rows(answers)
+    options = CompareOptions(majority=majority, annotators=annotators, resamples=200)
+    rows = {row["variant"]: row for row in ablations(data, judgments, options)["variants"]["rows"] if row["task"] == "open_prompt"}
+    cells = compare([Recording("r", data, judgments)], options).cells
+    assert len(cells) == len(rows) == 2
+    for cell in cells:
+        for name in ("n_ref", "n", "pa", "pa_failed_wrong", "pa_pairwise"):
+            assert rows[cell["variant"]][name] == pytest.approx(cell[name]), name

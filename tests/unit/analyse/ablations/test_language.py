@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.model import Judgment
-from harness.parse.language import language_of, without_quotations
+from harness.parse.language import detect_language, without_quotations
 
 Find = Callable[..., dict[str, Any]]
 Said = Callable[..., Judgment]
@@ -72,7 +72,7 @@ def test_changed_texts_are_left_out(find: Find, said: Said) -> None:
     ],
 )
 def test_a_quotation_is_not_the_judges_own_language(quotation: str) -> None:
-    assert language_of(f"The sentence {quotation} doesn't read well, it's the judge's opinion that it isn't natural.") == "en"
+    assert detect_language(f"The sentence {quotation} doesn't read well, it's the judge's opinion that it isn't natural.") == "en"
 
 
 def test_json_is_no_language() -> None:
@@ -86,5 +86,5 @@ def test_apostrophes_are_no_quotation_marks() -> None:
 
 
 def test_very_long_texts_are_told_quickly() -> None:
-    assert language_of("'" * 50_000 + "{" * 50_000) == "und"
-    assert language_of((ENGLISH + " ") * 2000) == "en"
+    assert detect_language("'" * 50_000 + "{" * 50_000) == "und"
+    assert detect_language((ENGLISH + " ") * 2000) == "en"

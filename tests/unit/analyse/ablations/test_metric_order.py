@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.analyse.ablations.metric_order import order_of_calls
-from harness.content.recorded import Judgments
+from harness.data.judgments import Judgments
 from harness.model import Judgment, Scale
 
 Find = Callable[..., dict[str, Any]]
@@ -76,7 +76,7 @@ def test_the_order_is_that_of_the_longest_forward_call(said: Said) -> None:
     """An item without a label on a metric was not asked it; the reversed call may stand first."""
     asked = [("a", "joint+reversed", "zyx"), ("a", "joint", "xz"), ("b", "single", "z"), ("b", "joint", "xyz")]
     judgments = [said(item, 1, metric=metric, variant=variant) for item, variant, metrics in asked for metric in metrics]
-    assert order_of_calls(Judgments.of(judgments)) == ["x", "y", "z"]
+    assert order_of_calls(Judgments.from_rows(judgments)) == ["x", "y", "z"]
 
 
 def test_one_order_is_no_ablation(find: Find, said: Said, scales: Any) -> None:

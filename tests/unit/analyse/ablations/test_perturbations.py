@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.model import Failure, Judgment, Realised, Scale
+from harness.model import Failure, Judgment, RealisedPerturbation, Scale
 
 Find = Callable[..., dict[str, Any]]
 Said = Callable[..., Judgment]
@@ -46,8 +46,8 @@ def test_by_hand(find: Find, the_row: TheRow, said: Said) -> None:
     changed = {"a": 0, "b": 1, "c": 1, "d": Failure.REFUSED, "e": 1}
     judgments = [said(name, score) for name, score in clean.items()]
     judgments += [said(name, score, perturbation=SHUFFLE) for name, score in changed.items()]
-    told = [Realised(name, SHUFFLE, True, {"moved": moved}) for name, moved in (("a", 0.1), ("b", 0.3), ("c", 0.2), ("d", 0.9))]
-    row = the_row(find(judgments, None, [*told, Realised("f", SHUFFLE, False, {})])["perturbations"]["rows"])
+    told = [RealisedPerturbation(name, SHUFFLE, True, {"moved": moved}) for name, moved in (("a", 0.1), ("b", 0.3), ("c", 0.2), ("d", 0.9))]
+    row = the_row(find(judgments, None, [*told, RealisedPerturbation("f", SHUFFLE, False, {})])["perturbations"]["rows"])
     assert {name: row[name] for name in ("n", "not_applied", "unreadable", "unpaired")} == {
         "n": 3,
         "not_applied": 1,
@@ -61,7 +61,7 @@ def test_by_hand(find: Find, the_row: TheRow, said: Said) -> None:
 
 def test_what_could_not_be_changed_is_no_insensitivity(find: Find, the_row: TheRow, said: Said) -> None:
     """Not a single text: a row all the same, without a share, and whoever was asked all the same is not counted."""
-    told = [Realised(name, SHUFFLE, False, {}) for name in IDS]
+    told = [RealisedPerturbation(name, SHUFFLE, False, {}) for name in IDS]
     for judgments in ([said(name, 1) for name in IDS], pairs(said, lambda n: 1, lambda n: 1)):
         row = the_row(find(judgments, None, told)["perturbations"]["rows"])
         assert (row["n"], row["not_applied"], row["sensitivity"], row["from"]) == (0, 60, None, None)
@@ -70,12 +70,12 @@ def test_what_could_not_be_changed_is_no_insensitivity(find: Find, the_row: TheR
 
 def test_repeats_do_not_multiply_what_could_not_be_changed(find: Find, the_row: TheRow, said: Said) -> None:
     judgments = [said("a", 1, repeat=n) for n in range(3)]
-    assert the_row(find(judgments, None, [Realised("a", SHUFFLE, False, {})])["perturbations"]["rows"])["not_applied"] == 1
+    assert the_row(find(judgments, None, [RealisedPerturbation("a", SHUFFLE, False, {})])["perturbations"]["rows"])["not_applied"] == 1
 
 
 def test_only_conditions_in_which_it_was_judged_count_what_could_not_be_changed(find: Find, said: Said) -> None:
     judgments = [said("a", 1), said("a", 0, perturbation=SHUFFLE), said("b", 1), said("b", 1, temperature=1.0)]
-    rows = find(judgments, None, [Realised("b", SHUFFLE, False, {})])["perturbations"]["rows"]
+    rows = find(judgments, None, [RealisedPerturbation("b", SHUFFLE, False, {})])["perturbations"]["rows"]
     assert {row["temperature"] for row in rows} == {0.0}
 
 

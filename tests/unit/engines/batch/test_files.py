@@ -114,7 +114,7 @@ def test_lines_are_found_by_their_call_whatever_their_order_and_file(tmp_path: P
         found = results.line("b"), results.line("a"), results.line("b")
     assert [one and one.custom_id for one in found] == ["b", "a", "b"]
     assert found[0] and found[0].response and json.loads(bytes(found[0].response.body)) == {"text": "čau"}
-    assert results.good == {"b"} and not results.oddities
+    assert results.answers == {"b"} and not results.ignored_lines
 
 
 def test_a_call_without_a_line_has_none(tmp_path: Path) -> None:
@@ -126,13 +126,13 @@ def test_of_several_lines_about_a_call_the_first_counts(tmp_path: Path) -> None:
     with read(tmp_path, [line("a", body=1), line("a", body=2)], [line("a", body=3)]) as results:
         found = results.line("a")
     assert found and found.response and bytes(found.response.body) == b"1"
-    assert results.oddities == "2 a repetition"
+    assert results.ignored_lines == "2 repeated"
 
 
 def test_an_answer_to_a_stranger_is_counted(tmp_path: Path) -> None:
     with read(tmp_path, [line("c"), line("a")]) as results:
         assert results.line("c") is None and results.line("a")
-    assert results.oddities == "1 about no call of it"
+    assert results.ignored_lines == "1 about other calls"
 
 
 @pytest.mark.parametrize(
@@ -156,14 +156,14 @@ def test_an_answer_to_a_stranger_is_counted(tmp_path: Path) -> None:
 def test_what_is_no_result_is_counted_and_hides_nothing(tmp_path: Path, bad: bytes) -> None:
     with read(tmp_path, [line("b"), bad, line("a")]) as results:
         assert results.line("a") and results.line("b")
-    assert results.oddities == "1 no result"
+    assert results.ignored_lines == "1 invalid"
 
 
 def test_a_line_of_any_length_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_files, "LONGEST_LINE", 200)
     with read(tmp_path, [line("b", body="x" * 500), line("a")]) as results:
         assert results.line("b") is None and results.line("a")
-    assert results.odd["no result"] == 3  # the pieces of the long one
+    assert results.ignored["invalid"] == 3  # the pieces of the long one
 
 
 def test_half_characters_are_read(tmp_path: Path) -> None:
@@ -176,4 +176,4 @@ def test_an_error_of_the_batch_is_a_line_too(tmp_path: Path) -> None:
     expired = json.dumps({"custom_id": "a", "response": None, "error": {"code": "batch_expired"}}).encode()
     with read(tmp_path, [expired]) as results:
         found = results.line("a")
-    assert found and found.response is None and found.error == {"code": "batch_expired"} and not results.good
+    assert found and found.response is None and found.error == {"code": "batch_expired"} and not results.answers

@@ -15,12 +15,12 @@ from harness.engines import Limits, Progress
 from harness.engines.batch import submission as module
 from harness.engines.batch.files import RequestFile
 from harness.engines.batch.record import BatchRecord
-from harness.engines.batch.submission import Submission, manner_of
+from harness.engines.batch.submission import BatchSubmitter, capabilities_of
 from harness.engines.budget import Budget
-from harness.engines.patience import Patience
+from harness.engines.polling import Polling
 from harness.judges import NoReply
-from harness.judges.batches import Batch, Batches, Refusal
-from harness.judges.chat import Manner
+from harness.judges.batches import Batches, BatchRefused, ProviderBatch
+from harness.judges.chat import EndpointCapabilities
 from harness.store import Store
 
 FILE = RequestFile(Path("requests.jsonl"), ("a", "b"))
@@ -31,24 +31,24 @@ class Provider:
 
     def __init__(self) -> None:
         self.faults: list[tuple[bool, Exception]] = []
-        self.made: list[Batch] = []
+        self.made: list[ProviderBatch] = []
         self.looked_for = 0
 
     async def upload(self, path: Path) -> str:
         return "file-1"
 
-    async def submit(self, file_id: str, notes: dict[str, str]) -> Batch:
+    async def submit(self, file_id: str, metadata: dict[str, str]) -> ProviderBatch:
         happens, err = self.faults.pop(0) if self.faults else (True, None)
-        batch = Batch(f"batch_{len(self.made) + 1}", "validating", file_id, metadata=dict(notes))
+        batch = ProviderBatch(f"batch_{len(self.made) + 1}", "validating", file_id, metadata=dict(metadata))
         if happens:
             self.made.append(batch)
         if err:
             raise err
         return batch
 
-    async def find(self, file_id: str, name: str, text: str) -> Batch | None:
+    async def find(self, file_id: str, name: str, value: str) -> ProviderBatch | None:
         self.looked_for += 1
-        return next((batch for batch in self.made if batch.input_file_id == file_id or batch.note(name) == text), None)
+        return next((batch for batch in self.made if batch.input_file_id == file_id or batch.metadata_value(name) == value), None)
 
 
 @pytest.fixture
@@ -64,14 +64,14 @@ def record(tmp_path: Path) -> Iterator[BatchRecord]:
 
 
 @pytest.fixture
-def submission(provider: Provider, record: BatchRecord, monkeypatch: pytest.MonkeyPatch) -> Submission:
+def submission(provider: Provider, record: BatchRecord, monkeypatch: pytest.MonkeyPatch) -> BatchSubmitter:
     monkeypatch.setattr(module, "UNSURE_SECONDS", 0.0)
-    monkeypatch.setattr("harness.engines.patience.backoff", lambda count: 0.0)
-    return Submission(cast(Batches, provider), record, Patience("openai/m", Budget(Limits()), Progress(total=2), lambda: None))
+    monkeypatch.setattr("harness.engines.polling.backoff", lambda count: 0.0)
+    return BatchSubmitter(cast(Batches, provider), record, Polling("openai/m", Budget(Limits()), Progress(total=2), lambda: None))
 
 
-def submit(submission: Submission, manner: Manner | None = None) -> Batch:
-    return asyncio.run(submission.submit(FILE, manner or Manner()))[1]
+def submit(submission: BatchSubmitter, capabilities: EndpointCapabilities | None = None) -> ProviderBatch:
+    return asyncio.run(submission.submit(FILE, capabilities or EndpointCapabilities()))[1]
 
 
 LOST = NoReply("no connection", down=True)
@@ -91,7 +91,7 @@ ODD = NoReply("answers, but not like a batch interface")
     ],
 )
 def test_there_is_one_batch_whatever_was_heard(
-    submission: Submission, provider: Provider, record: BatchRecord, faults: list[Any], looked_for: int
+    submission: BatchSubmitter, provider: Provider, record: BatchRecord, faults: list[Any], looked_for: int
 ) -> None:
     provider.faults = faults
     made = submit(submission)
@@ -99,70 +99,76 @@ def test_there_is_one_batch_whatever_was_heard(
     assert [(noted.batch_id, noted.calls) for noted in record.open()] == [(made.id, FILE.calls)]
 
 
-def test_the_file_is_noted_before_the_batch_is_made(submission: Submission, provider: Provider, record: BatchRecord) -> None:
+def test_the_file_is_noted_before_the_batch_is_made(submission: BatchSubmitter, provider: Provider, record: BatchRecord) -> None:
     seen: list[str] = []
     make = provider.submit
 
-    async def submit_and_look(file_id: str, notes: dict[str, str]) -> Batch:
+    async def submit_and_look(file_id: str, metadata: dict[str, str]) -> ProviderBatch:
         seen.extend(noted.batch_id for noted in record.open())
-        return await make(file_id, notes)
+        return await make(file_id, metadata)
 
     provider.submit = submit_and_look  # type: ignore[method-assign]
     submit(submission)
     assert seen == ["file file-1"]
 
 
-def test_a_file_that_is_refused_at_once_is_not_looked_for_later(submission: Submission, provider: Provider, record: BatchRecord) -> None:
-    provider.faults = [(False, Refusal("no", 400))]
-    with pytest.raises(Refusal):
+def test_a_file_that_is_refused_at_once_is_not_looked_for_later(
+    submission: BatchSubmitter, provider: Provider, record: BatchRecord
+) -> None:
+    provider.faults = [(False, BatchRefused("no", 400))]
+    with pytest.raises(BatchRefused):
         submit(submission)
     assert record.open() == []
 
 
 def test_a_file_that_is_refused_after_an_unheard_making_is_looked_for_later(
-    submission: Submission, provider: Provider, record: BatchRecord
+    submission: BatchSubmitter, provider: Provider, record: BatchRecord
 ) -> None:
-    provider.faults = [(False, LOST), (False, Refusal("no", 400))]
-    with pytest.raises(Refusal):
+    provider.faults = [(False, LOST), (False, BatchRefused("no", 400))]
+    with pytest.raises(BatchRefused):
         submit(submission)
     assert [noted.batch_id for noted in record.open()] == ["file file-1"]
 
 
-def test_a_batch_is_recovered_from_the_note_on_its_file(submission: Submission, provider: Provider, record: BatchRecord) -> None:
-    note = record.uploaded("file-1", FILE.calls)
+def test_a_batch_is_recovered_from_the_note_on_its_file(submission: BatchSubmitter, provider: Provider, record: BatchRecord) -> None:
+    note = record.add_file("file-1", FILE.calls)
     assert asyncio.run(submission.recover(note)) is None and record.open() == []
-    note = record.uploaded("file-2", FILE.calls)
-    provider.made = [Batch("batch_9", "in_progress", "file-2")]
+    note = record.add_file("file-2", FILE.calls)
+    provider.made = [ProviderBatch("batch_9", "in_progress", "file-2")]
     found = asyncio.run(submission.recover(note))
     assert found and found[1].id == "batch_9" and [noted.batch_id for noted in record.open()] == ["batch_9"]
 
 
 def test_a_young_note_is_given_time_until_the_provider_lists_its_batch(
-    submission: Submission, record: BatchRecord, monkeypatch: pytest.MonkeyPatch
+    submission: BatchSubmitter, record: BatchRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "UNSURE_SECONDS", 10.0)
-    rests: list[float] = []
+    waits: list[float] = []
 
-    async def rest(self: Patience, seconds: float) -> None:
-        rests.append(seconds)
+    async def wait(self: Polling, seconds: float) -> None:
+        waits.append(seconds)
 
-    monkeypatch.setattr(Patience, "rest", rest)
-    note = record.uploaded("file-1", FILE.calls)
+    monkeypatch.setattr(Polling, "wait", wait)
+    note = record.add_file("file-1", FILE.calls)
     for age in (4.0, 11.0, -100_000.0):  # the clock may have jumped
         asyncio.run(submission.recover(msgspec.structs.replace(note, submitted=time.time() - age)))
-    assert rests == [pytest.approx(6.0, abs=1.0)]
+    assert waits == [pytest.approx(6.0, abs=1.0)]
 
 
-def test_how_the_calls_were_asked_is_noted_on_the_batch(submission: Submission) -> None:
-    manner = Manner("json_object", 5, ("seed", "temperature"), "max_completion_tokens", 8192)
-    assert manner_of(submit(submission, manner)) == manner
+def test_how_the_calls_were_asked_is_noted_on_the_batch(submission: BatchSubmitter) -> None:
+    capabilities = EndpointCapabilities("json_object", 5, ("seed", "temperature"), "max_completion_tokens", 8192)
+    assert capabilities_of(submit(submission, capabilities)) == capabilities
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"form": "telepathy"}', '{"room": "much"}', None, 7])
 def test_a_note_that_says_nothing_means_the_usual_way(text: Any) -> None:
-    assert manner_of(Batch("b", "completed", metadata={"harness_manner": text})) == manner_of(Batch("b", "completed")) == Manner()
+    assert (
+        capabilities_of(ProviderBatch("b", "completed", metadata={"harness_manner": text}))
+        == capabilities_of(ProviderBatch("b", "completed"))
+        == EndpointCapabilities()
+    )
 
 
-def test_keys_tell_batches_apart(submission: Submission, provider: Provider, record: BatchRecord) -> None:
-    notes = [record.uploaded(file, calls) for file, calls in (("f", ("a",)), ("f", ("a", "b")), ("g", ("a",)))]
+def test_keys_tell_batches_apart(submission: BatchSubmitter, provider: Provider, record: BatchRecord) -> None:
+    notes = [record.add_file(file, calls) for file, calls in (("f", ("a",)), ("f", ("a", "b")), ("g", ("a",)))]
     assert len({module._key(note) for note in notes}) == 3

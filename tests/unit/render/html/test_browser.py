@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.analyse import Outcomes, outcomes
-from harness.columns import Coded
-from harness.evidence import Evidence, Said
+from harness.analyse import CompareOptions, Outcomes, outcomes
+from harness.data.columns import CodedColumn
 from harness.render.html.browser import Browsed, chosen, items_json
+from harness.runs import Evidence, JudgeWords
 from tests.unit.analyse.test_outcomes import judged, recorded
 
 LABELS = {"a": [1, 1, 1], "b": [0, 0, 2], "c": [0, 1, 2]}
 
 
 def some() -> Outcomes:
-    return outcomes(recorded(LABELS, [judged("b", 1), judged("a", 1), judged("a", 2, variant="joint"), judged("c", None)]))
+    return outcomes(
+        recorded(LABELS, [judged("b", 1), judged("a", 1), judged("a", 2, variant="joint"), judged("c", None)]), CompareOptions()
+    )
 
 
 def shown(found: Outcomes, **other: Any) -> dict[str, Any]:
@@ -45,7 +47,9 @@ def test_every_label_is_there_once() -> None:
 
 def test_evidence_goes_with_its_judgment() -> None:
     said = Evidence(
-        Coded.of(["B", "A", None, None]), Coded((), np.full(4, -1, np.int32)), Coded.of([Said("b"), Said("a"), Said("a"), Said("c", "cut")])
+        CodedColumn.from_values(["B", "A", None, None]),
+        CodedColumn((), np.full(4, -1, np.int32)),
+        CodedColumn.from_values([JudgeWords("b"), JudgeWords("a"), JudgeWords("a"), JudgeWords("c", "cut")]),
     )
     rows = shown(some(), evidence=said)["rows"]
     assert column(rows, "justification", 4) == ["A", None, "B", None]
@@ -60,8 +64,8 @@ def test_two_sources_on_the_same_data_share_items_and_labels() -> None:
 
 
 def test_long_texts_are_cut_and_say_so() -> None:
-    reply = Coded.of([Said("x" * 100_000)] * 4)
-    empty = Coded.empty(4)
+    reply = CodedColumn.from_values([JudgeWords("x" * 100_000)] * 4)
+    empty = CodedColumn.empty(4)
     [[text, _]] = shown(some(), evidence=Evidence(empty, empty, reply))["rows"]["reply"]["v"]
     assert len(text) < 5_000 and text.endswith("(and 96,000 more characters)")
 
@@ -80,6 +84,6 @@ def test_what_does_not_fit_is_left_out_by_whole_items_and_counted(most: int) -> 
 def test_what_no_task_calls_a_text_is_about_the_item() -> None:
     source = recorded({"a": [1, 1]}, [judged("a", 1)])
     source.data.items[0].fields.update({"output": "Text.", "note": "About it.", "empty": " ", "number": 3})
-    data = items_json([Browsed("r", outcomes(source), np.arange(1))], frozenset({"output"}))
+    data = items_json([Browsed("r", outcomes(source, CompareOptions()), np.arange(1))], frozenset({"output"}))
     assert data["items"]["fields"] == ["output", "note"] and data["items"]["about"] == [0, 1]
     assert data["items"]["texts"] == [[[0, "Text."], [1, "About it."]]]

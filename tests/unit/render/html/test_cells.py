@@ -7,19 +7,20 @@ from collections.abc import Callable
 import pytest
 
 from harness.analyse import Cell
-from harness.render.html.cells import beside_people, grids, line_of, shares_of
+from harness.render.html.cells import answer_table, beside_people, grids, shares_by_side
 
 MakeCell = Callable[..., Cell]
 PAIRED = {"judge_loo": 0.6, "judge_loo_ci": (0.5, 0.7), "human_loo": 0.7, "human_loo_ci": (0.6, 0.8), "loo_gap": -0.1}
 
 
-def test_with_constructed_labels_there_is_no_human_figure_and_it_says_so(make_cell: MakeCell) -> None:
-    assert "constructed" in beside_people([make_cell(**PAIRED)], True) and "no human figure" in beside_people([make_cell(**PAIRED)], True)
+def test_with_constructed_labels_there_is_no_comparison_with_people_and_it_says_so(make_cell: MakeCell) -> None:
+    words = beside_people([make_cell(**PAIRED)], True)
+    assert "constructed" in words and "cannot be compared with people" in words
 
 
-def test_agreement_of_pairs_alone_is_no_human_figure(make_cell: MakeCell) -> None:
+def test_agreement_of_pairs_alone_cannot_be_compared(make_cell: MakeCell) -> None:
     cell = make_cell(human_pa=0.6, pa_pairwise=0.4)
-    assert "no human figure" in beside_people([cell], False) and line_of(cell).people_drawn is None
+    assert "cannot be compared with people" in beside_people([cell], False) and "loo_gap" not in answer_table([cell]).figures
 
 
 @pytest.mark.parametrize(
@@ -36,9 +37,11 @@ def test_the_judge_beside_people_in_words(make_cell: MakeCell, interval: tuple[f
 
 
 def test_the_two_matched_figures_are_drawn_together_and_the_baseline_apart(make_cell: MakeCell) -> None:
-    line = line_of(make_cell(**PAIRED, loo_gap_ci=(-0.2, 0.0)))
-    assert line.people_drawn and "judge 60 % [50–70], people 70 % [60–80]" in line.people_drawn
-    assert "people" not in line.drawn and "baseline 67 %" in line.drawn
+    lines = answer_table([make_cell(**PAIRED, loo_gap_ci=(-0.2, 0.0))])
+    [baseline], [people] = (lines.figures[name].figures for name in ("pa_failed_wrong", "loo_gap"))
+    assert people and "judge 60 % [50–70], people 70 % [60–80]" in people
+    assert baseline and "people" not in baseline and "baseline 67 %" in baseline
+    assert {*lines.figures} <= {heading.name for heading in lines.table.headings}
 
 
 @pytest.mark.parametrize(
@@ -74,11 +77,11 @@ def test_classes_are_shown_by_agreement_where_there_are_three_annotators(make_ce
         "partial": {"items": 3, "labels": {"0": 0.6, "1": 0.4}, "judge": None},
         "none": {"items": 0, "labels": None, "judge": None},
     }
-    [(_, [block])] = shares_of([make_cell(distribution_by_agreement=levels)])
-    assert [(level, who, items) for level, who, items, _, _ in block.bars] == [
+    [(_, [block])] = shares_by_side([make_cell(distribution_by_agreement=levels)])
+    assert [(bar.level, bar.who, bar.items) for bar in block.bars] == [
         ("all agree", "labels", 9),
         ("all agree", "judge", 9),
         ("two agree", "labels", 3),
     ]
-    [(_, [plain])] = shares_of([make_cell()])
-    assert [(level, who) for level, who, *_ in plain.bars] == [("", "labels"), ("", "judge")]
+    [(_, [plain])] = shares_by_side([make_cell()])
+    assert [(bar.level, bar.who) for bar in plain.bars] == [("", "labels"), ("", "judge")]

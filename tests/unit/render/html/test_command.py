@@ -12,9 +12,8 @@ from harness.cli.parser import build_parser
 from harness.cli.run import _spec
 from harness.content import Library
 from harness.model import JudgeIdentity
-from harness.protocol import RunProtocol, RunSpec, prepare
 from harness.render.html.command import command_notes, command_of
-from harness.runner import open_judges
+from harness.runs import RunProtocol, RunSpec, open_judges, prepare
 
 SPECS = {
     "plain": RunSpec(languages=("cs", "ja"), judges=("baseline/majority",)),
@@ -58,4 +57,4 @@ def test_folders_lose_their_path_and_addresses_are_asked_for(tmp_path: Path) -> 
     command = command_of(own)
     assert "--data 'my data'" in command and str(tmp_path) not in command and "--judge 'openai/m; rm -rf /'" in command
     assert any("--base-url" in note and "host.example" in note for note in command_notes(own))
-    assert any("where they are on your machine" in note for note in command_notes(own))
+    assert any("Add their paths" in note for note in command_notes(own))

@@ -14,8 +14,7 @@ from jinja2 import UndefinedError
 from markupsafe import Markup
 
 from harness.render.html.shell import asset, embedded, policy, shell
-from harness.render.html.templates import counted, render
-from harness.render.html.visible import visible
+from harness.render.html.templates import grouped_digits, render, visible
 
 SCRIPTS = ("tables.js", "items.js")
 
@@ -74,4 +73,4 @@ def test_a_template_says_which_name_is_missing() -> None:
 
 
 def test_thousands_are_told_apart() -> None:
-    assert [counted(number) for number in (0, 999, 1000, 1234567)] == ["0", "999", "1\u202f000", "1\u202f234\u202f567"]
+    assert [grouped_digits(number) for number in (0, 999, 1000, 1234567)] == ["0", "999", "1\u202f000", "1\u202f234\u202f567"]

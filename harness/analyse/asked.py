@@ -1,0 +1,82 @@
+"""What judges were asked of what people labelled: counted cell by cell, and said in words. Not asked is neither wrong nor unreadable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.analyse.cells import Cell, factorise, key_column
+from harness.analyse.options import CompareOptions
+from harness.analyse.units import CONDITION, Units, Votes, countable, item_key, joined_units
+from harness.data.columns import CodedColumn, combination_ids
+from harness.data.dataset import Dataset
+
+_FEW = 3  # names that a sentence lists
+_QUESTION = (*CONDITION, "metric")
+
+
+def add_asked(
+    cells: Sequence[Cell], data: Dataset, units: Units, unasked: Units, counted: Mapping[str, Votes], options: CompareOptions
+) -> list[Cell]:
+    """The cells with `n_asked`, how many labelled questions judges were asked, and `not_asked`, how many they were not.
+
+    A question is an item and a metric under one condition of one judge, with a reference (at the level of systems: with a label); asked
+    several times, it counts once.
+    """
+    both = joined_units([units, unasked])
+    asked = np.arange(len(both)) < len(units)
+    rows = np.flatnonzero(countable(both, counted, options))
+    both, asked = both.take(rows), asked[rows]
+    keys, which = factorise({name: key_column(name, data, both, counted) for name in options.by}, len(both))
+    once = np.unique(combination_ids([*_columns(both), both.source], which * len(data.items) + both.item), return_index=True)[1]
+    number = [np.bincount(which[once[part]], minlength=len(keys)).tolist() for part in (asked[once], ~asked[once])]
+    found = {tuple(key.values()): pair for key, pair in zip(keys, zip(*number, strict=True), strict=True)}
+    counts = [found.get(tuple(cell.key.values()), (0, 0)) for cell in cells]
+    return [msgspec.structs.replace(cell, n_asked=n, not_asked=left) for cell, (n, left) in zip(cells, counts, strict=True)]
+
+
+def not_asked_notes(data: Dataset, units: Units, unasked: Units, counted: Mapping[str, Votes], options: CompareOptions) -> Iterator[str]:
+    """In words, how many labelled questions each judge was not asked, by language; nothing where all were asked."""
+    left = _by_judge(data, unasked, counted, options)
+    every = _by_judge(data, joined_units([units, unasked]), counted, options) if left else {}
+    judges: dict[tuple[Any, ...], list[str]] = {}
+    for judge, languages in left.items():
+        judges.setdefault(tuple((tag, n, every[judge][tag]) for tag, n in sorted(languages.items())), []).append(str(judge))
+    for pattern, names in judges.items():
+        where = [f"{n:,} of {total:,} in {tag}" for tag, n, total in pattern]
+        who = f"{_list(names, 'judges')}{' each' if len(names) > 1 else ''}"
+        yield f"Not asked, so neither right nor wrong (labelled items times metrics): {who} {_list(where, 'languages')}."
+
+
+def unread_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> Iterator[str]:
+    """At the level of systems, in words, how many of the items under people's means have no readable score of the judge."""
+    unread = _by_judge(data, units.take(units.judgments.score.codes < 0), counted, options)
+    every = _by_judge(data, units, counted, options) if unread else {}
+    for judge, languages in unread.items():
+        where = [f"{n:,} of {every[judge][tag]:,} in {tag}" for tag, n in sorted(languages.items())]
+        yield f"People's means rest on items without a readable score of {judge} too (items times metrics): {_list(where, 'languages')}."
+
+
+def _list(names: Sequence[str], what: str) -> str:
+    """`a, b, c and 3 more judges (--json has all)`."""
+    more = len(names) - _FEW
+    return ", ".join(names[:_FEW]) + (f" and {more} more {what} (--json has all)" if more > 0 else "")
+
+
+def _by_judge(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> dict[Any, dict[Any, int]]:
+    """`{judge: {language: questions}}`; those with a reference, each once."""
+    kept = units.take(np.flatnonzero(countable(units, counted, options)))
+    once = kept.take(np.unique(combination_ids(_columns(kept), kept.item.astype(np.int64)), return_index=True)[1])
+    keys, which = factorise({"judge": once.judgments.judge, "language": item_key(data, "language").take(once.item)}, len(once))
+    found: dict[Any, dict[Any, int]] = {}
+    for key, count in zip(keys, np.bincount(which, minlength=len(keys)).tolist(), strict=True):
+        found.setdefault(key["judge"], {})[key["language"]] = count
+    return found
+
+
+def _columns(units: Units) -> list[CodedColumn]:
+    """What tells questions about one item apart."""
+    return [getattr(units.judgments, name) for name in _QUESTION]

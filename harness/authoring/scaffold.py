@@ -1,0 +1,254 @@
+"""Skeletons for a new language pack, task or rubric, with all fields and a comment on each.
+
+A skeleton is valid. `PLACEHOLDER` marks what the author has to write, and `harness check` names every line that contains it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from harness.content import tags
+from harness.content.library import bundled_root
+from harness.errors import UsageError
+from harness.tables import write_atomic
+
+PLACEHOLDER = "(to be written)"
+
+_PACK = """\
+tag = "{tag}"
+version = "1.0.0"           # raise it whenever items or labels change, then run 'harness check --accept'
+script = "{script}"             # ISO 15924, as the tag implies
+resource_class = 0          # (to be written) 0 to 5 by Joshi et al. 2020, "The State and Fate of Linguistic Diversity"
+segmenter = "icu"           # how texts are split into words
+reviewed_by = []            # native readers: [{{ who = "...", when = "2025-03-02", read = "..." }}]; empty = shown as unreviewed everywhere
+"""
+
+_LEXICON = """\
+# Words of the language, for reading judges' replies and perturbing texts. Every list may stay empty; its words are then not
+# recognised in this language. CONTRIBUTING.md ("Write a lexicon") explains each key.
+tag = "{tag}"
+version = "1.0.0"           # raise it whenever a word changes, then run 'harness check --accept'
+reviewed_by = []            # native readers: [{{ who = "...", when = "2025-03-02", read = "..." }}]
+
+announcers = []             # (to be written) words after which a score may stand: "score" in "Score: 2"
+remarks = []                # (to be written) words that open a remark: "note" in "Note: 2 errors"
+linking_words = []          # (to be written) words for "is" between an announcer and its score: "is" in "The score is 2"
+units = []                  # (to be written) words for points after a score: "points" in "2 points"
+out_of = []                 # (to be written) words before the highest possible score: "out of" in "2 out of 5"
+endings = []                # (to be written) what may follow a score without a space, as in Japanese
+refusals = []               # (to be written) how a refusal begins: "i'm sorry, but i"; `~` stands for each of refused_actions
+refused_actions = []        # (to be written) what a judge refuses to do: "evaluate" in "I cannot evaluate"
+quotation_marks = []        # (to be written) pairs of an opening and a closing mark: "“”", "«»"
+keyboard = []               # (to be written) rows of letter keys from the top: "qwertyuiop", "asdfghjkl", "zxcvbnm"
+injection = ""              # (to be written) a sentence that asks the judge to give the top score
+"""
+
+_PACK_CARD = """\
+# {name} (`{tag}`)
+
+**Holds**: Describe here what the items are: tasks, topics, kinds of text, how many, how long. (to be written)
+**Readers.** No native reader has reviewed it yet. `reviewed_by` in `pack.toml` names those who have, and nobody else.
+
+## What is in it
+
+Items are in `items/<task>.jsonl`, their labels in `labels/<task>.jsonl`, one JSON object a line; a pack may start without any.
+An item needs `item_id` (unique over all packs), `language` ("{tag}"), `task`, `split` (test or dev), `group` (what items share, such as
+their base text; never in both splits) and the texts that `tasks/<task>/task.toml` names. A label needs `item_id`, `annotator_id`,
+`metric`, `score` and `source`: "native" for labels by people, "constructed" if the label follows from how the text was made.
+
+Control items can be derived instead: write base texts and a version with each defect to `texts/<task>.toml`, as in `languages/en/texts/`,
+and run `python languages/derive.py {tag}`, which writes both folders. Only authors and `derive.py` use `texts/`.
+
+## How it was made
+
+Describe here who or what wrote the texts, who labelled them and how, and what was done by a program. (to be written)
+
+## Limits
+
+Describe here what these items cannot show. (to be written)
+
+**Licence**: Describe here under which licence the texts are. (to be written)
+
+## Changelog
+
+- 1.0.0: first version.
+"""
+
+_TASK = """\
+id = "{name}"
+version = "1.0.0"            # raise it when a judge could answer differently, then run 'harness check --accept'
+title = "{title}"
+source = "Describe here where the task comes from: author, year, paper. (to be written)"
+outputs = ["output"]         # the fields that are judged: one, or two that are compared
+metrics = [                  # the rubrics that are asked about an item; each is a file in rubrics/
+  "linguistic_acceptability",
+  "output_content_quality",
+  "task_quality",
+  "problematic_content",
+  "hallucination",
+]
+at_least_one = []            # optional inputs; an item needs at least one of them
+instruction = \"\"\"
+Describe here, to a judge, what the writer was given and asked to do. (to be written)\"\"\"
+
+# The texts of an item in the order in which a judge reads them, inputs first.
+[fields.input]
+title = "Text that the writer was given"   # (to be written) the heading that a judge sees above it
+role = "input"
+optional = false                           # whether an item may leave it empty
+
+[fields.output]
+title = "Text to be judged"                # (to be written)
+role = "output"
+optional = false
+"""
+
+_TASK_CARD = """\
+# {title}
+
+**Measures**: Describe here what agreement on this task says about a judge. (to be written)
+
+**From**: Describe here whose task it is, and what is this project's own. (to be written)
+
+| field | role | what it holds |
+| --- | --- | --- |
+| `input` | input | Describe it here. (to be written) |
+| `output` | output | Describe it here. (to be written) |
+
+**Metrics**: see `rubrics/CARD.md`.
+
+## Known traps
+
+Describe here where labels or judges go wrong. (to be written)
+
+**Licence**: Describe here under which licence the task's texts are. (to be written)
+
+## Changelog
+
+- 1.0.0: first version.
+"""
+
+_RUBRIC = """\
+id = "{name}"
+version = "1.0.0"            # raise it when a judge could answer differently, then run 'harness check --accept'
+title = "{title}"
+source = "Describe here where scale and wording come from. (to be written)"
+
+[scale]                      # (to be written) nominal and ordinal scales list classes, interval scales have min and max
+kind = "ordinal"             # nominal: no order; ordinal: from low to high; interval: any number from min to max
+classes = [0, 1, 2]
+best = 2                     # the most desirable score; leave it out if there is none (nominal scales only)
+# swap = {{ A = "B", B = "A" }}   # what each class becomes when two compared texts change places
+
+# Short enough for small models: the question, what to ignore, and one line for each score.
+[simple]
+instruction = \"\"\"
+Describe here the question that a judge answers about the text to be judged. (to be written)
+0: describe here, observably, what earns a 0.
+1: describe here, observably, what earns a 1.
+2: describe here, observably, what earns a 2.\"\"\"
+
+# Complete in itself: judges do not see the simple instruction beside it.
+[detailed]
+description = \"\"\"
+Describe here what the metric is, what counts and what does not. (to be written)\"\"\"
+
+# One list for each class of the scale.
+[[detailed.criteria]]
+score = 0
+points = [
+  "Describe here something that a reader can see in a text that earns a 0. (to be written)",
+]
+
+[[detailed.criteria]]
+score = 1
+points = [
+  "Describe here something that a reader can see in a text that earns a 1. (to be written)",
+]
+
+[[detailed.criteria]]
+score = 2
+points = [
+  "Describe here something that a reader can see in a text that earns a 2. (to be written)",
+]
+"""
+
+_RUBRICS_CARD = """\
+# Rubrics
+
+| metric | question | scale (best) |
+| --- | --- | --- |
+| `{name}` | Describe the question here. (to be written) | 0, 1, 2 (2) |
+
+**Source.** Describe here whose scales and whose wording these are. (to be written)
+**Readers.** Describe here who has tried the wording on annotators. (to be written)
+
+## Known traps
+
+Describe here where readers of the rubric disagree. (to be written)
+
+**Licence**: Describe here under which licence the wording is. (to be written)
+
+## Changelog
+
+- 1.0.0 (`{name}`): first wording.
+"""
+
+
+def new_language(tag: str, folder: Path) -> list[Path]:
+    """Write the skeleton of the language pack `tag` into the content folder `folder`; return the paths of the new files.
+
+    Raises UsageError for a tag that is not canonical or not of a known language, and for an existing pack; StoreError when `folder`
+    cannot be written.
+    """
+    tags.require_canonical(tag)
+    path = _new_path(folder, Path("languages", tag), f"language pack '{tag}'")
+    facts = {"tag": tag, "name": tags.english_name(tag), "script": tags.likely_script(tag)}
+    return _write({path / "pack.toml": _PACK, path / "lexicon.toml": _LEXICON, path / "CARD.md": _PACK_CARD}, facts)
+
+
+def new_task(name: str, folder: Path) -> list[Path]:
+    """Write the skeleton of the task `name` into the content folder `folder`; return the paths of the new files.
+
+    Raises UsageError for an invalid name and for an existing task; StoreError when `folder` cannot be written.
+    """
+    path = _new_path(folder, Path("tasks", _checked_id(name)), f"task '{name}'")
+    return _write({path / "task.toml": _TASK, path / "CARD.md": _TASK_CARD}, {"name": name, "title": _title(name)})
+
+
+def new_rubric(name: str, folder: Path) -> list[Path]:
+    """Write the skeleton of the rubric `name` into the content folder `folder`; return the paths of the new files.
+
+    All rubrics share one card. It is written with the first rubric; later the author adds a row to it.
+    Raises UsageError for an invalid name and for an existing rubric; StoreError when `folder` cannot be written.
+    """
+    toml = _new_path(folder, Path("rubrics", f"{_checked_id(name)}.toml"), f"rubric '{name}'")
+    card = toml.parent / "CARD.md"
+    return _write({toml: _RUBRIC} | ({} if card.exists() else {card: _RUBRICS_CARD}), {"name": name, "title": _title(name)})
+
+
+def _checked_id(name: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise UsageError(
+            f"'{name}' is not a valid id; ids consist of lower-case letters, digits and '_' and begin with a letter, such as 'story_rating'"
+        )
+    return name
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _new_path(folder: Path, relative: Path, what: str) -> Path:
+    """The path of new content. Bundled content of the same name is refused too, because a library loads each name once."""
+    for root in (folder, bundled_root()):
+        if (root / relative).exists():
+            raise UsageError(f"the {what} already exists: {root / relative}; edit it or choose another name")
+    return folder / relative
+
+
+def _write(files: dict[Path, str], facts: dict[str, str]) -> list[Path]:
+    for path, template in files.items():
+        write_atomic(path, template.format(**facts))
+    return list(files)

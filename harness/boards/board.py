@@ -1,0 +1,92 @@
+"""A board as a whole: its protocol with data and labels, the folders of its submissions, and its standings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness.boards.probes import Finding, probe, read_traces
+from harness.boards.problems import FOLDER, kind_of
+from harness.boards.processes import examine_all
+from harness.boards.scoring import ScoredSubmission
+from harness.boards.sealed import add_sealed_labels, files_without_canary
+from harness.boards.standings import Standings, entries_by_id, standings
+from harness.content import Board, Library
+from harness.errors import ContentError, MissingData
+from harness.judges import traits_of
+from harness.runs import Prepared, RunSpec, prepare
+
+SUBMISSIONS = "submissions"
+
+
+class OpenBoard(msgspec.Struct, frozen=True):
+    """A board with the standings of its submissions."""
+
+    board: Board
+    folder: Path
+    standings: Standings
+    findings: tuple[Finding, ...]
+
+
+def whole_board(name: str, content: Sequence[Path] = (), data: Path | None = None) -> Prepared:
+    """Prepare everything that a board asks: all languages, items, tasks, metrics and repeats. Raises the errors of `prepare`."""
+    return prepare(RunSpec(board=name, content=tuple(content), data=data))
+
+
+def with_labels(prepared: Prepared, key: Path | None) -> Prepared:
+    """A prepared board with all its labels: those that `key` opens are added. Without a key, the board as it is."""
+    return prepared if key is None else add_sealed_labels(prepared, key)
+
+
+def unmarked_files(board: Board, prepared: Prepared) -> list[Path]:
+    """The data files of a board with sealed labels that lack its canary. Files of packs are checked by `harness check`."""
+    if board.sealed is None or not prepared.protocol.data:
+        return []
+    return files_without_canary(board, prepared.library, Path(prepared.protocol.data), board.sealed.canary)
+
+
+def submissions_of(board: Path) -> list[Path]:
+    """Everything in the submissions folder of a board's folder, sorted by name, whether it is a submission or not."""
+    folder = board / SUBMISSIONS
+    return [folder / name for name in sorted(os.listdir(folder))] if kind_of(folder) == FOLDER else []
+
+
+def open_board(
+    library: Library, name: str, content: Sequence[Path] = (), *, data: Path | None = None, key: Path | None = None, probes: bool = True
+) -> OpenBoard:
+    """Read every reply of a board's submissions and rank them.
+
+    `data` is the data folder of a board on data of its own. `key` opens sealed labels; they are read in memory only.
+
+    Raises:
+        UsageError: if there is no such board. MissingData: if its data or its key are not given.
+        ContentError: with the first problem of a submission, because leaving it out would change the ranks of all others. Also if the
+            key does not fit the board.
+    """
+    board = library.board(name)
+    folder = library.board_files[name].parent
+    if board.sealed is not None and key is None:
+        raise MissingData(f"the labels of the board '{name}' are sealed, and its numbers can be computed only with the key: use --key FILE")
+    prepared = whole_board(name, content, data)
+    labelled = with_labels(prepared, key)
+    entries: list[ScoredSubmission] = []
+    folders: dict[str, Path] = {}
+    for examined in examine_all(prepared, submissions_of(folder)):
+        for problem in examined.problems:
+            hint = f"'harness board check {name}' lists all problems"
+            raise ContentError(f"{problem.message}\n         {hint}", problem.path, problem.line)
+        assert examined.entry is not None
+        entries.append(examined.entry)
+        folders[examined.entry.card.replies_sha256 + examined.entry.card.name] = examined.folder
+    ranked = standings(board, labelled, entries)
+    return OpenBoard(board, folder, ranked, _findings(board, labelled, entries, folders) if probes else ())
+
+
+def _findings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmission], folders: dict[str, Path]) -> tuple[Finding, ...]:
+    by_id = entries_by_id(entries)
+    asked = {judge: entry for judge, entry in by_id.items() if not traits_of(entry.card.identity).is_baseline}
+    traces = {judge: read_traces(folders[entry.card.replies_sha256 + entry.card.name], prepared.data) for judge, entry in asked.items()}
+    return probe(board, prepared, by_id, traces)

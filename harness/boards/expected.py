@@ -1,0 +1,135 @@
+"""What a submission to a board should hold: the calls that every judge is asked, and the replies of baselines, computed again."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from functools import lru_cache
+
+import msgspec
+
+from harness.errors import UsageError
+from harness.judges.base import JudgeOptions
+from harness.judges.baseline import BaselineJudge, open_judge
+from harness.model import Item, JudgeIdentity, Query, Reply, Scale
+from harness.parse import Vocabulary
+from harness.runs import CallIds, Plan, Prepared, RunProtocol, call_ids, hex_ids
+
+
+class ExpectedRow(msgspec.Struct, frozen=True):
+    """What the row of one call should hold, whichever judge is asked."""
+
+    prompt_id: str
+    item_id: str
+    metrics: str
+    condition: str
+    temperature: float
+    repeat: int
+
+
+class ExpectedCalls(msgspec.Struct, frozen=True):
+    """All queries of a board in the order of its plan, small enough to be sent to other processes: their items have no texts.
+
+    Of each query: `max_output_tokens`, `languages` (those of the justifications), and `rows` (what its row should hold).
+    """
+
+    board: str  # `controls@2.1.0`
+    queries: tuple[Query, ...]
+    max_output_tokens: array[int]
+    seed: int
+    languages: tuple[str, ...]
+    rows: tuple[ExpectedRow, ...]
+    scales: Mapping[str, Scale]
+    vocabulary: Vocabulary
+
+    def call_ids(self, identity: JudgeIdentity) -> CallIds:
+        """The call that answers each query, for one judge."""
+        return call_ids(identity, self.queries, (row.prompt_id for row in self.rows), self.max_output_tokens, self.seed)
+
+    def queries_by_call(self, identity: JudgeIdentity) -> dict[str, list[int]]:
+        """`{call id: numbers of the queries that it answers}`, in ascending order."""
+        numbers: dict[str, list[int]] = {}
+        for number, call_id in enumerate(hex_ids(self.call_ids(identity))):
+            numbers.setdefault(call_id, []).append(number)
+        return numbers
+
+
+def expected_calls(prepared: Prepared) -> ExpectedCalls:
+    """What a board asks; `prepared` is the result of `whole_board`. Prompts take time, so the last few results are kept."""
+    return _cached_calls(_CacheKey(prepared))
+
+
+class _CacheKey:
+    """A prepared board, equal to another one that asks the same with the same library."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared = prepared
+        self._encoded = msgspec.json.encode(_without_judges(prepared.protocol), order="sorted")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _CacheKey) and self._encoded == other._encoded and self.prepared.library is other.prepared.library
+
+    def __hash__(self) -> int:
+        return hash(self._encoded)
+
+
+def _without_judges(protocol: RunProtocol) -> RunProtocol:
+    return msgspec.structs.replace(protocol, identities=())
+
+
+@lru_cache(maxsize=4)
+def _cached_calls(key: _CacheKey) -> ExpectedCalls:
+    prepared = key.prepared
+    return calls_of_plan(prepared.plan(None), prepared.protocol.source, prepared.data.scales, prepared.vocabulary)
+
+
+def calls_of_plan(plan: Plan, board: str, scales: Mapping[str, Scale], vocabulary: Vocabulary) -> ExpectedCalls:
+    """What a plan asks."""
+    textless: dict[str, Item] = {}
+    queries = []
+    for query in plan.queries():
+        item = textless.setdefault(query.item.item_id, msgspec.structs.replace(query.item, fields={}))
+        queries.append(msgspec.structs.replace(query, item=item))
+    return ExpectedCalls(
+        board=board,
+        queries=tuple(queries),
+        max_output_tokens=array("I", plan.all_max_output_tokens()),
+        seed=plan.seed,
+        languages=tuple(plan.asked_language(query) for query in queries),
+        rows=tuple(map(_expected_row, queries, plan.all_prompt_ids())),
+        scales=scales,
+        vocabulary=vocabulary,
+    )
+
+
+def _expected_row(query: Query, prompt_id: str) -> ExpectedRow:
+    metrics, condition = ",".join(query.metrics), query.condition
+    return ExpectedRow(prompt_id, query.item.item_id, metrics, str(condition), condition.temperature, query.repeat)
+
+
+class Baselines:
+    """The baselines of one board. They cost nothing and always reply the same, so that their submissions can be checked call by call."""
+
+    def __init__(self, prepared: Prepared, expected: ExpectedCalls) -> None:
+        self._prepared = prepared
+        self._expected = expected
+
+    def complaint(self, identity: JudgeIdentity) -> str:
+        """Why the board has no such baseline; empty if it has."""
+        try:
+            known = self._open(identity).identity
+        except UsageError as err:
+            return str(err).partition("\n")[0]
+        return "" if known == identity else f"on this board {known.name} has the settings {known.settings or 'none'}, and not these"
+
+    def replies(self, identity: JudgeIdentity) -> dict[str, Reply]:
+        """What a baseline replies to every call, by call id."""
+        judge, expected, items = self._open(identity), self._expected, self._prepared.data.by_id
+        replies = {}
+        for call_id, (first, *_) in expected.queries_by_call(identity).items():
+            query = expected.queries[first]
+            replies[call_id] = judge.reply(msgspec.structs.replace(query, item=items[query.item.item_id]))
+        return replies
+
+    def _open(self, identity: JudgeIdentity) -> BaselineJudge:
+        return open_judge(identity.model, JudgeOptions(training=self._prepared.training, seed=self._prepared.protocol.seed))

@@ -1,0 +1,105 @@
+"""The process around a command: standard streams, which may be closed, full or limited to few characters, and signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, TextIO, cast
+
+from harness.errors import OutputError
+
+
+@contextmanager
+def checked_output() -> Iterator[None]:
+    """In the block, and when standard output is flushed at its end, a failed write raises OutputError.
+
+    A closed pipe still raises BrokenPipeError. If standard output is closed from the start, raises OutputError at once, because all
+    results would be lost.
+    """
+    _reserve_streams()
+    if sys.stdout is None:
+        raise OutputError("standard output is closed, so results would be lost; redirect it to a file, or to /dev/null")
+    original = sys.stdout
+    sys.stdout = cast("TextIO", _CheckedStream(original))
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except (BrokenPipeError, OutputError):
+        _discard(original)
+        raise
+    finally:
+        sys.stdout = original
+
+
+class _CheckedStream:
+    """A stream whose write errors are OutputErrors."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        with self._explained():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        with self._explained():
+            self._stream.flush()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except UnicodeEncodeError as err:
+            raise OutputError(
+                f"standard output accepts {self._stream.encoding} only, but the results hold the character "
+                f"U+{ord(err.object[err.start]):04X}; set PYTHONIOENCODING=utf-8"
+            ) from None
+        except OSError as err:
+            raise OutputError(f"standard output cannot be written ({err.strerror or err}); make room, or redirect it elsewhere") from None
+
+
+@contextmanager
+def interrupted_once() -> Iterator[None]:
+    """In the block, SIGTERM works like Ctrl-C. Only the first signal counts, so that the program can clean up undisturbed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _reserve_streams() -> None:
+    """Occupy the file numbers of closed streams: otherwise the next file opened would get one, and messages would go into it."""
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # stays open until the process ends
+
+
+def _discard(stream: TextIO) -> None:
+    """Discard what could not be written: otherwise the interpreter tries again when it exits, and complains."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

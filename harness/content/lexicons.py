@@ -1,0 +1,58 @@
+"""Lexicons: finds the lexicon of a language and checks what a lexicon says."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+
+import msgspec
+
+from harness.content.problems import Complaints, duplicates, key_pattern
+from harness.content.specs import Lexicon
+from harness.content.tags import likely_script
+
+NO_WORDS = Lexicon(tag="und", version="0.0.0", reviewed_by=())
+
+
+def lexicon_for(language: str, lexicons: Mapping[str, Lexicon]) -> Lexicon:
+    """The lexicon of a language. `en-GB` may use that of `en`, because both are written in the same script.
+
+    `NO_WORDS` when there is none, and for a text that is not a language tag.
+    """
+    if language in lexicons:
+        return lexicons[language]
+    base = language.partition("-")[0]
+    try:
+        return lexicons[base] if base in lexicons and likely_script(base) == likely_script(language) else NO_WORDS
+    except ValueError:  # not a language tag
+        return NO_WORDS
+
+
+def lexicon_complaints(lexicon: Lexicon) -> Complaints:
+    """What is wrong with a lexicon, each with a pattern for the line to correct."""
+    for key, words in _word_lists(lexicon).items():
+        if not all(map(str.strip, words)):
+            yield f"a word in {key} is blank; write the word or remove it", key_pattern(key)
+        for repeated in duplicates(unicodedata.normalize("NFC", word).casefold() for word in words):
+            yield f"'{repeated}' is listed twice in {key}; case does not matter, so list it once", key_pattern(key)
+    for pair in lexicon.quotation_marks:
+        if len(pair) != 2 or any(map(str.isspace, pair)):
+            message = f"'{pair}' in quotation_marks is not a pair; write an opening mark and its closing mark, such as \"«»\""
+            yield message, key_pattern("quotation_marks")
+    if lexicon.injection and not lexicon.injection.strip():
+        yield 'injection is blank; write the sentence, or "" for none', key_pattern("injection")
+    yield from _action_complaints(lexicon)
+
+
+def _action_complaints(lexicon: Lexicon) -> Complaints:
+    marked = [opening for opening in lexicon.refusals if "~" in opening]
+    if marked and not lexicon.refused_actions:
+        message = f"'~' in '{marked[0]}' stands for refused_actions, but the list is empty; fill it, or write the whole opening"
+        yield message, key_pattern("refusals")
+    if lexicon.refused_actions and not marked:
+        yield "no refusal contains '~', so refused_actions have no effect; put '~' where an action belongs", key_pattern("refused_actions")
+
+
+def _word_lists(lexicon: Lexicon) -> dict[str, tuple[str, ...]]:
+    """`{key: words}` of all lists."""
+    return {key: value for key, value in msgspec.structs.asdict(lexicon).items() if key != "reviewed_by" and isinstance(value, tuple)}

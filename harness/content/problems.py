@@ -1,0 +1,92 @@
+"""Problems in content: what is wrong, in which file, on which line; and what can be wrong with a scale.
+
+`harness check` collects problems instead of stopping at the first error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from harness.errors import ContentError
+from harness.model import Scale
+
+# Messages about a TOML file, each with a regular expression for the line to correct.
+Complaints = Iterator[tuple[str, str]]
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """One thing to correct. `line` is None where no line is at fault, such as for a missing file."""
+
+    path: Path
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}" if self.line else f"{self.path}: {self.message}"
+
+
+def problem_from_error(err: ContentError) -> Problem:
+    """The problem that an error reports."""
+    location = f"{err.path}:{err.line}" if err.line else f"{err.path}"
+    return Problem(err.path, err.line, str(err).removeprefix(f"{location}: "))
+
+
+def line_of(path: Path, pattern: str, nth: int = 1) -> int | None:
+    """The line (from 1) of the `nth` match of a regular expression in a text file. TOML parsers do not keep line numbers.
+
+    `^` matches at the beginning of a line. None when there is no such match or no such file.
+    """
+    try:
+        text = path.read_text("utf-8", errors="replace")
+    except OSError:
+        return None
+    for count, match in enumerate(re.finditer(pattern, text, re.MULTILINE), start=1):
+        if count == nth:
+            return text.count("\n", 0, match.start()) + 1
+    return None
+
+
+def key_pattern(name: str) -> str:
+    """A regular expression for the line that sets a key (`name = ...`) or opens its table."""
+    return rf"(?:^[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*=|^\[+(?:\w+\.)*{re.escape(name)}\]+)"
+
+
+def duplicates(names: Iterable[str | int]) -> list[str | int]:
+    """Names that occur more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def scale_complaints(scale: Scale, *, needs_best: bool = True) -> Complaints:
+    """What is wrong with a scale, each with a pattern for the line to correct."""
+    bounds = (scale.min, scale.max)
+    if scale.kind == "interval":
+        if scale.min is None or scale.max is None or scale.min >= scale.max:
+            yield f"an interval scale needs min and max, with min below max; found {bounds[0]} and {bounds[1]}", key_pattern("kind")
+        if scale.classes:
+            yield "an interval scale has no classes; remove them, or change kind to 'ordinal'", key_pattern("classes")
+    else:
+        if len(scale.classes) < 2:
+            yield f"a scale of kind '{scale.kind}' needs at least two classes; found: {scale.describe() or 'none'}", key_pattern("kind")
+        if bounds != (None, None):
+            yield f"min and max belong to interval scales, and this one is '{scale.kind}'; list classes only", key_pattern("kind")
+        for repeated in duplicates(scale.classes):
+            yield f"class {repeated!r} is listed twice", key_pattern("classes")
+    yield from _direction_complaints(scale, needs_best)
+
+
+def _direction_complaints(scale: Scale, needs_best: bool) -> Complaints:
+    if needs_best and scale.best is None and scale.kind != "nominal":
+        yield f"a scale of kind '{scale.kind}' needs 'best', the most desirable score", key_pattern("kind")
+    if scale.best is not None and not scale.holds(scale.best):
+        yield f"best is {scale.best!r}, which is outside the scale ({scale.describe()})", key_pattern("best")
+    names = {str(score) for score in scale.classes}
+    for one, other in scale.swap.items():
+        if not {one, other} <= names:
+            yield f"swap turns '{one}' into '{other}', but the classes are: {scale.describe()}", key_pattern("swap")
+        elif scale.swap.get(other, other) != one:
+            yield f"swap turns '{one}' into '{other}' but not back; a second swap must undo the first", key_pattern("swap")

@@ -1,0 +1,312 @@
+"""Dictionary-encoded columns for labels and judgments: each distinct value once, and a code of one to four bytes per row.
+
+A million labels have only a few dozen distinct scores, metrics and annotators, so only the codes take memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import ContentError
+from harness.tables import json_rows, parquet_table
+
+Codes = NDArray[np.signedinteger[Any]]
+Row = TypeVar("Row", bound=msgspec.Struct)
+
+NO_VALUE = -1
+_MAX_COMBINATIONS = 1 << 63  # that an int64 can number
+_DENSE = 4  # up to this many possible numbers per row, distinct numbers are found by counting, else by sorting
+_BATCH = 1 << 14  # rows in memory as objects
+
+
+class CodedColumn:
+    """One column: the distinct `values` in the order of first use, and `codes` (rows,), -1 for no value.
+
+    Equal numbers are one value: 1 and 1.0 are the same. Codes use the smallest integer type that fits, so widen them before you
+    compute with them. In a constant column, `codes` is one number broadcast to all rows.
+
+    >>> column = CodedColumn.from_values(["a", None, "a", "b"])
+    >>> column.values, column.codes.tolist(), list(column)
+    (('a', 'b'), [0, -1, 0, 1], ['a', None, 'a', 'b'])
+    """
+
+    __slots__ = ("codes", "values")
+
+    def __init__(self, values: tuple[Any, ...], codes: Codes) -> None:
+        self.values = values
+        self.codes = codes if _is_constant(codes) else codes.astype(np.min_scalar_type(-max(len(values), 1)), copy=False)
+
+    @classmethod
+    def from_values(cls, rows: Iterable[Any]) -> Self:
+        """The column with these `rows`; None is no value."""
+        builder = ColumnBuilder()
+        builder.add(list(rows))
+        return cls(*builder.finish())
+
+    @classmethod
+    def empty(cls, rows: int) -> Self:
+        """A column without values."""
+        return cls((), _broadcast(NO_VALUE, rows))
+
+    @classmethod
+    def constant(cls, value: Any, rows: int) -> Self:
+        """A column with the same value in every row."""
+        return cls((value,), _broadcast(0, rows))
+
+    @classmethod
+    def concatenate(cls, columns: Sequence[CodedColumn]) -> Self:
+        """Columns one after the other."""
+        index = {value: code for code, value in enumerate(dict.fromkeys(value for column in columns for value in column.values))}
+        codes = np.concatenate([np.empty(0, np.int32), *(column.recode(index) for column in columns)])
+        constant = len(codes) > 0 and codes.min() == codes.max()
+        return cls(tuple(index), _broadcast(int(codes[0]), len(codes)) if constant else codes)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __iter__(self) -> Iterator[Any]:
+        values = (*self.values, None)  # code -1 is the last
+        return (values[code] for code in self.codes.tolist())
+
+    @property
+    def used(self) -> list[Any]:
+        """The values that occur in a row."""
+        return [self.values[code] for code in np.unique(self.codes).tolist() if code != NO_VALUE]
+
+    def take(self, rows: Any) -> CodedColumn:
+        """The column of some rows (a mask or row numbers)."""
+        if self._constant:
+            return CodedColumn(
+                self.values, _broadcast(int(self.codes[0]), int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows))
+            )
+        return CodedColumn(self.values, self.codes[rows])
+
+    def without(self, value: Any) -> CodedColumn:
+        """The column with `value` replaced by no value."""
+        kept = tuple(each for each in self.values if each != value)
+        return CodedColumn(kept, self.recode({each: code for code, each in enumerate(kept)}))
+
+    def recode(self, index: dict[Any, int]) -> Codes:
+        """The codes of the rows under another numbering of values, -1 for values that `index` lacks.
+
+        >>> CodedColumn.from_values(["b", "a", "c"]).recode({"a": 0, "b": 1}).tolist()
+        [1, 0, -1]
+        """
+        new_codes = np.array([*(index.get(value, NO_VALUE) for value in self.values), NO_VALUE], np.int32)
+        return _broadcast(int(new_codes[self.codes[0]]), len(self)) if self._constant else new_codes[self.codes]
+
+    @property
+    def _constant(self) -> bool:
+        """Whether the column is stored as one code for all of its rows."""
+        return _is_constant(self.codes)
+
+
+def _is_constant(codes: Codes) -> bool:
+    return len(codes) > 0 and codes.strides == (0,)
+
+
+def _broadcast(code: int, rows: int) -> Codes:
+    return np.broadcast_to(np.int32(code), rows)
+
+
+class ColumnBuilder:
+    """Builds a `CodedColumn` from batches of rows."""
+
+    def __init__(self) -> None:
+        self._codes: dict[Any, int] = {}
+        self._parts: list[Codes] = []
+
+    def add(self, rows: Sequence[Any]) -> None:
+        known, code = self._codes, self._codes.setdefault
+        self._parts.append(np.array([NO_VALUE if v is None else code(v, len(known)) for v in rows], np.int32))
+
+    def finish(self) -> tuple[tuple[Any, ...], Codes]:
+        return tuple(self._codes), np.concatenate(self._parts) if self._parts else np.empty(0, np.int32)
+
+
+def combination_ids(columns: Iterable[CodedColumn], start: NDArray[Any]) -> NDArray[np.int64]:
+    """For each row, the number of its combination of values. Distinct combinations are numbered from 0 in the order of their codes.
+
+    The first column matters most. No value counts as a value below all others. `start` (rows,) are non-negative codes that matter
+    more than all columns.
+
+    >>> combination_ids([CodedColumn.from_values(["b", None, "b"]), CodedColumn.from_values([1, 1, 2])], np.zeros(3, np.int64)).tolist()
+    [1, 0, 2]
+    """
+    return unique_integers(*_combined(columns, start))[1]
+
+
+def sorted_rows(columns: Iterable[CodedColumn], start: NDArray[Any]) -> NDArray[np.int64]:
+    """The row numbers sorted by `combination_ids`; equal rows keep their order.
+
+    >>> sorted_rows([CodedColumn.from_values(["a", None, "a"])], np.array([1, 1, 0])).tolist()
+    [2, 1, 0]
+    """
+    return np.argsort(_combined(columns, start)[0], kind="stable")
+
+
+def _combined(columns: Iterable[CodedColumn], start: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    """Sort keys (rows,) with the order of `combination_ids`, and an upper bound for them."""
+    key, size = start.astype(np.int64), int(start.max(initial=0)) + 1
+    for column in columns:
+        width = len(column.values) + 1
+        if size * width >= _MAX_COMBINATIONS:
+            key = unique_integers(key, size)[1]
+            size = int(key.max(initial=0)) + 1
+        key *= width
+        key += column.codes
+        key += 1
+        size *= width
+    return key, size
+
+
+def unique_integers(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct integers in `key` (from 0 to `size` - 1), ascending, and for each row the index of its integer among them.
+
+    >>> [result.tolist() for result in unique_integers(np.array([7, 2, 7]), 8)]
+    [[2, 7], [1, 0, 1]]
+    """
+    if size > _DENSE * len(key):
+        values, index = np.unique(key, return_inverse=True)
+        return values, index
+    used = np.zeros(size, bool)
+    used[key] = True
+    index = np.cumsum(used, dtype=np.int32)
+    return np.flatnonzero(used), index[key].astype(np.int64) - 1
+
+
+def last_matching_rows(key: NDArray[np.int64], among: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each row of `key` (see `combination_ids`), the last row in `among` with the same number; -1 if there is none.
+
+    >>> last_matching_rows(np.array([0, 1, 0, 2]), np.array([1, 2])).tolist()
+    [2, 1, 2, -1]
+    """
+    row = np.full(int(key.max(initial=-1)) + 1, -1, np.int64)
+    row[key[among]] = among
+    matches: NDArray[np.int64] = row[key]
+    return matches
+
+
+def first_rows(key: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first row of each number of `combination_ids`.
+
+    >>> first_rows(np.array([1, 0, 1, 0])).tolist()
+    [1, 0]
+    """
+    first = np.empty(int(key.max(initial=-1)) + 1, np.int64)
+    first[key[::-1]] = np.arange(len(key), dtype=np.int32)[::-1]  # among equal numbers, the last assignment remains
+    return first
+
+
+def rows_by_number(key: NDArray[Any], count: int | None = None) -> list[NDArray[np.int64]]:
+    """For each number from 0 to `count` - 1, its rows in ascending order. `count` defaults to the highest number + 1.
+
+    >>> [rows.tolist() for rows in rows_by_number(np.array([2, 0, 2]), 3)]
+    [[1], [], [0, 2]]
+    """
+    count = int(key.max(initial=-1)) + 1 if count is None else count
+    key = key.astype(np.min_scalar_type(count))  # small integers are sorted faster, by counting
+    order = np.argsort(key, kind="stable")
+    return np.split(order, np.searchsorted(key[order], np.arange(1, count)))[:count]
+
+
+class Columns(dict[str, CodedColumn]):
+    """Columns by name, with the line numbers (`lines`) of their file."""
+
+    def __init__(self, columns: dict[str, CodedColumn], lines: NDArray[np.int64]) -> None:
+        super().__init__(columns)
+        self.lines = lines
+
+
+def read_columns(path: Path, row: type[Row], what: str) -> Columns:
+    """Read a JSONL, gzipped JSONL or Parquet file into columns, one for each field of `row`. Other keys are ignored.
+
+    Args:
+        path: the file.
+        row: a struct with the types of the fields. A list is stored as a tuple.
+        what: the name of a row in messages, such as `a label`.
+
+    Raises:
+        ContentError: with `file:line`, for an unreadable file and for a row that does not fit `row`.
+    """
+    if path.suffix == ".parquet":
+        return _from_parquet(path, row, what)
+    builders = {name: ColumnBuilder() for name in row.__struct_fields__}
+    lines: list[NDArray[np.int64]] = []
+    rows = json_rows(path, row, what)
+    while batch := list(islice(rows, _BATCH)):
+        lines.append(np.array([number for number, _ in batch], np.int64))
+        for name, builder in builders.items():
+            builder.add([_hashable(getattr(each, name)) for _, each in batch])
+    columns = {name: CodedColumn(*builder.finish()) for name, builder in builders.items()}
+    return Columns(columns, np.concatenate(lines or [np.empty(0, np.int64)]))
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _from_parquet(path: Path, row: type[Row], what: str) -> Columns:
+    table = parquet_table(path)
+    names = [name for name in row.__struct_fields__ if name in table.column_names]
+    return checked_columns({name: from_arrow(table.column(name)) for name in names}, len(table), row, what, path)
+
+
+def checked_columns(source: Mapping[str, CodedColumn], rows: int, row: type[Row], what: str, path: Path) -> Columns:
+    """Columns from a Parquet table or frame, one for each field of `row`, with rows numbered from 1. Each distinct value is checked once.
+
+    Raises ContentError for a missing column, a value of the wrong type, and a gap in a required column.
+    """
+    columns = {}
+    for field in msgspec.structs.fields(row):
+        name = field.name
+        if name not in source:
+            if field.required:
+                raise ContentError(f"not {what}: no column '{name}'", path)
+            columns[name] = CodedColumn.empty(rows)
+            continue
+        column = columns[name] = source[name]
+        for code, value in enumerate(column.values):
+            try:
+                msgspec.convert(value, field.type)
+            except msgspec.ValidationError as err:
+                raise ContentError(f"not {what} ({err} in column '{name}')", path, int(np.argmax(column.codes == code)) + 1) from None
+        if field.required and (column.codes == NO_VALUE).any():
+            raise ContentError(f"not {what}: '{name}' is empty", path, int(np.argmax(column.codes == NO_VALUE)) + 1)
+    return Columns(columns, np.arange(1, rows + 1))
+
+
+def from_arrow(column: Any) -> CodedColumn:
+    """A column of an Arrow table or batch. NaN is a gap."""
+    import pyarrow as pa
+
+    if pa.types.is_nested(column.type):
+        return CodedColumn.from_values(_hashable(value) for value in column.to_pylist())
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    coded = whole.dictionary_encode()
+    if isinstance(coded, pa.ChunkedArray):  # for an empty or very large column
+        coded = coded.combine_chunks() if coded.num_chunks == 1 else pa.chunked_array(coded.chunks).unify_dictionaries().combine_chunks()
+    values = [None if value != value else value for value in coded.dictionary.to_pylist()]  # pandas writes a gap as NaN
+    codes = arrow_codes(coded.indices)
+    kept = {value: code for code, value in enumerate(value for value in values if value is not None)}
+    return CodedColumn(tuple(kept), np.array([*(kept.get(value, NO_VALUE) for value in values), NO_VALUE], np.int32)[codes])
+
+
+def arrow_codes(indices: Any) -> Codes:
+    """The codes of an Arrow dictionary array, read from its buffers, because its `to_numpy` would import pandas."""
+    if not len(indices):
+        return np.empty(0, np.int32)
+    gaps, numbers = indices.buffers()
+    end = indices.offset + len(indices)
+    codes = np.frombuffer(numbers, indices.type.to_pandas_dtype(), end)[indices.offset :].astype(np.int32)
+    if indices.null_count:
+        known = np.unpackbits(np.frombuffer(gaps, np.uint8), count=end, bitorder="little")[indices.offset :]
+        codes[known == 0] = NO_VALUE
+    return codes

@@ -1,0 +1,311 @@
+"""Items and labels: one row schema and one loader for language packs and data folders.
+
+A data folder holds `items.jsonl`, `labels.jsonl`, optionally `judgments.jsonl` (`.gz` and Parquet too), and a `data.toml` that says
+what its metrics mean. A folder of published data without a `data.toml` is described by the dataset card of the same name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from sys import intern
+from typing import Any
+
+import msgspec
+
+from harness.content import tags
+from harness.content.library import Library
+from harness.content.problems import key_pattern, line_of, scale_complaints
+from harness.content.specs import DatasetCard, Shared, Task, read_spec
+from harness.data.columns import Columns
+from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
+from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
+from harness.errors import ContentError, UsageError
+from harness.model import Item, Label, Scale
+from harness.tables import find_table, read_rows
+
+_FEW_VALUES = ("language", "task", "system")  # keys with few distinct values among a million items
+_ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")
+
+
+class Dataset(msgspec.Struct, frozen=True, dict=True):
+    """Items with their labels and the scales of these labels, in the order of the files."""
+
+    id: str
+    items: tuple[Item, ...]
+    labels: Labels
+    scales: dict[str, Scale]
+    private: bool = False  # a user's own texts: they leave the machine only with consent
+    judgments: Judgments | None = None  # of a data folder, if it has some and they were requested
+    about: DatasetCard = DatasetCard(id="bundled", source="constructed", annotators="aggregate")
+    asks: Mapping[str, frozenset[str]] | None = None  # with sealed labels: by task, the metrics that every item is asked about
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of everything in items and labels that can move a number. Scales without labels move none."""
+        digest = hashlib.sha256()
+        encode = msgspec.json.Encoder(order="sorted").encode
+        for row in chain(self.items, self.labels, [[(name, self.scales[name]) for name in sorted(self.labels.metric.used)]]):
+            digest.update(encode(row))
+            digest.update(b"\n")
+        return digest.hexdigest()
+
+    @cached_property
+    def by_id(self) -> dict[str, Item]:
+        return {item.item_id: item for item in self.items}
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """`{item_id: index among the items}`."""
+        return {item.item_id: index for index, item in enumerate(self.items)}
+
+    @cached_property
+    def labelled_metrics(self) -> dict[str, frozenset[str]]:
+        """`{item_id: metrics with a label}`."""
+        metrics: dict[str, frozenset[str]] = {}
+        distinct_sets: dict[frozenset[str], frozenset[str]] = {}  # a million items share a few sets
+        for item, metric in zip(self.labels.item, self.labels.metric, strict=True):
+            known = metrics.get(item, frozenset())
+            if metric not in known:
+                extended = known | {metric}
+                metrics[item] = distinct_sets.setdefault(extended, extended)
+        return metrics
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the labels are sealed and not loaded."""
+        return self.asks is not None and not len(self.labels.for_items(self.by_id))
+
+    @cached_property
+    def asked_metrics(self) -> dict[str, frozenset[str]]:
+        """`{item_id: metrics that a judge is asked about}`: those with a label, or with sealed labels all of the item's task."""
+        if self.asks is None:
+            return self.labelled_metrics
+        return {item.item_id: self.asks.get(item.task, frozenset()) for item in self.items}
+
+    def only(self, items: Iterable[Item]) -> Dataset:
+        """The data of some items: these items with their labels and judgments."""
+        kept = {item.item_id: item for item in items}
+        judged = self.judgments and self.judgments.for_items(kept)
+        return msgspec.structs.replace(self, items=tuple(kept.values()), labels=self.labels.for_items(kept), judgments=judged)
+
+
+def load_bundled(library: Library, languages: Iterable[str]) -> Dataset:
+    """All items and labels of the packs of `languages`. Raises ContentError with `file:line`."""
+    scales = rubric_scales(library)
+    items: list[Item] = []
+    labels: list[Label] = []
+    for tag in languages:
+        for task_name, path in library.item_files(tag).items():
+            task_items = read_items(path, {task_name: library.task(task_name)}, language=tag, task=task_name)
+            items += task_items
+            label_path = path.parent.parent / "labels" / path.name
+            if label_path.is_file():
+                labels += read_labels(label_path, scales, {item.item_id: item for item in task_items})
+    _refuse_repeated_ids(items)
+    return Dataset("bundled", tuple(items), Labels.from_rows(labels), scales)
+
+
+def rubric_scales(library: Library) -> dict[str, Scale]:
+    """`{metric: scale}` of all rubrics."""
+    return {name: library.rubric(name).scale for name in library.rubric_files}
+
+
+def card_of_folder(folder: Path, library: Library, card: str | None = None) -> DatasetCard:
+    """The dataset card of a data folder: the one named `card`, else its data.toml, else the card with the name of the folder."""
+    if card:
+        return library.dataset_card(card)
+    path = folder / "data.toml"
+    if path.is_file():
+        about = read_spec(path, DatasetCard)
+        for metric, scale in about.metrics.items():
+            for message, _ in scale_complaints(scale, needs_best=False):
+                raise ContentError(f"[metrics.{metric}]: {message}", path, line_of(path, key_pattern(metric)))
+        return about
+    name = folder.resolve().name
+    return library.dataset_card(name) if name in library.dataset_card_files else DatasetCard(id=name)
+
+
+def load_folder(folder: Path, library: Library, *, card: str | None = None, with_judgments: bool = False) -> Dataset:
+    """Read a data folder. Raises UsageError when it does not exist, ContentError with `file:line` for what is wrong in it."""
+    if not folder.is_dir():
+        raise UsageError(f"data folder {folder} does not exist; it should hold items.jsonl and labels.jsonl")
+    item_path = find_table(folder, "items")
+    if item_path is None:
+        raise ContentError("no items.jsonl (or .jsonl.gz, .parquet) in this data folder", folder)
+    about = card_of_folder(folder, library, card)
+    texts, column = _shared_texts(folder, about.shared), about.asked.column
+    items = read_items(item_path, _tasks(library), group_key=about.group, shared=texts, asked_column=column)
+    _refuse_missing_column(items, column, folder)
+    label_path, judgment_path = find_table(folder, "labels"), find_table(folder, "judgments") if with_judgments else None
+    labels = (read_label_rows(label_path), label_path) if label_path else None
+    judgments = (read_judgment_rows(judgment_path), judgment_path) if judgment_path else None
+    return assemble(items, labels, judgments, rubric_scales(library) | about.metrics, about)
+
+
+def assemble(
+    items: Iterable[Item],
+    labels: tuple[Columns, Path] | None,
+    judgments: tuple[Columns, Path] | None,
+    scales: dict[str, Scale],
+    about: DatasetCard,
+) -> Dataset:
+    """Make a data set from items and the rows of label and judgment tables. Raises ContentError with `file:line` for wrong rows."""
+    known = {item.item_id: item for item in items}
+    for rows, path in filter(None, (labels, judgments)):
+        known |= _placeholder_items(rows, path, known, about.task)
+    return Dataset(
+        about.id,
+        tuple(known.values()),
+        checked_labels(*labels, scales, known, source=about.source) if labels else Labels.from_rows(()),
+        scales,
+        private=True,
+        judgments=checked_judgments(*judgments, scales, known, number_rows=about.repeats == "rows") if judgments else None,
+        about=about,
+    )
+
+
+def _tasks(library: Library) -> dict[str, Task]:
+    return {name: library.task(name) for name in library.task_files}
+
+
+class _SharedTexts(msgspec.Struct, frozen=True):
+    key: str
+    texts: dict[str, dict[str, Any]]
+
+    def texts_for(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The shared texts of an item's row."""
+        return self.texts.get(str(row.get(self.key)), {})
+
+
+def _shared_texts(folder: Path, shared: Shared | None) -> _SharedTexts:
+    """The shared texts by key. Empty if the folder has no such table: its items can then be compared, but not judged."""
+    path = find_table(folder, shared.table) if shared else None
+    if shared is None or path is None:
+        return _SharedTexts("", {})
+    texts: dict[str, dict[str, Any]] = {}
+    for line, row in read_rows(path):
+        for name in (shared.key, *shared.texts):
+            if not isinstance(row.get(name), str) or not row[name].strip():
+                raise ContentError(f"no text '{name}' in this row; every row of '{shared.table}' needs it", path, line)
+        if row[shared.key] in texts:
+            raise ContentError(f"'{row[shared.key]}' occurs a second time; every {shared.key} has one row", path, line)
+        texts[row[shared.key]] = {name: row[name] for name in shared.texts}
+    return _SharedTexts(shared.key, texts)
+
+
+def _placeholder_items(rows: Columns, path: Path, items: Mapping[str, Item], task: str) -> dict[str, Item]:
+    """Items without texts, for rows that name a language because their item is missing from `items`."""
+    if not task:
+        return {}
+    language = rows["language"]
+    for code, tag in enumerate(language.values):
+        if problem := _tag_problem(tag):
+            raise ContentError(problem, path, first_line(rows, language.codes == code))
+    pairs = zip(rows["item_id"], language, strict=True)
+    return {name: Item(name, language, task, group=name) for name, language in dict(pairs).items() if language and name not in items}
+
+
+def read_items(
+    path: Path,
+    tasks: Mapping[str, Task],
+    *,
+    language: str | None = None,
+    task: str | None = None,
+    group_key: str = "group",
+    shared: _SharedTexts | None = None,
+    asked_column: str = "",
+) -> list[Item]:
+    """Items of one file.
+
+    Args:
+        tasks: rows of these tasks must have the task's texts. Rows of other tasks need none; they can be compared, but not judged.
+        language: the language that every row must have, if given.
+        task: the task that every row must have, if given.
+        group_key: the key with the group; a row without it is a group of its own.
+        shared: texts from a table beside the items; the texts of the row itself take precedence.
+        asked_column: the key that says which judges were shown an item.
+
+    Raises:
+        ContentError: with `file:line`, for the first wrong row.
+    """
+    items: list[Item] = []
+    line_of_id: dict[str, int] = {}
+    for line, row in read_rows(path):
+        row = {**shared.texts_for(row), **row} if shared else row
+        known = {key: row.pop(key) for key in _ITEM_KEYS if key in row}
+        known |= {key: intern(known[key]) for key in _FEW_VALUES if isinstance(known.get(key), str)}
+        try:
+            group = (known if group_key == "group" else row).get(group_key, known.get("item_id", ""))
+            item = msgspec.convert({**known, "group": group, "fields": row}, Item)
+        except msgspec.ValidationError as err:
+            raise ContentError(f"not an item: {err}", path, line) from None
+        for problem in chain(item_problems(item, tasks.get(item.task), language, task), _asked_problems(item, asked_column)):
+            raise ContentError(problem, path, line)
+        if item.item_id in line_of_id:
+            raise ContentError(f"item_id '{item.item_id}' is also in line {line_of_id[item.item_id]}; ids are unique", path, line)
+        line_of_id[item.item_id] = line
+        items.append(item)
+    return items
+
+
+def _asked_problems(item: Item, column: str) -> Iterator[str]:
+    value = item.fields.get(column)
+    lists_judges = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    if not (value is None or isinstance(value, bool) or lists_judges):
+        yield f"'{column}' of item '{item.item_id}' should be true, false or a list of judges' names, as [asked] says; found {value!r}"
+
+
+def _refuse_missing_column(items: Sequence[Item], column: str, folder: Path) -> None:
+    """Raise ContentError when no item has the key that says which judges were asked: its name is probably misspelt."""
+    if column and not any(column in item.fields for item in items):
+        path = folder / "data.toml"
+        raise ContentError(f"no item has the key '{column}', which [asked] names as its column", path, line_of(path, r"^column"))
+
+
+def item_problems(item: Item, spec: Task | None = None, language: str | None = None, task: str | None = None) -> Iterator[str]:
+    """What is wrong with an item: by itself, as an item of the task `spec`, and in a file of one language and task."""
+    if not item.item_id:
+        yield "an empty item_id"
+    if language and item.language != language:
+        yield f"item '{item.item_id}' says language '{item.language}' in the pack '{language}'"
+    if task and item.task != task:
+        yield f"item '{item.item_id}' says task '{item.task}' in the file of '{task}'"
+    if problem := _tag_problem(item.language):
+        yield problem
+    if spec:
+        yield from text_problems(item, spec)
+
+
+def _tag_problem(tag: str) -> str | None:
+    try:
+        right = tags.canonical(tag)
+    except UsageError as err:
+        return str(err)
+    return None if right == tag else f"language '{tag}' is not canonical; write '{right}'"
+
+
+def text_problems(item: Item, task: Task) -> Iterator[str]:
+    """Which texts an item of `task` lacks, and which of its values are not texts."""
+    for name, field in task.fields.items():
+        value = item.fields.get(name, "")
+        if not isinstance(value, str):
+            yield f"item '{item.item_id}': '{name}' should be a text, found {type(value).__name__}"
+        elif not field.optional and not value.strip():
+            yield f"item '{item.item_id}' has no '{name}', which task '{task.id}' needs"
+    if task.at_least_one and not any(str(item.fields.get(name, "")).strip() for name in task.at_least_one):
+        yield f"item '{item.item_id}' has none of {', '.join(task.at_least_one)}; task '{task.id}' needs one"
+
+
+def _refuse_repeated_ids(items: Iterable[Item]) -> None:
+    by_id: dict[str, Item] = {}
+    for item in items:
+        if item.item_id in by_id:
+            other = by_id[item.item_id]
+            raise ContentError(
+                f"item_id '{item.item_id}' is also in {other.language}/{other.task}; ids are unique", f"{item.language}/{item.task}"
+            )
+        by_id[item.item_id] = item

@@ -1,0 +1,216 @@
+"""Judgments as columns: those of a run, or those of a data folder's `judgments.jsonl`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.data.columns import NO_VALUE, CodedColumn, Columns, combination_ids, read_columns
+from harness.data.labels import pairs_of, refuse_unknown_items, refuse_unknown_metrics
+from harness.errors import ContentError
+from harness.model import Failure, Judgment, Scale, Score
+
+NO_VARIANT = "default"
+
+
+class JudgmentRow(msgspec.Struct):
+    """The keys of a row of a judgment file; other keys are ignored. `scores` holds one score per repeat."""
+
+    item_id: str
+    judge: str
+    metric: str
+    variant: str = NO_VARIANT
+    score: int | float | str | None = None
+    scores: list[int | float | str | None] | None = None
+    failure: Failure | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    perturbation: str | None = None
+    expected: float | None = None
+    entropy: float | None = None
+    repeat: int | None = None
+    language: str | None = None
+
+
+class Judgments:
+    """Judgments in the order of their file or run.
+
+    Columns (rows,): `item`, `metric`, `judge`, `variant`, `temperature` and `top_p` (no value if unknown), `perturbation` (no value for
+    the original text), `repeat`, `score` (no value after a failure), `failure` (why there is no score), `expected` and `entropy` (from
+    token probabilities), `justification`, `asked_language` and `told_language` (only in runs; the latter is the detected language).
+    A score off its scale is the failure `off_scale`.
+    """
+
+    COLUMNS = ("item", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "repeat", "score", "failure")
+    OPTIONAL = ("expected", "entropy", "justification", "asked_language", "told_language")
+
+    item: CodedColumn
+    metric: CodedColumn
+    judge: CodedColumn
+    variant: CodedColumn
+    temperature: CodedColumn
+    top_p: CodedColumn
+    perturbation: CodedColumn
+    repeat: CodedColumn
+    score: CodedColumn
+    failure: CodedColumn
+    expected: CodedColumn
+    entropy: CodedColumn
+    justification: CodedColumn
+    asked_language: CodedColumn
+    told_language: CodedColumn
+
+    def __init__(self, **columns: CodedColumn) -> None:
+        rows = len(columns["item"])
+        for name in (*self.COLUMNS, *self.OPTIONAL):
+            setattr(self, name, columns[name] if name in columns else CodedColumn.empty(rows))
+
+    @classmethod
+    def from_rows(cls, judgments: Sequence[Judgment]) -> Judgments:
+        names = [name for name in (*cls.COLUMNS[1:], *cls.OPTIONAL) if name != "perturbation"]
+        columns = {name: CodedColumn.from_values(getattr(j, name) for j in judgments) for name in names}
+        perturbation = CodedColumn.from_values(j.perturbation or None for j in judgments)
+        return cls(item=CodedColumn.from_values(j.item_id for j in judgments), perturbation=perturbation, **columns)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Judgments]) -> Judgments:
+        """Judgments one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(**{name: CodedColumn.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns})
+
+    @property
+    def columns(self) -> dict[str, CodedColumn]:
+        return {name: getattr(self, name) for name in (*self.COLUMNS, *self.OPTIONAL)}
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def take(self, rows: NDArray[Any]) -> Judgments:
+        """The judgments of some rows (a mask or row numbers)."""
+        return Judgments(**{name: column.take(rows) for name, column in self.columns.items()})
+
+    @property
+    def asked(self) -> list[tuple[str, str]]:
+        """The distinct (item, metric) pairs that were judged."""
+        pairs, _ = pairs_of(self.item, self.metric)
+        return [(item, str(metric)) for item, metric in pairs]
+
+    @property
+    def clean(self) -> Judgments:
+        """The judgments of original texts. Labels say nothing about perturbed ones."""
+        return self if not self.perturbation.values else self.take(self.perturbation.codes == NO_VALUE)
+
+    @property
+    def sha256(self) -> str:
+        """Hash of all columns."""
+        digest = hashlib.sha256()
+        for name, column in self.columns.items():
+            if column.values:
+                digest.update(msgspec.json.encode([name, column.values]))
+                digest.update(column.codes.astype(np.int32).tobytes())
+        return digest.hexdigest()
+
+    def for_items(self, ids: Iterable[str]) -> Judgments:
+        """The judgments of some items."""
+        kept = self.item.recode(dict.fromkeys(ids, 0)) != NO_VALUE
+        return self if kept.all() else self.take(kept)
+
+
+def read_judgment_rows(path: Path) -> Columns:
+    """The rows of a judgment file, one per score: a list of `scores` becomes repeats.
+
+    Raises ContentError for a row that is not a judgment.
+    """
+    return one_row_per_score(read_columns(path, JudgmentRow, "a judgment"))
+
+
+def one_row_per_score(rows: Columns) -> Columns:
+    """Rows with a list of `scores` split into one row per score. Rows without a variant get the default one."""
+    if (rows["variant"].codes == NO_VALUE).any():
+        values = tuple(dict.fromkeys((*rows["variant"].values, NO_VARIANT)))
+        codes = rows["variant"].codes.astype(np.int32)
+        rows["variant"] = CodedColumn(values, np.where(codes == NO_VALUE, values.index(NO_VARIANT), codes))
+    lists = rows.pop("scores")
+    if not lists.values:
+        return rows
+    scores = [listed if listed is not None else (single,) for listed, single in zip(lists, rows["score"], strict=True)]
+    source_rows = np.repeat(np.arange(len(scores)), [len(each) for each in scores])
+    split = Columns({name: column.take(source_rows) for name, column in rows.items()}, rows.lines[source_rows])
+    split["score"] = CodedColumn.from_values(score for each in scores for score in each)
+    if not rows["repeat"].values:
+        split["repeat"] = CodedColumn.from_values(number for each in scores for number in range(len(each)))
+    return split
+
+
+def checked_judgments(
+    rows: Columns, path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any], *, number_rows: bool = False
+) -> Judgments:
+    """The judgments in a file's rows. With `number_rows`, the rows of one judge for one item are its repeats, in their order.
+
+    Raises ContentError with `file:line` for an item that is not in `items`, a metric without a scale, and a second row of one judge for
+    the same item, metric, variant, temperature and repeat.
+    """
+    refuse_unknown_items(rows, items, path, "judgment")
+    refuse_unknown_metrics(rows, scales, path)
+    rows["perturbation"] = rows["perturbation"].without("")
+    repeat = _repeats(rows, path, number_rows)
+    score, failure = _scores_and_failures(rows, scales)
+    names = ("metric", "judge", "variant", "temperature", "top_p", "perturbation", "expected", "entropy")
+    return Judgments(item=rows["item_id"], repeat=repeat, score=score, failure=failure, **{name: rows[name] for name in names})
+
+
+def _repeats(rows: Columns, path: Path, number_rows: bool) -> CodedColumn:
+    """The repeat of each row: the stated one, else 0. With `number_rows`: the number of the row among otherwise equal rows."""
+    stated = rows["repeat"]
+    stated_numbers = np.array([*(int(value) for value in stated.values), 0])[stated.codes]
+    names = ("item_id", "metric", "judge", "variant", "temperature", "top_p", "perturbation")
+    key = combination_ids((rows[name] for name in names), np.zeros_like(stated_numbers) if number_rows else stated_numbers)
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+    number_among_equal = np.empty(len(key), np.int64)
+    number_among_equal[order] = np.arange(len(key)) - np.repeat(starts, np.diff(np.append(starts, len(key))))
+    if number_rows:
+        return CodedColumn.from_values(number_among_equal.tolist())
+    if len(repeated := np.flatnonzero(number_among_equal)):
+        _refuse_second_row(rows, path, first=int(np.argmax(key == key[repeated[0]])), second=int(repeated[0]))
+    return CodedColumn.from_values(stated_numbers.tolist())
+
+
+def _refuse_second_row(rows: Columns, path: Path, first: int, second: int) -> None:
+    judge, metric, item = (rows[name].values[rows[name].codes[second]] for name in ("judge", "metric", "item_id"))
+    raise ContentError(
+        f"'{judge}' has already judged '{metric}' of '{item}' in line {rows.lines[first]}; give repeats a 'repeat' number, "
+        'or write repeats = "rows" in data.toml',
+        path,
+        int(rows.lines[second]),
+    )
+
+
+def _scores_and_failures(rows: Columns, scales: Mapping[str, Scale]) -> tuple[CodedColumn, CodedColumn]:
+    """The scores that are on their scale, and the failures of all other rows."""
+    pairs, which = pairs_of(rows["metric"], rows["score"])
+    values: dict[Score, int] = {}
+    points = [_scale_point(score, scales[metric]) for metric, score in pairs]
+    point_codes = [NO_VALUE if score is None else values.setdefault(score, len(values)) for score in points]
+    codes = np.array([*point_codes, NO_VALUE], np.int32)[which]
+    stated = rows["failure"]
+    names = tuple(dict.fromkeys((*stated.values, Failure.OFF_SCALE, Failure.MISSING)))
+    derived = np.where(which == NO_VALUE, names.index(Failure.MISSING), names.index(Failure.OFF_SCALE))
+    failure = np.where(stated.codes == NO_VALUE, derived, stated.codes)
+    return CodedColumn(tuple(values), codes), CodedColumn(names, np.where(codes == NO_VALUE, failure, NO_VALUE).astype(np.int32))
+
+
+def _scale_point(score: Score, scale: Scale) -> Score | None:
+    """The point of the scale that a recorded score means: tables of texts write the class 2 as "2". None if it is off the scale."""
+    if scale.holds(score):
+        return score
+    if isinstance(score, str):
+        return next((c for c in scale.classes if str(c) == score), None)
+    return None

@@ -1,0 +1,152 @@
+"""Labels as columns, read from label files and checked: known items, scores on the scale, one label per annotator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.data.columns import NO_VALUE, CodedColumn, Columns, read_columns, unique_integers
+from harness.errors import ContentError
+from harness.model import Label, Scale, Score, Source
+
+
+class LabelRow(msgspec.Struct):
+    """The keys of a row of a label file; other keys are ignored."""
+
+    item_id: str
+    annotator_id: str
+    metric: str
+    score: int | float | str
+    source: Source | None = None
+    language: str | None = None
+
+
+class Labels:
+    """Labels in the order of their file; iterating gives each as a `Label`.
+
+    Columns (rows,): `item`, `annotator`, `metric`, `score`, `source`.
+    """
+
+    def __init__(self, item: CodedColumn, annotator: CodedColumn, metric: CodedColumn, score: CodedColumn, source: CodedColumn) -> None:
+        self.item, self.annotator, self.metric, self.score, self.source = item, annotator, metric, score, source
+
+    @classmethod
+    def from_rows(cls, labels: Iterable[Label]) -> Labels:
+        rows = [(x.item_id, x.annotator_id, x.metric, x.score, x.source) for x in labels]
+        columns = zip(*rows, strict=True) if rows else [()] * 5
+        return cls(*map(CodedColumn.from_values, columns))
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def __iter__(self) -> Iterator[Label]:
+        return map(Label, self.item, self.annotator, self.metric, self.score, self.source)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Labels) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def max_annotators(self) -> int:
+        """The highest number of labels of one item on one metric."""
+        pair = self.item.codes.astype(np.int64) * max(len(self.metric.values), 1) + self.metric.codes
+        return int(np.unique(pair, return_counts=True)[1].max(initial=0))
+
+    def take(self, rows: NDArray[Any]) -> Labels:
+        """The labels of some rows (a mask or row numbers)."""
+        return Labels(*(column.take(rows) for column in (self.item, self.annotator, self.metric, self.score, self.source)))
+
+    def for_items(self, ids: Iterable[str]) -> Labels:
+        """The labels of some items."""
+        kept = self.item.recode(dict.fromkeys(ids, 0)) != NO_VALUE
+        return self if kept.all() else self.take(kept)
+
+
+def read_labels(path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any], *, source: Source = "native") -> Labels:
+    """Read and check the labels of one file. Raises ContentError with `file:line`."""
+    return checked_labels(read_label_rows(path), path, scales, items, source=source)
+
+
+def read_label_rows(path: Path) -> Columns:
+    """The rows of a label file; types are checked, nothing else. Raises ContentError for a row that is not a label."""
+    return read_columns(path, LabelRow, "a label")
+
+
+def checked_labels(
+    rows: Columns, path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any], *, source: Source = "native"
+) -> Labels:
+    """The labels in a file's rows. `source` is used for rows without a source.
+
+    Raises ContentError with `file:line` for an item that is not in `items`, a metric without a scale, a score off its scale, and a
+    second label by one annotator for one item and metric.
+    """
+    refuse_unknown_items(rows, items, path, "label")
+    refuse_unknown_metrics(rows, scales, path)
+    _refuse_off_scale(rows, scales, path)
+    _refuse_second_labels(rows, path)
+    stated = rows["source"]
+    values = tuple(dict.fromkeys((*stated.values, source)))
+    codes = np.where(stated.codes == NO_VALUE, values.index(source), stated.codes.astype(np.int32))
+    return Labels(rows["item_id"], rows["annotator_id"], rows["metric"], rows["score"], CodedColumn(values, codes))
+
+
+def refuse_unknown_items(rows: Columns, items: Mapping[str, Any], path: Path, what: str) -> None:
+    column = rows["item_id"]
+    for code, item_id in enumerate(column.values):
+        if item_id not in items:
+            raise ContentError(f"a {what} of item '{item_id}', which is not among the items", path, first_line(rows, column.codes == code))
+
+
+def refuse_unknown_metrics(rows: Columns, scales: Mapping[str, Scale], path: Path) -> None:
+    column = rows["metric"]
+    for code, metric in enumerate(column.values):
+        if metric not in scales:
+            raise ContentError(
+                f"metric '{metric}' has no scale; add [metrics.{metric}] to data.toml or a rubric (known: {', '.join(scales)})",
+                path,
+                first_line(rows, column.codes == code),
+            )
+
+
+def _refuse_off_scale(rows: Columns, scales: Mapping[str, Scale], path: Path) -> None:
+    pairs, which = pairs_of(rows["metric"], rows["score"])
+    for number, (metric, score) in enumerate(pairs):
+        if not scales[metric].holds(score):
+            scale = scales[metric].describe()
+            raise ContentError(f"score {score!r} is outside the scale of '{metric}' ({scale})", path, first_line(rows, which == number))
+
+
+def _refuse_second_labels(rows: Columns, path: Path) -> None:
+    item, annotator, metric = (rows[name] for name in ("item_id", "annotator_id", "metric"))
+    key = (item.codes.astype(np.int64) * max(len(annotator.values), 1) + annotator.codes) * max(len(metric.values), 1) + metric.codes
+    order = np.argsort(key, kind="stable")
+    repeated = order[1:][np.diff(key[order]) == 0]
+    if not len(repeated):
+        return
+    second = int(repeated.min())
+    first = int(np.argmax(key == key[second]))
+    who, scored, item_id = (column.values[column.codes[second]] for column in (annotator, metric, item))
+    raise ContentError(
+        f"annotator '{who}' has already scored '{scored}' of '{item_id}' in line {rows.lines[first]}", path, int(rows.lines[second])
+    )
+
+
+def pairs_of(metric: CodedColumn, score: CodedColumn) -> tuple[list[tuple[str, Score]], NDArray[np.int64]]:
+    """The distinct (metric, score) pairs, and the index of each row's pair; -1 for a row without a score."""
+    width = len(score.values) + 1
+    numbers, which = unique_integers(metric.codes.astype(np.int64) * width + score.codes + 1, len(metric.values) * width)
+    pairs = [(metric.values[number // width], number % width - 1) for number in numbers.tolist()]
+    with_score = [(name, score.values[code]) for name, code in pairs if code != NO_VALUE]
+    index = np.cumsum([code != NO_VALUE for _, code in pairs]) - 1
+    return with_score, np.where(score.codes == NO_VALUE, NO_VALUE, index[which] if len(pairs) else which)
+
+
+def first_line(rows: Columns, mask: NDArray[np.bool_]) -> int:
+    """The line of the first row in a mask."""
+    return int(rows.lines[int(np.argmax(mask))])

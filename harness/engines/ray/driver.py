@@ -1,0 +1,362 @@
+"""The driver: leases calls to workers, alone writes to the store, and settles every call once.
+
+If a worker is lost, its unfinished calls go to the others, and another worker takes its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from itertools import count
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from harness.engines.budget import Budget
+from harness.engines.local import Watch
+from harness.engines.ray.leases import Lease, LeaseTable
+from harness.engines.ray.messages import (
+    Assignment,
+    Exchange,
+    ExchangeLost,
+    FinishedCall,
+    JudgeStatus,
+    WorkerHandle,
+    WorkerLost,
+    WorkerReady,
+)
+from harness.engines.ray.worker import AssignedCall, pack_calls
+from harness.engines.work import Engine, JudgeWork, Outcome, Progress, charged
+from harness.errors import JudgeError
+from harness.store import Attempt, Store
+
+SILENT_SECONDS = 60.0  # a worker answers every second; one that is silent for so long is given up
+PLACEMENT_SECONDS = 600.0  # the cluster may have to grow first
+END_SECONDS = 3.0  # for workers to report what they have finished, when the run ends
+MAX_FAILURES = 3  # of workers in one slot, one after the other, without an answer from any of them
+_REPEAT_SECONDS = 0.5
+
+T = TypeVar("T")
+
+
+class WorkerPool(Protocol):
+    """Where workers come from."""
+
+    def start_worker(self, assignments: Mapping[int, Assignment]) -> WorkerHandle:
+        """A worker with these assignments. The cluster may still have to place it."""
+
+
+class _JudgeProgress:
+    """One judge's calls, and how far they are."""
+
+    def __init__(self, work: JudgeWork, budget: Budget) -> None:
+        self.work = work
+        self.leases = LeaseTable(work, budget)
+        self.progress = Progress(total=len(work.calls))
+        self.last_loss: str | None = None
+        self.failure: JudgeError | None = None  # what stopped the judge
+        self._statuses: dict[int, JudgeStatus] = {}  # by worker, lost workers included
+
+    def update(self, worker: int, status: JudgeStatus) -> None:
+        """Take in the status that a worker reports."""
+        self._statuses[worker] = status
+        statuses, progress = self._statuses.values(), self.progress
+        progress.retries = sum(one.retries for one in statuses)
+        progress.reasked = sum(one.reasked for one in statuses)
+        progress.most_in_flight = sum(one.most_in_flight for one in statuses)
+        progress.waiting_for = next((one.waiting_for for one in statuses if one.waiting_for), "")
+        self.last_loss = status.last_loss or self.last_loss
+
+    def lose(self, worker: int) -> None:
+        """That worker is lost: its calls are for others, and nothing waits for what it waited for."""
+        self.leases.return_calls(worker)
+        if worker in self._statuses:
+            self.update(worker, msgspec.structs.replace(self._statuses[worker], waiting_for=""))
+
+
+class _WorkerSlot:
+    """A place in the pool that has one worker at a time."""
+
+    def __init__(self, assignments: Mapping[int, Assignment]) -> None:
+        self.assignments = assignments  # by index of the work
+        self.failures = 0
+
+
+class _PoolWorker:
+    """A worker in its slot."""
+
+    def __init__(self, number: int, slot: _WorkerSlot, handle: WorkerHandle) -> None:
+        self.number, self.slot, self.handle = number, slot, handle
+        self.node = ""
+        self.received = 0  # calls that it has finished and the driver has received
+        self.answered: set[int] = set()  # indices of works
+        self.wanted_calls: dict[int, int] = {}  # by index of the work
+
+    def update_wanted(self, wanted_calls: Sequence[int]) -> None:
+        self.wanted_calls = dict(zip(self.slot.assignments, wanted_calls, strict=True))
+
+
+class Driver:
+    """Has a pool of workers ask the calls of all works. `assignments` has one entry for each worker."""
+
+    def __init__(
+        self,
+        works: Sequence[JudgeWork],
+        assignments: Sequence[Mapping[int, Assignment]],
+        store: Store,
+        budget: Budget,
+        watch: Watch,
+        pool: WorkerPool,
+    ) -> None:
+        self._judges = [_JudgeProgress(work, budget) for work in works]
+        self._open_slots = [_WorkerSlot(assigned) for assigned in assignments]
+        self._store = store
+        self._budget = budget
+        self._watch = watch
+        self._pool = pool
+        self._worker_numbers = count()
+        self._done = asyncio.Event()
+        self._idle_since = time.monotonic()
+        self._at_work: dict[int, _PoolWorker] = {}
+        self._nodes: set[str] = set()
+        self._most_at_work = 0
+        self._lost = 0
+        self._dropped = 0
+
+    def outcomes(self, *, interrupted: bool) -> list[Outcome]:
+        """How asking each judge ended."""
+        engine = Engine("ray", len(self._nodes), self._most_at_work, self._lost, self._dropped)
+        return [Outcome(judge.progress, interrupted, judge.last_loss, self._budget.exhausted, engine=engine) for judge in self._judges]
+
+    async def run(self) -> None:
+        """Return when every call is settled. Raises StoreError when the store cannot be written.
+
+        Raises JudgeError when no worker can go on, and for a judge that was stopped, after the others have been asked.
+        """
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._keep_filled(slot)) for slot in self._open_slots]
+            await self._done.wait()
+            for task in tasks:
+                task.cancel()
+        failures = [judge.failure for judge in self._judges if judge.failure is not None]
+        if failures:
+            raise failures[0]
+
+    # ---- workers come and go
+
+    async def _keep_filled(self, slot: _WorkerSlot) -> None:
+        """Keep a worker in the slot, until too many of them have failed."""
+        reason = ""
+        while slot.failures < MAX_FAILURES:
+            worker = _PoolWorker(next(self._worker_numbers), slot, self._pool.start_worker(slot.assignments))
+            try:
+                await self._open(worker)
+                await self._work_with(worker)
+            except WorkerLost as err:
+                reason = str(err)
+                self._lose(worker)
+            finally:  # also when the run is over or interrupted
+                await self._dismiss(worker)
+        self._close(slot, reason)
+
+    async def _open(self, worker: _PoolWorker) -> None:
+        worker.node = await self._node_of(worker)
+        ready = await _once(worker.handle.open)
+        if problem := _reason_unfit(ready):
+            message = f"on node {worker.node}: {problem} (every node needs what the judges need: docs/ray.md)"
+            if any(judge.progress.done for judge in self._judges):
+                raise WorkerLost(message)
+            raise JudgeError(message)
+        worker.update_wanted(ready.wanted_calls)
+        self._at_work[worker.number] = worker
+        self._nodes.add(worker.node)
+        self._most_at_work = max(self._most_at_work, len(self._at_work))
+
+    async def _node_of(self, worker: _PoolWorker) -> str:
+        """Wait for the worker's node. Raises JudgeError when there is no worker at all for too long."""
+        node = asyncio.ensure_future(_once(worker.handle.node))
+        try:
+            while not (await asyncio.wait([node], timeout=1.0))[0]:
+                if self._at_work:
+                    self._idle_since = time.monotonic()
+                elif time.monotonic() - self._idle_since > PLACEMENT_SECONDS:
+                    raise JudgeError(
+                        f"the Ray cluster has had no room for a worker for {PLACEMENT_SECONDS:.0f} s: each needs one free CPU. "
+                        "Free one or add a node ('ray status' shows what uses them), then run the same command again"
+                    )
+                else:
+                    self._show_waiting("room on the Ray cluster")
+            return node.result()
+        finally:
+            node.cancel()
+
+    def _show_waiting(self, reason: str) -> None:
+        for judge in self._judges:
+            judge.progress.waiting_for = reason
+            self._watch(judge.work, judge.progress)
+
+    def _lose(self, worker: _PoolWorker) -> None:
+        """A worker is lost: its calls are for others."""
+        worker.slot.failures += 1
+        self._lost += 1
+        self._at_work.pop(worker.number, None)
+        self._idle_since = time.monotonic()
+        for index in worker.slot.assignments:
+            judge = self._judges[index]
+            judge.lose(worker.number)
+            if judge.failure is not None:
+                for lease in judge.leases.stop():
+                    self._count(judge, lease, None)
+        self._check_done()
+
+    async def _dismiss(self, worker: _PoolWorker) -> None:
+        """End a worker; if it is still at work, receive what it has finished."""
+        if self._at_work.pop(worker.number, None):
+            with suppress(WorkerLost, ExchangeLost, TimeoutError):
+                async with asyncio.timeout(END_SECONDS):
+                    exchange = await worker.handle.end(worker.received)
+                self._receive(worker, exchange)
+        worker.handle.kill()
+
+    def _close(self, slot: _WorkerSlot, reason: str) -> None:
+        """Give up a slot. Raises JudgeError when that leaves calls without a worker to ask them."""
+        self._open_slots.remove(slot)
+        for index, judge in enumerate(self._judges):
+            if not judge.leases.finished and not any(index in other.assignments for other in self._open_slots):
+                raise JudgeError(
+                    f"no worker of the Ray cluster is left to ask {judge.work.judge.identity.name}: {reason}. Every node needs "
+                    "judge-harness and what the judges need (docs/ray.md). Then run the same command again: all answers so far are kept"
+                )
+
+    # ---- calls
+
+    async def _work_with(self, worker: _PoolWorker) -> None:
+        """Exchange calls for finished calls, again and again, until the run is over."""
+        for number in count(1):
+            exhausted = self._exhausted_budget()
+            calls = self._lease_calls(worker)
+            self._check_done()
+            exchange = await _exchange(worker, number, pack_calls(calls), exhausted)
+            self._receive(worker, exchange)
+            for position, problem in exchange.problems.items():
+                self._stop(worker, list(worker.slot.assignments)[position], problem)
+            worker.update_wanted([status.wanted_calls for status in exchange.statuses])
+
+    def _exhausted_budget(self) -> str:
+        """The budget that is used up, if any; returned calls are dropped then."""
+        if self._budget.late:
+            for judge in self._judges:
+                for lease in judge.leases.drop_returned():
+                    self._count(judge, lease, None)
+        return self._budget.exhausted
+
+    def _lease_calls(self, worker: _PoolWorker) -> list[AssignedCall]:
+        return [
+            (position, lease.call, lease.tokens)
+            for position, (index, wanted) in enumerate(worker.wanted_calls.items())
+            for lease in self._judges[index].leases.lease(worker.number, wanted)
+        ]
+
+    def _check_done(self) -> None:
+        if all(judge.leases.finished for judge in self._judges):
+            self._done.set()
+
+    def _receive(self, worker: _PoolWorker, exchange: Exchange) -> None:
+        """Store what a worker has finished, each call once, and count it."""
+        worker.received = exchange.first + len(exchange.finished)
+        by_judge = self._settle(worker, exchange)
+        refused = self._refused_here_only(worker, exchange)
+        for (index, finished), status in zip(by_judge.items(), exchange.statuses, strict=True):
+            judge = self._judges[index]
+            if index in refused:  # calls without a reply stay open, for other workers
+                for lease, call in finished:
+                    if call.reply is None:
+                        judge.leases.reopen(lease, worker.number)
+                finished = [(lease, call) for lease, call in finished if call.reply is not None]
+            attempts = [Attempt(lease.call, reply, loss) for lease, call in finished for reply, loss in call.attempts]
+            if attempts:
+                self._store.put_attempts(attempts, judge.work.judge.identity)
+            for lease, call in finished:
+                self._count(judge, lease, call)
+                if call.reply is not None:
+                    worker.answered.add(index)
+                    worker.slot.failures = 0
+            judge.update(worker.number, status)
+            self._watch(judge.work, judge.progress)
+        self._check_done()
+
+    def _settle(self, worker: _PoolWorker, exchange: Exchange) -> dict[int, list[tuple[Lease, FinishedCall]]]:
+        """Finished calls with their leases, by index of the work. Calls that were settled before are dropped."""
+        by_judge: dict[int, list[tuple[Lease, FinishedCall]]] = {index: [] for index in worker.slot.assignments}
+        for call in exchange.finished:
+            for index, finished in by_judge.items():
+                if lease := self._judges[index].leases.settle(call.call_id):
+                    finished.append((lease, call))
+                    break
+            else:
+                self._dropped += 1
+        return by_judge
+
+    def _refused_here_only(self, worker: _PoolWorker, exchange: Exchange) -> set[int]:
+        """Judges that refused everything from this worker but answer other workers, by index of the work."""
+        refused = (list(worker.slot.assignments)[position] for position in exchange.problems)
+        return {index for index in refused if index not in worker.answered and self._judges[index].progress.done}
+
+    def _count(self, judge: _JudgeProgress, lease: Lease, call: FinishedCall | None) -> None:
+        """Count a settled call; None: it is not asked any more."""
+        reply = call.reply if call else None
+        replies = [reply for reply, _ in call.attempts if reply is not None] if call else []
+        self._budget.settle(lease.reserved, sum(charged(judge.work, lease.call, each) for each in replies))
+        if reply is None:
+            judge.progress.lost += 1
+        else:
+            judge.progress.done += 1
+            judge.progress.unreadable += judge.work.unreadable(lease.call, reply) > 0
+
+    def _stop(self, worker: _PoolWorker, index: int, problem: str) -> None:
+        """Stop a judge that would refuse every worker. Raises WorkerLost if it answers others and has never answered this one."""
+        judge = self._judges[index]
+        if judge.failure is not None:
+            return
+        if index not in worker.answered and judge.progress.done:
+            raise WorkerLost(f"on node {worker.node}: {problem}")
+        judge.failure = JudgeError(problem)
+        for lease in judge.leases.stop():
+            self._count(judge, lease, None)
+        if len(self._judges) > 1:
+            judge.progress.notes.append(f"stopped: {problem}")
+        self._watch(judge.work, judge.progress)
+        self._check_done()
+
+
+def _reason_unfit(ready: WorkerReady) -> str:
+    """Why the worker would not ask what this machine would ask; empty if it would."""
+    own = version("judge-harness")
+    if ready.version != own:
+        return f"judge-harness {ready.version} is installed there, {own} here; install the same version"
+    return ready.problem
+
+
+async def _once(request: Callable[[], Awaitable[T]]) -> T:
+    """Await a request that cannot be repeated: a lost answer is a lost worker."""
+    try:
+        return await request()
+    except ExchangeLost as err:
+        raise WorkerLost(str(err)) from None
+
+
+async def _exchange(worker: _PoolWorker, number: int, calls: bytes, exhausted: str) -> Exchange:
+    """Make one exchange, and repeat it if it was lost. Raises WorkerLost when the worker has died or is silent for too long."""
+    deadline = time.monotonic() + SILENT_SECONDS
+    while (remaining := deadline - time.monotonic()) > 0:
+        try:
+            async with asyncio.timeout(remaining):  # asyncio.wait_for may swallow a cancellation before Python 3.12
+                return await worker.handle.exchange(number, worker.received, calls, exhausted)
+        except TimeoutError:
+            break
+        except ExchangeLost:
+            await asyncio.sleep(_REPEAT_SECONDS)
+    raise WorkerLost(f"a worker on node {worker.node} gave no sign of life for {SILENT_SECONDS:.0f} s")

@@ -1,0 +1,191 @@
+"""A worker: asks calls on its node, with judges of its own, by the sessions of the local engine. Its driver gets the results.
+
+A worker writes no file. Finished calls wait in memory until the driver has received them; the number of leased calls bounds them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from typing import cast
+
+import msgspec
+
+from harness.data import Dataset
+from harness.engines.budget import Budget, Limits, ends_waits
+from harness.engines.local import CallSession
+from harness.engines.ray.messages import Assignment, AttemptResult, Exchange, FinishedCall, JudgeStatus, WorkerReady
+from harness.engines.work import CallSequence, JudgeWork
+from harness.errors import HarnessError, JudgeError
+from harness.judges import Judge, open_judge
+from harness.model import Call, Reply
+
+HEARTBEAT_SECONDS = 1.0  # an exchange is answered after this time even if no call was finished
+_LINGER_SECONDS = 0.01  # calls that are finished within this time travel together
+_AHEAD_SECONDS = 0.1  # the worker holds calls for so long, so that no permit waits for the driver
+MAX_WANTED_CALLS = 2048
+
+AskAgain = Callable[[Call, Reply], bool]
+AssignedCall = tuple[int, Call, int]  # the judge's position among the assignments, its call, the call's estimated tokens
+
+
+def pack_calls(calls: Sequence[AssignedCall]) -> bytes:
+    """Calls as they travel: with pickle, because items hold any fields, and parts that calls share travel once."""
+    return pickle.dumps(calls, protocol=5)
+
+
+class _AttemptCollector:
+    """The results of attempts, for each call that is not finished."""
+
+    def __init__(self) -> None:
+        self._results: defaultdict[str, list[AttemptResult]] = defaultdict(list)
+
+    async def write(self, call: Call, reply: Reply | None, loss: str | None = None) -> None:
+        self._results[call.call_id].append((reply, loss))
+
+    def check(self) -> None:
+        """Nothing is stored here, so nothing can fail."""
+
+    def commit(self) -> None:
+        """Nothing is stored here."""
+
+    def pop(self, call: Call) -> list[AttemptResult]:
+        return self._results.pop(call.call_id, [])
+
+
+class _JudgeQueue:
+    """One judge of this worker, and how fast its calls are being finished."""
+
+    def __init__(self, judge: Judge, assignment: Assignment, ask_again: AskAgain) -> None:
+        self.judge = judge
+        self.attempts = _AttemptCollector()
+        self.budget = Budget(Limits())  # the driver keeps the real one, and reports when it is used up
+        calls = cast("CallSequence", ())  # they arrive one by one
+        work = JudgeWork(judge, calls, answered_before=assignment.answered_before, ask_again=ask_again)
+        self.session = CallSession(work, self.attempts, assignment.settings, self.budget, lambda work, progress: None)
+        self.finished = 0
+        self._last_asked = time.monotonic()
+
+    @property
+    def wanted_calls(self) -> int:
+        """How many more calls it needs, at the speed since this was last read."""
+        now = time.monotonic()
+        rate = self.finished / max(now - self._last_asked, 0.001)
+        self.finished, self._last_asked = 0, now
+        return max(0, min(self.session.free_places + round(rate * _AHEAD_SECONDS), MAX_WANTED_CALLS))
+
+    def status(self) -> JudgeStatus:
+        outcome = self.session.outcome(interrupted=False)
+        counts = outcome.progress
+        return JudgeStatus(self.wanted_calls, counts.retries, counts.reasked, counts.most_in_flight, counts.waiting_for, outcome.last_loss)
+
+
+class Worker:
+    """Asks the calls of its assignments. Problems with a judge are reported, not raised."""
+
+    def __init__(self, assignments: Sequence[Assignment], ask_again: Sequence[AskAgain], training: Dataset | None) -> None:
+        self._assignments = assignments
+        self._ask_again = ask_again
+        self._training = training
+        self._queues: list[_JudgeQueue] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._last_exchange = 0
+        self._first = 0  # the number of the first call in `_finished`
+        self._finished: list[FinishedCall] = []
+        self._news = asyncio.Event()
+        self._problems: dict[int, str] = {}  # by position among the assignments
+        self._bug: Exception | None = None
+
+    async def open(self) -> WorkerReady:
+        """Open and start the judges."""
+        try:
+            for assignment, ask_again in zip(self._assignments, self._ask_again, strict=True):
+                judge = self._open_judge(assignment)
+                await judge.start(assignment.start_calls)
+                self._queues.append(_JudgeQueue(judge, assignment, ask_again))
+        except HarnessError as err:
+            return WorkerReady(version("judge-harness"), [], str(err))
+        return WorkerReady(version("judge-harness"), [queue.wanted_calls for queue in self._queues])
+
+    def _open_judge(self, assignment: Assignment) -> Judge:
+        options = msgspec.structs.replace(assignment.opening.options, training=self._training)
+        judge = open_judge(assignment.opening.name, options)
+        if judge.identity != assignment.identity:
+            on_node, at_start = (
+                msgspec.json.encode(one.settings, order="sorted").decode() for one in (judge.identity, assignment.identity)
+            )
+            raise JudgeError(
+                f"'{assignment.opening.name}' is a different judge on this node ({on_node}) than where the run was started ({at_start})"
+            )
+        return judge
+
+    async def exchange(self, number: int, received: int, calls: bytes, exhausted: str) -> bytes:
+        """Take on calls; return what was finished after the first `received` calls. `exhausted` names a budget that is used up, if any.
+
+        Returns an encoded `Exchange` as soon as there is something to report.
+        """
+        self._forget(received)
+        if number > self._last_exchange:  # otherwise the driver repeats an exchange
+            self._last_exchange = number
+            self._take_on(pickle.loads(calls))
+        for queue in self._queues:
+            queue.budget.exhausted = exhausted
+            if ends_waits(exhausted):
+                queue.session.end()
+        await self._wait_for_news()
+        if self._bug is not None:
+            raise self._bug
+        return self._report()
+
+    def _forget(self, received: int) -> None:
+        """Drop the finished calls that the driver has received."""
+        del self._finished[: max(0, received - self._first)]
+        self._first = max(self._first, received)
+
+    def _take_on(self, calls: Sequence[AssignedCall]) -> None:
+        for index, call, tokens in calls:
+            task = asyncio.get_running_loop().create_task(self._ask(self._queues[index], call, tokens))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _ask(self, queue: _JudgeQueue, call: Call, tokens: int) -> None:
+        try:
+            await queue.session.begin(call, tokens)
+        except Exception as err:  # any error must reach the driver, which waits for the exchange
+            self._bug = err
+        else:
+            if queue.session.failure is not None:
+                self._problems[self._queues.index(queue)] = str(queue.session.failure)
+            queue.finished += 1
+            self._finished.append(FinishedCall(call.call_id, queue.attempts.pop(call)))
+        self._news.set()
+
+    async def _wait_for_news(self) -> None:
+        self._news.clear()
+        if not (self._finished or self._bug):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(HEARTBEAT_SECONDS):
+                    await self._news.wait()
+        if self._finished and not self._problems:
+            await asyncio.sleep(_LINGER_SECONDS)
+
+    def _report(self) -> bytes:
+        statuses = [queue.status() for queue in self._queues]
+        return msgspec.msgpack.encode(Exchange(self._first, self._finished, statuses, self._problems))
+
+    async def end(self, received: int) -> bytes:
+        """Stop asking and close the judges; return what was finished after the first `received` calls."""
+        self._forget(received)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        report = self._report()
+        for queue in self._queues:
+            with suppress(Exception):  # the worker ends in any case
+                await queue.judge.stop()
+        return report

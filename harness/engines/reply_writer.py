@@ -1,0 +1,77 @@
+"""Group commit: attempts that arrive in one pass of the event loop are committed together, before any further call goes out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Protocol
+
+from harness.model import Call, JudgeIdentity, Reply
+from harness.store import Attempt, Store
+
+
+class ReplySink(Protocol):
+    """Takes the attempts of a session."""
+
+    def write(self, call: Call, reply: Reply | None, loss: str | None = None) -> Awaitable[None]:
+        """Take an attempt at once; `loss` is the reason why there is no reply. Await the result until the attempt is safe."""
+
+    def check(self) -> None:
+        """Make all earlier attempts safe, and raise the error that prevented it for any of them. Called before each call goes out."""
+
+    def commit(self) -> None:
+        """Make all attempts safe now."""
+
+
+class ReplyWriter:
+    """Writes the attempts of one judge to the store."""
+
+    def __init__(self, store: Store, identity: JudgeIdentity) -> None:
+        self._store = store
+        self._identity = identity
+        self._pending: list[Attempt] = []
+        self._waiting: list[asyncio.Future[None]] = []
+        self._error: Exception | None = None
+        self._unreported: Exception | None = None  # an error that nobody was waiting for
+
+    def write(self, call: Call, reply: Reply | None, loss: str | None = None) -> asyncio.Future[None]:
+        """Commit the attempt in the next pass of the loop. Awaiting the result raises StoreError if the commit failed."""
+        loop = asyncio.get_running_loop()
+        if not self._pending:
+            loop.call_soon(self._commit)
+        self._pending.append(Attempt(call, reply, loss))
+        self._waiting.append(committed := loop.create_future())
+        return committed
+
+    def check(self) -> None:
+        """Commit what is pending, so that a kill after the next call goes out loses no reply. Raises StoreError once a commit failed."""
+        self._commit()
+        if self._error is not None:
+            raise self._error
+
+    def commit(self) -> None:
+        """Commit what is pending now. Raises StoreError for a failed commit that was not reported to anybody."""
+        self._commit()
+        error, self._unreported = self._unreported, None
+        if error is not None:
+            raise error
+
+    def _commit(self) -> None:
+        """Commit what is pending, and resolve the futures of those who wait; if nobody waits, an error is kept for `commit`."""
+        pending, self._pending = self._pending, []
+        waiting, self._waiting = self._waiting, []
+        if not pending:
+            return
+        error = None
+        try:
+            self._store.put_attempts(pending, self._identity)
+        except Exception as err:  # any error must reach those who wait for the commit
+            error = self._error = err
+        open_futures = [future for future in waiting if not future.done()]
+        if error is not None and not open_futures:
+            self._unreported = error
+        for future in open_futures:
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(None)

@@ -1,0 +1,86 @@
+"""What the identity or the name of a judge says: its traits, and the model that it asks for.
+
+Recorded judges are often known by name only. So the traits of our own kinds are here, not in their modules. No other package compares
+the name or the kind of a judge with a text.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from harness.model import JudgeIdentity
+
+_LABEL = re.compile(r"(?P<model>.*[^@/])@(?P<label>[A-Za-z][\w.-]*)")
+_ESCAPED = re.compile(r"@@(?=[^@/]*$)")
+
+
+class JudgeTraits(msgspec.Struct, frozen=True):
+    """What the rest of the program has to know about a judge. The defaults hold for every judge that does not state its traits."""
+
+    is_baseline: bool = False  # reads no text, answers at once, and depends on the item itself instead of the prompt
+    is_free: bool = False  # no provider charges for it
+    is_replay: bool = False  # repeats the replies of another judge
+    is_named_by_provider: bool = False  # the provider gives the model its name, and may answer with another model
+    needs_training: bool = True  # learns from `JudgeOptions.training`
+    needs_calls_to_start: bool = True  # `start` looks at the calls
+
+
+_TRAITS_BY_KIND = {
+    "openai": JudgeTraits(is_named_by_provider=True, needs_training=False, needs_calls_to_start=False),
+    "local": JudgeTraits(is_free=True, needs_training=False),
+    "replay": JudgeTraits(is_free=True, is_replay=True, needs_training=False, needs_calls_to_start=False),
+    "baseline": JudgeTraits(is_free=True, is_baseline=True, needs_calls_to_start=False),
+}
+
+
+def traits_of(judge: object) -> JudgeTraits:
+    """The traits of a judge, of its identity or of its name.
+
+    A judge of another package may state its own in an attribute `traits`.
+
+    >>> traits_of("baseline/majority").is_baseline, traits_of(JudgeIdentity("openai", "m")).is_free
+    (True, False)
+    """
+    stated = getattr(judge, "traits", None)
+    if isinstance(stated, JudgeTraits):
+        return stated
+    identity = getattr(judge, "identity", judge)
+    kind = identity.provider if isinstance(identity, JudgeIdentity) else str(identity).partition("/")[0]
+    return _TRAITS_BY_KIND.get(kind, JudgeTraits())
+
+
+def is_at_openai(identity: JudgeIdentity) -> bool:
+    """Whether OpenAI itself serves the model, so that its list prices hold."""
+    return identity.provider == "openai" and "endpoint" not in identity.settings
+
+
+def split_label(name: str) -> tuple[str, str | None]:
+    """Split `<model>@<label>`: labels keep two endpoints with one model name apart. The label is None where there is none.
+
+    A label begins with a letter and holds no `/`, so dates and paths stay part of the model. `@@` is an `@` of the model's own name.
+
+    >>> split_label("m@berlin"), split_label("m@@default"), split_label("m@20240620"), split_label("@cf/meta/m")
+    (('m', 'berlin'), ('m@default', None), ('m@20240620', None), ('@cf/meta/m', None))
+    """
+    labelled = _LABEL.fullmatch(name)
+    return (labelled["model"], labelled["label"]) if labelled else (_ESCAPED.sub("@", name), None)
+
+
+def asked_model(identity: JudgeIdentity) -> str:
+    """The name of the model without the label of a judge."""
+    label = identity.settings.get("label")
+    return identity.model.removesuffix(f"@{label}") if label else identity.model
+
+
+def opening_name(identity: JudgeIdentity) -> str:
+    """The name that opens the judge of this identity: an `@` of its model's own name is escaped where it would begin a label.
+
+    >>> opening_name(JudgeIdentity("openai", "m@default")), opening_name(JudgeIdentity("openai", "m@x", {"label": "x"}))
+    ('openai/m@@default', 'openai/m@x')
+    """
+    if identity.provider != "openai" or "label" in identity.settings or split_label(identity.model) == (identity.model, None):
+        return identity.name
+    model, _, last = identity.model.rpartition("@")
+    return f"{identity.provider}/{model}@@{last}"

@@ -1,0 +1,145 @@
+"""The HTTP transport: sends one POST of JSON to an endpoint and returns the whole response, with aiohttp.
+
+The request has the path, the headers and the JSON that the openai client would send; tests hold them equal. The openai client itself
+costs over a millisecond of CPU a call (docs/performance.md).
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import msgspec
+
+from harness.judges.base import NoReply
+
+if TYPE_CHECKING:
+    import aiohttp  # late: it takes a quarter of a second, which re-reading a run should not
+
+LONGEST_BODY = 64 * 2**20  # bytes; no answer is so long
+_CONNECT_SECONDS = 20.0
+_IDLE_SECONDS = 15.0  # the endpoint may have closed a connection that was unused for longer
+
+
+class Response(msgspec.Struct, frozen=True):
+    """A whole response, whatever its status. Header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Sender(Protocol):
+    """Sends the body of a request to the endpoint."""
+
+    async def post(self, body: bytes) -> Response: ...
+
+    async def close(self) -> None: ...
+
+
+class Transport:
+    """Posts to one URL over kept-alive connections.
+
+    It follows no redirect, because texts go only to the address that the user gave. It uses the proxies of the environment, but not for
+    this machine.
+    """
+
+    def __init__(self, url: str, headers: Mapping[str, str], host: str, *, timeout: float, on_this_machine: bool) -> None:
+        self._url = url
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json", **headers}
+        self._host = host  # the name that messages use
+        self._timeout = timeout
+        self._proxy = None if on_this_machine else _proxy_for(url)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def post(self, body: bytes) -> Response:
+        """Send `body` and return the response.
+
+        Raises NoReply if the connection cannot be made or breaks, or if the response is late, too long or not HTTP.
+        """
+        import aiohttp
+
+        if self._session is None:
+            self._session = self._open()
+        try:
+            async with self._session.post(self._url, data=body, proxy=self._proxy, allow_redirects=False) as response:
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                return Response(response.status, headers, await self._read(response))
+        except TimeoutError:
+            raise NoReply(f"{self._host} did not answer in time", down=True) from None
+        except (aiohttp.ClientError, OSError, ValueError) as err:
+            raise NoReply(f"no connection to {self._host} ({_described(err)})", down=True) from None
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        parts, size = [], 0
+        async for part in response.content.iter_any():
+            parts.append(part)
+            size += len(part)
+            if size > LONGEST_BODY:
+                response.close()
+                raise NoReply(f"{self._host} answered with more than {LONGEST_BODY >> 20} MiB")
+        return b"".join(parts)
+
+    def _open(self) -> aiohttp.ClientSession:
+        import aiohttp
+
+        secure = self._url.startswith("https:")
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ssl=_certificates() if secure else True),
+            headers=self._headers,
+            skip_auto_headers=("Accept-Encoding",),
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=self._timeout, connect=_CONNECT_SECONDS),
+        )
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+
+def _proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for a URL. aiohttp could look for it, but would then read passwords from .netrc, too."""
+    parts, proxies = urlsplit(url), getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(parts.netloc):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _described(err: BaseException) -> str:
+    """What happened, without address and port, which must not be stored."""
+    import aiohttp
+
+    match err:
+        case aiohttp.ClientHttpProxyError():
+            return f"the proxy answered {err.status}"
+        case aiohttp.ClientConnectorDNSError():
+            return "no such host"
+        case aiohttp.ClientConnectorCertificateError():
+            return _tls_reason(err.certificate_error)
+        case aiohttp.ClientConnectorSSLError():
+            return _tls_reason(err.os_error)
+        case aiohttp.ClientPayloadError() | aiohttp.ServerDisconnectedError() | ConnectionResetError():
+            return "the connection broke"
+        case OSError() if err.errno and err.errno > 0:
+            return os.strerror(err.errno)
+        case _:
+            return "the response is not HTTP"
+
+
+def _tls_reason(err: BaseException) -> str:
+    return str(getattr(err, "reason", None) or "TLS failed").replace("_", " ").lower()
+
+
+def _certificates() -> ssl.SSLContext:
+    """The usual certificate authorities, or those that the environment names."""
+    import certifi
+
+    named = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")
+    return ssl.create_default_context(cafile=None if named else certifi.where())

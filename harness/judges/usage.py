@@ -1,0 +1,54 @@
+"""Token counts as providers report them. They are untrusted: impossible counts are unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from harness.model import Reply, Usage
+
+MOST_TOKENS = 10_000_000  # of one call: several times the longest context that is offered
+
+
+def token_count(value: Any) -> int:
+    """The value if it is an integer from 0 to `MOST_TOKENS`, else 0, which means unknown (true, "7", -1, 1.5, 10**12).
+
+    >>> token_count(31), token_count(True), token_count(-1), token_count("7")
+    (31, 0, 0, 0)
+    """
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else 0
+
+
+def usage_of(prompt: Any, cached: Any, completion: Any, reasoning: Any) -> Usage:
+    """The possible counts. Cached tokens are part of the prompt, so there are at most as many."""
+    known = token_count(prompt)
+    return Usage(known, min(token_count(cached), known), token_count(completion), token_count(reasoning))
+
+
+def stored_reply(text: str | bytes) -> Reply:
+    """A reply as the store holds it. Impossible counts that an earlier version stored become unknown.
+
+    Raises msgspec.DecodeError (or its subclass ValidationError) for text that is no reply.
+    """
+    try:
+        reply = _decode(text)
+    except msgspec.ValidationError:
+        reply = msgspec.convert(with_possible_counts(msgspec.json.decode(text)), Reply)
+    usage = Usage(*map(token_count, _counts(reply.usage)))
+    return reply if usage == reply.usage else msgspec.structs.replace(reply, usage=usage)
+
+
+def with_possible_counts(reply: Any) -> Any:
+    """A reply as plain data. Impossible counts become unknown."""
+    usage = reply.get("usage") if isinstance(reply, dict) else None
+    if not isinstance(usage, dict):
+        return reply
+    return {**reply, "usage": {name: token_count(usage.get(name)) for name in Usage.__struct_fields__}}
+
+
+def _counts(usage: Usage) -> tuple[int, int, int, int]:
+    return usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens
+
+
+_decode = msgspec.json.Decoder(Reply).decode

@@ -1,0 +1,121 @@
+"""The target folder of an import: its content before the import, and its `data.toml` after it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.content import Library
+from harness.content.specs import DatasetCard
+from harness.errors import UsageError
+from harness.labels.folder import table_file
+from harness.labels.items import GivenItems, items_of_folder
+from harness.labels.mapping import LabelMapping
+from harness.model import AnnotatorKind, Scale
+from harness.tables import find_table, read_rows
+
+_SALT_NOTE = "annotators are pseudonyms made with the salt "
+
+
+class TargetFolder:
+    """The folder before the import. Raises UsageError when it holds labels and `append` is not set."""
+
+    def __init__(self, folder: Path, library: Library, *, append: bool) -> None:
+        self.folder = folder
+        if folder.exists() and not folder.is_dir():
+            raise UsageError(f"--to {folder} is a file; name a folder")
+        has_labels = folder.is_dir() and find_table(folder, "labels") is not None
+        if has_labels and not append:
+            raise UsageError(f"{folder} already holds labels; pass --append to add to them, or choose another --to")
+        self.files = {name: table_file(folder, name) for name in ("items", "labels", "refused", "comments")}
+        if has_labels and (parquet := [name for name in self.files.values() if name.endswith(".parquet")]):
+            raise UsageError(f"--append works on JSONL files, but {folder} holds {', '.join(parquet)}; import into another folder")
+        has_items = folder.is_dir() and find_table(folder, "items") is not None
+        self.items = items_of_folder(folder, library) if has_items else GivenItems({})
+        path = folder / self.files["labels"]
+        self.labels: list[tuple[str, dict[str, Any]]] = [(f"{path}:{line}", row) for line, row in read_rows(path)] if has_labels else []
+
+    @property
+    def about(self) -> DatasetCard | None:
+        """Its `data.toml`; None for a folder without items."""
+        return self.items.about
+
+    def require_same_items(self, rows: Mapping[str, dict[str, Any]]) -> None:
+        """Raise UsageError when the folder has another version of a given item."""
+        for name in rows.keys() & self.items.rows.keys():
+            if rows[name] != self.items.rows[name]:
+                raise UsageError(f"item '{name}' differs between --items and {self.folder}")
+
+    def require_same_scales(self, scales: Mapping[str, Scale]) -> None:
+        """Raise UsageError when a metric of the folder is given another scale."""
+        for name, scale in (self.about.metrics if self.about else {}).items():
+            if scales[name] != scale:
+                raise UsageError(f"'{name}' already has the scale {scale.describe()} in {self.folder}")
+
+    def require_same_salt(self, fingerprint: str) -> None:
+        """Raise UsageError when the pseudonyms in the folder were made with another salt."""
+        notes = self.about.notes if self.about and self.labels else ()
+        if any(note.startswith(_SALT_NOTE) and note != salt_note(fingerprint) for note in notes):
+            raise UsageError(
+                f"the pseudonyms of the annotators in {self.folder} were made with another salt, so the same people would look like "
+                "different ones; pass the --salt-file of the first import"
+            )
+
+    def lines(self, name: str) -> bytes | None:
+        """The existing lines of a table, unchanged; None if there is no such table."""
+        path = self.folder / self.files[name]
+        if not path.is_file():
+            return None
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        return data if not data or data.endswith(b"\n") else data + b"\n"
+
+
+def salt_note(fingerprint: str) -> str:
+    return f"{_SALT_NOTE}{fingerprint}"
+
+
+def digest_note(kind: str, source: str) -> str:
+    """A note on the source of the labels. It leaves out the name of the file, which may be a person's."""
+    path = Path(source)
+    if not path.is_file():
+        return f"imported from a source of kind {kind}"
+    with path.open("rb") as file:
+        return f"imported from a source of kind {kind}, SHA-256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
+
+
+def updated_about(
+    target: TargetFolder,
+    mapping: LabelMapping,
+    origin: DatasetCard | None,
+    kind: AnnotatorKind,
+    metrics: Mapping[str, Scale],
+    notes: Iterable[str],
+) -> DatasetCard:
+    """Return `data.toml` after the import. A new one takes over what `origin`, the folder of the items, says about rights.
+
+    Raises UsageError when the folder has labels and the mapping contradicts its `data.toml`.
+    """
+    about = target.about
+    if about is None:
+        from_items = origin or DatasetCard(id="none")
+        about = DatasetCard(
+            id=target.folder.resolve().name,
+            title=from_items.title,
+            licence=from_items.licence,
+            citation=from_items.citation,
+            get=from_items.get,
+            group=from_items.group,
+            annotators=kind,
+        )
+    hints = {name: value for name in ("id", "title", "annotators", "source") if (value := getattr(mapping, name)) is not None}
+    for name, value in hints.items():
+        if target.labels and value != getattr(about, name):
+            raise UsageError(f"{target.folder} already has {name} = '{getattr(about, name)}'; '{value}' cannot be added to it")
+    kept = about.notes
+    added = tuple(note for note in notes if note not in kept)
+    return msgspec.structs.replace(about, **hints, metrics={**about.metrics, **metrics}, notes=(*kept, *added))

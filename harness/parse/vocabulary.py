@@ -1,0 +1,125 @@
+"""The parser's words: those of all lexicons of a library, compiled once.
+
+A judge may answer in another language than that of the text, so the parser reads every reply with the words of all languages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+
+import msgspec
+
+from harness.content import Library
+from harness.content.library import bundled_lexicons
+from harness.content.specs import Lexicon
+from harness.parse.numbers import NUMBER
+
+# Scripts without spaces between words, or with particles attached to them.
+_UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")
+_NEVER = r"(?!)"
+_LETTER = r"[^\W_]"
+_APOSTROPHES = "’'"  # they close a quotation only at the end of a word
+_TYPEWRITER_QUOTATIONS = r"""\"[^\"]*\"|(?<!\w)'[^\n]+?'(?!\w)"""
+
+
+class Vocabulary:
+    """The words of several lexicons, as parts of patterns. Immutable; other processes receive it as its lexicons.
+
+    `announcers`, `linking_words` and `endings` are regular expressions that match one such word. `choice` matches a number with its unit
+    and maximum; its groups are `number` and `of`. Compile all of them with IGNORECASE. `remarks` and `refusals` are folded: see `folded`
+    and `folded_opening`. `digest` is the SHA-256 of the lexicons.
+    """
+
+    def __init__(self, lexicons: Iterable[Lexicon]) -> None:
+        self.lexicons = tuple(sorted(lexicons, key=lambda lexicon: lexicon.tag))
+        self.digest = hashlib.sha256(msgspec.json.encode(self.lexicons)).hexdigest()
+        self.announcers = _word_pattern(self._words("announcers"), before=f"(?<!{_LETTER})", after=f"(?!{_LETTER})")
+        self.linking_words = _word_pattern(self._words("linking_words"), after=f"(?!{_LETTER})")
+        self.endings = _alternatives(self._words("endings"))
+        self.choice = _choice_pattern(_word_pattern(self._words("units"), after=r"(?!\w)"), _alternatives(self._words("out_of")))
+        self.whole_choice = re.compile(self.choice, re.IGNORECASE)
+        self.remarks = frozenset(map(folded, self._words("remarks")))
+        self.refusals = tuple(sorted({opening for lexicon in self.lexicons for opening in _refusal_openings(lexicon)}))
+        self.quotations = re.compile("|".join([*_quotation_patterns(self._words("quotation_marks")), _TYPEWRITER_QUOTATIONS]))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _vocabulary, (self.lexicons,)
+
+    def _words(self, name: str) -> tuple[str, ...]:
+        """All words that the lexicons list under a key."""
+        return tuple(word for lexicon in self.lexicons for word in getattr(lexicon, name))
+
+
+def vocabulary_of(library: Library) -> Vocabulary:
+    """The vocabulary of all packs of a library. Raises ContentError with `file:line` for a lexicon that cannot be read."""
+    return _vocabulary(tuple(library.lexicons.values()))
+
+
+@cache
+def bundled_vocabulary() -> Vocabulary:
+    """The vocabulary of the bundled packs, for callers without a library."""
+    return _vocabulary(tuple(bundled_lexicons().values()))
+
+
+@lru_cache(maxsize=16)
+def _vocabulary(lexicons: tuple[Lexicon, ...]) -> Vocabulary:
+    return Vocabulary(lexicons)
+
+
+def folded(word: str) -> str:
+    """A word in lower case and composed form, for comparison."""
+    return unicodedata.normalize("NFC", word).casefold()
+
+
+def folded_opening(text: str) -> str:
+    """The beginning of a reply or refusal in lower case, with plain letters and apostrophes, for comparison."""
+    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+
+
+def _refusal_openings(lexicon: Lexicon) -> Iterator[str]:
+    for opening in map(folded_opening, lexicon.refusals):
+        if "~" in opening:
+            yield from (opening.replace("~", folded_opening(action)) for action in lexicon.refused_actions)
+        else:
+            yield opening
+
+
+def _word_pattern(words: Iterable[str], *, before: str = "", after: str) -> str:
+    """A regular expression that matches one of the words. `before` and `after` bound the words of scripts with spaces."""
+    words = list(words)
+    unspaced = _alternatives(word for word in words if _is_unspaced(word))
+    spaced = _alternatives(word for word in words if not _is_unspaced(word))
+    return f"(?:{before}{spaced}{after}|{unspaced})"
+
+
+def _is_unspaced(word: str) -> bool:
+    return unicodedata.name(word.lstrip()[0], "").startswith(_UNSPACED_SCRIPTS)
+
+
+def _alternatives(words: Iterable[str]) -> str:
+    """A regular expression that matches one of the words, the longest first; a space matches any white space."""
+    distinct = {unicodedata.normalize("NFC", word) for word in words}
+    ordered = sorted(distinct, key=lambda word: (-len(word), word))
+    return "(?:" + ("|".join(re.escape(word).replace("\\ ", r"\s") for word in ordered) or _NEVER) + ")"
+
+
+def _choice_pattern(unit: str, out_of: str) -> str:
+    unit = rf"\s{{0,3}}{unit}"
+    maximum = rf"\s{{0,3}}[(（]?(?:[/／]|{out_of})\s{{0,3}}(?P<of>{NUMBER})(?:{unit})?[)）]?"
+    return rf"(?P<number>{NUMBER})(?:{unit})?(?:{maximum})?"
+
+
+def _quotation_patterns(pairs: Iterable[str]) -> Iterator[str]:
+    """One regular expression for each opening quotation mark; some have several closing marks."""
+    closers: defaultdict[str, set[str]] = defaultdict(set)
+    for pair in pairs:
+        closers[pair[0]].add(pair[1])
+    for opening, closing_marks in sorted(closers.items()):
+        marks = re.escape("".join(sorted(closing_marks)))
+        word_end = r"(?!\w)" if closing_marks & set(_APOSTROPHES) else ""
+        yield f"{re.escape(opening)}[^{marks}]*[{marks}]{word_end}"

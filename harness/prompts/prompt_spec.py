@@ -1,0 +1,79 @@
+"""What a prompt template is made of, and the JSON schema of the answer."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import langcodes
+import msgspec
+
+from harness.content.specs import Task
+from harness.model import Item, Scale, Variant
+from harness.prompts.examples import Example
+from harness.prompts.wording import Wording
+
+JUSTIFICATION_CHARACTERS = 120
+_JSON_TOKENS = 40  # for braces, keys, white space and the score itself
+_TOKENS_PER_CHARACTER = {"Latn": 2}  # letters with diacritics take several tokens of an English vocabulary
+_DEFAULT_TOKENS_PER_CHARACTER = 3
+
+
+class PromptSpec(msgspec.Struct, frozen=True):
+    """Everything that a prompt is made of, except the texts of the item.
+
+    `scales` belong to the metrics of the query, in the order in which the prompt names them. `text_names` are the names of the texts
+    that are not empty.
+    """
+
+    wording: Wording
+    scales: dict[str, Scale]
+    variant: Variant
+    language: str
+    text_names: tuple[str, ...]
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The hash of all fields. Specs with equal keys render to equal templates."""
+        return hashlib.sha256(msgspec.json.encode([self, list(self.scales)], order="sorted")).hexdigest()
+
+    @property
+    def joint(self) -> bool:
+        return self.variant.call == "joint"
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of the answer: one object, or in a joint call one object for each metric."""
+        answers = {metric: _answer_schema(scale, self.variant) for metric, scale in self.scales.items()}
+        return _object_schema(answers) if self.joint else next(iter(answers.values()))
+
+    @property
+    def max_tokens(self) -> int:
+        """Enough tokens for the longest answer that the schema allows, so that its JSON is never cut off."""
+        script = langcodes.get(self.language).maximize().script or ""
+        per_character = _TOKENS_PER_CHARACTER.get(script, _DEFAULT_TOKENS_PER_CHARACTER)
+        characters = 0 if self.variant.justification == "none" else JUSTIFICATION_CHARACTERS
+        return len(self.scales) * (_JSON_TOKENS + characters * per_character)
+
+
+def nonempty_texts(item: Item, task: Task) -> tuple[str, ...]:
+    """The names of the item's texts that are not empty, in the order of the task."""
+    return tuple(name for name in task.fields if str(item.fields.get(name, "")).strip())
+
+
+def _answer_schema(scale: Scale, variant: Variant) -> dict[str, Any]:
+    score: dict[str, Any] = {"enum": list(scale.classes)}
+    if scale.kind == "interval":
+        score = {"type": "number", "minimum": scale.min, "maximum": scale.max}
+    justification = {"type": "string", "maxLength": JUSTIFICATION_CHARACTERS}
+    keys = {
+        "before": {"justification": justification, "score": score},
+        "after": {"score": score, "justification": justification},
+        "none": {"score": score},
+    }
+    return _object_schema(keys[variant.justification])
+
+
+def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

@@ -1,0 +1,124 @@
+"""Prompt templates: messages with slots for the texts of an item.
+
+A guidance program is rendered once, with marks where the texts go. Filling the resulting template only joins strings, so a million
+prompts do not cost a million renderings. The store keeps templates under the hash of what they are made of, so that a finished run can
+be read again without guidance.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from harness.errors import UsageError
+from harness.model import Item, Message, Prompt
+from harness.prompts.prompt_spec import PromptSpec
+
+# A mark is a field's name between two private-use characters. Marks are searched before any text of an item is in place, so a text that
+# holds these characters cannot be taken for a mark.
+_MARK = re.compile("\ue000([^\ue001]+)\ue001")
+_SOURCE_FILES = ("programs.py", "wording.py", "examples.py", "prompt_spec.py", "recorder.py", "templates.py")
+
+
+class TextSlot(msgspec.Struct, frozen=True, tag="slot"):
+    """The place in a message for the item's text of that name."""
+
+    name: str
+
+
+class TemplateMessage(msgspec.Struct, frozen=True):
+    role: Literal["system", "user", "assistant"]
+    parts: tuple[str | TextSlot, ...]
+
+
+class PromptTemplate(msgspec.Struct, frozen=True):
+    """Messages with slots, the JSON schema of the answer, and the maximum number of its tokens."""
+
+    messages: tuple[TemplateMessage, ...]
+    schema: dict[str, Any]
+    max_tokens: int
+
+    def fill(self, item: Item, prompt_id: str | None = None) -> Prompt:
+        """Return the prompt for one item. `prompt_id` is the hash of messages and schema; pass it if it is known already."""
+        messages = self._messages(item)
+        return Prompt(prompt_id or prompt_hash(messages, self.schema), messages, self.schema, self.max_tokens)
+
+    def _messages(self, item: Item) -> tuple[Message, ...]:
+        return tuple(
+            Message(m.role, "".join(part if isinstance(part, str) else str(item.fields[part.name]) for part in m.parts))
+            for m in self.messages
+        )
+
+
+def prompt_hash(messages: tuple[Message, ...], schema: dict[str, Any]) -> str:
+    """The id of the prompt with these messages and this answer schema. It does not depend on the judge."""
+    return hashlib.sha256(msgspec.json.encode((messages, schema))).hexdigest()
+
+
+class TemplateStore(Protocol):
+    """Keeps encoded templates by key."""
+
+    def get_template(self, key: str) -> bytes | None: ...
+
+    def put_template(self, key: str, template: bytes) -> None: ...
+
+
+class PromptTemplates:
+    """Templates by spec. Each is rendered at most once, and kept in `store` if one is given.
+
+    `program` is the hash of the code that words prompts. Templates of an earlier wording can be read from the store, but not rendered.
+    """
+
+    def __init__(self, store: TemplateStore | None = None, program: str | None = None) -> None:
+        self._store = store
+        self._program = program or program_hash()
+        self._templates: dict[str, PromptTemplate] = {}
+
+    def template_for(self, spec: PromptSpec) -> PromptTemplate:
+        key = f"{self._program}:{spec.key}"
+        if key not in self._templates:
+            self._templates[key] = self._load(key) or self._render(key, spec)
+        return self._templates[key]
+
+    def _load(self, key: str) -> PromptTemplate | None:
+        encoded = self._store.get_template(key) if self._store else None
+        return msgspec.json.decode(encoded, type=PromptTemplate) if encoded else None
+
+    def _render(self, key: str, spec: PromptSpec) -> PromptTemplate:
+        if self._program != program_hash():
+            raise UsageError(
+                "this run was made with another wording of the prompts, and its store does not have that wording; run it again"
+            )
+        template = render_template(spec)
+        if self._store:
+            self._store.put_template(key, msgspec.json.encode(template))
+        return template
+
+
+def render_template(spec: PromptSpec) -> PromptTemplate:
+    """Render the program of a spec with marks for texts, and split the messages at the marks."""
+    from harness.prompts.programs import judging_program  # late: guidance takes half a second
+    from harness.prompts.recorder import record
+
+    messages, schema, max_tokens = record(judging_program(spec, {name: f"\ue000{name}\ue001" for name in spec.text_names}))
+    return PromptTemplate(tuple(TemplateMessage(m.role, _split_at_marks(m.content)) for m in messages), schema, max_tokens)
+
+
+def _split_at_marks(text: str) -> tuple[str | TextSlot, ...]:
+    # re.split with one group alternates literal, name, literal, ...
+    pieces = _MARK.split(text)
+    return tuple(TextSlot(piece) if index % 2 else piece for index, piece in enumerate(pieces) if piece)
+
+
+@cache
+def program_hash() -> str:
+    """The hash of the code that words prompts and of guidance's version. A changed wording makes new templates."""
+    folder = Path(__file__).parent
+    code = b"".join((folder / name).read_bytes() for name in _SOURCE_FILES)
+    return hashlib.sha256(code + version("guidance").encode()).hexdigest()[:16]

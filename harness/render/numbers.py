@@ -1,0 +1,69 @@
+"""Numbers as text. With the figures, this is the only place where fractions become percent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.text import terminal_safe
+
+Interval = tuple[float, float]
+UNDEFINED = "–"
+
+
+def percent(value: float | None, interval: Interval | None = None) -> str:
+    """A fraction in percent: `71 % [50–86]`; a dash for an undefined one."""
+    if value is None:
+        return UNDEFINED
+    text = f"{100 * value:.0f} %"
+    return f"{text} [{100 * interval[0]:.0f}–{100 * interval[1]:.0f}]" if interval else text
+
+
+def difference(value: float | None, interval: Interval | None = None) -> str:
+    """A difference of fractions in percentage points: `+12 [+3 to +21]`; a dash for an undefined one."""
+    if value is None:
+        return UNDEFINED
+    text = _signed_points(value)
+    return f"{text} [{_signed_points(interval[0])} to {_signed_points(interval[1])}]" if interval else text
+
+
+def _signed_points(value: float) -> str:
+    return f"{round(100 * value):+d}"  # an integer has no -0
+
+
+def coefficient(value: float | None, interval: Interval | None = None) -> str:
+    """A coefficient: `.35 [.21 .48]`; a dash for an undefined one."""
+    if value is None:
+        return UNDEFINED
+    text = _two_decimals(value)
+    return f"{text} [{_two_decimals(interval[0])} {_two_decimals(interval[1])}]" if interval else text
+
+
+def _two_decimals(value: float) -> str:
+    text = f"{round(value, 2) + 0.0:.2f}"  # + 0.0 turns -0 into 0
+    return text.replace("0.", ".", 1) if abs(value) < 1 and text not in ("1.00", "-1.00") else text
+
+
+def probability(value: float | None) -> str:
+    """A p-value or q-value: `.034`, `.21`, `<.001`; a dash for an undefined one."""
+    if value is None:
+        return UNDEFINED
+    if value < 0.0005:
+        return "<.001"
+    if value < 0.0995:
+        return f"{value:.3f}"[1:]
+    return _two_decimals(value) if value < 0.995 else "1"
+
+
+def two_digits(value: float) -> str:
+    """A number to two significant digits, large ones as integers: `0.091`, `3.2`, `120`."""
+    return f"{value:.0f}" if abs(value) >= 10 else f"{value:.2g}"
+
+
+def class_shares(distribution: Mapping[str, float] | None) -> str:
+    """Shares of the classes in percent: `0:12 1:88`; a dash where there are none."""
+    return " ".join(f"{terminal_safe(score)}:{100 * share:.0f}" for score, share in distribution.items()) if distribution else UNDEFINED
+
+
+def counts_by_name(counts: Mapping[str, int] | None) -> str:
+    """Counts with their names: `not json 3, truncated 2`; nothing where there are none."""
+    return ", ".join(f"{terminal_safe(name.replace('_', ' '))} {count}" for name, count in (counts or {}).items())

@@ -1,0 +1,120 @@
+"""Tables of text: flat rows and columns of the registry become text cells, which the renderers only set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.analyse import POOLED, Cell
+from harness.render.columns import EMPTY, INTERVAL_HEADING, SIGNS, Column, Row, TableName, legend_lines
+from harness.render.numbers import UNDEFINED
+from harness.text import terminal_safe
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What stands above a column: its name, its text, whether numbers stand below it (set to the right) or the names of rows."""
+
+    name: str
+    text: str
+    number: bool = False
+    key: bool = False
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table that is ready to be set.
+
+    `sort_keys` has what each cell is sorted by (None: its text). `faint` says which rows stand back. `legend` explains the columns and
+    signs that are shown. `shared` says what all rows have in common, `no_result` why there is no number at all; both may be empty.
+    """
+
+    headings: tuple[Heading, ...]
+    rows: tuple[tuple[str, ...], ...]
+    sort_keys: tuple[tuple[float | None, ...], ...] = ()
+    faint: tuple[bool, ...] = ()
+    legend: tuple[str, ...] = ()
+    shared: str = ""
+    no_result: str = ""
+
+
+def tabulate(
+    rows: Sequence[Row],
+    columns: Sequence[Column],
+    keys: Sequence[str] = (),
+    *,
+    tables: Iterable[TableName] = (),
+    shown_in: Sequence[Row] | None = None,
+    faint: Sequence[bool] = (),
+) -> TextTable:
+    """Rows as text: their keys, then every column that says something.
+
+    Args:
+        rows: flat rows, of cells (`cell_row`), ablations, label checks or standings.
+        columns: the columns to choose from.
+        keys: names in the rows that stand first.
+        tables: the tables that the columns are shown in, as some have no room for intervals.
+        shown_in: the rows that decide which columns say something; by default `rows`.
+        faint: which rows stand back.
+    """
+    tables = tuple(tables)
+    deciding = rows if shown_in is None else shown_in
+    kept = columns_to_show(deciding, columns, tables)
+    intervals = [any(column.interval_of(row, tables) for row in deciding) for column in kept]
+    texts = tuple((*(key_text(name, row.get(name)) for name in keys), *(column.cell_text(row, tables) for column in kept)) for row in rows)
+    return TextTable(
+        headings=(
+            *(Heading(name, name.replace("_", " "), key=True) for name in keys),
+            *(_heading(column, has_interval) for column, has_interval in zip(kept, intervals, strict=True)),
+        ),
+        rows=texts,
+        sort_keys=tuple((*(None for _ in keys), *(column.sort_key(row) for column in kept)) for row in rows),
+        faint=tuple(faint) or (False,) * len(rows),
+        legend=(*legend_lines(kept), *_sign_lines(texts)),
+    )
+
+
+def columns_to_show(rows: Sequence[Row], columns: Sequence[Column], tables: Iterable[TableName] = ()) -> list[Column]:
+    """The columns that say something in any row, without those that only repeat another one."""
+    tables = tuple(tables)
+    texts = {column: [column.cell_text(row, tables) for row in rows] for column in columns}
+    kept = [column for column in columns if any(text not in EMPTY for text in texts[column])]
+    by_name = {column.name: texts[column] for column in kept}
+    return [column for column in kept if not column.same_as or by_name.get(column.same_as) != texts[column]]
+
+
+def _heading(column: Column, has_interval: bool) -> Heading:
+    text = f"{column.heading} {INTERVAL_HEADING}" if has_interval else column.heading
+    return Heading(column.name, text, number=column.format.numeric and not has_interval, key=column.key)
+
+
+def _sign_lines(texts: Iterable[Sequence[str]]) -> list[str]:
+    words = {word for row in texts for text in row for word in text.split(" ")}
+    return [f"{sign} {meaning}." for sign, meaning in SIGNS.items() if sign in words]
+
+
+def key_text(name: str, value: Any) -> str:
+    """A key as people read it: `task quality`, the temperature 0.0 as `0`, `all` where it is pooled, a dash for none."""
+    if value is None:
+        return UNDEFINED
+    if value == POOLED:
+        return "all"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return terminal_safe(str(value).replace("_", " ") if name in ("task", "metric") else str(value))
+
+
+def varying_keys(rows: Sequence[Row], names: Iterable[str]) -> list[str]:
+    """The keys that differ between rows."""
+    return [name for name in names if len({str(row.get(name)) for row in rows}) > 1]
+
+
+def cell_row(cell: Cell) -> dict[str, Any]:
+    """A cell as a flat row: what `Cell.flat` has, and each difference under names of its own (`vs_baseline_diff`, `vs_baseline_q`, …)."""
+    row = cell.flat()
+    for prefix in ("vs_baseline", "versus"):
+        stored = row.get(prefix) or {}
+        row |= {f"{prefix}_{name}": stored.get(name) for name in ("pa", "diff", "q")}
+        row[f"{prefix}_diff_ci"] = stored.get("ci")
+    return row

@@ -1,0 +1,108 @@
+"""A run, from its specification to its judgments. The rest of the program imports the names below, not the modules.
+
+specification → preparation (protocol, sources) → plan → asking (prices) → answers (derivation) → runner, record, evidence.
+
+Names are imported on first use, because importing this package should cost nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.runs.answers import RunAnswers, Spent, keep_report, kept_report
+    from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
+    from harness.runs.derivation import derive_judgments, read_metrics, reply_failures
+    from harness.runs.evidence import Evidence, JudgeWords, read_evidence
+    from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_usage, hex_ids
+    from harness.runs.preparation import Prepared, prepare
+    from harness.runs.prices import Price, price_of
+    from harness.runs.protocol import RunProtocol
+    from harness.runs.runner import RunResult, collect_batches, open_judges, planned_calls, reopen, reopen_judge, run
+    from harness.runs.sources import load_board
+    from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, RunSpec
+
+_MODULES = {
+    "DEFAULT_BOARD": "specification",
+    "DEFAULT_JUDGE": "specification",
+    "RunSpec": "specification",
+    "RunProtocol": "protocol",
+    "Prepared": "preparation",
+    "prepare": "preparation",
+    "load_board": "sources",
+    "CallIds": "plan",
+    "Plan": "plan",
+    "PlannedCalls": "plan",
+    "call_ids": "plan",
+    "estimate_usage": "plan",
+    "hex_ids": "plan",
+    "Price": "prices",
+    "price_of": "prices",
+    "CostEstimate": "asking",
+    "Watcher": "asking",
+    "estimate_cost": "asking",
+    "price_for_engine": "asking",
+    "derive_judgments": "derivation",
+    "read_metrics": "derivation",
+    "reply_failures": "derivation",
+    "RunAnswers": "answers",
+    "Spent": "answers",
+    "keep_report": "answers",
+    "kept_report": "answers",
+    "RunResult": "runner",
+    "collect_batches": "runner",
+    "open_judges": "runner",
+    "planned_calls": "runner",
+    "reopen": "runner",
+    "reopen_judge": "runner",
+    "run": "runner",
+    "Evidence": "evidence",
+    "JudgeWords": "evidence",
+    "read_evidence": "evidence",
+}
+
+__all__ = [
+    "DEFAULT_BOARD",
+    "DEFAULT_JUDGE",
+    "CallIds",
+    "CostEstimate",
+    "Evidence",
+    "JudgeWords",
+    "Plan",
+    "PlannedCalls",
+    "Prepared",
+    "Price",
+    "RunAnswers",
+    "RunProtocol",
+    "RunResult",
+    "RunSpec",
+    "Spent",
+    "Watcher",
+    "call_ids",
+    "collect_batches",
+    "derive_judgments",
+    "estimate_cost",
+    "estimate_usage",
+    "hex_ids",
+    "keep_report",
+    "kept_report",
+    "load_board",
+    "open_judges",
+    "planned_calls",
+    "prepare",
+    "price_for_engine",
+    "price_of",
+    "read_evidence",
+    "read_metrics",
+    "reopen",
+    "reopen_judge",
+    "reply_failures",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'harness.runs' has no name '{name}'")
+    return getattr(import_module(f"harness.runs.{_MODULES[name]}"), name)

@@ -1,0 +1,187 @@
+"""A run's derived files: judgments read from the stored replies, and the report. They are made again only when inputs change."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+
+from harness.data.judgment_file import JudgmentWriter
+from harness.errors import StoreError
+from harness.judges.refusals import is_endpoint_refusal
+from harness.model import JudgeIdentity, Reply, Usage
+from harness.runs.derivation import derive_judgments
+from harness.runs.plan import Plan
+from harness.runs.preparation import Prepared
+from harness.store import Store
+from harness.tables import sha256_of, write_atomic
+
+_NOTE = "answers.json"
+
+
+class Spent(msgspec.Struct):
+    """What one judge used in one language: calls, tokens (and the part of them in batches) and seconds; and its failures by name."""
+
+    calls: int = 0
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    failures: dict[str, int] = {}
+    batched: Usage = Usage()
+
+    def add(self, reply: Reply) -> None:
+        self.calls += 1
+        self.usage = _sum(self.usage, reply.usage)
+        if reply.batched:
+            self.batched = _sum(self.batched, reply.usage)
+        self.seconds = round(self.seconds + reply.seconds, 6)
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(*(a + b for a, b in zip(_counts(one), _counts(other), strict=True)))
+
+
+def _counts(usage: Usage) -> tuple[int, ...]:
+    return usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens
+
+
+class RunAnswers(msgspec.Struct):
+    """What the replies of a run say, by judge.
+
+    `missing` counts calls without a reply; `answered_by` counts calls by the model name that the provider gave, `forms` by the answer
+    format that was requested, `left_out` by the parameter that the endpoint refused. `spent` is what was used, by language.
+    `endpoint_refusals` counts replies that are refusals by the endpoint, which earlier versions stored as answers.
+    """
+
+    missing: dict[str, int] = {}
+    answered_by: dict[str, dict[str, int]] = {}
+    forms: dict[str, dict[str, int]] = {}
+    left_out: dict[str, dict[str, int]] = {}
+    spent: dict[str, dict[str, Spent]] = {}
+    endpoint_refusals: dict[str, int] = {}
+
+
+def update_judgments(prepared: Prepared, plan: Plan, store: Store, path: Path) -> RunAnswers:
+    """Bring the file of judgments (`path`) up to date with the store, and count what each judge answered and used."""
+    inputs = _inputs_hash(prepared, plan, store)
+    known = _known(path)
+    if known is not None and known.made_of == inputs:
+        return known.answers
+    answers = RunAnswers()
+    with JudgmentWriter(path) as writer:
+        for identity in prepared.protocol.identities:
+            _read_judge(identity, prepared, plan, store, writer, answers)
+    write_atomic(path.with_name(_NOTE), msgspec.json.encode(_DerivedNote(inputs, sha256_of(path), answers)), private=True)
+    return answers
+
+
+class _KeptReport(msgspec.Struct):
+    """A run's report as JSON, and the hash of everything that it was computed from."""
+
+    made_of: str
+    sha256: str
+    report: msgspec.Raw
+
+
+class _DerivedNote(msgspec.Struct):
+    """`answers.json`, beside the file of judgments: what that file was made of, what else the replies say, and the run's report."""
+
+    made_of: str
+    sha256: str
+    answers: RunAnswers
+    report: _KeptReport | None = None
+
+
+def keep_report(folder: Path, made_of: str, report: bytes) -> None:
+    """Keep a run's report (JSON) for the next command that asks for it. Where the folder cannot be written, nothing is kept."""
+    note = _note_in(folder)
+    if note is not None:
+        note.report = _KeptReport(made_of, hashlib.sha256(report).hexdigest(), msgspec.Raw(report))
+        with suppress(StoreError):
+            write_atomic(folder / _NOTE, msgspec.json.encode(note), private=True)
+
+
+def kept_report(folder: Path, made_of: str) -> bytes | None:
+    """The report that was kept; None where there is none, or it was computed from something else."""
+    note = _note_in(folder)
+    if note is None or note.report is None or note.report.made_of != made_of:
+        return None
+    report = bytes(note.report.report)
+    return report if hashlib.sha256(report).hexdigest() == note.report.sha256 else None
+
+
+def _note_in(folder: Path) -> _DerivedNote | None:
+    try:
+        return msgspec.json.decode((folder / _NOTE).read_bytes(), type=_DerivedNote)
+    except (OSError, msgspec.MsgspecError):
+        return None  # the file is derived and will be written again
+
+
+def _known(path: Path) -> _DerivedNote | None:
+    """The note on a file of judgments; None without one, or if the file has changed since."""
+    note = _note_in(path.parent)
+    try:
+        return note if note is not None and sha256_of(path) == note.sha256 else None
+    except OSError:
+        return None
+
+
+def _read_judge(identity: JudgeIdentity, prepared: Prepared, plan: Plan, store: Store, writer: JudgmentWriter, answers: RunAnswers) -> None:
+    name, scales, vocabulary = identity.name, prepared.data.scales, prepared.vocabulary
+    calls = plan.calls(identity)
+    counts: dict[str, Counter[str]] = {field: Counter() for field in ("answered_by", "forms", "left_out")}
+    spent: dict[str, Spent] = {}
+    answers.missing[name] = 0
+    refusals = 0
+    replies = store.replies(calls.all_call_ids())
+    for query, call_id, reply, first in zip(plan.queries(), calls.all_call_ids(), replies, calls.selected, strict=True):
+        if reply is None:
+            answers.missing[name] += int(first)
+            continue
+        if first:
+            refusals += is_endpoint_refusal(reply)
+            counts["answered_by"][reply.model] += 1
+            counts["forms"][reply.form] += 1
+            counts["left_out"].update(reply.left_out)
+            spent.setdefault(query.item.language, Spent()).add(reply)
+        for judgment in derive_judgments(query, reply, call_id, identity, scales, vocabulary, plan.asked_language(query)):
+            writer.add(judgment)
+            if judgment.failure:
+                failures = spent[query.item.language].failures
+                failures[judgment.failure.value] = failures.get(judgment.failure.value, 0) + 1
+    for field, calls_by_value in counts.items():
+        getattr(answers, field)[name] = dict(sorted(calls_by_value.items()))
+    if refusals:
+        answers.endpoint_refusals[name] = refusals
+    answers.spent[name] = dict(sorted(spent.items()))
+
+
+def _inputs_hash(prepared: Prepared, plan: Plan, store: Store) -> str:
+    """The hash of everything that decides what the judgments are: what was asked, the last reply to each call, and how it is read."""
+    reading = _reading_code_hash() + prepared.vocabulary.digest
+    digest = hashlib.sha256(msgspec.json.encode(prepared.protocol, order="sorted") + reading.encode())
+    for identity in prepared.protocol.identities:
+        for part in _last_attempts(identity, plan, store):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _last_attempts(identity: JudgeIdentity, plan: Plan, store: Store) -> Iterator[bytes]:
+    calls = plan.calls(identity)
+    for call_id, number in zip(calls.ids(), store.last_attempts(calls.ids()), strict=True):
+        yield f"{call_id}{number};".encode()
+
+
+@cache
+def _reading_code_hash() -> str:
+    """Hash of the code that turns replies into judgments: when it changes, all replies are read again."""
+    package = Path(__file__).parent.parent
+    readers = [package / "runs" / "derivation.py", package / "data" / "judgment_file.py", *sorted((package / "parse").glob("*.py"))]
+    files = [Path(__file__), *readers]
+    code = b"".join(path.read_bytes() for path in files)
+    return hashlib.sha256(code + version("py3langid").encode()).hexdigest()

@@ -1,0 +1,236 @@
+"""Ask every judge of a run the calls that have no reply yet, with the engine that the user chose."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib import import_module
+from threading import Thread
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.engines import Engine, JudgeOpening, JudgeWork, Outcome, Progress, Settings, ask_all
+from harness.judges import Judge, traits_of
+from harness.judges.refusals import is_endpoint_refusal
+from harness.model import Call, Failure, JudgeIdentity, Reply, Scale, Usage
+from harness.parse import Vocabulary, language
+from harness.runs.derivation import count_failures, reply_failures
+from harness.runs.plan import Plan, PlannedCalls, estimate_usage
+from harness.runs.preparation import Prepared
+from harness.runs.prices import Price, price_of
+from harness.runs.store_notes import address_of, known_addresses, note_address
+from harness.store import Store
+
+_NEEDED_AFTERWARDS = ("pyarrow.compute", "pyarrow.parquet", "scipy.special")
+
+
+class CostEstimate(msgspec.Struct, frozen=True):
+    """About what a set of calls will take. `cost` is in US dollars; None if no price is known."""
+
+    calls: int
+    prompt_tokens: int
+    answer_tokens: int
+    cost: float | None
+    price: Price | None
+
+
+class Watcher(Protocol):
+    """Follows a run: is told what will be asked and how it goes, and may refuse."""
+
+    def consent(self, host: str, texts: int) -> None:
+        """Raise UsageError unless the user's own texts may be sent to `host`."""
+
+    def planned(self, identity: JudgeIdentity, estimate: CostEstimate, stored: int, /) -> None: ...
+
+    def note(self, text: str) -> None:
+        """Report something that a reader of the numbers should know."""
+
+    def progress(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, Any], None]: ...
+
+    def finished(self) -> None: ...
+
+
+class JudgeSummary(msgspec.Struct):
+    """How the calls to one judge went, for run.json."""
+
+    judge: JudgeIdentity
+    stored: int
+    asked: int = 0
+    lost: int = 0
+    retries: int = 0
+    reasked: int = 0
+    most_in_flight: int = 0
+    seconds: float = 0.0
+    interrupted: bool = False
+    stopped: str = ""
+    last_loss: str | None = None
+    batches: dict[str, str] = {}
+    under_way: int = 0
+    notes: list[str] = []
+
+
+def ask_judges(
+    judges: Sequence[Judge],
+    openings: Mapping[str, JudgeOpening],
+    plan: Plan,
+    prepared: Prepared,
+    store: Store,
+    watcher: Watcher,
+    settings: Settings,
+    since: float | None = None,
+) -> tuple[list[JudgeSummary], Engine]:
+    """Ask every judge the calls that have no reply yet (since the time `since`).
+
+    Returns how it went for each judge, and what the engine reports about itself.
+    """
+    works, records = [], []
+    engine = Engine(settings.engine)
+    for judge in judges:
+        every = plan.calls(judge.identity)
+        missing = every.without(_answered(every, store, prepared, settings, since))
+        price = price_for_engine(judge.identity, settings)
+        if settings.batches != "collect":
+            watcher.planned(judge.identity, estimate_cost(missing, price), len(every) - len(missing))
+        records.append(JudgeSummary(judge.identity, len(every) - len(missing)))
+        if len(missing) < len(every) and (warning := _other_addresses(judge, store, len(every) - len(missing))):
+            watcher.note(warning)
+        if len(missing):
+            opening = openings.get(judge.identity.name)
+            works.append(_work(judge, missing, prepared, settings, price, opening, since, answered_before=len(missing) < len(every)))
+    if any(not traits_of(work.judge.identity).is_baseline for work in works):  # baselines answer at once
+        # not a daemon: a process that ends while libraries are half loaded may crash
+        Thread(target=_load_libraries, args=[_asks_for_justifications(prepared)]).start()
+    if works:
+        engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records})
+    return records, engine
+
+
+def _load_libraries(justifications: bool) -> None:
+    """Load libraries that are needed after the replies, while judges think; for justifications, also the language identifier."""
+    for library in _NEEDED_AFTERWARDS:
+        import_module(library)
+    if justifications:
+        language.load_identifier()
+
+
+def _asks_for_justifications(prepared: Prepared) -> bool:
+    return any(condition.variant.justification != "none" for condition in prepared.protocol.conditions)
+
+
+def _other_addresses(judge: Judge, store: Store, stored: int) -> str:
+    """A warning if another address has answered for this judge before; empty if none has."""
+    address = address_of(judge)
+    others = [known for known in known_addresses(store, judge.identity) if known != address]
+    if address is None or not others:
+        return ""
+    return (
+        f"{judge.identity.name}: {stored} stored answers from {' and '.join(others)} are used; this command asks {address}. "
+        f"--fresh asks every call again; '{judge.identity.provider}/MODEL@LABEL' keeps two endpoints with one model name apart"
+    )
+
+
+def _answered(calls: PlannedCalls, store: Store, prepared: Prepared, settings: Settings, since: float | None) -> NDArray[np.bool_]:
+    """Which calls have a reply that counts. With --reask, refusals do not count."""
+    if prepared.protocol.reask:
+        again = partial(
+            _is_asked_again,
+            scales=prepared.data.scales,
+            vocabulary=prepared.vocabulary,
+            refused=True,
+            by_endpoint=settings.reask_endpoint,
+        )
+        replies = zip(calls, store.replies(calls.ids(), since), strict=True)
+        return np.fromiter((reply is not None and not again(call, reply) for call, reply in replies), bool)
+    if settings.reask_endpoint:
+        replies_only = store.replies(calls.ids(), since)
+        return np.fromiter((reply is not None and not is_endpoint_refusal(reply) for reply in replies_only), bool)
+    return np.fromiter((number is not None for number in store.last_attempts(calls.ids(), since)), bool)
+
+
+def _is_asked_again(
+    call: Call, reply: Reply, *, scales: Mapping[str, Scale], vocabulary: Vocabulary, refused: bool, by_endpoint: bool
+) -> bool:
+    """Whether a call is asked again in spite of this reply."""
+    if by_endpoint and is_endpoint_refusal(reply):
+        return True
+    return refused and Failure.REFUSED in reply_failures(call.query, reply, scales, vocabulary)
+
+
+def _never(call: Call, reply: Reply) -> bool:
+    return False
+
+
+def _work(
+    judge: Judge,
+    calls: PlannedCalls,
+    prepared: Prepared,
+    settings: Settings,
+    price: Price | None,
+    opening: JudgeOpening | None,
+    since: float | None,
+    *,
+    answered_before: bool,
+) -> JudgeWork:
+    scales, vocabulary = prepared.data.scales, prepared.vocabulary
+    again = partial(
+        _is_asked_again, scales=scales, vocabulary=vocabulary, refused=prepared.protocol.reask, by_endpoint=settings.reask_endpoint
+    )
+    needs_estimate = settings.limits.cost is not None or bool(settings.tpm)  # otherwise nothing uses the estimate
+    return JudgeWork(
+        judge,
+        calls,
+        answered_before=answered_before,
+        unreadable=lambda call, reply: count_failures(call.query, reply, scales, vocabulary),
+        ask_again=again if prepared.protocol.reask or settings.reask_endpoint else _never,
+        tokens=estimate_usage if needs_estimate else lambda call: Usage(),
+        cost=price.cost if price else lambda usage: 0.0,
+        since=since,
+        run=prepared.protocol.name,
+        opening=opening,
+    )
+
+
+def _ask_all(works: Sequence[JudgeWork], store: Store, watcher: Watcher, settings: Settings, records: Mapping[str, JudgeSummary]) -> Engine:
+    start = time.perf_counter()
+    show = watcher.progress([work.judge.identity for work in works])
+    noted: set[str] = set()
+
+    def watch(work: JudgeWork, progress: Progress) -> None:
+        name = work.judge.identity.name
+        if progress.done and name not in noted:
+            noted.add(name)
+            note_address(store, work.judge)
+        show(work.judge.identity, progress)
+
+    try:
+        outcomes = ask_all(works, store, settings, watch)
+    finally:
+        watcher.finished()
+    for work, outcome in zip(works, outcomes, strict=True):
+        _record_outcome(records[work.judge.identity.name], outcome, time.perf_counter() - start)
+    return outcomes[0].engine
+
+
+def _record_outcome(record: JudgeSummary, outcome: Outcome, seconds: float) -> None:
+    done = outcome.progress
+    record.asked, record.lost, record.retries, record.reasked = done.done, done.lost, done.retries, done.reasked
+    record.most_in_flight = done.most_in_flight
+    record.seconds = round(seconds, 3)
+    record.interrupted, record.stopped, record.last_loss = outcome.interrupted, outcome.stopped, outcome.last_loss
+    record.batches, record.under_way, record.notes = outcome.batches, outcome.under_way, done.notes
+
+
+def estimate_cost(calls: PlannedCalls, price: Price | None) -> CostEstimate:
+    """Calls, tokens (estimated without a tokenizer) and money."""
+    usage = calls.tokens
+    return CostEstimate(len(calls), usage.prompt_tokens, usage.completion_tokens, price.cost(usage) if price else None, price)
+
+
+def price_for_engine(identity: JudgeIdentity, settings: Settings) -> Price | None:
+    """The price of the judge's calls with the chosen engine; None if no price is known."""
+    price = price_of(identity, settings.prices)
+    return price.in_batch() if price and settings.engine == "batch" else price

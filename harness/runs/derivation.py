@@ -1,0 +1,98 @@
+"""Derive judgments from a reply: one for each metric of its query, in the item's own frame. Reading a reply again asks no judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from harness.model import Failure, JudgeIdentity, Judgment, Query, Reply, Scale
+from harness.parse import Reading, Vocabulary, entropy, expected_score, read_reply, score_probabilities
+from harness.parse.language import detect_language, is_identifier_loaded
+
+_MAX_DETECTED = 1 << 15  # languages that are kept until `derive_judgments` needs them
+_BLOCK = 64  # texts identified together: the identifier's tables are large, so single texts between other work cost far more
+_detected: dict[tuple[str, Vocabulary], str] = {}
+_waiting: list[tuple[str, Vocabulary]] = []
+_cached_language_of = lru_cache(maxsize=1 << 12)(detect_language)  # judges repeat themselves
+
+
+def read_metrics(query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary) -> dict[str, Reading]:
+    """What a reply says about each metric of a query.
+
+    A call that the endpoint refused has no score: `missing`, or `refused`.
+    """
+    return read_reply(
+        reply.text,
+        {metric: scales[metric] for metric in query.metrics},
+        joint=query.condition.variant.call == "joint",
+        finish_reason=reply.finish_reason,
+        refusal=reply.refusal,
+        vocabulary=vocabulary,
+    )
+
+
+def reply_failures(query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary) -> list[Failure]:
+    """Why metrics of the query have no score; empty if all have one."""
+    readings = read_metrics(query, reply, scales, vocabulary).values()
+    return [Failure(reading.failure) for reading in readings if reading.failure is not None]
+
+
+def count_failures(query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary) -> int:
+    """How many metrics of the query have no score.
+
+    Also detects the languages of justifications ahead of time, while other calls are in flight, because `derive_judgments` needs them.
+    """
+    readings = read_metrics(query, reply, scales, vocabulary).values()
+    if len(_detected) + len(_waiting) < _MAX_DETECTED:
+        _waiting.extend((reading.justification, vocabulary) for reading in readings if reading.justification)
+    if len(_waiting) >= _BLOCK and is_identifier_loaded():
+        _detected.update((text, _cached_language_of(*text)) for text in _waiting)
+        _waiting.clear()
+    return sum(reading.failure is not None for reading in readings)
+
+
+def derive_judgments(
+    query: Query,
+    reply: Reply,
+    call_id: str,
+    identity: JudgeIdentity,
+    scales: Mapping[str, Scale],
+    vocabulary: Vocabulary,
+    asked_language: str = "en",
+    *,
+    detect_language: bool = True,
+) -> Iterator[Judgment]:
+    """The judgments of one reply, in the order in which the query names its metrics.
+
+    `detect_language` also identifies the language of each justification.
+    """
+    joint = query.condition.variant.call == "joint"
+    probs = score_probabilities(reply.tokens, {metric: scales[metric] for metric in query.metrics}, joint=joint) if reply.tokens else {}
+    for metric, reading in read_metrics(query, reply, scales, vocabulary).items():
+        own = probs.get(metric)
+        yield Judgment(
+            item_id=query.item.item_id,
+            language=query.item.language,
+            task=query.item.task,
+            metric=metric,
+            judge=identity.name,
+            variant=str(query.condition.variant),
+            temperature=query.condition.temperature,
+            repeat=query.repeat,
+            score=reading.score,
+            failure=Failure(reading.failure) if reading.failure else None,
+            raw_choice=reading.raw_choice,
+            justification=reading.justification,
+            call_id=call_id,
+            top_p=query.condition.top_p,
+            perturbation=query.condition.perturbation,
+            probs=own,
+            expected=expected_score(own, scales[metric]) if own else None,
+            entropy=entropy(own) if own else None,
+            asked_language=asked_language,
+            told_language=_detect(reading.justification, vocabulary) if detect_language and reading.justification else None,
+        )
+
+
+def _detect(justification: str, vocabulary: Vocabulary) -> str:
+    return _detected.get((justification, vocabulary)) or _cached_language_of(justification, vocabulary)

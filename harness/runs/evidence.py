@@ -1,0 +1,70 @@
+"""The evidence behind a run's judgments: justifications, probabilities and raw replies.
+
+It is read for the rows that a page shows: a million of them would not fit into memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.data.columns import NO_VALUE, CodedColumn
+from harness.data.judgment_file import read_columns_at
+from harness.model import Reply
+from harness.runs.runner import RunResult
+from harness.store import Store
+
+_COLUMNS = ("justification", "probs", "call_id")
+
+
+class JudgeWords(msgspec.Struct, frozen=True, array_like=True):
+    """One reply, verbatim: its text, and a note if something was wrong with it."""
+
+    text: str
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Columns (rows,) of some judgments.
+
+    `justification` is the whole text, `probs` are probabilities by class, `reply` is a `JudgeWords`. The metrics of a joint
+    call share one reply.
+    """
+
+    justification: CodedColumn
+    probs: CodedColumn
+    reply: CodedColumn
+
+
+def read_evidence(result: RunResult, rows: NDArray[np.int64]) -> Evidence:
+    """The evidence of the judgments `rows` of a run, in that order. Row numbers may stand in any order and more than once.
+
+    Raises ContentError or StoreError if the file or the store cannot be read.
+    """
+    rising, place = np.unique(rows, return_inverse=True)  # the file is read once, from beginning to end
+    columns = read_columns_at(result.derived / "judgments.parquet", _COLUMNS, rising)
+    columns = {name: column.take(place) for name, column in columns.items()}
+    encoded = columns["probs"]
+    probs = CodedColumn(tuple(msgspec.json.decode(text) for text in encoded.values), encoded.codes)
+    return Evidence(columns["justification"], probs, _read_replies(result, columns["call_id"]))
+
+
+def _read_replies(result: RunResult, calls: CodedColumn) -> CodedColumn:
+    with Store.reading(result.folder.parent.parent) as store:
+        replies = [None if reply is None else _judge_words(reply) for reply in store.replies(list(calls.values))]
+    values: dict[Any, int] = {}
+    codes = [NO_VALUE if words is None else values.setdefault(words, len(values)) for words in replies]
+    return CodedColumn(tuple(values), np.array([*codes, NO_VALUE], np.int32)[calls.codes])
+
+
+def _judge_words(reply: Reply) -> JudgeWords:
+    if reply.error:
+        return JudgeWords(reply.text or reply.error, "the endpoint refused the call")
+    if reply.refusal:
+        return JudgeWords(reply.text or reply.refusal, "the model refused")
+    return JudgeWords(reply.text, "the answer was cut off" if reply.finish_reason == "length" else "")

@@ -1,0 +1,362 @@
+"""The plan of a run: which queries and calls it has, in which order, and about how many tokens they take. It is deterministic."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.content import Library, Task
+from harness.data import Dataset
+from harness.judges import traits_of
+from harness.model import Call, Condition, Item, JudgeIdentity, Prompt, Query, RealisedPerturbation, Scale, Score, Usage, Variant
+from harness.perturb import apply, parse_perturbation
+from harness.prompts import (
+    Example,
+    FewShotExamples,
+    PromptSpec,
+    PromptTemplate,
+    PromptTemplates,
+    english_wording,
+    nonempty_texts,
+    own_language_wording,
+)
+
+_CHARACTERS_PER_TOKEN = 4.0  # an estimate for prices only: of ASCII text; every other character counts as one token
+_ANSWER_TOKENS = 60
+_ID_BYTES = 32
+_IDS_PER_BLOCK = 1 << 10  # ids that are text at the same time
+
+CallIds = NDArray[np.uint8]  # (queries, 32)
+
+
+class Plan:
+    """All queries of a run, in the order in which they are asked: queries that share the beginning of a prompt stand together.
+
+    Plans are streamed: queries and prompts are made again each time, because a million of them would not fit into memory. Only the ids of
+    the prompts (repeats share one) and three numbers for each stay in memory. `realised` says what each perturbation did to each text, also
+    where it could not change the text and nothing is asked. `absent` names the classes without an example by (language, task, metric).
+    """
+
+    def __init__(self, seed: int, queries: Callable[[], Iterator[Query]], repeats: int, renderer: _Renderer) -> None:
+        """`queries` yields the repeats of a query one after the other."""
+        self.seed = seed
+        self._repeats = repeats
+        self._all = queries
+        self._renderer = renderer
+        self._prompt_ids = bytearray()
+        self._calls: dict[str, tuple[CallIds, NDArray[np.bool_]]] = {}
+        self._tokens = {count: array("I") for count in ("prompt", "answer", "max_output")}
+        for query in queries():
+            item = renderer.items.perturbed(query) if query.repeat == 0 else None
+            if item is not None:
+                self._add(query, renderer.template(query).fill(item))
+
+    def _add(self, query: Query, prompt: Prompt) -> None:
+        self._prompt_ids += bytes.fromhex(prompt.prompt_id)
+        self._tokens["prompt"].append(estimate_prompt_tokens(prompt))
+        self._tokens["answer"].append(estimate_answer_tokens(query, prompt))
+        self._tokens["max_output"].append(prompt.max_tokens)
+
+    def __len__(self) -> int:
+        return len(self._tokens["max_output"]) * self._repeats
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Plan):
+            return NotImplemented
+        return (self.seed, self._prompt_ids) == (other.seed, other._prompt_ids) and list(self.queries()) == list(other.queries())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def realised(self) -> tuple[RealisedPerturbation, ...]:
+        return tuple(self._renderer.items.realised.values())
+
+    @property
+    def absent(self) -> dict[tuple[str, str, str], tuple[Score, ...]]:
+        return {key: scores for key, scores in self._renderer.absent.items() if scores}
+
+    def queries(self) -> Iterator[Query]:
+        """Every query of the run, without those whose text the perturbation could not change."""
+        return (query for query in self._all() if self._renderer.items.is_applicable(query))
+
+    def all_prompt_ids(self) -> Iterator[str]:
+        """The prompt id of every query, in order."""
+        ids = hex_ids(np.frombuffer(self._prompt_ids, np.uint8).reshape(-1, _ID_BYTES))
+        return (prompt_id for prompt_id in ids for _ in range(self._repeats))
+
+    def asked_language(self, query: Query) -> str:
+        """The language in which the justification is asked for."""
+        return query.item.language if query.condition.variant.language == "own" else "en"
+
+    def call(self, query: Query, call_id: str, prompt_id: str | None = None) -> Call:
+        """The call for one query, about the text as its condition changes it (baselines read that text); `prompt_id`: if it is known."""
+        item = self._renderer.items.perturbed(query)
+        assert item is not None  # `queries` leaves out texts that cannot be changed
+        seen = query if item is query.item else msgspec.structs.replace(query, item=item)
+        return Call(call_id, self._renderer.template(query).fill(item, prompt_id), seen, self.seed + query.repeat)
+
+    def calls(self, identity: JudgeIdentity) -> PlannedCalls:
+        """All calls for one judge, in order. Queries with the same prompt, sampling and repeat share one call."""
+        if identity.name not in self._calls:
+            ids = self.call_ids(identity)
+            self._calls[identity.name] = ids, _first_occurrences(ids)
+        return PlannedCalls(self, *self._calls[identity.name])  # not cached: it refers to the plan and would keep it alive
+
+    def call_ids(self, identity: JudgeIdentity) -> CallIds:
+        """The id of the call for each query."""
+        return call_ids(identity, self.queries(), self.all_prompt_ids(), self.all_max_output_tokens(), self.seed)
+
+    def all_max_output_tokens(self) -> Iterator[int]:
+        """The token budget of each query's answer."""
+        return (budget for budget in self._tokens["max_output"] for _ in range(self._repeats))
+
+    def estimate(self, selected: NDArray[np.bool_]) -> Usage:
+        """About how many tokens the selected queries (a mask) take; no tokenizer is needed."""
+        times = selected.reshape(-1, self._repeats).sum(axis=1)
+        prompt, answer = (int(times @ np.asarray(self._tokens[count], np.int64)) for count in ("prompt", "answer"))
+        return Usage(prompt_tokens=prompt, completion_tokens=answer)
+
+
+class PlannedCalls:
+    """Some calls of a plan for one judge, each made when it is needed. `selected` marks the queries whose call is among them."""
+
+    def __init__(self, plan: Plan, ids: CallIds, selected: NDArray[np.bool_]) -> None:
+        self._plan = plan
+        self.selected = selected
+        self._ids = ids
+
+    def __len__(self) -> int:
+        return int(self.selected.sum())
+
+    def __iter__(self) -> Iterator[Call]:
+        every = zip(self._plan.queries(), self.all_call_ids(), self._plan.all_prompt_ids(), self.selected, strict=True)
+        return (self._plan.call(query, call_id, prompt_id) for query, call_id, prompt_id, selected in every if selected)
+
+    def ids(self) -> Iterator[str]:
+        """The ids of these calls, in order."""
+        return hex_ids(self._ids, self.selected)
+
+    def all_call_ids(self) -> Iterator[str]:
+        """The call id of every query of the plan, in order."""
+        return hex_ids(self._ids)
+
+    def without(self, answered: Sequence[bool] | NDArray[np.bool_]) -> PlannedCalls:
+        """The calls that are not `answered` (one value for each of these calls, in order)."""
+        remaining = self.selected.copy()
+        remaining[np.flatnonzero(remaining)[np.asarray(answered, bool)]] = False
+        return PlannedCalls(self._plan, self._ids, remaining)
+
+    @property
+    def tokens(self) -> Usage:
+        """About how many tokens these calls take."""
+        return self._plan.estimate(self.selected)
+
+
+def call_ids(
+    identity: JudgeIdentity, queries: Iterable[Query], prompt_ids: Iterable[str], max_output_tokens: Iterable[int], seed: int
+) -> CallIds:
+    """The id of the call for each query: a hash of everything that could change the reply, the repeat included.
+
+    Baselines read the item itself. For them, equal prompts about two items are two calls.
+    """
+    judge = msgspec.json.encode(identity, order="sorted")
+    reads_items = traits_of(identity).is_baseline
+    ids = bytearray()
+    for query, prompt_id, budget in zip(queries, prompt_ids, max_output_tokens, strict=True):
+        condition = query.condition
+        sampling = f"{condition.temperature!r}|{budget}|{seed + query.repeat}|{query.repeat}"
+        if condition.top_p is not None:
+            sampling += f"|top_p={condition.top_p!r}"
+        if condition.variant.probabilities:
+            sampling += "|probabilities"
+        parts = [prompt_id.encode(), judge, sampling.encode(), *([query.item.item_id.encode()] if reads_items else [])]
+        ids += hashlib.sha256(b"\x1f".join(parts)).digest()
+    return np.frombuffer(ids, np.uint8).reshape(-1, _ID_BYTES)
+
+
+def hex_ids(ids: CallIds, selected: NDArray[np.bool_] | None = None) -> Iterator[str]:
+    """Ids as hexadecimal text, in order; with a mask, only the selected ones."""
+    for start in range(0, len(ids), _IDS_PER_BLOCK):
+        block = slice(start, start + _IDS_PER_BLOCK)
+        text = (ids[block] if selected is None else ids[block][selected[block]]).tobytes().hex()
+        yield from (text[at : at + 2 * _ID_BYTES] for at in range(0, len(text), 2 * _ID_BYTES))
+
+
+def _first_occurrences(ids: CallIds) -> NDArray[np.bool_]:
+    """Which queries are the first with their call id."""
+    words = np.ascontiguousarray(ids).view(np.uint64)
+    first = np.zeros(len(words), bool)
+    if len(words):
+        order = np.lexsort(words.T)  # the sort is stable: among equal ids the first query comes first
+        new = np.zeros(len(words) - 1, bool)
+        for word in words.T:
+            new |= np.diff(word[order]) != 0
+        first[order] = np.append(True, new)
+    return first
+
+
+def make_plan(
+    data: Dataset,
+    library: Library,
+    metrics: Sequence[str],
+    conditions: Sequence[Condition],
+    repeats: int,
+    seed: int,
+    templates: PromptTemplates,
+    training: Dataset | None = None,
+    pool: tuple[Item, ...] | None = None,
+) -> Plan:
+    """Plan queries about every item of `data`, on those of `metrics` for which it has a label (or may have, if labels are sealed).
+
+    The order is language, task, group, item, condition, then metric, so that a local model reads what calls share only once.
+
+    Args:
+        data: the items that are judged, with their labels.
+        library: tasks, rubrics and languages.
+        metrics: in the order in which they are asked.
+        conditions: each is asked about each item.
+        repeats: how often each query is asked.
+        seed: of perturbations, examples and calls.
+        templates: prompt templates, cached in the store.
+        training: holds the development items that examples are taken from; by default `data`.
+        pool: the items that a perturbation may put in place of another; by default those of `training`.
+    """
+    items = sorted(data.items, key=lambda item: (item.language, item.task, item.group, item.item_id))
+
+    def queries() -> Iterator[Query]:
+        for item in items:
+            asked = data.asked_metrics.get(item.item_id, frozenset())
+            yield from _item_queries(item, tuple(metric for metric in metrics if metric in asked), conditions, repeats)
+
+    return Plan(seed, queries, repeats, _Renderer(library, templates, data.scales, training or data, pool, seed))
+
+
+def _item_queries(item: Item, metrics: tuple[str, ...], conditions: Sequence[Condition], repeats: int) -> Iterator[Query]:
+    if not metrics:
+        return
+    backwards = metrics[::-1]
+    singly = [(metric,) for metric in metrics]
+    for condition in conditions:
+        together = [backwards if condition.variant.metric_order == "reversed" else metrics]
+        for asked in together if condition.variant.call == "joint" else singly:
+            for repeat in range(repeats):
+                yield Query(item, asked, condition, repeat)
+
+
+class _PerturbedItems:
+    """Items with their texts changed as conditions say. Perturbing is a pure function, so only the texts of the last item are cached."""
+
+    def __init__(self, library: Library, pool: Sequence[Item], seed: int) -> None:
+        self.realised: dict[tuple[str, str], RealisedPerturbation] = {}
+        self._library = library
+        self._task = cache(library.task)
+        self._pool = pool
+        self._seed = seed
+        self._item: Item | None = None
+        self._cached: dict[str, Item | None] = {}
+
+    def perturbed(self, query: Query) -> Item | None:
+        """The item of a query with its text changed; None if the perturbation cannot change it."""
+        perturbation = query.condition.perturbation
+        if not perturbation:
+            return query.item
+        if query.item is not self._item:
+            self._item, self._cached = query.item, {}
+        if perturbation not in self._cached:
+            self._cached[perturbation] = self._perturb(query.item, perturbation)
+        return self._cached[perturbation]
+
+    def is_applicable(self, query: Query) -> bool:
+        """Whether there is a text to ask about; `perturbed` must have been called for it before."""
+        perturbation = query.condition.perturbation
+        return not perturbation or self.realised[query.item.item_id, perturbation].applied
+
+    def _perturb(self, item: Item, text: str) -> Item | None:
+        [perturbation] = parse_perturbation(text)
+        outputs = self._task(item.task).outputs
+        result = apply(perturbation, item, self._pool, self._seed, outputs, self._library.lexicons)
+        self.realised.setdefault((item.item_id, text), RealisedPerturbation(item.item_id, text, result.applied, result.realised))
+        return result.item if result.applied else None
+
+
+class _Renderer:
+    """Finds the prompt template of a query. Templates are cached by what distinguishes them, so that each question is hashed only once."""
+
+    def __init__(
+        self,
+        library: Library,
+        templates: PromptTemplates,
+        scales: Mapping[str, Scale],
+        training: Dataset,
+        pool: tuple[Item, ...] | None,
+        seed: int,
+    ) -> None:
+        self.items = _PerturbedItems(library, training.items if pool is None else pool, seed)
+        self.absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}
+        self._library = library
+        self._task = cache(library.task)
+        self._rubric = cache(library.rubric)
+        self._templates = templates
+        self._scales = scales
+        self._shots = FewShotExamples(training, seed)
+        self._cached: dict[tuple[object, ...], PromptTemplate] = {}
+        self._item: Item | None = None
+        self._item_templates: dict[tuple[tuple[str, ...], Variant], PromptTemplate] = {}
+
+    def template(self, query: Query) -> PromptTemplate:
+        if query.item is not self._item:  # queries about one item follow each other
+            self._item, self._item_templates = query.item, {}
+        key = (query.metrics, query.condition.variant)
+        if key not in self._item_templates:
+            self._item_templates[key] = self._find_template(query)
+        return self._item_templates[key]
+
+    def _find_template(self, query: Query) -> PromptTemplate:
+        item, variant = query.item, query.condition.variant
+        task = self._task(item.task)
+        present = nonempty_texts(item, task)
+        examples = self._examples(query, task) if variant.shots else ()
+        key = (item.task, item.language, present, query.metrics, variant, tuple((e.metric, e.item_id) for e in examples))
+        if key not in self._cached:
+            rubrics = tuple(self._rubric(metric) for metric in query.metrics)
+            if variant.language == "own":
+                wording = own_language_wording(self._library, task, rubrics, item.language)
+            else:
+                wording = english_wording(task, rubrics, item.language)
+            scales = {metric: self._scales[metric] for metric in query.metrics}
+            self._cached[key] = self._templates.template_for(PromptSpec(wording, scales, variant, item.language, present, examples))
+        return self._cached[key]
+
+    def _examples(self, query: Query, task: Task) -> tuple[Example, ...]:
+        item = query.item
+        examples: list[Example] = []
+        for metric in query.metrics:
+            scale = self._scales[metric]
+            examples += self._shots.choose(item, task, metric, scale, query.condition.variant.shots)
+            self.absent.setdefault(
+                (item.language, item.task, metric), self._shots.classes_without_examples(item.language, item.task, metric, scale)
+            )
+        return tuple(examples)
+
+
+def estimate_answer_tokens(query: Query, prompt: Prompt) -> int:
+    """About how many tokens an answer has."""
+    return min(_ANSWER_TOKENS * len(query.metrics), prompt.max_tokens)
+
+
+def estimate_prompt_tokens(prompt: Prompt) -> int:
+    """About how many tokens a prompt has: one for four ASCII characters, and one for every other character."""
+    text = "".join(message.content for message in prompt.messages)
+    ascii_characters = len(text.encode("ascii", "ignore"))
+    return round(ascii_characters / _CHARACTERS_PER_TOKEN) + len(text) - ascii_characters
+
+
+def estimate_usage(call: Call) -> Usage:
+    """About how many tokens a call takes."""
+    return Usage(prompt_tokens=estimate_prompt_tokens(call.prompt), completion_tokens=estimate_answer_tokens(call.query, call.prompt))

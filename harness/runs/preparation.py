@@ -1,0 +1,239 @@
+"""From a run specification to a protocol and its data.
+
+Names become items, labels, versions and conditions. What does not exist or does not fit is refused in one sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness.content import Board, Library
+from harness.content.tags import resolve, suggest
+from harness.data import Dataset, load_bundled, load_folder
+from harness.errors import ContentError, UsageError
+from harness.model import Condition, Item, parse_variant
+from harness.parse import Vocabulary, vocabulary_of
+from harness.perturb import parse_perturbation
+from harness.prompts import PromptTemplates, is_english
+from harness.prompts.templates import program_hash
+from harness.runs.plan import Plan, make_plan
+from harness.runs.protocol import RunProtocol
+from harness.runs.sources import load_board
+from harness.runs.specification import DEFAULT_BOARD, RunSpec
+from harness.store import Store
+
+SWAP_LANGUAGE = "swap-language"
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """A protocol with its data: the items to judge with their labels, and the data that examples and baselines may use (`training`)."""
+
+    protocol: RunProtocol
+    data: Dataset
+    training: Dataset
+    library: Library
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words that the parser knows: those of all languages, because a judge may answer in a language other than the text's."""
+        return vocabulary_of(self.library)
+
+    def plan(self, store: Store | None) -> Plan:
+        """The plan of the run; prompt templates are cached in `store`."""
+        templates = PromptTemplates(store, self.protocol.prompts)
+        p = self.protocol
+        return make_plan(
+            self.data, self.library, p.metrics, p.conditions, p.repeats, p.seed, templates, training=self.training, pool=self._pool()
+        )
+
+    def _pool(self) -> tuple[Item, ...]:
+        """Items that a perturbation may put in place of another one: items of all languages if a perturbation swaps the language."""
+        if self.protocol.data or not any(condition.perturbation == SWAP_LANGUAGE for condition in self.protocol.conditions):
+            return self.training.items
+        return load_bundled(self.library, self.library.tags_with_items()).items
+
+
+def prepare(spec: RunSpec) -> Prepared:
+    """Resolve names, then load and restrict content. Asks no judge. Raises UsageError or ContentError."""
+    library = Library(*spec.content)
+    if spec.data is not None and spec.board is None:
+        return _prepare_folder(spec, spec.data, library)
+    return _prepare_board(spec, spec.board or DEFAULT_BOARD, library)
+
+
+def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
+    board = library.board(name)
+    _check_versions(board, library)
+    known = {tag for tag in board.languages if tag not in board.packs or library.item_files(tag)}
+    if spec.languages is not None:
+        _refuse_packs_without_items(spec.languages, known, library)
+    languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(sorted(known))
+    source = load_board(board, library, languages, spec.data)
+    tasks = _choose(spec.tasks, board.tasks, "task")
+    return _resolve_protocol(
+        msgspec.structs.replace(spec, data=source.folder),
+        source.everything,
+        [item for item in source.items if item.task in tasks],
+        library,
+        tasks,
+        _choose(spec.metrics, board.rubrics, "metric"),
+        f"{board.id}@{board.version}",
+        board,
+        languages,
+    )
+
+
+def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
+    everything = load_folder(folder, library)
+    known = sorted({item.language for item in everything.items})
+    languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(known)
+    known_tasks = {item.task for item in everything.items} & set(library.task_files)
+    if not known_tasks:
+        tasks_there = ", ".join(sorted({item.task for item in everything.items}))
+        raise UsageError(
+            f"{folder} has items of '{tasks_there}', but tasks/ has no such task; add one with --content, or see 'harness new task'"
+        )
+    tasks = _choose(spec.tasks, sorted(known_tasks), "task")
+    known_metrics = sorted({label.metric for label in everything.labels} & set(library.rubric_files))
+    if not known_metrics:
+        raise UsageError(f"{folder} has no labels on a metric with a rubric; see 'harness list rubrics' and 'harness new rubric'")
+    metrics = _choose(spec.metrics, known_metrics, "metric")
+    items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
+    return _resolve_protocol(spec, everything, items, library, tasks, metrics, everything.id, None, languages)
+
+
+def _resolve_protocol(
+    spec: RunSpec,
+    everything: Dataset,
+    items: Sequence[Item],
+    library: Library,
+    tasks: Sequence[str],
+    metrics: Sequence[str],
+    source: str,
+    board: Board | None,
+    languages: tuple[str, ...],
+) -> Prepared:
+    data = everything.only(_first_items(items, spec.limit))
+    if not data.items:
+        raise UsageError("there is nothing to judge: no item has these languages and tasks")
+    variants = spec.variants or (board.variants if board else ("single",))
+    temperatures = spec.temperatures or ((board.temperature,) if board else (0.0,))
+    protocol = RunProtocol(
+        source=source,
+        title=board.title if board else everything.id,
+        constructed=_has_constructed_labels(data, board),
+        data=str(spec.data.resolve()) if spec.data else None,
+        content=tuple(str(path.resolve()) for path in spec.content),
+        board=board.id if board else None,
+        languages=languages,
+        tasks={name: library.task(name).version for name in tasks},
+        rubrics={name: library.rubric(name).version for name in metrics},
+        metrics=tuple(metrics),
+        conditions=_conditions(spec, variants, temperatures),
+        repeats=spec.repeats or (board.repeats if board else 1),
+        seed=spec.seed,
+        reask=spec.reask,
+        limit=spec.limit,
+        data_sha256=data.sha256,
+        prompts=program_hash(),
+        instructions=_instruction_versions(spec, library, variants, languages),
+        examples=everything.sha256[:12] if any(parse_variant(text).shots for text in variants) else "",
+        majority=board.majority if board else "drop",
+        annotators=board.annotators if board else "",
+    )
+    return Prepared(protocol, data, everything, library)
+
+
+def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:
+    if board is not None and board.sealed is not None:
+        return board.sealed.source == "constructed"
+    return all(label.source == "constructed" for label in data.labels)
+
+
+def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[float]) -> tuple[Condition, ...]:
+    """Every variant at every temperature and top-p, on the unchanged text and on every perturbation of it.
+
+    Raises UsageError for a condition that is named twice, also under two names: each answer would count twice.
+    """
+    perturbations = [
+        "",
+        *(str(each) for segmenter in spec.segmenters for text in spec.perturbations for each in parse_perturbation(text, segmenter)),
+    ]
+    try:
+        conditions = [
+            Condition(parse_variant(text), float(temperature), top_p, perturbation)
+            for text in variants
+            for temperature in temperatures
+            for top_p in spec.top_ps
+            for perturbation in dict.fromkeys(perturbations)  # without words, a perturbation is the same for every segmenter
+        ]
+    except ValueError as err:
+        raise UsageError(str(err)) from None
+    repeated = next((condition for condition in conditions if conditions.count(condition) > 1), None)
+    if repeated is not None:
+        raise UsageError(f"'{repeated}' is given twice; name each variant and temperature once, and use --repeats to ask again")
+    return tuple(conditions)
+
+
+def _instruction_versions(spec: RunSpec, library: Library, variants: Sequence[str], languages: Sequence[str]) -> dict[str, str]:
+    """Versions of the instructions in the items' languages. Raises UsageError if no native reader has reviewed them, unless allowed."""
+    if not any("own-language" in text.split("+") for text in variants):
+        return {}
+    languages = [tag for tag in languages if not is_english(tag)]
+    for tag in languages:
+        unread = not library.instructions(tag).reviewed_by
+        if unread and not spec.allow_unreviewed:
+            raise UsageError(
+                f"no native reader has reviewed the instructions in '{tag}'; --allow-unreviewed uses them, and every table then says so"
+            )
+    return {tag: library.instructions(tag).version for tag in languages}
+
+
+def _choose(names: Sequence[str] | None, known: Sequence[str] | Mapping[str, str], kind: str) -> tuple[str, ...]:
+    if names is None:
+        return tuple(known)
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no {kind} '{name}'.{suggest(name, list(known))}\n         here: {', '.join(known)}")
+    if len(set(names)) != len(names):
+        raise UsageError(f"a {kind} is named twice in '{','.join(names)}'; name each once")
+    return tuple(names)
+
+
+def _refuse_packs_without_items(texts: Sequence[str], known: set[str], library: Library) -> None:
+    for text in texts:
+        if text in library.pack_files and text not in known:
+            raise UsageError(f"the language pack '{text}' has no items yet.\n         with items: {', '.join(sorted(known))}")
+
+
+def _check_versions(board: Board, library: Library) -> None:
+    """Raise ContentError unless content has the versions that the board names: only then are its results comparable for ever."""
+    path = library.board_files[board.id]
+    versions = (
+        [("task", name, frozen, library.task(name).version) for name, frozen in board.tasks.items()]
+        + [("rubric", name, frozen, library.rubric(name).version) for name, frozen in board.rubrics.items()]
+        + [("language pack", tag, frozen, library.pack(tag).version) for tag, frozen in board.packs.items()]
+    )
+    for kind, name, frozen, current in versions:
+        if frozen != current:
+            raise ContentError(
+                f"the board is frozen on {kind} {name}@{frozen}, but the content has {name}@{current}; make a new version of the board",
+                path,
+            )
+
+
+def _first_items(items: Sequence[Item], limit: int | None) -> list[Item]:
+    """The first `limit` items of each language and task."""
+    if limit is None:
+        return list(items)
+    taken: dict[tuple[str, str], int] = {}
+    kept: list[Item] = []
+    for item in items:
+        cell = (item.language, item.task)
+        taken[cell] = taken.get(cell, 0) + 1
+        if taken[cell] <= limit:
+            kept.append(item)
+    return kept

@@ -1,0 +1,53 @@
+"""The run protocol: everything that decides what a run asks, as the store keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Literal
+
+import msgspec
+
+from harness.model import Condition, JudgeIdentity
+
+# Defaults of fields that were added later. They are left out of the hash in a run's name, so that earlier runs keep their names.
+_LATER_DEFAULTS = {"majority": "drop", "annotators": ""}
+
+
+class RunProtocol(msgspec.Struct, frozen=True):
+    """A resolved run specification. `identities` are the judges."""
+
+    source: str  # the board or data folder, with its version
+    title: str
+    constructed: bool
+    data: str | None
+    content: tuple[str, ...]
+    board: str | None
+    languages: tuple[str, ...]
+    tasks: dict[str, str]
+    rubrics: dict[str, str]
+    metrics: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+    repeats: int
+    seed: int
+    limit: int | None
+    data_sha256: str
+    prompts: str
+    instructions: dict[str, str] = {}  # versions of the instructions in the items' languages, by language
+    examples: str = ""  # hash of the data that few-shot examples come from
+    reask: bool = False  # refused calls are asked again
+    majority: Literal["drop", "median", "strict"] = "drop"  # how annotators become one reference
+    annotators: str = ""  # how many annotators an item needs, such as `2+`; empty: the rule of `harness compare`
+    identities: tuple[JudgeIdentity, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """A readable name with a hash: equal protocols have equal names."""
+        judges = "+".join(identity.model for identity in self.identities)
+        fields = msgspec.to_builtins(self)
+        for name, default in _LATER_DEFAULTS.items():
+            if fields[name] == default:
+                del fields[name]
+        digest = hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()[:8]
+        readable = re.sub(r"[^\w.+-]+", "-", f"{self.source.partition('@')[0]}-{'+'.join(self.languages)}-{judges}")
+        return f"{readable[:80].strip('-.')}-{digest}"

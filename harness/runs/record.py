@@ -1,0 +1,69 @@
+"""`run.json`: what was asked, of which judge, when, how fast and at what price. It never holds a key or a port."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.engines import Engine, Settings
+from harness.runs.answers import RunAnswers, Spent
+from harness.runs.asking import JudgeSummary
+from harness.runs.prices import Price, price_of
+from harness.runs.protocol import RunProtocol
+from harness.tables import to_json, write_atomic
+
+_PACKAGES = ("judge-harness", "guidance", "openai", "aiohttp", "xllamacpp", "icu4py")
+
+
+def write_record(
+    path: Path,
+    protocol: RunProtocol,
+    answers: RunAnswers,
+    started: float,
+    sessions: Sequence[JudgeSummary],
+    settings: Settings,
+    engine: Engine,
+) -> None:
+    """Write a run's run.json to `path`.
+
+    Each command that asked calls adds a session. A command that only reads the run again adds none.
+    """
+    prices = {identity.name: price_of(identity, settings.prices) for identity in protocol.identities}
+    all_sessions = _earlier_sessions(path)
+    if not all_sessions or any(asked.asked or asked.lost or asked.batches for asked in sessions):
+        all_sessions = [*all_sessions, {"started": started, "ended": time.time(), "engine": engine, "judges": sessions}]
+    record = {
+        "schema_version": 2,
+        "run": protocol.name,
+        "protocol": protocol,
+        "missing": answers.missing,
+        "answered_by": answers.answered_by,
+        "forms": answers.forms,
+        "spent": {
+            judge: {language: _with_cost(spent, prices.get(judge)) for language, spent in by.items()} for judge, by in answers.spent.items()
+        },
+        "prices": prices,
+        "sessions": all_sessions,
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in _PACKAGES},
+    }
+    write_atomic(path, to_json(record), private=True)
+
+
+def _with_cost(spent: Spent, price: Price | None) -> dict[str, Any]:
+    """What one judge used in one language, and its cost in US dollars; None if no price is known."""
+    cost = price.cost(spent.usage) - price.cost(spent.batched) + price.in_batch().cost(spent.batched) if price else None
+    return msgspec.structs.asdict(spent) | {"cost": None if cost is None else round(cost, 6)}
+
+
+def _earlier_sessions(path: Path) -> list[Any]:
+    try:
+        return list(msgspec.json.decode(path.read_bytes())["sessions"])
+    except (OSError, msgspec.DecodeError, KeyError, TypeError):
+        return []  # missing or damaged; the file is derived and will be written again

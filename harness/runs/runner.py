@@ -1,0 +1,265 @@
+"""Run a specification: ask the judges what has no reply in the store yet, then read all judgments from the store.
+
+The same specification is the same run. Repeating it resumes the run or reads it again, and no call is paid for twice.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness.content.tags import suggest
+from harness.data.judgment_file import read_judgments
+from harness.data.judgments import Judgments
+from harness.engines import JudgeOpening, Settings, check_engine
+from harness.engines.batch.record import open_batches
+from harness.errors import ContentError, IncompleteRun, UsageError
+from harness.judges import Judge, JudgeOptions, open_judge, opening_name
+from harness.judges.base import Environment
+from harness.model import JudgeIdentity, RealisedPerturbation, Score
+from harness.runs.answers import RunAnswers, update_judgments
+from harness.runs.asking import JudgeSummary, Watcher, ask_judges
+from harness.runs.plan import Plan, PlannedCalls
+from harness.runs.preparation import Prepared, prepare
+from harness.runs.prices import price_of
+from harness.runs.protocol import RunProtocol
+from harness.runs.record import write_record
+from harness.runs.specification import RunSpec
+from harness.runs.store_notes import begin_fresh_run, finish_fresh_run, note_address, unfinished_fresh_run
+from harness.store import Store
+from harness.tables import can_write, temporary_copy
+
+
+class RunResult(msgspec.Struct, frozen=True):
+    """A run in its results folder. `derived` holds its judgments: it is `folder`, or a temporary folder if `folder` is read-only."""
+
+    name: str
+    folder: Path
+    derived: Path
+    protocol: RunProtocol
+    prepared: Prepared
+    judgments: Judgments
+    answers: RunAnswers
+    realised: tuple[RealisedPerturbation, ...] = ()  # what perturbations did to the texts
+    absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}  # classes without an example, by (language, task, metric)
+
+
+def judge_options(
+    spec: RunSpec, prepared: Prepared, environment: Mapping[str, str] | None = None, timeout: float | None = None
+) -> JudgeOptions:
+    """The options that the judges of a specification are opened with; by default with the environment of this process."""
+    return JudgeOptions(
+        spec.base_url, Environment(os.environ if environment is None else environment), prepared.training, spec.seed, timeout
+    )
+
+
+def open_judges(
+    spec: RunSpec, prepared: Prepared, environment: Mapping[str, str] | None = None, options: JudgeOptions | None = None
+) -> list[Judge]:
+    """Open the judges of a specification without starting them, with these options or with those from `environment`."""
+    if not spec.judges or len(set(spec.judges)) != len(spec.judges):
+        raise UsageError(f"name each judge once; got: {', '.join(spec.judges) or 'none'}")
+    options = judge_options(spec, prepared, environment) if options is None else options
+    judges = [open_judge(name, opts) for name, opts in _options_by_judge(spec, options).items()]
+    names = [judge.identity.name for judge in judges]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(
+                f"two judges would have the name '{name}' in the report; run them one after the other with different --out folders"
+            )
+    return judges
+
+
+def _options_by_judge(spec: RunSpec, options: JudgeOptions) -> dict[str, JudgeOptions]:
+    """The options of each judge, with its own endpoint if it has one. Raises UsageError if a judge with an endpoint is not in the run."""
+    for name in spec.base_urls:
+        if name not in spec.judges:
+            raise UsageError(f"--base-url names '{name}', which is not a judge of this run; its judges: {', '.join(spec.judges)}")
+    return {name: msgspec.structs.replace(options, base_url=spec.base_urls.get(name, options.base_url)) for name in spec.judges}
+
+
+def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunResult:
+    """Ask the calls that have no reply yet, and read the whole run from the store.
+
+    Raises what `prepare` raises, JudgeError, StoreError, and IncompleteRun if calls have no answer; the same command continues it.
+    """
+    check_engine(settings)
+    prepared = prepare(spec)
+    options = judge_options(spec, prepared, timeout=settings.timeout)
+    judges = open_judges(spec, prepared, options=options)
+    named_options = _options_by_judge(spec, options).items()
+    openings = {judge.identity.name: JudgeOpening(name, opts) for (name, opts), judge in zip(named_options, judges, strict=True)}
+    check_engine(settings, judges)
+    _check_prices(judges, settings)
+    protocol = msgspec.structs.replace(prepared.protocol, identities=tuple(judge.identity for judge in judges))
+    prepared = msgspec.structs.replace(prepared, protocol=protocol)
+    for host in _remote_hosts(judges, settings) if prepared.data.private else ():
+        watcher.consent(host, len(prepared.data.asked_metrics))
+    with Store.writing(out) as store:
+        store.put_run(protocol.name, msgspec.json.encode(protocol))
+        return _ask_and_read(judges, openings, prepared, store, out, watcher, settings)
+
+
+def collect_batches(
+    name: str, out: Path, watcher: Watcher, settings: Settings, base_url: str | None = None, base_urls: Mapping[str, str] | None = None
+) -> RunResult:
+    """Fetch the finished batches of run `name`, and submit nothing. Raises as `reopen` and `run`."""
+    with Store.writing(out) as store:
+        prepared = _prepare_stored(name, store, out)
+        identities = [identity for identity in prepared.protocol.identities if open_batches(store, identity.name)]
+        addresses = base_urls or {}
+        judges = [reopen_judge(one, addresses.get(opening_name(one), base_url), settings.timeout) for one in identities]
+        collecting = msgspec.structs.replace(settings, engine="batch", batches="collect")
+        return _ask_and_read(judges, {}, prepared, store, out, watcher, collecting)
+
+
+def reopen_judge(identity: JudgeIdentity, base_url: str | None, timeout: float | None = None) -> Judge:
+    """Open the judge of an earlier run again. Raises UsageError if the address belongs to another judge."""
+    judge = open_judge(opening_name(identity), JudgeOptions(base_url, dict(os.environ), timeout=timeout))
+    if judge.identity != identity:
+        endpoint = identity.settings.get("endpoint", "its usual address")
+        raise UsageError(f"{identity.name} was asked at {endpoint}, not at the address given; pass --base-url or set OPENAI_BASE_URL")
+    return judge
+
+
+def _ask_and_read(
+    judges: Sequence[Judge],
+    openings: Mapping[str, JudgeOpening],
+    prepared: Prepared,
+    store: Store,
+    out: Path,
+    watcher: Watcher,
+    settings: Settings,
+) -> RunResult:
+    """Ask these judges the calls that have no reply, and read the whole run from the store."""
+    plan = prepared.plan(store)
+    started = time.time()
+    run = prepared.protocol.name
+    since = begin_fresh_run(store, run) if settings.fresh else None
+    sessions, engine = ask_judges(judges, openings, plan, prepared, store, watcher, settings, since)
+    stale = _count_stale(judges, plan, store, since)
+    if settings.fresh and not any(stale.values()):
+        finish_fresh_run(store, run)
+        for judge in judges:
+            note_address(store, judge, only=True)
+    result = read_run(prepared, store, out, plan)
+    write_record(result.folder / "run.json", result.protocol, result.answers, started, sessions, settings, engine)
+    if not settings.fresh and unfinished_fresh_run(store, run) is not None:
+        watcher.note("a --fresh command of this run was not finished, so the run holds older and newer answers; --fresh continues it")
+    if refusals := sum(result.answers.endpoint_refusals.values()):
+        watcher.note(
+            f"{refusals} stored replies are refusals by the endpoint, which an earlier version counted as missing; "
+            "--reask endpoint asks these calls again"
+        )
+    _raise_if_incomplete(result, sessions, settings, stale)
+    return result
+
+
+def _count_stale(judges: Sequence[Judge], plan: Plan, store: Store, since: float | None) -> dict[str, int]:
+    """How many calls of each judge have no reply since that time; empty without `since`."""
+    if since is None:
+        return {}
+    attempts = {judge.identity.name: store.last_attempts(plan.calls(judge.identity).ids(), since) for judge in judges}
+    return {name: sum(number is None for number in numbers) for name, numbers in attempts.items()}
+
+
+def _remote_hosts(judges: Sequence[Judge], settings: Settings) -> set[str]:
+    """The hosts that texts would be sent to, without this machine."""
+    hosts = {judge.endpoint for judge in judges if judge.endpoint}
+    if settings.engine == "ray" and settings.cluster.address != "local":
+        hosts.add(f"the nodes of the Ray cluster '{settings.cluster.address}'")
+    return hosts
+
+
+def _check_prices(judges: Sequence[Judge], settings: Settings) -> None:
+    unknown = [judge.identity.name for judge in judges if price_of(judge.identity, settings.prices) is None]
+    if settings.limits.cost is not None and unknown:
+        raise UsageError(f"--max-cost needs a price, but none is known for {', '.join(unknown)}; give one with --prices FILE")
+
+
+def _raise_if_incomplete(result: RunResult, sessions: Sequence[JudgeSummary], settings: Settings, stale: Mapping[str, int]) -> None:
+    missing = ", ".join(f"{count} of {judge}" for judge, count in (stale or result.answers.missing).items() if count)
+    again = "Run the same command again: all answers are kept"
+    if any(asked.interrupted for asked in sessions):
+        raise IncompleteRun(f"interrupted; calls without an answer: {missing or 'none'}. {again}", result, interrupted=True)
+    if missing and settings.batches != "wait":
+        raise IncompleteRun(f"calls without an answer: {missing}. {_batch_advice(result, sessions)}")
+    if missing:
+        reason = next((why for asked in sessions for why in (asked.stopped, asked.last_loss) if why), "no reason was given")
+        raise IncompleteRun(f"calls without an answer: {missing} ({reason}). {again}", result)
+
+
+def _batch_advice(result: RunResult, sessions: Sequence[JudgeSummary]) -> str:
+    under_way = sum(asked.under_way for asked in sessions)
+    if not under_way:
+        reason = next((f" ({why})" for asked in sessions for why in (asked.stopped, asked.last_loss) if why), "")
+        return f"None of them is in a batch{reason}; run the same command again to ask them"
+    out = result.folder.parent.parent
+    return (
+        f"{under_way} calls are with the provider: 'harness batch status --out {out}' shows their progress, "
+        f"'harness batch collect {result.name} --out {out}' fetches finished batches, and the same command without --detach waits for them"
+    )
+
+
+def read_run(prepared: Prepared, store: Store, out: Path, plan: Plan | None = None) -> RunResult:
+    """Read a run's judgments from the store, or from the run's folder if nothing has changed. Asks no judge."""
+    plan = plan or prepared.plan(store)
+    folder = out / "runs" / prepared.protocol.name
+    derived = folder if can_write(folder) else temporary_copy(folder, "judgments.parquet", "answers.json")
+    answers = update_judgments(prepared, plan, store, derived / "judgments.parquet")
+    return RunResult(
+        name=prepared.protocol.name,
+        folder=folder,
+        derived=derived,
+        protocol=prepared.protocol,
+        prepared=prepared,
+        judgments=read_judgments(derived / "judgments.parquet", prepared.data.scales),
+        answers=answers,
+        realised=plan.realised,
+        absent=plan.absent,
+    )
+
+
+def reopen(name: str, out: Path) -> RunResult:
+    """Read run `name` (or the run whose name begins so) of a results folder again, with the content that it was made with.
+
+    Raises StoreError without a store, UsageError for an unknown or ambiguous name, ContentError if the content has changed since.
+    """
+    with Store.reading(out) as store:
+        return read_run(_prepare_stored(name, store, out), store, out)
+
+
+def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
+    """Prepare run `name` of a store from today's content. Raises as `reopen`."""
+    runs = store.runs()
+    matching = [known for known in runs if known == name] or [known for known in runs if known.startswith(name)]
+    if len(matching) != 1:
+        problem = f"no run '{name}'" if not matching else f"'{name}' matches several runs"
+        raise UsageError(f"{problem} in {out}.{suggest(name, runs)}\n         here: {', '.join(matching or runs) or 'none'}")
+    protocol = msgspec.json.decode(runs[matching[0]], type=RunProtocol)
+    spec = RunSpec(
+        board=protocol.board,
+        data=Path(protocol.data) if protocol.data else None,
+        content=tuple(map(Path, protocol.content)),
+        languages=protocol.languages,
+        tasks=tuple(protocol.tasks),
+        metrics=protocol.metrics,
+        limit=protocol.limit,
+    )
+    prepared = prepare(spec)
+    if prepared.protocol.data_sha256 != protocol.data_sha256:
+        raise ContentError(
+            f"the items or labels of run {protocol.name} have changed since it was made; check out its content, or run it again",
+            protocol.data or "languages",
+        )
+    return msgspec.structs.replace(prepared, protocol=protocol)
+
+
+def planned_calls(prepared: Prepared, judges: Sequence[Judge]) -> dict[str, PlannedCalls]:
+    """`{judge name: calls}` for a dry run, without a store."""
+    plan = prepared.plan(None)
+    return {judge.identity.name: plan.calls(judge.identity) for judge in judges}

@@ -1,0 +1,174 @@
+"""Load a board's data: from the language packs, from a data folder of the user, or from a data folder on the hub.
+
+Data outside the packs are identified by a hash of their content or by a commit, so that a board means the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from harness.content import Board, Library
+from harness.content.specs import BoardData
+from harness.data import Dataset, load_bundled, load_folder
+from harness.data.dataset import text_problems
+from harness.errors import ContentError, MissingData, UsageError
+from harness.labels.hub import fetch_folder
+from harness.model import Item
+from harness.tables import find_table
+
+
+class BoardSource(msgspec.Struct, frozen=True):
+    """A board's data, and those of its items that are judged. `folder` holds the data, unless they are in the packs."""
+
+    everything: Dataset
+    items: tuple[Item, ...]
+    folder: Path | None = None
+
+
+def load_board(board: Board, library: Library, languages: Sequence[str], given: Path | None = None) -> BoardSource:
+    """A board's data in some of its languages. Sealed labels are left out, even if the data hold them.
+
+    Args:
+        board: the board.
+        library: its tasks, rubrics, languages and dataset cards.
+        languages: only items in these languages.
+        given: the data folder that the user names.
+
+    Raises:
+        MissingData: without its data; the message says how to get them.
+        ContentError: for data that differ from those that the board is frozen on.
+        UsageError: for a data folder that the board does not use.
+    """
+    if isinstance(board.data, BoardData):
+        source = _from_folder(board, board.data, library, given)
+    elif given is not None:
+        raise UsageError(f"--data and --board exclude each other: the board '{board.id}' judges the items of the language packs")
+    else:
+        everything = load_bundled(library, languages)
+        source = BoardSource(everything, tuple(item for item in everything.items if item.task in board.tasks))
+    listed = {tag: frozenset(ids) for tag, ids in board.items.items()}
+    items = tuple(
+        item
+        for item in source.items
+        if item.language in languages and (item.item_id in listed.get(item.language, ()) if listed else item.split == "test")
+    )
+    everything = source.everything
+    if board.sealed is None:
+        items = _with_annotators(items, everything, board)
+    else:
+        asks = {task: frozenset(library.task(task).metrics) & frozenset(board.rubrics) for task in board.tasks}
+        everything = msgspec.structs.replace(without_labels(everything, items), asks=asks)
+    if source.folder is not None:
+        _refuse_gaps([item for item in items if everything.asked_metrics.get(item.item_id)], library, source.folder)
+    return BoardSource(everything, items, source.folder)
+
+
+# ---- data that are not in the packs
+
+
+def _from_folder(board: Board, data: BoardData, library: Library, given: Path | None) -> BoardSource:
+    folder = _hub_folder(board, data, given) if data.hub else given or _usual_folder(board, data, library)
+    loaded = load_folder(folder, library, card=data.dataset_card)
+    if board.sealed is not None:
+        # The hash must be the same for those who hold the sealed labels.
+        loaded = without_labels(loaded, [item for item in loaded.items if _is_judged(item, data)])
+    if data.sha256 and loaded.sha256 != data.sha256:
+        raise ContentError(
+            f"these are not the data of the board '{board.id}': their content hash should be {data.sha256}, but is {loaded.sha256}; "
+            f"{_how_to_get(data, library)}",
+            folder,
+        )
+    _refuse_other_scales(board, data, loaded, library)
+    items = tuple(msgspec.structs.replace(item, task=data.tasks.get(item.task, item.task)) for item in loaded.items)
+    everything = msgspec.structs.replace(loaded, items=items, private=False)  # published texts need no consent
+    judged = tuple(item for item in items if item.task in board.tasks and _is_judged(item, data))
+    return BoardSource(everything, judged, folder)
+
+
+def without_labels(data: Dataset, items: Sequence[Item]) -> Dataset:
+    """The same data without the labels of some items."""
+    ids = {item.item_id for item in items}
+    return msgspec.structs.replace(data, labels=data.labels.for_items(item.item_id for item in data.items if item.item_id not in ids))
+
+
+def _is_judged(item: Item, data: BoardData) -> bool:
+    return all(str(item.fields.get(key, getattr(item, key, ""))) in map(str, values) for key, values in data.where.items())
+
+
+def _usual_folder(board: Board, data: BoardData, library: Library) -> Path:
+    """The folder with the name of the dataset card, in the working directory or in its `data/`."""
+    for folder in (Path(data.dataset_card), Path("data", data.dataset_card)):
+        if folder.is_dir() and find_table(folder, "items"):
+            return folder
+    raise MissingData(
+        f"the board '{board.id}' judges data that are not part of this program: pass --data DIR, or put them into {data.dataset_card}/ "
+        f"or data/{data.dataset_card}/ in this folder (content hash {data.sha256})\n         {_how_to_get(data, library)}"
+    )
+
+
+def _hub_folder(board: Board, data: BoardData, given: Path | None) -> Path:
+    """The folder of the data from the hub, which are downloaded first. The user's own copy is used if the board names its hash."""
+    if given is not None and data.sha256:
+        return given
+    folder = fetch_folder(data.hub, data.revision)
+    if given is not None and given.resolve() != folder.resolve():
+        raise UsageError(f"the board '{board.id}' takes its data from the hub ({data.hub} at {data.revision}); remove --data")
+    return folder
+
+
+def _how_to_get(data: BoardData, library: Library) -> str:
+    return f"to get them: {library.dataset_card(data.dataset_card).get}"
+
+
+def _refuse_other_scales(board: Board, data: BoardData, loaded: Dataset, library: Library) -> None:
+    """Raise ContentError unless rubrics and data have the same scales: a judge answers on the rubric's and is compared on the data's."""
+    for metric in board.rubrics:
+        ours, theirs = library.rubric(metric).scale, loaded.scales.get(metric)
+        if theirs != ours:
+            data_scale = f"{theirs.kind} {theirs.describe()}, best {theirs.best}" if theirs else "none"
+            rubric_scale = f"{ours.kind} {ours.describe()}, best {ours.best}"
+            message = (
+                f"the scale of '{metric}' is {rubric_scale} in its rubric, but {data_scale} in '{data.dataset_card}'; they must be the same"
+            )
+            raise ContentError(message, library.board_files[board.id])
+
+
+def _refuse_gaps(items: Sequence[Item], library: Library, folder: Path) -> None:
+    """Raise ContentError for an item without a text that its task needs."""
+    tasks = {name: library.task(name) for name in {item.task for item in items}}
+    for item in items:
+        for problem in text_problems(item, tasks[item.task]):
+            raise ContentError(problem, folder)
+
+
+# ---- items with too few annotators
+
+
+def _with_annotators(items: tuple[Item, ...], data: Dataset, board: Board) -> tuple[Item, ...]:
+    """The items with as many annotators on a metric as the board requires. Other items could not count, so they are not judged."""
+    if not board.annotators:
+        return items
+    counts = most_raters(data)
+    least, more = int(board.annotators.rstrip("+")), board.annotators.endswith("+")
+    kept = tuple(item for item in items if (n := counts.get(item.item_id, 0)) == least or (more and n > least))
+    if items and not kept:
+        raise UsageError(f"no item has {least}{' or more' if more else ''} annotators, which the board '{board.id}' requires")
+    return kept
+
+
+def most_raters(data: Dataset) -> Mapping[str, int]:
+    """`{item_id: number of labels on the metric with the most labels}`."""
+    labels = data.labels
+    if not len(labels):
+        return {}
+    width = len(labels.metric.values)
+    pairs, counts = np.unique(labels.item.codes.astype(np.int64) * width + labels.metric.codes, return_counts=True)
+    most: dict[str, int] = {}
+    for item, count in zip((pairs // width).tolist(), counts.tolist(), strict=True):
+        name = labels.item.values[item]
+        most[name] = max(most.get(name, 0), count)
+    return most

@@ -1,0 +1,35 @@
+"""The run specification: what a user asks for. `preparation` turns it into a protocol and data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+DEFAULT_BOARD = "controls"
+DEFAULT_JUDGE = "local/smollm2-135m"
+
+
+class RunSpec(msgspec.Struct, frozen=True):
+    """What a user asks for. None stands for the value of the board (for a data folder without a board: everything)."""
+
+    board: str | None = None
+    data: Path | None = None
+    content: tuple[Path, ...] = ()
+    languages: tuple[str, ...] | None = None
+    tasks: tuple[str, ...] | None = None
+    metrics: tuple[str, ...] | None = None
+    judges: tuple[str, ...] = (DEFAULT_JUDGE,)
+    base_url: str | None = None  # of each judge that `base_urls` does not name
+    base_urls: Mapping[str, str] = {}  # judge -> its endpoint
+    variants: tuple[str, ...] | None = None
+    temperatures: tuple[float, ...] | None = None
+    top_ps: tuple[float | None, ...] = (None,)
+    perturbations: tuple[str, ...] = ()  # such as `shuffle-words:0.1,0.3`; the unchanged text is always asked about too
+    segmenters: tuple[str, ...] = ("icu",)  # decide what a word is for perturbations
+    allow_unreviewed: bool = False  # allow instructions in the items' language that no native reader has reviewed
+    repeats: int | None = None
+    reask: bool = False  # ask refused calls again
+    seed: int = 0
+    limit: int | None = None

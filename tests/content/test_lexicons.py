@@ -1,0 +1,76 @@
+"""Words of languages are in the packs and nowhere else: every lexicon is filled, and the engine's source holds none of its words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import harness
+from harness.content import Library
+from harness.content.specs import Lexicon
+
+LIBRARY = Library()
+ENGINE = Path(harness.__file__).parent
+SOURCES = {
+    path.relative_to(ENGINE).as_posix(): path.read_text("utf-8") for path in sorted(ENGINE.rglob("*.py")) if "_content" not in path.parts
+}
+
+# What may stand in the source although it stands in a lexicon, and why.
+LISTS = ("announcers", "remarks", "linking_words", "units", "out_of", "endings", "refusals", "refused_actions", "keyboard")
+# (quotation_marks are left out: parse/values.py strips marks of every script from around a bare score, whatever the language.)
+ENGLISH = "en"  # the language of the program: its words stand in names, messages and prompts; only its refusals are looked for
+ALSO_ENGLISH = {"note", "score", "point", "points", "body"}
+ALSO_A_TAG = {"es"}
+EXAMPLES = "authoring/scaffold.py"  # what `harness new language` writes explains each key by an English example
+LATIN_KEYS = {"qwertyuiop", "asdfghjkl", "zxcvbnm"}  # perturb/keys.py: the keys of Latin script where a lexicon lists none
+
+
+def test_every_pack_has_a_lexicon() -> None:
+    assert list(LIBRARY.lexicons) == sorted(LIBRARY.pack_files)
+
+
+@pytest.mark.parametrize("tag", LIBRARY.pack_files)
+def test_a_lexicon_is_filled(tag: str) -> None:
+    lexicon = LIBRARY.lexicon(tag)
+    for key in ("announcers", "linking_words", "units", "refusals", "quotation_marks", "injection"):
+        assert getattr(lexicon, key), key
+    assert bool(lexicon.keyboard) == (LIBRARY.pack(tag).script == "Latn")
+
+
+def words_of(lexicon: Lexicon) -> Iterator[str]:
+    if lexicon.tag == ENGLISH:
+        yield from lexicon.refusals
+        return
+    for key in LISTS:
+        yield from (word for word in getattr(lexicon, key) if word.casefold() not in ALSO_ENGLISH | ALSO_A_TAG | LATIN_KEYS)
+    yield lexicon.injection
+
+
+@pytest.mark.parametrize("tag", LIBRARY.lexicons)
+def test_no_python_file_holds_a_word_of_the_lexicon(tag: str) -> None:
+    found = []
+    for word in words_of(LIBRARY.lexicon(tag)):
+        spaced = word[0] < "\u0250"  # a Latin word is looked for as a whole
+        pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)" if spaced else re.escape(word), re.IGNORECASE)
+        found += [f"{word!r} in {name}" for name, text in SOURCES.items() if name != EXAMPLES and pattern.search(text)]
+    assert found == []
+
+
+# Where "en" stands in the source: judges are asked in English unless a variant says otherwise.
+ASKED_IN_ENGLISH = {"model.py", "runs/derivation.py", "runs/plan.py", "prompts/wording.py"}
+EXPLAINS_TAGS = "content/tags.py"  # country codes that people type for a language
+
+
+def test_the_engine_has_no_table_of_languages() -> None:
+    found = {
+        (name, node.value)
+        for name, text in SOURCES.items()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant) and node.value in LIBRARY.pack_files
+    }
+    assert {name for name, tag in found if tag != ENGLISH} == {EXPLAINS_TAGS}
+    assert {name for name, tag in found if tag == ENGLISH} - {EXPLAINS_TAGS} <= ASKED_IN_ENGLISH

@@ -1,0 +1,74 @@
+"""What was asked of what is labelled: counted in cells of every kind, and said in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.analyse import CompareOptions, Comparison, Recording, compare
+from harness.content.specs import Asked
+from harness.model import Failure, Judgment, Scale
+
+MakeRecording = Callable[..., Recording]
+Judged = Callable[..., Judgment]
+THREE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
+NAMES = [f"i{n}" for n in range(10)]
+ROWS = Asked("rows")
+BEGINS = "Not asked, so neither right nor wrong (labelled items times metrics): "
+
+
+def found(made: Recording, **options: Any) -> Comparison:
+    return compare([made], CompareOptions(**options))
+
+
+def counts(of: Comparison) -> list[tuple[int, int, int, int]]:
+    return [(cell.n_ref, cell.n, cell.n_asked, cell.not_asked) for cell in of.cells]
+
+
+def test_repeats_are_one_question(make_recording: MakeRecording, judged: Judged) -> None:
+    given = [judged(name, 1 if repeat else Failure.REFUSED, repeat=repeat) for name in NAMES[:6] for repeat in range(3)]
+    of = found(make_recording(dict.fromkeys(NAMES, 1), given, asked=ROWS))
+    assert counts(of) == [(18, 12, 6, 4)] and of.notes == (f"{BEGINS}j 4 of 10 in en.",)
+
+
+@pytest.mark.parametrize(("majority", "asked", "left"), [("drop", 1, 2), ("strict", 2, 3), ("median", 2, 3)])
+def test_only_what_has_a_reference_is_counted(make_recording: MakeRecording, majority: Any, asked: int, left: int) -> None:
+    labels = {"a": [1, 1], "b": [0, 1], "c": [1, 1], "d": [2, 2], "e": [0, 2], "f": [1]}
+    of = found(make_recording(labels, {"a": 1, "b": 1}, asked=ROWS), majority=majority)
+    assert counts(of) == [(asked, asked, asked, left)]
+
+
+def test_judges_pooled_in_one_cell_are_asked_each_for_themselves(make_recording: MakeRecording, judged: Judged) -> None:
+    given = [judged(name, 1, judge=judge) for judge, last in (("j", 10), ("k", 4)) for name in NAMES[:last]]
+    made = make_recording(dict.fromkeys(NAMES, 1), given, asked=ROWS)
+    assert counts(found(made)) == [(10, 10, 10, 0), (4, 4, 4, 6)]
+    assert counts(found(made, by=("metric",))) == [(14, 14, 14, 6)]
+    assert found(made).notes == (f"{BEGINS}k 6 of 10 in en.",)
+
+
+def test_cells_of_systems_count_items(make_recording: MakeRecording) -> None:
+    places = {name: {"system": "st"[n % 2]} for n, name in enumerate(NAMES)}
+    of = found(make_recording(dict.fromkeys(NAMES, 1), dict.fromkeys(NAMES[:4], 1), places=places, asked=ROWS), level="system")
+    assert counts(of) == [(2, 2, 4, 6)]
+
+
+def test_a_run_and_a_set_that_is_whole_leave_nothing_out(make_recording: MakeRecording) -> None:
+    labels = dict.fromkeys(NAMES, 1)
+    for asked, answers in ((None, dict.fromkeys(NAMES[:4], 1)), (ROWS, labels), (Asked("all"), dict.fromkeys(NAMES[:4], 1))):
+        of = found(make_recording(labels, answers, asked=asked))
+        assert [cell.not_asked for cell in of.cells] == [0] and of.notes == ()
+
+
+def test_judges_who_were_not_asked_the_same_are_named_together_and_a_few_at_most(make_recording: MakeRecording, judged: Judged) -> None:
+    places = {name: {"language": "ja" if n % 2 else "en"} for n, name in enumerate(NAMES)}
+    given = [judged(name, 1, judge=judge) for judge in "abcde" for name in NAMES[:4]]
+    given += [judged(name, 1, judge="whole") for name in NAMES]
+    of = found(make_recording(dict.fromkeys(NAMES, 1), given, places=places, asked=ROWS))
+    assert of.notes == (f"{BEGINS}a, b, c and 2 more judges (--json has all) each 3 of 5 in en, 3 of 5 in ja.",)
+
+
+def test_the_rule_moves_the_signature(make_recording: MakeRecording) -> None:
+    made = [make_recording({"a": 1, "b": 1}, {"a": 1}, asked=asked) for asked in (None, ROWS, Asked("any-row"), Asked("all"))]
+    assert len({found(one).signature for one in made}) == 4

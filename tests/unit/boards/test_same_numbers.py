@@ -1,0 +1,86 @@
+"""A board and the report of the same replies print the same differences from the baseline, with the same intervals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+import pytest
+
+from harness.analyse import POOLED, Report, report
+from harness.boards.card import JudgeCard
+from harness.boards.check import whole_board
+from harness.boards.scoring import ScoredSubmission
+from harness.boards.standings import Standings, standings
+from harness.data.judgments import Judgments
+from harness.model import JudgeIdentity, Judgment
+from harness.runs import Prepared
+from harness.runs.answers import RunAnswers
+
+JUDGE = "openai/made-up"
+UNSAID: dict[str, Any] = {"failure": None, "raw_choice": None, "justification": None, "call_id": ""}
+
+
+@pytest.fixture(scope="module")
+def controls() -> Prepared:
+    """The default board, whole."""
+    return whole_board("controls")
+
+
+def replies(controls: Prepared, every: int) -> Judgments:
+    """A judge that gives every item its label, but another class once in `every` questions of a language."""
+    found = []
+    asked_of: Counter[str] = Counter()
+    [condition] = controls.protocol.conditions
+    for label in controls.data.labels:
+        classes = controls.data.scales[label.metric].classes
+        others = [score for score in classes if score != label.score]
+        item = controls.data.by_id[label.item_id]
+        asked_of[item.language] += 1
+        score = label.score if asked_of[item.language] % every else others[0]
+        place = {"item_id": item.item_id, "language": item.language, "task": item.task, "metric": label.metric}
+        asked = {"judge": JUDGE, "variant": str(condition.variant), "temperature": condition.temperature, "repeat": 0}
+        found.append(Judgment(**place, **asked, score=score, **UNSAID))
+    return Judgments.from_rows(found)
+
+
+def both(controls: Prepared, every: int) -> tuple[Standings, Report]:
+    judgments = replies(controls, every)
+    identity = JudgeIdentity("openai", "made-up", {})
+    protocol = msgspec.structs.replace(controls.protocol, identities=(identity,))
+    card = JudgeCard(name=JUDGE, provider="openai", model="made-up", settings={}, board=protocol.source, replies_sha256="0" * 64)
+    nothing: dict[str, dict[str, int]] = {JUDGE: {}}
+    answers = RunAnswers(missing={JUDGE: 0}, spent={}, answered_by=nothing, forms=nothing, left_out=nothing)
+    ranked = standings(controls.library.board("controls"), controls, [ScoredSubmission(card, judgments, answers)])
+    return ranked, report("run", protocol, judgments, controls.data, controls.training)
+
+
+@pytest.mark.parametrize("every", [7, 2])
+def test_all_metrics_together_and_each_alone(controls: Prepared, every: int) -> None:
+    ranked, found = both(controls, every)
+    assert {verdict.language for verdict in found.verdicts} == set(ranked.languages)
+    for verdict in found.verdicts:
+        table = ranked.table(verdict.language)
+        assert table is not None
+        [row] = table.rows
+        assert row.baseline_diff == pytest.approx(verdict.diff) and row.baseline_ci == pytest.approx(verdict.ci)
+        assert verdict.diff == pytest.approx(verdict.pa_failed_wrong - verdict.baseline)
+        assert verdict.p is not None and row.beats_baseline == (verdict.p < 0.05 and row.baseline_diff > 0)
+        assert verdict.usable == bool(verdict.beats or row.beats_baseline)
+    for cell in found.by_metric:
+        table = ranked.table(cell["language"], metric=cell["metric"])
+        assert table is not None
+        [row] = table.rows
+        assert row.baseline_diff == pytest.approx(cell.vs_baseline["diff"])
+        assert row.baseline_ci == (None if cell.vs_baseline["ci"] is None else pytest.approx(cell.vs_baseline["ci"]))
+
+
+def test_a_judge_that_is_right_on_86_percent_is_usable_in_czech(controls: Prepared) -> None:
+    ranked, found = both(controls, 7)
+    [czech] = [verdict for verdict in found.verdicts if verdict.language == "cs"]
+    table = ranked.table("cs", metric=POOLED)
+    assert table is not None and table.rows[0].beats_baseline
+    assert round(100 * czech.pa_failed_wrong) == 86 and round(100 * czech.baseline) == 60
+    assert czech.usable and czech.ci is not None and czech.ci[0] > 0
+    assert "shown to beat the majority baseline in Czech" in czech.sentence

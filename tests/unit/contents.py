@@ -1,0 +1,47 @@
+"""Fixtures: a copy of the bundled content that a test may break."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.authoring.lock import accept
+from harness.content.library import Library, bundled_root
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A content root of its own, with a content.lock that fits it."""
+    folder = tmp_path / "content"
+    for kind in ("tasks", "rubrics", "languages", "catalog", "leaderboards"):
+        ignored = shutil.ignore_patterns("texts", "__pycache__", "submissions")
+        shutil.copytree(bundled_root() / kind, folder / kind, ignore=ignored)
+    accept(rooted(folder))
+    return folder
+
+
+@pytest.fixture
+def library_of() -> Callable[..., Library]:
+    """Makes a library that takes the first of the given folders for the bundled one."""
+    return rooted
+
+
+def rooted(folder: Path, *extra: Path) -> Library:
+    library = Library()
+    library.roots = (folder, *extra)
+    return library
+
+
+@pytest.fixture
+def edit() -> Callable[[Path, str, str], None]:
+    """Replaces a text that stands in a file; the first one only."""
+
+    def change(path: Path, old: str, new: str) -> None:
+        text = path.read_text("utf-8")
+        assert old in text, f"{path.name} does not hold {old!r}"
+        path.write_text(text.replace(old, new, 1), "utf-8")
+
+    return change

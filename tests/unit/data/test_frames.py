@@ -1,0 +1,197 @@
+"""Frames for notebooks: what is in a data set comes out as frames and goes in again, and errors name the frame and the row."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import harness
+from harness.analyse import Cell
+from harness.errors import ContentError, UsageError
+from harness.model import Scale
+
+TONE = {"kind": "ordinal", "classes": [0, 1, 2], "best": 2}
+SCALES: dict[str, Any] = {"tone": TONE, "choice": Scale(kind="nominal", classes=("A", "B"))}
+TOML = """id = "mine"
+annotators = "persistent"
+[metrics.tone]
+kind = "ordinal"
+classes = [0, 1, 2]
+best = 2
+[metrics.choice]
+kind = "nominal"
+classes = ["A", "B"]
+"""
+ITEMS = pd.DataFrame({"item_id": ["a", "b"], "language": "cs", "task": "t", "output": ["x", None], "round": [1, np.nan]})
+LABELS = pd.DataFrame({"item_id": ["a", "a", "b"], "annotator_id": ["x", "y", "x"], "metric": "tone", "score": [1, 2, 0]})
+JUDGMENTS = pd.DataFrame({"item_id": ["a", "b"], "judge": "j", "metric": "tone", "score": [1, np.nan], "failure": [None, "refused"]})
+
+
+def changed(frame: pd.DataFrame, row: int, **values: Any) -> pd.DataFrame:
+    """The frame with other values in one row (from 0)."""
+    rows = frame.astype(object).to_dict("records")
+    rows[row] |= values
+    return pd.DataFrame(rows).astype(object)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two metrics, one without an order; groups, systems, failures, repeats, variants and further fields."""
+    rng = np.random.default_rng(5)
+    items, labels, judgments = [], [], []
+    for number in range(24):
+        name, base = f"i{number}", int(rng.integers(0, 3))
+        language, group, system = ("cs", "ja")[number % 2], f"g{number // 2}", f"s{number % 5}"
+        item = {"item_id": name, "language": language, "task": "t", "output": f"text {number}", "group": group, "system": system}
+        items.append(item | ({"round": number % 3} if number % 4 else {}))
+        for who in "xyz"[: 3 - (number % 6 == 0)]:
+            labels.append({"item_id": name, "annotator_id": who, "metric": "tone", "score": base if rng.random() < 0.7 else 1})
+            labels.append({"item_id": name, "annotator_id": who, "metric": "choice", "score": "AB"[int(rng.random() < 0.4)]})
+        for repeat in (0, 1):
+            same = {"item_id": name, "judge": "j", "repeat": repeat, "temperature": 0.7, "variant": "joint"}
+            judgments.append(same | {"metric": "tone", "score": base} if number % 5 else same | {"metric": "tone", "failure": "refused"})
+            judgments.append(same | {"metric": "choice", "score": "A"})
+    for table, rows in {"items": items, "labels": labels, "judgments": judgments}.items():
+        (tmp_path / f"{table}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "data.toml").write_text(TOML)
+    return tmp_path
+
+
+def cells(data: harness.Dataset, **options: Any) -> tuple[Cell, ...]:
+    return harness.compare(data, **options).cells
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"by": ["metric", "round"]},
+        {"by": ["metric", "repeat"], "annotators": "3"},
+        {"where": {"metric": ["tone"]}, "majority": "median"},
+        {"level": "system"},
+    ],
+    ids=str,
+)
+def test_frames_of_a_folder_make_the_same_comparison(folder: Path, options: Any) -> None:
+    before = harness.load(folder)
+    frames = {table: harness.frame_of(before, table) for table in ("items", "labels", "judgments")}
+    after = harness.from_frames(**frames, scales=SCALES, annotators="persistent", name="mine")
+    assert cells(before, **options) == cells(after, **options) != ()
+    assert [item.item_id for item in before.items] == [item.item_id for item in after.items]
+    assert len(before.labels) == len(after.labels) and after.private
+
+
+def test_label_checks_are_the_same_too(folder: Path) -> None:
+    before = harness.load(folder)
+    frames = {table: harness.frame_of(before, table) for table in ("items", "labels")}
+    after = harness.from_frames(**frames, scales=SCALES, annotators="persistent", name="mine")
+    assert harness.check_labels(before).cells == harness.check_labels(after).cells
+
+
+def test_a_frame_is_a_row_an_item_a_label_or_a_judgment(folder: Path) -> None:
+    data = harness.load(folder)
+    items, labels, judgments = (harness.frame_of(data, table) for table in ("items", "labels", "judgments"))
+    assert (len(items), len(labels), len(judgments)) == (24, 136, 96)
+    assert {"item_id", "language", "task", "split", "group", "system", "output", "round"} <= set(items.columns)
+    assert list(labels.columns) == ["item_id", "annotator_id", "metric", "score", "source"]
+    assert {"item_id", "judge", "metric", "variant", "temperature", "repeat", "score", "failure"} <= set(judgments.columns)
+    assert judgments[judgments["item_id"] == "i0"]["failure"].isna().tolist() == [False, True, False, True]
+
+
+def test_a_table_that_there_is_not_is_refused(folder: Path) -> None:
+    data = harness.load(folder)
+    with pytest.raises(UsageError, match="a data set has no table 'label'; choose items, labels or judgments"):
+        harness.frame_of(data, "label")
+    with pytest.raises(ContentError, match="mine: no judgments were loaded with these data"):
+        harness.frame_of(harness.from_frames(labels=LABELS, items=ITEMS, scales=SCALES, name="mine"), "judgments")
+
+
+# What goes in
+
+
+def test_gaps_of_pandas_are_no_values() -> None:
+    data = harness.from_frames(items=ITEMS, labels=LABELS, judgments=JUDGMENTS, scales=SCALES)
+    assert [item.fields for item in data.items] == [{"output": "x", "round": 1.0}, {}]
+    assert [item.group for item in data.items] == ["a", "b"]
+    assert data.judgments is not None
+    assert list(data.judgments.score) == [1, None] and list(data.judgments.failure) == [None, "refused"]
+    assert set(data.judgments.variant) == {"default"} and set(data.judgments.repeat) == {0}
+
+
+@pytest.mark.parametrize("gap", [None, float("nan"), pd.NA, pd.NaT, np.float64("nan")], ids=repr)
+def test_every_kind_of_gap_is_one(gap: Any) -> None:
+    data = harness.from_frames(items=ITEMS, labels=LABELS, judgments=changed(JUDGMENTS, 0, score=gap, failure="not_json"), scales=SCALES)
+    assert data.judgments is not None and list(data.judgments.failure) == ["not_json", "refused"]
+
+
+def test_without_items_labels_and_judgments_bring_their_language() -> None:
+    data = harness.from_frames(labels=LABELS.assign(language="cs"), judgments=JUDGMENTS.assign(language="cs"), scales=SCALES)
+    assert [(item.item_id, item.language, item.task) for item in data.items] == [("a", "cs", "task"), ("b", "cs", "task")]
+
+
+def test_a_metric_with_a_bundled_rubric_needs_no_scale() -> None:
+    labels = LABELS.assign(metric="task_quality", language="cs")
+    assert harness.from_frames(labels=labels).scales["task_quality"].classes == (0, 1, 2)
+
+
+def test_lists_of_scores_are_repeats() -> None:
+    judgments = pd.DataFrame({"item_id": ["a"], "judge": "j", "metric": "tone", "scores": [[0, 2]]})
+    data = harness.from_frames(items=ITEMS, labels=LABELS, judgments=judgments, scales=SCALES)
+    assert data.judgments is not None and list(zip(data.judgments.repeat, data.judgments.score, strict=True)) == [(0, 0), (1, 2)]
+
+
+def test_what_was_said_about_the_labels_is_kept() -> None:
+    data = harness.from_frames(items=ITEMS, labels=LABELS, scales=SCALES, annotators="persistent", source="model", name="n")
+    assert (data.id, data.about.annotators, {label.source for label in data.labels}) == ("n", "persistent", {"model"})
+    assert harness.check_labels(data).cells[0]["pairs"] is not None
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "off the scale": ({"labels": changed(LABELS, 1, score=3)}, "labels:2: score 3 is outside the scale of 'tone' (0, 1, 2)"),
+    "a gap": ({"labels": changed(LABELS, 1, score=None)}, "labels:2: not a label: 'score' is empty"),
+    "no column": ({"labels": LABELS.drop(columns="score")}, "labels: not a label: no column 'score'"),
+    "number for a name": ({"labels": changed(LABELS, 2, annotator_id=7)}, "labels:3: not a label (Expected `str`, got `int` in column"),
+    "unknown item": ({"labels": changed(LABELS, 2, item_id="z")}, "labels:3: a label of item 'z', which is not among the items"),
+    "unknown metric": ({"labels": changed(LABELS, 0, metric="charm")}, "labels:1: metric 'charm' has no scale"),
+    "second label": (
+        {"labels": changed(LABELS, 1, annotator_id="x")},
+        "labels:2: annotator 'x' has already scored 'tone' of 'a' in line 1",
+    ),
+    "judgment twice": ({"judgments": changed(JUDGMENTS, 1, item_id="a")}, "judgments:2: 'j' has already judged 'tone' of 'a' in line 1"),
+    "unknown failure": ({"judgments": changed(JUDGMENTS, 1, failure="bored")}, "judgments:2: not a judgment (Invalid enum value 'bored'"),
+    "judged unknown": ({"judgments": changed(JUDGMENTS, 1, item_id="z")}, "judgments:2: a judgment of item 'z'"),
+    "item twice": ({"items": changed(ITEMS, 1, item_id="a")}, "items:2: item_id 'a' is also in row 1; ids are unique"),
+    "no language": ({"items": ITEMS.drop(columns="language")}, "items:1: not an item: Object missing required field `language`"),
+    "odd language": ({"items": changed(ITEMS, 1, language="pt_br")}, "items:2: language 'pt_br' is not canonical; write 'pt-BR'"),
+    "no id": ({"items": changed(ITEMS, 1, item_id="")}, "items:2: an empty item_id"),
+    "unknown split": ({"items": changed(ITEMS, 1, split="train")}, "items:2: not an item: Invalid enum value 'train'"),
+}
+
+
+@pytest.mark.parametrize(("frames", "words"), BAD.values(), ids=BAD.keys())
+def test_what_is_wrong_is_said_with_its_frame_and_row(frames: dict[str, pd.DataFrame], words: str) -> None:
+    with pytest.raises(ContentError) as caught:
+        harness.from_frames(**({"items": ITEMS, "labels": LABELS, "judgments": JUDGMENTS} | frames), scales=SCALES)
+    assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("scale", "words"),
+    [
+        ({"kind": "fuzzy"}, "invalid scale for 'tone': Invalid enum value 'fuzzy'"),
+        ({"kind": "ordinal"}, "invalid scale for 'tone': a scale of kind 'ordinal' needs at least two classes"),
+        ({"kind": "ordinal", "classes": [0, 1], "worst": 0}, "invalid scale for 'tone': Object contains unknown field `worst`"),
+        ({"kind": "ordinal", "classes": [0, 1], "best": 2}, "invalid scale for 'tone': best is 2, which is outside the scale"),
+        (3, "invalid scale for 'tone': Expected `object`, got `int`"),
+    ],
+    ids=str,
+)
+def test_a_scale_that_is_none_is_refused(scale: Any, words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        harness.from_frames(items=ITEMS, labels=LABELS, scales={"tone": scale})
+    assert str(caught.value).startswith(words)

@@ -1,0 +1,139 @@
+"""Labels as columns: what is read, what is refused with `file:line`, and what can be asked of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.data.columns import CodedColumn
+from harness.data.labels import Labels, pairs_of, read_labels
+from harness.errors import ContentError
+from harness.model import Label, Scale
+
+SCALES = {
+    "tone": Scale(kind="ordinal", classes=(0, 1, 2), best=2),
+    "choice": Scale(kind="nominal", classes=("A", "B")),
+    "length": Scale(kind="interval", min=0, max=10),
+}
+ITEMS = dict.fromkeys("abc")
+ROW = {"item_id": "a", "annotator_id": "x", "metric": "tone", "score": 1}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "labels.jsonl"
+
+
+def read(path: Path, *rows: dict[str, Any], **other: Any) -> Labels:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return read_labels(path, SCALES, ITEMS, **other)
+
+
+def refused(path: Path, *rows: dict[str, Any]) -> str:
+    with pytest.raises(ContentError) as caught:
+        read(path, *rows)
+    return str(caught.value).removeprefix(str(path.parent)).removeprefix("/")
+
+
+def test_rows_become_labels_in_their_order(path: Path) -> None:
+    labels = read(path, ROW, ROW | {"item_id": "b", "metric": "choice", "score": "B", "source": "model", "comment": "passed over"})
+    assert list(labels) == [Label("a", "x", "tone", 1), Label("b", "x", "choice", "B", "model")] and len(labels) == 2
+    assert labels == Labels.from_rows(list(labels)) and labels != Labels.from_rows(list(labels)[:1]) and labels != list(labels)
+
+
+@pytest.mark.parametrize("source", ["native", "constructed", "model"])
+def test_rows_that_do_not_say_their_source_have_the_one_of_their_folder(path: Path, source: Any) -> None:
+    labels = read(path, ROW, ROW | {"annotator_id": "y", "source": "native"}, source=source)
+    assert [label.source for label in labels] == [source, "native"]
+
+
+def test_no_rows_are_no_labels(path: Path) -> None:
+    labels = read(path)
+    assert len(labels) == labels.max_annotators == 0 and list(labels) == [] and labels == Labels.from_rows([])
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown item": ({"item_id": "z"}, "a label of item 'z', which is not among the items"),
+    "unknown metric": (
+        {"metric": "charm"},
+        "metric 'charm' has no scale; add [metrics.charm] to data.toml or a rubric (known: tone, choice",
+    ),
+    "off the scale": ({"score": 3}, "score 3 is outside the scale of 'tone' (0, 1, 2)"),
+    "half a class": ({"score": 0.5}, "score 0.5 is outside the scale of 'tone' (0, 1, 2)"),
+    "text for a number": ({"score": "1"}, "score '1' is outside the scale of 'tone'"),
+    "number for a name": ({"metric": "choice", "score": 1}, "score 1 is outside the scale of 'choice' (A, B)"),
+    "beyond an end": ({"metric": "length", "score": 10.5}, "score 10.5 is outside the scale of 'length' (0 to 10)"),
+    "another scale's class": ({"metric": "choice", "score": "tie"}, "score 'tie' is outside the scale of 'choice'"),
+}
+
+
+@pytest.mark.parametrize(("change", "words"), BAD.values(), ids=BAD.keys())
+def test_a_label_that_cannot_be_is_named_with_its_line(path: Path, change: dict[str, Any], words: str) -> None:
+    good = [ROW, ROW | {"metric": "length", "score": 2.5}]
+    bad = ROW | {"annotator_id": "y"} | change
+    assert refused(path, *good, bad, ROW | {"item_id": "b"}, bad | {"annotator_id": "z"}).startswith(f"labels.jsonl:3: {words}")
+
+
+def test_a_second_label_of_an_annotator_is_named_with_the_first(path: Path) -> None:
+    others = [ROW | {"item_id": "b"}, ROW | {"annotator_id": "y"}, ROW | {"metric": "length"}]
+    assert len(read(path, ROW, *others)) == 4
+    said = refused(path, others[0], ROW, *others[1:], ROW | {"score": 2})
+    assert said == "labels.jsonl:5: annotator 'x' has already scored 'tone' of 'a' in line 2"
+
+
+def test_the_first_of_several_second_labels_is_named(path: Path) -> None:
+    other = ROW | {"item_id": "b"}
+    assert refused(path, ROW, other, other, ROW).startswith("labels.jsonl:3: ")
+
+
+def test_lines_of_the_file_are_named_and_not_rows(path: Path) -> None:
+    path.write_text("\n" + json.dumps(ROW) + "\n\n" + json.dumps(ROW | {"score": 9}))
+    with pytest.raises(ContentError, match=r"labels\.jsonl:4: score 9 is outside"):
+        read_labels(path, SCALES, ITEMS)
+
+
+def test_whole_numbers_written_as_fractions_are_classes(path: Path) -> None:
+    assert [label.score for label in read(path, ROW | {"score": 1.0}, ROW | {"annotator_id": "y", "score": 1})] == [1, 1]
+
+
+# What can be asked
+
+
+def made(*rows: tuple[str, str, str]) -> Labels:
+    return Labels.from_rows(Label(item, who, metric, 1) for item, who, metric in rows)
+
+
+@pytest.mark.parametrize(
+    ("rows", "most"),
+    [
+        ([], 0),
+        ([("a", "x", "m")], 1),
+        ([("a", "x", "m"), ("b", "x", "m"), ("a", "x", "n")], 1),
+        ([("a", "x", "m"), ("a", "y", "m"), ("b", "x", "n")], 2),
+    ],
+    ids=["none", "one", "one each", "two"],
+)
+def test_the_most_annotators_that_an_item_has_on_one_metric(rows: list[tuple[str, str, str]], most: int) -> None:
+    assert made(*rows).max_annotators == most
+
+
+def test_the_labels_of_some_items(path: Path) -> None:
+    labels = made(("a", "x", "m"), ("b", "x", "m"), ("c", "x", "m"))
+    assert [label.item_id for label in labels.for_items(["c", "a", "never"])] == ["a", "c"]
+    assert [label.item_id for label in labels.take(np.array([2, 0]))] == ["c", "a"]
+
+
+PAIRS = st.lists(st.tuples(st.sampled_from("mn"), st.none() | st.sampled_from([0, 1, "A"])), max_size=12)
+
+
+@given(PAIRS)
+def test_every_metric_with_every_score_that_it_has(rows: list[tuple[str, Any]]) -> None:
+    pairs, which = pairs_of(CodedColumn.from_values(metric for metric, _ in rows), CodedColumn.from_values(score for _, score in rows))
+    assert sorted(pairs, key=str) == sorted({row for row in rows if row[1] is not None}, key=str)
+    assert [pairs[number] if number >= 0 else None for number in which.tolist()] == [row if row[1] is not None else None for row in rows]
