@@ -1,16 +1,19 @@
-"""judgments × labels → cells and verdicts: what reports, comparisons and boards share, and the only caller of the statistics."""
+"""judgments × labels → cells: what reports, comparisons and boards share, and the only caller of the statistics."""
 
+from harness.analyse.ablations import ablations
 from harness.analyse.cells import NAMES as STATISTICS
 from harness.analyse.cells import Cell
-from harness.analyse.compare import CI_METHOD, Comparison, Recording, compare
+from harness.analyse.compare import CI_METHOD, Comparison, JudgedData, LaidOut, Recording, compare, compare_laid_out, lay_out
+from harness.analyse.covered import Covered, covered
 from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
-from harness.analyse.options import ALWAYS, POOLED, Annotators, CompareOptions, of_rule
+from harness.analyse.options import ALWAYS, BY_METRIC, POOLED, Annotators, CompareOptions, of_rule
 from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
 from harness.analyse.pooled import pooled_differences
 from harness.analyse.ranking import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking, gains_over, rank
-from harness.analyse.report import BY_METRIC, Report, Verdict, recording, report, signature, verdicts
+from harness.analyse.recorded_run import recording, signature
 from harness.analyse.retest import Outcome, Retest, held_against
+from harness.analyse.summaries import LanguageSummary, summaries
 
 __all__ = [
     "ALWAYS",
@@ -25,27 +28,32 @@ __all__ = [
     "Cell",
     "CompareOptions",
     "Comparison",
+    "Covered",
     "Gain",
+    "JudgedData",
     "LabelCheck",
+    "LaidOut",
+    "LanguageSummary",
     "MatchedPair",
     "Outcome",
     "Outcomes",
     "RankedJudge",
     "Ranking",
     "Recording",
-    "Report",
     "Retest",
-    "Verdict",
+    "ablations",
     "check_labels",
     "compare",
+    "compare_laid_out",
+    "covered",
     "gains_over",
     "held_against",
+    "lay_out",
     "of_rule",
     "outcomes",
     "pooled_differences",
     "rank",
     "recording",
-    "report",
     "signature",
-    "verdicts",
+    "summaries",
 ]

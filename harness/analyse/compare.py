@@ -70,23 +70,64 @@ class Comparison(msgspec.Struct, frozen=True):
         return pd.DataFrame([cell.flat() for cell in self.cells])
 
 
+class JudgedData(msgspec.Struct, frozen=True):
+    """Judgments laid beside the labels of one data set: of one source, or of several on the same items and labels.
+
+    Attributes:
+        data: the items and labels that are compared.
+        units: one row a judgment of what judges were asked; `missing` where there is none.
+        unasked: labelled items that judges were not asked about.
+        counted: `{metric: votes}`.
+        baseline: `{(item_id, metric): score}` that a majority baseline has learnt from development items; None if nothing was.
+    """
+
+    data: Dataset
+    units: Units
+    unasked: Units
+    counted: Mapping[str, Votes]
+    baseline: Mapping[tuple[str, str], Any] | None
+
+
+class LaidOut(msgspec.Struct, frozen=True):
+    """The sources of a comparison, restricted and laid out: what cells and verdicts are computed from.
+
+    `by` are the keys to group by: those of the options, with `source` first where there are several.
+    """
+
+    by: tuple[str, ...]
+    judged: tuple[JudgedData, ...]
+    notes: tuple[str, ...]
+    signature: str
+
+
 def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison:
     """Compare the judgments of each source with its labels.
 
     With several sources every cell names its `source`. Raises UsageError for names that are not there, metrics that have no median, and
     sources without judgments or labels.
     """
+    return compare_laid_out(lay_out(sources, options), options)
+
+
+def lay_out(sources: Sequence[Recording], options: CompareOptions) -> LaidOut:
+    """Lay the judgments of each source beside its labels. Raises as `compare`."""
     parts = _restricted(sources, options)
     by = ("source", *options.by) if len(sources) > 1 else options.by
     if "temperature" in by and any(part.judgments.top_p.values for part in parts):
         by = (*by, "top_p")
-    made = [_cells(same, msgspec.structs.replace(options, by=by)) for same in _same_data(parts)]
+    judged = tuple(_judged_data(same, options) for same in _same_data(parts))
+    notes = dict.fromkeys(note for part in parts for note in part.whole.notes)
+    return LaidOut(by, judged, tuple(notes), _signature(parts, options))
+
+
+def compare_laid_out(laid_out: LaidOut, options: CompareOptions) -> Comparison:
+    """The comparison of what `lay_out` gave. Raises as `compare`."""
+    options = msgspec.structs.replace(options, by=laid_out.by)
+    made = [_cells(judged, options) for judged in laid_out.judged]
     cells = sorted((cell for found, _ in made for cell in found), key=lambda cell: sort_key(cell.key))
-    said = chain((note for part in parts for note in part.whole.notes), *(notes for _, notes in made))
-    notes = tuple(dict.fromkeys(said))
-    return Comparison(
-        _signature(parts, options), CI_METHOD, tuple(with_q(cells) if options.level == "item" else cells), options.level, notes
-    )
+    notes = tuple(dict.fromkeys(chain(laid_out.notes, *(notes for _, notes in made))))
+    cells = with_q(cells) if options.level == "item" else cells
+    return Comparison(laid_out.signature, CI_METHOD, tuple(cells), options.level, notes)
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -129,20 +170,26 @@ def _same_data(parts: Sequence[_Part]) -> list[list[_Part]]:
     return list(found.values())
 
 
-def _cells(parts: Sequence[_Part], options: CompareOptions) -> tuple[list[Cell], list[str]]:
-    """The cells of some parts on the same data, and what a reader has to know of them."""
+def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
+    """Parts on the same data as one."""
     first = parts[0]
     data, judged = first.data, Judgments.concatenate([part.judgments for part in parts])
     counted = votes(data, judged, first.needed)
     _refuse_median_of_names(counted, options)
     laid = [_laid(part, counted) for part in parts]
     units, unasked = (joined_units(each) for each in zip(*laid, strict=True))
+    return JudgedData(data, units, unasked, counted, _baseline(parts))
+
+
+def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], list[str]]:
+    """The cells of one data set, and notes for their reader."""
+    data, units, unasked, counted = judged.data, judged.units, judged.unasked, judged.counted
     notes = [*not_asked_notes(data, units, unasked, counted, options)]
     if options.level == "system":
         cells = system_cells(data, units, counted, options)
         notes += unread_notes(data, units, counted, options)
     else:
-        cells = make_cells(data, units, counted, options, _baseline(parts))
+        cells = make_cells(data, units, counted, options, judged.baseline)
         cells = add_versus(cells, data, units, counted, options) if options.versus else cells
     return add_asked(cells, data, units, unasked, counted, options), notes
 

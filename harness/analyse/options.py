@@ -59,6 +59,10 @@ class CompareOptions(msgspec.Struct, frozen=True):
     resamples: int = 1000
 
 
+BY_METRIC = CompareOptions(by=("language", "metric", "judge", "variant", "temperature"))
+"""Cells that pool tasks."""
+
+
 def of_rule(majority: Rule, annotators: str) -> CompareOptions:
     """The options of a frozen rule: how several annotators become one reference, and how many an item needs (`2+`; empty: the usual).
 

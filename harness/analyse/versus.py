@@ -11,12 +11,13 @@ import numpy as np
 
 from harness.analyse.cells import Cell, as_difference, factorise, key_column, number
 from harness.analyse.options import CompareOptions
+from harness.analyse.unit_agreement import unit_hits
 from harness.analyse.units import Units, Votes, as_text, item_key
 from harness.content.tags import suggest
 from harness.data.columns import CodedColumn, combination_ids, last_matching_rows, rows_by_number
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.stats import MarginTest, aggregate_counts, benjamini_yekutieli, hits, mcnemar, paired_difference, stuart_maxwell
+from harness.stats import MarginTest, benjamini_yekutieli, mcnemar, paired_difference, stuart_maxwell
 from harness.stats.arrays import Floats, Ints
 
 HYPOTHESIS = (
@@ -72,19 +73,6 @@ def _partners(units: Units, column: CodedColumn, wanted: int, name: str) -> Ints
         here = last_matching_rows(combination_ids([units.source], key), rows)
         partner = np.where(here >= 0, here, partner)
     return np.where(theirs, -1, partner)
-
-
-def unit_hits(units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> tuple[Floats, Ints]:
-    """Of every unit: whether it agrees with the aggregate (NaN without one), and the class of its score (-1 without)."""
-    hit, score = np.full(len(units), np.nan), np.full(len(units), -1, np.int64)
-    for metric, of in counted.items():
-        rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
-        score[rows] = units.judgments.score.take(rows).recode(of.classes.index())
-        reference = aggregate_counts(of.counts[units.item[rows]], options.majority)
-        found = hits(score[rows], reference, len(of.classes.scores), failed_wrong=True)
-        labelled = of.counts[units.item[rows]].sum(axis=1) > 0
-        hit[rows] = np.where(labelled & np.isnan(found) & (options.majority == "strict"), 0.0, found)
-    return hit, score
 
 
 def _pair(hit: Floats, score: Ints, group: Ints, ours: Ints, theirs: Ints, k: int) -> dict[str, Any]:

@@ -1,0 +1,290 @@
+"""The tests that a verdict rests on, cell by cell: the gap to people, the baseline, coverage, variation, leniency, gain by correction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.analyse import JudgedData
+from harness.analyse.cells import key_column
+from harness.analyse.options import CompareOptions
+from harness.analyse.unit_agreement import baseline_hits, mean_of_questions, unit_gaps, unit_hits
+from harness.analyse.units import Classes, item_key
+from harness.data.columns import combination_ids, first_rows, rows_by_number
+from harness.decide.options import DecisionOptions
+from harness.model import Score
+from harness.stats import RARE
+from harness.stats.arrays import Floats, Ints
+from harness.stats.groups import GroupSums, group_sums
+from harness.stats.noninferiority import ClusterT, cluster_t, gap_sums, guarded_bound, guarded_p, pair_agreement
+from harness.stats.weights import agreement_weights
+
+KEYS = ("language", "metric", "judge", "variant", "temperature", "top_p")
+_CONSTANT = 0.99  # a judge that gives one class this often does not vary …
+_VARIED = 0.95  # … unless people's commonest class is this common
+_SAME_LEVEL = 0.1  # judge and people are on one level within this share of the scale
+
+
+class CellTests(msgspec.Struct, frozen=True, kw_only=True):
+    """One cell's tests, uncorrected. Undefined numbers are NaN.
+
+    Attributes:
+        key: language, metric, judge, variant, temperature, top-p, and the source where there are several.
+        labels: `native`, `constructed` or `model`; `mixed` if there are several kinds.
+        sampling: how the items were drawn, as the dataset card says.
+        n, groups: items with two annotators or more, and independent texts among them.
+        people: agreement of people with each other on these items, by pairs.
+        gap, p_gap, p_worse, guarded_bound: the judge's agreement minus people's; see docs/decisions.md.
+        right: share of items on which the judge gives the aggregate of the labels, failures as wrong.
+        baseline, p_base, p_base_worse: right answers of the judge minus those of the majority baseline.
+        coverage, coverage_upper, failures: readable answers, and what the others are.
+        judge_commonest, labels_commonest: class and share of the commonest answer and label.
+        leniency, same_level: judge minus mean label in points; whether it is shown to be less than a tenth of the scale.
+        rho: correlation of judge and labels; `gain` effective labels per label if many further texts are judged.
+        few_rare_cases: the rarest class is expected fewer than 15 times.
+    """
+
+    key: dict[str, Any]
+    labels: str
+    sampling: str
+    n: int
+    groups: int
+    people: float
+    gap: ClusterT
+    gap_groups: GroupSums
+    p_gap: float
+    p_worse: float
+    guarded_bound: float
+    right: float
+    baseline: ClusterT
+    baseline_groups: GroupSums
+    p_base: float
+    p_base_worse: float
+    coverage: float
+    coverage_upper: float
+    failures: dict[str, int]
+    judge_commonest: tuple[Score, float] | None
+    labels_commonest: tuple[Score, float] | None
+    leniency: float
+    same_level: bool
+    rho: float
+    gain: float
+    few_rare_cases: bool
+
+    @property
+    def one_class(self) -> bool:
+        """Whether the judge gives one class to everything although people do not."""
+        if self.judge_commonest is None or self.labels_commonest is None:
+            return False
+        return self.judge_commonest[1] >= _CONSTANT and self.labels_commonest[1] < _VARIED
+
+
+def cell_tests(judged: JudgedData, by_source: bool, compare: CompareOptions, options: DecisionOptions) -> Iterator[CellTests]:
+    """The tests of every cell of one data set; repeats of a question are averaged first.
+
+    Args:
+        judged: judgments laid beside labels.
+        by_source: whether sources have cells of their own.
+        compare: the rule of the aggregate.
+        options: margin and level of the tests.
+    """
+    units = judged.units
+    names = (*(("source",) if by_source else ()), *KEYS)
+    columns = {name: key_column(name, judged.data, units, judged.counted) for name in names}
+    code = combination_ids(columns.values(), np.zeros(len(units), np.int8))
+    measures = _UnitMeasures(judged, compare, options)
+    for row, rows in zip(first_rows(code).tolist(), rows_by_number(code, int(code.max(initial=-1)) + 1), strict=True):
+        key = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
+        if key["metric"] in judged.counted:
+            yield measures.cell(key, rows)
+
+
+class _UnitMeasures:
+    """What every judgment says of the judge, the baseline and people."""
+
+    def __init__(self, judged: JudgedData, compare: CompareOptions, options: DecisionOptions) -> None:
+        data, units, counted = judged.data, judged.units, judged.counted
+        self.judged, self.options = judged, options
+        self.right, self.score = unit_hits(units, counted, compare)
+        self.baseline = baseline_hits(data, units, counted, judged.baseline or {}, compare)
+        weights = {metric: _weights(votes.classes, data.scales[metric], options) for metric, votes in counted.items()}
+        self.gap = unit_gaps(units, counted, self.score, weights)
+        self.weights = weights
+        self.group = item_key(data, "group").codes.astype(np.int64)
+        self.sources = _label_sources(judged)
+
+    def cell(self, key: dict[str, Any], rows: Ints) -> CellTests:
+        judged, options = self.judged, self.options
+        votes = judged.counted[key["metric"]]
+        items, question = np.unique(judged.units.item[rows], return_inverse=True)
+        group, counts = self.group[items], votes.counts[items]
+        raters = counts.sum(axis=1)
+        gaps = gap_sums(mean_of_questions(question, self.gap[rows]), group)
+        against = mean_of_questions(question, self.right[rows] - self.baseline[rows])
+        known = ~np.isnan(against)
+        base = group_sums(against[known], group[known])
+        labels = self.sources.get((key["metric"], key["language"]), "native")
+        least = 2 if labels == "native" else 1
+        counted = raters[question] >= least
+        scores = self.score[rows][counted]
+        coverage, upper = _coverage(scores, group[question][counted])
+        gap, better = cluster_t(gaps), cluster_t(base)
+        correction = _Correction(
+            votes.classes, counts[raters >= least], _mean_codes(self.score[rows], question, len(items))[raters >= least]
+        )
+        level = correction.leniency(group[raters >= least])
+        return CellTests(
+            key=key,
+            labels=labels,
+            sampling=judged.data.about.sampling,
+            n=int((raters >= 2).sum()),
+            groups=gaps.groups,
+            people=_mean(pair_agreement(counts[raters >= 2], self.weights[key["metric"]])),
+            gap=gap,
+            gap_groups=gaps,
+            p_gap=guarded_p(gaps, options.margin),
+            p_worse=gap.p_below(-options.margin),
+            guarded_bound=guarded_bound(gaps, options.alpha),
+            right=_mean(mean_of_questions(question, self.right[rows])),
+            baseline=better,
+            baseline_groups=base,
+            p_base=better.p_above(0.0),
+            p_base_worse=better.p_below(0.0),
+            coverage=coverage,
+            coverage_upper=upper,
+            failures=self._failures(rows[counted]),
+            judge_commonest=_commonest(votes.classes, np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))),
+            labels_commonest=_commonest(votes.classes, counts[raters >= least].sum(axis=0)),
+            leniency=level.mean,
+            same_level=correction.same_level(level, options.alpha),
+            rho=correction.rho,
+            gain=correction.gain,
+            few_rare_cases=correction.few_rare_cases,
+        )
+
+    def _failures(self, rows: Ints) -> dict[str, int]:
+        kinds = self.judged.units.judgments.failure.take(rows[self.score[rows] < 0])
+        counts = np.bincount(kinds.codes[kinds.codes >= 0], minlength=len(kinds.values)).tolist()
+        return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
+
+
+def _weights(classes: Classes, scale: Any, options: DecisionOptions) -> Floats | None:
+    """How far two classes agree: None where only equal ones do."""
+    k = len(classes.scores)
+    if classes.kind == "nominal" or (options.agreement == "exact" and classes.kind == "ordinal") or k < 2:
+        return None
+    if classes.kind == "interval" and scale.min is not None and scale.max is not None:
+        values = np.asarray(classes.values)
+        return np.asarray(1 - np.abs(values[:, None] - values) / (scale.max - scale.min))
+    return agreement_weights(k, "linear", classes.values)
+
+
+def _label_sources(judged: JudgedData) -> dict[tuple[Any, Any], str]:
+    """Who gave the labels of each metric and language: one kind, or `mixed`."""
+    data = judged.data
+    labels = data.labels
+    language = item_key(data, "language").take(labels.item.recode(data.positions))
+    code = combination_ids([labels.metric, language, labels.source], np.zeros(len(labels), np.int8))
+    found: dict[tuple[Any, Any], str] = {}
+    for row in first_rows(code).tolist():
+        pair = (labels.metric.values[labels.metric.codes[row]], language.values[language.codes[row]])
+        source = str(labels.source.values[labels.source.codes[row]])
+        found[pair] = source if found.get(pair, source) == source else "mixed"
+    return found
+
+
+def _coverage(scores: Ints, group: Ints) -> tuple[float, float]:
+    """The share of readable scores and its one-sided 95 % upper limit: Clopper and Pearson's on the effective number of units.
+
+    Reference: Korn & Graubard (1998).
+    """
+    if not len(scores):
+        return math.nan, math.nan
+    from scipy.special import betaincinv
+
+    read = (scores >= 0).astype(np.float64)
+    share, n = float(read.mean()), len(read)
+    se = cluster_t(group_sums(read, group)).se
+    effective = min(n, share * (1 - share) / se**2) if se > 0 else n
+    wrong = effective * (1 - share)
+    return share, float(betaincinv(effective - wrong + 1, wrong, 0.95)) if wrong > 0 else 1.0
+
+
+def _mean(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else math.nan
+
+
+def _commonest(classes: Classes, counts: Ints) -> tuple[Score, float] | None:
+    total = int(counts.sum())
+    return (classes.scores[int(counts.argmax())], float(counts.max() / total)) if total else None
+
+
+def _mean_codes(score: Ints, question: Ints, items: int) -> Floats:
+    """The class codes of each item's answers averaged over its repeats; NaN where no answer could be read."""
+    found = np.full(items, math.nan)
+    means = mean_of_questions(question, np.where(score >= 0, score, math.nan).astype(np.float64))
+    found[: len(means)] = means
+    return found
+
+
+class _Correction:
+    """How well a judge's scores stand for labels: on the numbers of an ordered scale, else class by class."""
+
+    def __init__(self, classes: Classes, counts: Ints, codes: Floats) -> None:
+        self.classes, self.counts, self.codes = classes, counts, codes
+        k = len(classes.scores)
+        self.values = np.asarray(classes.values if classes.values is not None else range(k), np.float64)
+
+    @property
+    def few_rare_cases(self) -> bool:
+        labels = self.counts.sum(axis=0)
+        return self.classes.kind != "interval" and float(labels.min(initial=0) / max(labels.sum(), 1) * len(self.counts)) < RARE
+
+    def _pairs(self) -> tuple[Floats, Floats]:
+        """Labels and scores of every item, (items, dimensions); a failure has the mean score."""
+        shares = self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
+        read = ~np.isnan(self.codes)
+        if self.classes.kind == "nominal" and len(self.values) > 2:
+            given = np.zeros(shares.shape)
+            given[read, self.codes[read].round().astype(np.int64)] = 1.0
+            y, f = shares, given
+        else:
+            y = (shares @ self.values)[:, None]
+            f = np.interp(self.codes, np.arange(len(self.values)), self.values)[:, None]
+        f[~read] = f[read].mean(axis=0) if read.any() else 0.0
+        return y, f
+
+    @property
+    def rho(self) -> float:
+        """The correlation of judge and labels, of all classes together on a nominal scale; 0 if it is negative or one does not vary."""
+        if len(self.counts) < 3:
+            return math.nan
+        y, f = (each - each.mean(axis=0) for each in self._pairs())
+        spread = float((y**2).sum() * (f**2).sum())
+        return max(0.0, float((y * f).sum()) / math.sqrt(spread)) if spread > 0 else 0.0
+
+    @property
+    def gain(self) -> float:
+        """Effective labels per label with many further judged texts: 1 / (1 - rho²), rho² adjusted for the number of items."""
+        n, rho = len(self.counts), self.rho
+        if not rho > 0:
+            return 1.0
+        adjusted = 1 - (1 - rho**2) * (n - 1) / (n - 2)
+        return 1 / (1 - adjusted) if 0 < adjusted < 1 else 1.0 if adjusted <= 0 else math.inf
+
+    def leniency(self, group: Ints) -> ClusterT:
+        """Judge minus mean label in points, on the items with a readable score; undefined on scales without order."""
+        y, f = self._pairs()
+        read = ~np.isnan(self.codes) if self.classes.kind != "nominal" else np.zeros(len(self.codes), bool)
+        return cluster_t(group_sums((f - y)[read, 0], group[read]))
+
+    def same_level(self, level: ClusterT, alpha: float) -> bool:
+        """Whether two one-sided tests at `alpha` show that judge and people are less than a tenth of the scale apart."""
+        reach = _SAME_LEVEL * float(self.values[-1] - self.values[0]) if len(self.values) else 0.0
+        p = max(level.p_above(-reach), level.p_below(reach))
+        return p <= alpha

@@ -1,0 +1,63 @@
+"""The thresholds of verdicts, each with its default. All of them are in the signature, because each can change a verdict."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from harness.errors import UsageError
+
+Family = Literal["judge", "all"]
+Agreement = Literal["exact", "distance"]
+Correction = Literal["holm", "by"]
+
+
+class DecisionOptions(msgspec.Struct, frozen=True):
+    """When a judge is good enough. Shares and levels are fractions.
+
+    Attributes:
+        margin: a judge may agree with people this much less than people agree with each other.
+        alpha: the chance of a false `use` among the cells of one family.
+        correction: for many cells: `holm` (no false `use` but with the chance alpha) or `by` (the expected share of false ones).
+        family: the cells that are corrected together: those of one judge under one condition, or `all`.
+        agreement: two classes agree if they are equal (`exact`), or the more the closer they are (`distance`; needs ordered classes).
+        items, groups: fewer items with two annotators, or fewer independent texts, are too few for any test.
+        coverage: a judge has to give a readable score for this share of texts.
+        least_coverage: below this share a judge fails too often.
+        gain: correction by few labels is worth its effort from this ratio of effective to actual labels on.
+        power: of the number of labels that are still needed.
+        epsilon: the discount of the alternative annotator test.
+    """
+
+    margin: float = 0.1
+    alpha: float = 0.05
+    correction: Correction = "holm"
+    family: Family = "judge"
+    agreement: Agreement = "exact"
+    items: int = 30
+    groups: int = 20
+    coverage: float = 0.95
+    least_coverage: float = 0.8
+    gain: float = 1.1
+    power: float = 0.8
+    epsilon: float = 0.15
+
+    def __post_init__(self) -> None:
+        for name in ("margin", "alpha", "power"):
+            if not 0 < getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name):g}; it should be a number between 0 and 1, both excluded")
+        for name in ("coverage", "least_coverage", "epsilon"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UsageError(f"{name} is {getattr(self, name):g}; it should be a number from 0 to 1")
+        if self.least_coverage > self.coverage:
+            raise UsageError(f"least_coverage {self.least_coverage:g} is above coverage {self.coverage:g}; it should be at most that")
+        if self.items < 2 or self.groups < 2:
+            raise UsageError("items and groups should be 2 or more: nothing can be tested with one text")
+        if self.gain < 1:
+            raise UsageError(f"gain is {self.gain:g}; it should be 1 or more")
+
+    def __str__(self) -> str:
+        """All thresholds, as signatures print them: `margin=0.1 alpha=0.05 …`."""
+        values = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        return " ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in values)

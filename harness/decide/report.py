@@ -1,0 +1,128 @@
+"""A run's report: cells by metric and by task, and the verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from harness.analyse import (
+    BY_METRIC,
+    CI_METHOD,
+    Cell,
+    Covered,
+    LanguageSummary,
+    ablations,
+    compare,
+    covered,
+    of_rule,
+    pooled_differences,
+    recording,
+    signature,
+    summaries,
+)
+from harness.data import Dataset
+from harness.data.judgments import Judgments
+from harness.decide.options import DecisionOptions
+from harness.decide.verdicts import Verdict, verdicts
+from harness.judges import traits_of
+from harness.model import RealisedPerturbation, Score
+from harness.runs import RunProtocol
+
+SCHEMA_VERSION = 3
+
+
+class Report(msgspec.Struct, frozen=True):
+    """Everything that a report shows. Deterministic: no clock, no host, no cost."""
+
+    schema_version: int
+    run: str
+    title: str
+    constructed_labels: bool
+    unreviewed: tuple[str, ...]  # languages whose texts no native reader has read
+    signatures: dict[str, str]
+    ci_method: str
+    summaries: tuple[LanguageSummary, ...]
+    verdicts: tuple[Verdict, ...]
+    by_metric: tuple[Cell, ...]
+    cells: tuple[Cell, ...]
+    missing: dict[str, int]
+    answered_by: dict[str, dict[str, int]] = {}  # judge -> model name as the provider gave it -> calls
+    unreviewed_instructions: tuple[str, ...] = ()  # languages whose own instructions were used and no native reader has read
+    left_out: dict[str, dict[str, int]] = {}  # judge -> parameter that it does not take -> calls
+    few_shot: dict[str, Any] = {}  # what examples were shown, and which classes have none
+    ablations: dict[str, Any] = {}  # a section for each that the run contains
+    sealed: tuple[Covered, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs, its cells flat."""
+        flat = {name: [cell.flat() for cell in getattr(self, name)] for name in ("by_metric", "cells", "verdicts")}
+        return msgspec.structs.asdict(self) | flat
+
+    @property
+    def moved_aliases(self) -> dict[str, list[str]]:
+        """`{judge: other names that answered}`: a name that is answered by another one may be answered by a third tomorrow."""
+        named = {judge: [name for name in names if name and judge.partition("/")[2] != name] for judge, names in self.answered_by.items()}
+        return {judge: names for judge, names in named.items() if traits_of(judge).is_named_by_provider and names}
+
+
+def report(
+    name: str,
+    protocol: RunProtocol,
+    judgments: Judgments,
+    data: Dataset,
+    training: Dataset,
+    *,
+    unreviewed: Sequence[str] = (),
+    unreviewed_instructions: Sequence[str] = (),
+    missing: Mapping[str, int] | None = None,
+    answered_by: Mapping[str, dict[str, int]] | None = None,
+    left_out: Mapping[str, dict[str, int]] | None = None,
+    realised: Sequence[RealisedPerturbation] = (),
+    absent: Mapping[tuple[str, str, str], Sequence[Score]] | None = None,
+    decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
+) -> Report:
+    """The whole report of a run.
+
+    `missing`, `answered_by` and `left_out` say by judge how many calls have no answer, who gave the others, and which parameters it
+    does not take; `realised` what perturbations achieved; `absent` which classes have no example; `decision` the thresholds of the
+    verdicts.
+    """
+    source = recording(judgments, data, training, name)
+    comparable = len(judgments) and not data.sealed
+    rule = of_rule(protocol.majority, protocol.annotators)
+    by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
+    pooled = pooled_differences(source, rule) if comparable else {}
+    return Report(
+        schema_version=SCHEMA_VERSION,
+        run=name,
+        title=protocol.title,
+        constructed_labels=protocol.constructed,
+        unreviewed=tuple(unreviewed),
+        signatures={identity.name: str(signature(protocol, identity)) for identity in protocol.identities},
+        ci_method=CI_METHOD,
+        summaries=summaries(by_metric, pooled),
+        verdicts=verdicts([source], rule, decision) if comparable else (),
+        by_metric=by_metric,
+        cells=compare([source], rule).cells if comparable else (),
+        missing=dict(missing or {}),
+        answered_by=dict(answered_by or {}),
+        unreviewed_instructions=tuple(unreviewed_instructions),
+        left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
+        few_shot=_few_shot(protocol, training, absent or {}),
+        ablations=ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {},
+        sealed=covered(judgments, data) if data.sealed else (),
+    )
+
+
+def _few_shot(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:
+    """Of a run with examples: whether their scores were constructed with the texts, and which classes have none."""
+    if not any(condition.variant.shots for condition in protocol.conditions):
+        return {}
+    dev = {item.item_id for item in training.items if item.split == "dev"}
+    made = any(label.source == "constructed" for label in training.labels if label.item_id in dev)
+    without = [
+        {"language": lang, "task": task, "metric": metric, "classes": list(scores)} for (lang, task, metric), scores in absent.items()
+    ]
+    return {"constructed": made, "classes_without_example": without}

@@ -1,0 +1,103 @@
+"""The decision table: from the tests of one cell to what its judge may be used for. The first rule that applies decides."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from harness.decide.options import DecisionOptions
+
+VerdictName = Literal["use", "use corrected", "do not use", "too few labels", "no verdict"]
+Controls = Literal["passes", "fails", "not shown"]
+
+
+class TestedCell(msgspec.Struct, frozen=True):
+    """What the decision table looks at.
+
+    Attributes:
+        labels: who gave the labels: `native`, `constructed` or `model`.
+        n, groups: items with two annotators, and independent texts.
+        one_class: the judge gives one class in at least 99 % of its answers although people's commonest has less than 95 %.
+        coverage, coverage_upper: share of items with a readable score, and its 95 % upper limit.
+        q_use, q_worse, q_base_worse: corrected p of "no more than the margin worse than people, and better than the baseline", of "more
+            than the margin worse than people", of "worse than the baseline"; 1 where a test is undefined.
+        sampling: how the items were drawn: `random`, `convenience` or `unknown`.
+        gain: effective labels per label, if the judge's scores of many further texts are corrected by the labels.
+    """
+
+    labels: str
+    n: int
+    groups: int
+    one_class: bool
+    coverage: float
+    coverage_upper: float
+    q_use: float
+    q_worse: float
+    q_base_worse: float
+    sampling: str
+    gain: float
+
+
+class Decision(NamedTuple):
+    """A verdict and its reason, empty for `use`."""
+
+    verdict: VerdictName
+    reason: str
+
+
+NOT_NATIVE = Decision("no verdict", "labels are not native")
+FEW_TEXTS = "fewer than {} independent texts"
+FEW_ITEMS = "fewer than {} items with two annotators"
+ONE_CLASS = Decision("do not use", "one class for everything")
+FAILS = Decision("do not use", "fails too often")
+WORSE = Decision("do not use", "shown worse than people by more than the margin")
+BASE_WORSE = Decision("do not use", "shown worse than the baseline")
+NEITHER = Decision("too few labels", "neither is shown")
+CORRECTED_WORSE = Decision("use corrected", "as it is: shown worse")
+CORRECTED = Decision("use corrected", "as it is: not shown")
+
+
+def decide(cell: TestedCell, options: DecisionOptions) -> Decision:
+    """What a judge may be used for in one cell.
+
+    >>> from harness.decide.options import DecisionOptions
+    >>> tested = TestedCell("native", 200, 200, False, 0.99, 1.0, 0.01, 1.0, 1.0, "random", 1.3)
+    >>> decide(tested, DecisionOptions())
+    Decision(verdict='use', reason='')
+    """
+    if cell.labels != "native":
+        return NOT_NATIVE
+    if not has_enough(cell, options):
+        few = FEW_ITEMS.format(options.items) if cell.n < options.items else FEW_TEXTS.format(options.groups)
+        return Decision("too few labels", few)
+    if cell.one_class:
+        return ONE_CLASS
+    if cell.coverage_upper < options.least_coverage:
+        return FAILS
+    if cell.q_use <= options.alpha and cell.coverage >= options.coverage:
+        return Decision("use", "")
+    worse, base_worse = cell.q_worse <= options.alpha, cell.q_base_worse <= options.alpha
+    if cell.sampling == "random" and cell.gain >= options.gain:
+        return CORRECTED_WORSE if worse or base_worse else CORRECTED
+    if worse:
+        return WORSE
+    return BASE_WORSE if base_worse else NEITHER
+
+
+def has_enough(cell: TestedCell, options: DecisionOptions) -> bool:
+    """Whether a cell has enough items and texts for its tests to mean anything; only such cells are members of a family."""
+    return cell.n >= options.items and cell.groups >= options.groups
+
+
+def passes_controls(q_better: float, cell: TestedCell, options: DecisionOptions) -> Controls:
+    """What constructed labels can say: whether a judge passes the controls, which is necessary and not sufficient.
+
+    Args:
+        q_better: corrected p of "better than the baseline".
+        cell: the other tests.
+        options: the thresholds.
+    """
+    if cell.q_base_worse <= options.alpha or cell.one_class:
+        return "fails"
+    return "passes" if q_better <= options.alpha and cell.coverage >= options.coverage else "not shown"

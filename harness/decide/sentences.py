@@ -1,0 +1,191 @@
+"""Verdicts in words: the sentence, the tests that are missing, and what a verdict does not cover. Numbers are in points of a hundred."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from harness.content.tags import english_name
+from harness.decide.cell_tests import CellTests
+from harness.decide.more_labels import MORE_THAN
+from harness.decide.options import DecisionOptions
+from harness.decide.rule import BASE_WORSE, FAILS, ONE_CLASS, WORSE, Controls, Decision, TestedCell, has_enough
+
+
+def apart(value: float, unit: str) -> str:
+    """A signed difference of shares in words, for example `3.4 points below`; `unit` is the pair of words for less and more.
+
+    >>> apart(-0.0734, "below above"), apart(0.0, "below above"), apart(0.1, "less,more")
+    ('7.3 points below', '0.0 points above', '10.0 points more')
+    """
+    less, more = unit.replace(",", " ").split()
+    return f"{100 * abs(value):.1f} points {more if value >= 0 else less}"
+
+
+def _people(one: CellTests) -> str:
+    return "native speakers" if one.labels == "native" else "the annotators"
+
+
+def _place(one: CellTests) -> str:
+    language = one.key["language"]
+    return f"{one.key['judge']} for {str(one.key['metric']).replace('_', ' ')} in {english_name(language) if language else 'any language'}"
+
+
+def sentence(
+    one: CellTests,
+    decision: Decision,
+    controls: Controls | None,
+    k: int | None,
+    family: int,
+    missing: Sequence[str],
+    options: DecisionOptions,
+) -> str:
+    """One verdict as one or two sentences.
+
+    Args:
+        one: the tests of the cell.
+        decision: what the decision table says.
+        controls: the result on constructed labels.
+        k: labelled texts that are still needed.
+        family: number of cells that were corrected together.
+        missing: what `reasons` gave.
+        options: the thresholds.
+    """
+    if controls is not None:
+        return _controls_sentence(one, controls, missing)
+    place, among = _place(one), f" ({family} cells were tested)" if family > 1 else ""
+    match decision.verdict:
+        case "use":
+            return f"Use {place}: {_gap(one)}; {_margin(options)} below is ruled out. It is {_base(one)}{among}."
+        case "use corrected":
+            shown = "it is shown to be worse than people" if "worse" in decision.reason else "it is not shown to be as good as people"
+            more = "" if k is None else f" Without correction: label {_count(k)} more texts, if the judge is as good as people."
+            worth = f"with its scores of many further texts, each label counts as {one.gain:.2f} labels"
+            return f"Use {place} with corrected means only: {shown} ({_gap(one)}). {worth[0].upper()}{worth[1:]}.{more}"
+        case "do not use":
+            return f"Do not use {place}: {missing[0]}{among}."
+        case _:
+            return _too_few(one, place, k, missing, options)
+
+
+def _gap(one: CellTests) -> str:
+    return f"its agreement with {_people(one)} is {apart(one.gap.mean, 'below above')} their agreement with each other"
+
+
+def _base(one: CellTests) -> str:
+    return f"right {apart(one.baseline.mean, 'less more')} often than a constant answer"
+
+
+def _margin(options: DecisionOptions) -> str:
+    return f"{100 * options.margin:g} points"
+
+
+def _too_few(one: CellTests, place: str, k: int | None, missing: Sequence[str], options: DecisionOptions) -> str:
+    if k is None:
+        return f"Not shown, {place}: {'; '.join(missing)}. At what was seen, more labels would not change this."
+    if one.n < options.items or one.groups < options.groups:
+        return f"Too few labels, {place}: {missing[0]}. Label {_count(k)} more texts with two annotators each."
+    return f"Too few labels, {place}: {'; '.join(missing)}. Label {_count(k)} more texts; that suffices if the judge is as good as people."
+
+
+def _count(k: int) -> str:
+    return f"more than {k:,}" if k == MORE_THAN else f"about {k:,}"
+
+
+def _controls_sentence(one: CellTests, controls: Controls, missing: Sequence[str]) -> str:
+    place = _place(one)
+    match controls:
+        case "passes":
+            return f"Passes the controls, {place}: it is {_base(one)}. That is necessary, not sufficient."
+        case "fails":
+            return f"Fails the controls, {place}: {missing[0]}."
+        case _:
+            return f"Not shown to pass the controls, {place}: {'; '.join(missing)}."
+
+
+def reasons(one: CellTests, decision: Decision, controls: Controls | None, tested: TestedCell, options: DecisionOptions) -> tuple[str, ...]:
+    """The tests that a judge did not pass, each as a clause; empty for a judge that passes all."""
+    if controls is not None:
+        return _controls_reasons(one, controls, tested, options)
+    if decision.verdict == "use":
+        return ()
+    if decision == ONE_CLASS:
+        return (_constant(one),)
+    if decision == FAILS:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in one.failures.items())
+        return (f"it gives no readable score for {_of_hundred(1 - one.coverage)} of 100 texts ({kinds})",)
+    if decision == WORSE:
+        return (f"{_gap(one)}; more than {_margin(options)} below is shown",)
+    if decision == BASE_WORSE:
+        return (f"it is {_base(one)}, which is shown",)
+    return tuple(_missing(one, options)) if has_enough(tested, options) else (_few(one, options),)
+
+
+def _constant(one: CellTests) -> str:
+    assert one.judge_commonest and one.labels_commonest
+    (given, often), (_, usual) = one.judge_commonest, one.labels_commonest
+    return (
+        f"it does not vary: it gives '{given}' to {_of_hundred(often)} of 100 texts, and people's commonest class has {_of_hundred(usual)}"
+    )
+
+
+def _controls_reasons(one: CellTests, controls: Controls, tested: TestedCell, options: DecisionOptions) -> tuple[str, ...]:
+    if controls == "passes":
+        return ()
+    if controls == "fails":
+        return (f"it is {_base(one)}, which is shown",) if tested.q_base_worse <= options.alpha else (_constant(one),)
+    return (f"it is {_base(one)}, which may be chance",) if one.coverage >= options.coverage else (_uncovered(one, options),)
+
+
+def _uncovered(one: CellTests, options: DecisionOptions) -> str:
+    return f"it gives a readable score for {_of_hundred(one.coverage)} of 100 texts, and {_of_hundred(options.coverage)} are needed"
+
+
+def _few(one: CellTests, options: DecisionOptions) -> str:
+    if not one.n:
+        return f"no text has two annotators, and {options.items} in {options.groups} independent texts are needed"
+    return f"{one.n} texts have two annotators, {one.groups} of them independent; {options.items} and {options.groups} are needed"
+
+
+def _missing(one: CellTests, options: DecisionOptions) -> list[str]:
+    clauses = {
+        "people": f"{_gap(one)}, and {_margin(options)} below is not ruled out",
+        "baseline": f"it is {_base(one)}" + (", which may be chance" if one.baseline.mean > 0 else ""),
+        "coverage": _uncovered(one, options),
+        "cells": "each test is passed alone, but not among so many cells",
+    }
+    return [clauses[name] for name in missing_tests(one, options)]
+
+
+def missing_tests(one: CellTests, options: DecisionOptions) -> tuple[str, ...]:
+    """The tests of `use` that a cell does not pass alone: `people`, `baseline`, `coverage`; `cells` if it passes all of them.
+
+    `labels` alone where there are too few to test.
+    """
+    if one.labels == "native" and (one.n < options.items or one.groups < options.groups):
+        return ("labels",)
+    passed = {
+        "people": one.p_gap <= options.alpha or one.labels != "native",
+        "baseline": one.p_base <= options.alpha,
+        "coverage": one.coverage >= options.coverage,
+    }
+    return tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)
+
+
+def _of_hundred(share: float) -> str:
+    return "none" if math.isnan(share) else f"{100 * share:.3g}"
+
+
+def not_for(one: CellTests, decision: Decision) -> tuple[str, ...]:
+    """What a `use` does not cover."""
+    if decision.verdict != "use":
+        return ()
+    limits = []
+    if not one.same_level:
+        limits += ["means and scores of systems: judge and people are not shown to be on one level", "comparisons across languages"]
+    if one.few_rare_cases:
+        limits.append("the rarest class: fewer than 15 cases are expected")
+    limits.append("other annotators than these")
+    if one.sampling != "random":
+        limits.append("other texts than these: they were not drawn at random")
+    return tuple(limits)

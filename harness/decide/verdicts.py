@@ -1,0 +1,215 @@
+"""Verdicts: what a judge may be used for, per language and metric. This is the one place that makes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.analyse import CompareOptions, LaidOut, Recording, lay_out
+from harness.analyse.cells import number, sort_key
+from harness.decide.cell_tests import CellTests, cell_tests
+from harness.decide.more_labels import MORE_THAN, labels_needed
+from harness.decide.options import DecisionOptions
+from harness.decide.rule import Controls, Decision, TestedCell, VerdictName, decide, has_enough, passes_controls
+from harness.decide.sentences import missing_tests, not_for, reasons, sentence
+from harness.stats import benjamini_yekutieli, holm
+from harness.stats.arrays import Floats
+from harness.stats.noninferiority import guarded_bound
+
+_CONDITION = ("source", "judge", "variant", "temperature", "top_p")
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What one judge may be used for in one language on one metric, and why. Undefined numbers are None.
+
+    Attributes:
+        key: language, metric, judge, variant, temperature, top-p, and the source where there are several.
+        verdict, reason: by the decision table; `reason` is empty for `use`.
+        controls: with constructed labels, whether the judge passes the controls; else None.
+        sentence: the verdict for a reader.
+        k: labelled texts that are still needed if the judge is as good as people; None where more labels would not help, or none are
+            needed. `more_than_k`: k is the largest number that was tried, and it does not suffice.
+        n, groups: items with two annotators, and independent texts.
+        agreement, people: agreement of the judge with people, failures counted as disagreement, and of people with each other, by pairs.
+        gap, guarded_bound: the difference of the two, and its lower bound of one test at alpha.
+        family_bound: the same bound at the level that the correction leaves to this cell. It is above -margin exactly where the gap's
+            part of `use` is shown.
+        p_gap, p_base: one-sided p of "no more than the margin worse than people", and of "better than the baseline".
+        q_use, q_worse, q_base_worse: p after correction over the family; `family` is its number of cells.
+        right, base_diff: share of right answers of the judge, and the same minus that of the majority baseline.
+        coverage: share of readable answers.
+        gain: effective labels per label if many further texts are judged.
+        leniency: judge minus mean label in points.
+        not_for: what the verdict does not cover.
+        missing: the tests of `use` that are not passed: `people`, `baseline`, `coverage`, `cells` (each alone, but not among so many
+            cells), or `labels`.
+        reasons: the same as clauses of the sentence.
+        settings: all thresholds.
+    """
+
+    key: dict[str, Any]
+    verdict: VerdictName
+    reason: str
+    controls: Controls | None
+    sentence: str
+    k: int | None
+    more_than_k: bool
+    n: int
+    groups: int
+    agreement: float | None
+    people: float | None
+    gap: float | None
+    guarded_bound: float | None
+    family_bound: float | None
+    p_gap: float | None
+    p_base: float | None
+    q_use: float | None
+    q_worse: float | None
+    q_base_worse: float | None
+    family: int
+    right: float | None
+    base_diff: float | None
+    coverage: float | None
+    gain: float | None
+    leniency: float | None
+    not_for: tuple[str, ...]
+    missing: tuple[str, ...]
+    reasons: tuple[str, ...]
+    settings: str
+
+    @property
+    def answer(self) -> str:
+        """The verdict in two or three words: `too few labels` only where more labels would help, else `not shown`."""
+        if self.controls:
+            return {"passes": "passes the controls", "fails": "fails the controls"}.get(self.controls, self.controls)
+        return "not shown" if self.verdict == "too few labels" and self.k is None else self.verdict
+
+    def __getitem__(self, name: str) -> Any:
+        """A part of the key, or an attribute."""
+        return self.key[name] if name in self.key else getattr(self, name)
+
+    def flat(self) -> dict[str, Any]:
+        """One object for programs, with the parts of the key beside the other values."""
+        values = msgspec.structs.asdict(self)
+        return {**values.pop("key"), **values}
+
+
+def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: DecisionOptions = DecisionOptions()) -> tuple[Verdict, ...]:  # noqa: B008 (frozen)
+    """Verdicts on every judge of the sources, by language and metric. Raises UsageError as `analyse.compare` does.
+
+    Args:
+        sources: judgments with the labels that they are compared with.
+        compare: which items and judges, and how annotators become one reference; its keys to group by are not used.
+        options: the thresholds.
+    """
+    return verdicts_laid_out(lay_out(sources, compare), compare, options)
+
+
+def verdicts_laid_out(laid_out: LaidOut, compare: CompareOptions, options: DecisionOptions) -> tuple[Verdict, ...]:
+    """The same of sources that are laid out already."""
+    several = "source" in laid_out.by
+    tests = [one for judged in laid_out.judged for one in cell_tests(judged, several, compare, options)]
+    families: dict[tuple[Any, ...], list[CellTests]] = {}
+    for one in tests:
+        families.setdefault(() if options.family == "all" else tuple(one.key.get(name) for name in _CONDITION), []).append(one)
+    made = [verdict for family in families.values() for verdict in _family(family, options)]
+    return tuple(sorted(made, key=lambda verdict: sort_key(verdict.key)))  # languages first, as the key has them
+
+
+class _Corrected(msgspec.Struct, frozen=True):
+    """What a family's correction leaves to one cell: corrected p, and the level at which its own p is compared."""
+
+    q_use: float
+    q_worse: float
+    q_base_worse: float
+    q_base: float
+    level: float
+    next_level: float
+
+
+def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[Verdict]:
+    assessed = np.array([has_enough(_tested(one), options) or one.labels != "native" for one in tests])
+    p = {name: np.array([getattr(one, name) for one in tests]) for name in ("p_gap", "p_base", "p_worse", "p_base_worse")}
+    use = np.where(assessed, np.nan_to_num(np.maximum(p["p_gap"], p["p_base"]), nan=1.0), math.nan)
+    q_use, level, next_level = _corrected(use, options)
+    others = [_corrected(np.where(assessed, np.nan_to_num(p[name], nan=1.0), math.nan), options)[0] for name in p if name != "p_gap"]
+    for number_, one in enumerate(tests):
+        q_base, q_worse, q_base_worse = (each[number_] for each in others)
+        corrected = _Corrected(q_use[number_], q_worse, q_base_worse, q_base, level[number_], next_level)
+        yield _verdict(one, corrected, int(assessed.sum()), options)
+
+
+def _corrected(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats, float]:
+    """Corrected p; the level that each p is compared with; and the level that one further cell would be compared with."""
+    q = holm(p) if options.correction == "holm" else benjamini_yekutieli(p)
+    shown, m = q <= options.alpha, int((~np.isnan(p)).sum())
+    count = int(shown.sum())
+    if not m:
+        return q, np.full(len(p), options.alpha), options.alpha
+    if options.correction == "by":
+        unit = options.alpha / (m * float((1 / np.arange(1, m + 1)).sum()))
+        following = unit * min(count + 1, m)
+        return q, np.where(shown, unit * count, following), following
+    following = options.alpha / max(m - count, 1)
+    rank = np.argsort(np.argsort(np.where(np.isnan(p), math.inf, p), kind="stable"), kind="stable")
+    return q, np.where(shown, options.alpha / (m - np.minimum(rank, m - 1)), following), following
+
+
+def _tested(one: CellTests, corrected: _Corrected | None = None) -> TestedCell:
+    q = corrected or _Corrected(1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
+    values = {name: 1.0 if math.isnan(getattr(q, name)) else getattr(q, name) for name in ("q_use", "q_worse", "q_base_worse")}
+    shared = {name: getattr(one, name) for name in ("labels", "n", "groups", "one_class", "coverage", "coverage_upper", "sampling", "gain")}
+    return TestedCell(**shared, **values)
+
+
+def _verdict(one: CellTests, corrected: _Corrected, family: int, options: DecisionOptions) -> Verdict:
+    tested = _tested(one, corrected)
+    decision: Decision = decide(tested, options)
+    controls = None if one.labels == "native" else passes_controls(corrected.q_base, tested, options)
+    k = None
+    if decision.verdict in ("too few labels", "use corrected"):
+        k = labels_needed(one, corrected.next_level, options)
+    missing = reasons(one, decision, controls, tested, options)
+    return Verdict(
+        key=one.key,
+        verdict=decision.verdict,
+        reason=decision.reason,
+        controls=controls,
+        sentence=sentence(one, decision, controls, k, family, missing, options),
+        k=k,
+        more_than_k=k == MORE_THAN,
+        n=one.n,
+        groups=one.groups,
+        agreement=number(one.people + one.gap.mean),
+        people=number(one.people),
+        gap=number(one.gap.mean),
+        guarded_bound=number(one.guarded_bound),
+        family_bound=number(guarded_bound(one.gap_groups, corrected.level)),
+        p_gap=number(one.p_gap),
+        p_base=number(one.p_base),
+        q_use=number(corrected.q_use),
+        q_worse=number(corrected.q_worse),
+        q_base_worse=number(corrected.q_base_worse),
+        family=family,
+        right=number(one.right),
+        base_diff=number(one.baseline.mean),
+        coverage=number(one.coverage),
+        gain=number(one.gain) if math.isfinite(one.gain) else None,
+        leniency=number(one.leniency),
+        not_for=not_for(one, decision),
+        missing=() if decision.verdict == "use" or controls == "passes" else missing_tests(one, options),
+        reasons=missing,
+        settings=str(options),
+    )
+
+
+def by_language(made: Sequence[Verdict]) -> Mapping[Any, list[Verdict]]:
+    """Verdicts by language, in their order."""
+    found: dict[Any, list[Verdict]] = {}
+    for verdict in made:
+        found.setdefault(verdict.key["language"], []).append(verdict)
+    return found

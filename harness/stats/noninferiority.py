@@ -1,0 +1,177 @@
+"""Is a judge shown to be no more than a margin worse than people: the guarded test of a gap, its bound, and the plain test of "worse".
+
+The differences of a good judge are skewed to the left: most are 0, a few are -1. A plain t test then says "no worse" far too often, most of
+all at the small levels that many tests at once need. The guarded test adds one further group with one item that the judge lost, holds the
+variance to at least that of a share at the margin, and removes the skewness by Hall's transformation.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.arrays import Floats, ShapeError
+from harness.stats.groups import GroupSums, group_sums
+from harness.stats.skewness import HallMean, hall_mean
+
+_LOST = -1.0
+_PLACES = 1e-12
+
+
+def matched_gap(counts: ArrayLike, score: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+    """A judge's agreement with an item's annotators minus the annotators' agreement with each other, item by item.
+
+    (sum_c n_c w_sc) / n - (sum_cd n_c (n_d - [c = d]) w_cd) / (n (n - 1)) for the judge's class s: the first is the share of annotators
+    whom the judge agrees with, the second the share of agreeing pairs, both over the same people. A judge's failure agrees with nobody.
+
+    Args:
+        counts: (items, k) annotators who gave each class.
+        score: (items,) class codes of the judge, negative where it failed.
+        weights: (k, k) agreement of two classes in [0, 1], 1 on the diagonal; default 1 for equal classes, else 0.
+
+    Returns:
+        (items,) in [-1, 1]; NaN for items with fewer than two annotators.
+
+    >>> matched_gap([[0, 1, 2], [3, 0, 0], [0, 1, 0]], [2, -1, 1]).round(3).tolist()
+    [0.333, -1.0, nan]
+    """
+    votes, own = np.asarray(counts, np.float64), np.asarray(score, np.int64)
+    rows = np.flatnonzero(votes.sum(axis=1) >= 2)
+    votes, own = votes[rows], own[rows]
+    near = _near(votes, weights)
+    agreed = np.where(own >= 0, near[np.arange(len(rows)), np.maximum(own, 0)], 0.0) / votes.sum(axis=1)
+    gaps = np.full(len(np.asarray(counts)), math.nan)
+    gaps[rows] = agreed - pair_agreement(votes, weights)
+    return gaps
+
+
+def pair_agreement(counts: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+    """Agreement of an item's annotators with each other: (items,) in [0, 1], the mean over their pairs; NaN with fewer than two.
+
+    Args as `matched_gap`.
+
+    >>> pair_agreement([[0, 1, 2], [3, 0, 0], [0, 1, 0]]).round(3).tolist()
+    [0.333, 1.0, nan]
+    """
+    votes = np.asarray(counts, np.float64)
+    n = votes.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(n >= 2, ((votes * _near(votes, weights)).sum(axis=1) - n) / (n * (n - 1)), math.nan))
+
+
+def _near(votes: Floats, weights: ArrayLike | None) -> Floats:
+    """The votes that agree with each class, each weighted by how far it does: (items, k)."""
+    return votes if weights is None else np.asarray(votes @ np.asarray(weights, np.float64))
+
+
+def gap_sums(differences: ArrayLike, groups: ArrayLike) -> GroupSums:
+    """What the tests of a gap need to know of the items: the distinct sums of their groups.
+
+    Args:
+        differences: (items,) the judge's agreement minus people's on each item, in [-1, 1]; NaN (no two annotators) is left out.
+        groups: (items,) any sortable codes of what items share.
+
+    Raises:
+        ShapeError: if the arrays are not of one length.
+    """
+    d, codes = np.asarray(differences, np.float64), np.asarray(groups)
+    if d.ndim != 1 or d.shape != codes.shape:
+        raise ShapeError(f"differences {d.shape} and groups {codes.shape} must be of the same items")
+    known = ~np.isnan(d)
+    return group_sums(d[known], codes[known])
+
+
+def guarded_mean(sums: GroupSums, margin: float) -> HallMean:
+    """The mean gap with one lost item added, prepared for the test of `margin`, in [0, 1]."""
+    found = hall_mean(sums.y, sums.size, sums.times, guard=_LOST, weight=1.0, floor=margin * (1 - margin), leverage=False)
+    return found._replace(freedom=found.groups - 1)
+
+
+def guarded_p(sums: GroupSums, margin: float) -> float:
+    """One-sided p, in [0, 1], of the hypothesis that the gap is -`margin` or less; NaN without items.
+
+    With n' = n + 1 items in G' = G + 1 groups, mu = (sum d - 1) / n' and influences x_g: s² = max(sum x² / (G' - 1), m (1 - m) G' / n'),
+    k = (sum x³ / G') / s³, S = (mu + m) / s, T = sqrt(G') (S + k S² / 3 + k² S³ / 27 + k / (6 G')), p = P(t(G' - 1) >= T).
+
+    Reference: Hall (1992), removal of skewness by transformation; docs/decisions.md has the simulated error rates.
+
+    >>> sums = gap_sums([0.0] * 70, range(70))  # the judge agrees exactly as people do; a plain t is 0 / 0
+    >>> round(guarded_p(sums, 0.1), 4)
+    0.0125
+    """
+    return float(guarded_mean(sums, margin).p_above(-margin)) if sums.groups else math.nan
+
+
+def guarded_bound(sums: GroupSums, alpha: float) -> float:
+    """The lower bound of the gap, in [-1, 0]: minus the margin at which `guarded_p` is `alpha`; NaN without items.
+
+    It is cut at 0, as a margin is not negative. A gap is shown to be above -margin at the level `alpha` exactly where the bound is.
+
+    >>> round(guarded_bound(gap_sums([0.0] * 70, range(70)), 0.05), 4)
+    -0.0673
+    """
+    if not sums.groups:
+        return math.nan
+    if guarded_p(sums, 0.0) <= alpha:
+        return 0.0
+    if guarded_p(sums, 1.0) > alpha:
+        return -1.0
+    from scipy.optimize import brentq
+
+    return -float(brentq(lambda margin: guarded_p(sums, margin) - alpha, 0.0, 1.0, xtol=_PLACES))
+
+
+class ClusterT(NamedTuple):
+    """A mean over groups with Student's t: `mean`, standard error `se`, degrees of freedom `df`, units `n`; all NaN without units."""
+
+    mean: float
+    se: float
+    df: float
+    n: int
+
+    def p_above(self, value: float) -> float:
+        """One-sided p, in [0, 1], of the hypothesis that the mean is `value` or less.
+
+        Where all groups say the same there is no error to measure by: 2^-G above `value`, that of the sign test, else 1. NaN with fewer
+        than two groups.
+        """
+        return self._p(self.mean - value)
+
+    def p_below(self, value: float) -> float:
+        """One-sided p, in [0, 1], of the hypothesis that the mean is `value` or more; edges as `p_above`."""
+        return self._p(value - self.mean)
+
+    def _p(self, apart: float) -> float:
+        from scipy.special import stdtr
+
+        if not self.df > 0:
+            return math.nan
+        if self.se > 0:
+            return float(stdtr(self.df, -apart / self.se))
+        return 0.5 ** (self.df + 1) if apart > _PLACES else 1.0
+
+
+def cluster_t(sums: GroupSums) -> ClusterT:
+    """Mean of units in G groups, with the cluster variance G / (G - 1) · sum over groups (sum of deviations)² / n².
+
+    Student's t has G - 1 degrees of freedom.
+
+    It equals least squares on a constant with errors clustered by group.
+
+    Reference: Cameron & Miller (2015).
+
+    >>> found = cluster_t(group_sums(np.array([1.0, 0.0, 1.0, 1.0]), [1, 1, 2, 3]))
+    >>> found.mean, round(found.se, 4), found.df
+    (0.75, 0.1875, 2.0)
+    """
+    groups = sums.groups
+    if not groups:
+        return ClusterT(math.nan, math.nan, math.nan, 0)
+    n, mean = sums.units, sums.mean
+    squares = float(sums.times @ (sums.y - mean * sums.size) ** 2)
+    variance = groups / (groups - 1) * squares / n**2 if groups > 1 else math.nan
+    se = math.sqrt(variance) if variance > (_PLACES / n) ** 2 else 0.0
+    return ClusterT(mean, se, groups - 1.0, int(n))
