@@ -10,7 +10,8 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from harness.analyse import POOLED
-from harness.render.columns import COUNT, COUNT_OR_BLANK, Row, TableName, columns_in
+from harness.render.column import COUNT, COUNT_OR_BLANK, Row, TableName
+from harness.render.columns import columns_in
 from harness.render.numbers import percent
 from harness.render.terminal import dim_lines, filled_table
 from harness.render.text_table import TextTable, key_text, tabulate, varying_keys

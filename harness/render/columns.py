@@ -5,185 +5,31 @@ The terminal, Markdown, CSV, LaTeX and HTML read `COLUMNS`; a new column is one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from enum import StrEnum, auto
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from harness.render.numbers import (
-    UNDEFINED,
-    Interval,
-    class_shares,
-    coefficient,
-    counts_by_name,
-    difference,
-    percent,
-    probability,
-    two_digits,
+from harness.render.ablation_columns import ABLATION_COLUMNS
+from harness.render.column import (
+    AGREEMENT_ABLATIONS,
+    CLASS_SHARES,
+    COEFFICIENT,
+    COUNT,
+    COUNT_OR_BLANK,
+    NAMED_COUNTS,
+    NUMBER,
+    POINTS,
+    PROBABILITY,
+    SHARE,
+    TEXT,
+    Column,
+    Row,
+    TableName,
 )
-from harness.text import terminal_safe
+from harness.render.column import in_tables as _in
+from harness.render.numbers import UNDEFINED, class_shares
 
-Row = Mapping[str, Any]
-"""A flat row: every number under its name, its interval under `<name>_ci`."""
-EMPTY = ("", UNDEFINED)
-"""Texts that say nothing. A column is left out of a table where every row has one of them."""
-INTERVAL_HEADING = "[95 %]"
-NO_INTERVAL, FEW_RARE_CASES = "†", "‡"
-SIGNS = {
-    NO_INTERVAL: "too few independent texts for an interval",
-    FEW_RARE_CASES: "a class is expected in fewer than 15 items, so the intervals may be too narrow",
-    UNDEFINED: "undefined (--json gives the reason)",
-}
-"""What signs beside and in place of numbers mean."""
-
-
-class TableName(StrEnum):
-    """The tables that columns stand in. Ablations have a member for each section, and for each second table of a section."""
-
-    REPORT = auto()  # a run in the terminal, in Markdown and LaTeX
-    REPORT_WIDE = auto()  # columns that Markdown and LaTeX add to it
-    ANSWER = auto()  # the lines of an answer on a page
-    COMPARISON = auto()
-    SYSTEMS = auto()
-    AGREEMENT_LEVELS = auto()
-    LABELS = auto()
-    SEALED = auto()
-    STANDINGS = auto()
-    OVERALL = auto()
-    VARIANTS = auto()
-    FEW_SHOT = auto()
-    SCORE_POSITION = auto()
-    METRIC_ORDER = auto()
-    DRAG = auto()
-    CONSISTENCY = auto()
-    TEMPERATURE = auto()
-    TRENDS = auto()
-    PERTURBATIONS = auto()
-    INJECTION = auto()
-    LENGTH = auto()
-    JUSTIFICATION_LANGUAGE = auto()
-
-
-CELL_TABLES = frozenset({TableName.REPORT, TableName.REPORT_WIDE, TableName.ANSWER, TableName.COMPARISON, TableName.SYSTEMS})
-"""The tables whose rows are cells: CSV and Parquet have all their columns."""
-
-
-@dataclass(frozen=True)
-class ColumnFormat:
-    """How one kind of value is written.
-
-    `csv_type` is its Arrow type in CSV and Parquet. `latex_digits` is siunitx's table-format and `latex_number` the number in it; without
-    digits the values are no numbers, and LaTeX leaves the column out. `unit` stands in LaTeX's heading.
-    """
-
-    text: Callable[[Any, Interval | None], str]
-    csv_type: str = "string"
-    latex_digits: str = ""
-    latex_number: Callable[[float], str] = str
-    unit: str = ""
-
-    @property
-    def numeric(self) -> bool:
-        return bool(self.latex_digits)
-
-
-def _text(value: Any, interval: Interval | None) -> str:
-    return UNDEFINED if value is None else terminal_safe(str(value))
-
-
-def _count(value: int | None, interval: Interval | None) -> str:
-    return UNDEFINED if value is None else str(value)
-
-
-def _integer(value: float) -> str:
-    return f"{value:.0f}"
-
-
-def _one_decimal_of_percent(value: float) -> str:
-    return f"{100 * value:.1f}"
-
-
-def _three_decimals(value: float) -> str:
-    return f"{value:.3f}"
-
-
-TEXT = ColumnFormat(_text)
-COUNT = ColumnFormat(_count, "int64", "5.0", _integer)
-COUNT_OR_BLANK = ColumnFormat(lambda value, interval: str(value) if value else "", "int64", "5.0", _integer)
-SHARE = ColumnFormat(percent, "double", "3.1", _one_decimal_of_percent, "%")
-POINTS = ColumnFormat(difference, "double", "-3.1", _one_decimal_of_percent, "points")
-COEFFICIENT = ColumnFormat(coefficient, "double", "-1.3", _three_decimals)
-PROBABILITY = ColumnFormat(lambda value, interval: probability(value), "double", "1.3", _three_decimals)
-NUMBER = ColumnFormat(lambda value, interval: UNDEFINED if value is None else f"{value:g}", "double", "5.1", lambda value: f"{value:.1f}")
-CLASS_SHARES = ColumnFormat(lambda value, interval: class_shares(value))
-NAMED_COUNTS = ColumnFormat(lambda value, interval: counts_by_name(value))
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of the registry.
-
-    Args:
-        name: the name of its value in JSON and CSV, and in the rows that it is read from.
-        heading: what stands above it; ` [95 %]` is added where it has intervals.
-        format: how its values are written.
-        tables: where it stands.
-        legend: what it means, without the heading and the full stop.
-        value: reads its value from a row; by default `row[name]`.
-        text: writes a row's cell, where the format alone cannot.
-        signs: whether `†` and `‡` stand beside its numbers.
-        interval: whether it has an interval, in the row under `<name>_ci`.
-        no_interval_in: tables that have no room for its interval.
-        same_as: the column that it often repeats; where all rows of a table show the same in both, only that one is shown.
-        latex: whether LaTeX has it.
-        key: whether it names the row.
-    """
-
-    name: str
-    heading: str
-    format: ColumnFormat
-    tables: frozenset[TableName]
-    legend: str
-    value: Callable[[Row], Any] | None = None
-    text: Callable[[Row], str] | None = None
-    signs: bool = False
-    interval: bool = True
-    no_interval_in: frozenset[TableName] = frozenset()
-    same_as: str = ""
-    latex: bool = True
-    key: bool = False
-
-    def value_of(self, row: Row) -> Any:
-        return self.value(row) if self.value else row.get(self.name)
-
-    def interval_of(self, row: Row, tables: Iterable[TableName] = ()) -> Interval | None:
-        """The ends of its interval in a row; None without one, and in tables that do not show it."""
-        return row.get(f"{self.name}_ci") if self.interval and not self.no_interval_in.intersection(tables) else None
-
-    def cell_text(self, row: Row, tables: Iterable[TableName] = ()) -> str:
-        """A row's text in this column."""
-        if self.text:
-            return self.text(row)
-        text = self.format.text(self.value_of(row), self.interval_of(row, tables))
-        return f"{text}{_signs(row, self.name)}" if self.signs else text
-
-    def sort_key(self, row: Row) -> float | None:
-        """What a page sorts the row by: a number, or the sum of counts; None: by its text."""
-        value = self.value_of(row)
-        if self.format is NAMED_COUNTS and value is not None:
-            return float(sum(value.values()))
-        return float(value) if isinstance(value, (int, float)) else None
-
-    @property
-    def legend_line(self) -> str:
-        return f"{self.heading}: {self.legend}."
-
-
-def _signs(row: Row, name: str) -> str:
-    signs = [NO_INTERVAL] if row.get(f"{name}_ci", ()) is None else []  # a row without the name is not of cells
-    if row.get("few_rare_cases") and row.get("n_ref"):
-        signs.append(FEW_RARE_CASES)
-    return "".join(f" {sign}" for sign in signs)
+_RUN = _in(TableName.REPORT, TableName.ANSWER)
+_LEAVE_ONE_OUT = _in(TableName.REPORT_WIDE, TableName.ANSWER, TableName.STANDINGS)
 
 
 def _first_known(*names: str) -> Callable[[Row], Any]:
@@ -206,27 +52,6 @@ def _labelled(row: Row) -> str:
 def _rank(row: Row) -> str:
     ends = row.get("rank_ci")
     return UNDEFINED if row.get("rank") is None else f"{row['rank']} [{ends[0]}–{ends[1]}]" if ends else str(row["rank"])
-
-
-def _achieved(row: Row) -> str:
-    """What a change achieved: `moved 0.09, distance 3.2`."""
-    start = "realised_"
-    return ", ".join(f"{name.removeprefix(start)} {two_digits(value)}" for name, value in row.items() if name.startswith(start))
-
-
-def _should(row: Row) -> str:
-    return {-1: "fall", 0: "stay", 1: "rise", None: ""}[row.get("should")]
-
-
-_AGREEMENT = frozenset({TableName.VARIANTS, TableName.FEW_SHOT, TableName.TEMPERATURE})
-_TWO_ANSWERS = frozenset({TableName.SCORE_POSITION, TableName.METRIC_ORDER})
-_CHANGED_TEXTS = frozenset({TableName.PERTURBATIONS, TableName.INJECTION})
-_RUN = frozenset({TableName.REPORT, TableName.ANSWER})
-_LEAVE_ONE_OUT = frozenset({TableName.REPORT_WIDE, TableName.ANSWER, TableName.STANDINGS})
-
-
-def _in(*tables: TableName) -> frozenset[TableName]:
-    return frozenset(tables)
 
 
 COLUMNS: tuple[Column, ...] = (
@@ -277,12 +102,14 @@ COLUMNS: tuple[Column, ...] = (
         text=_asked,
         latex=False,
     ),
-    Column("n_ref", "n", COUNT, _in(TableName.REPORT, TableName.ANSWER, TableName.COMPARISON) | _AGREEMENT, "answers with a label"),
+    Column(
+        "n_ref", "n", COUNT, _in(TableName.REPORT, TableName.ANSWER, TableName.COMPARISON) | AGREEMENT_ABLATIONS, "answers with a label"
+    ),
     Column(
         "n",
         "read",
         COUNT,
-        _in(TableName.REPORT, TableName.ANSWER, TableName.COMPARISON) | _AGREEMENT,
+        _in(TableName.REPORT, TableName.ANSWER, TableName.COMPARISON) | AGREEMENT_ABLATIONS,
         "answers with a label that could be read",
     ),
     Column("n", "systems", COUNT, _in(TableName.SYSTEMS), "systems that have a mean score by the judge and one by people"),
@@ -303,7 +130,7 @@ COLUMNS: tuple[Column, ...] = (
         "pa",
         "agreement",
         SHARE,
-        _in(TableName.REPORT, TableName.COMPARISON) | _AGREEMENT,
+        _in(TableName.REPORT, TableName.COMPARISON) | AGREEMENT_ABLATIONS,
         "the share of the answers read that equal the label (of several annotators, their aggregate)",
         signs=True,
     ),
@@ -311,7 +138,7 @@ COLUMNS: tuple[Column, ...] = (
         "pa_failed_wrong",
         "agreement, failed = wrong",
         SHARE,
-        _in(TableName.STANDINGS) | _RUN | _AGREEMENT,
+        _in(TableName.STANDINGS) | _RUN | AGREEMENT_ABLATIONS,
         "the share of all answers with a label that equal it; answers that could not be read count as wrong",
         signs=True,
         same_as="pa",
@@ -548,158 +375,7 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column("no_majority", "no majority", COUNT, _in(TableName.LABELS), "items without a unique commonest label"),
     Column("distribution_labels", "label shares", CLASS_SHARES, _in(TableName.LABELS), "how often each score was given, in percent"),
-    # Ablations: what was compared
-    Column("n", "pairs", COUNT_OR_BLANK, _TWO_ANSWERS | _CHANGED_TEXTS, "pairs of answers that could both be read"),
-    Column(
-        "n",
-        "questions",
-        COUNT_OR_BLANK,
-        _in(TableName.DRAG, TableName.CONSISTENCY),
-        "items (and repeats) that were compared",
-    ),
-    Column("slope_n", "questions", COUNT_OR_BLANK, _in(TableName.TRENDS), "questions that were asked at every temperature"),
-    Column("n", "texts", COUNT_OR_BLANK, _in(TableName.LENGTH), "texts with a readable score"),
-    Column("n", "justifications", COUNT_OR_BLANK, _in(TableName.JUSTIFICATION_LANGUAGE), "justifications whose language was identified"),
-    Column(
-        "not_applied",
-        "not applied",
-        COUNT_OR_BLANK,
-        _CHANGED_TEXTS,
-        "texts that could not be changed in this way; the judge was not asked about them",
-    ),
-    Column("unreadable", "unread", COUNT_OR_BLANK, _TWO_ANSWERS | _CHANGED_TEXTS, "pairs in which an answer could not be read"),
-    Column("unpaired", "unpaired", COUNT_OR_BLANK, _CHANGED_TEXTS, "changed texts whose original was not judged"),
-    # Ablations: what moved
-    Column(
-        "diff",
-        "difference",
-        POINTS,
-        _AGREEMENT | _in(TableName.SCORE_POSITION),
-        "agreement minus that of the condition that it is compared with, on the same items, failures as wrong, in percentage points",
-    ),
-    Column(
-        "diff_q",
-        "q-value of the difference",
-        PROBABILITY,
-        _AGREEMENT | _in(TableName.SCORE_POSITION),
-        "its p-value, corrected over the rows of one level",
-    ),
-    Column("moved", "score change", COEFFICIENT, _TWO_ANSWERS, "the mean change of the score, in points; + is toward the best"),
-    Column(
-        "moved_q",
-        "q-value of the change",
-        PROBABILITY,
-        _TWO_ANSWERS,
-        "the p-value of the score change, corrected over the rows of one level",
-    ),
-    Column("changed", "changed", SHARE, _TWO_ANSWERS, "the share of pairs with two different scores"),
-    Column(
-        "r_named_first",
-        "r, named first",
-        COEFFICIENT,
-        _in(TableName.DRAG),
-        "Pearson's r of the two metrics' scores when the one is named first",
-    ),
-    Column("r_named_last", "r, named last", COEFFICIENT, _in(TableName.DRAG), "the same when it is named last"),
-    Column(
-        "drag",
-        "drag",
-        COEFFICIENT,
-        _in(TableName.DRAG),
-        "the difference of the two; + means that the metric named first drags the other along",
-    ),
-    Column("drag_q", "q-value of the drag", PROBABILITY, _in(TableName.DRAG), "its p-value, corrected over the rows of one level"),
-    Column("repeats", "repeats", COUNT_OR_BLANK, _in(TableName.CONSISTENCY), "how often a question was asked, at most"),
-    Column("same_score", "same score", SHARE, _in(TableName.CONSISTENCY), "the share of questions with the same answer every time"),
-    Column(
-        "same_justification",
-        "same justification",
-        SHARE,
-        _in(TableName.CONSISTENCY),
-        "the share of questions with the same justification every time",
-    ),
-    Column(
-        "entropy_bits",
-        "entropy in bits",
-        COEFFICIENT,
-        _in(TableName.CONSISTENCY),
-        "how much the answers to one question vary; 0 means not at all",
-    ),
-    Column(
-        "slope",
-        "slope in points",
-        POINTS,
-        _in(TableName.TRENDS),
-        "the change of agreement for one unit of temperature, in percentage points",
-    ),
-    Column("slope_q", "q-value of the slope", PROBABILITY, _in(TableName.TRENDS), "its p-value, corrected over the rows of one level"),
-    Column("page_l", "Page's L", NUMBER, _in(TableName.TRENDS), "Page's test that agreement falls step by step as the temperature rises"),
-    Column("page_q", "q-value of Page's L", PROBABILITY, _in(TableName.TRENDS), "its p-value, corrected over the rows of one level"),
-    Column("should", "should", TEXT, _in(TableName.PERTURBATIONS), "what the change should do to the score", text=_should),
-    Column("fell", "fell", SHARE, _CHANGED_TEXTS, "the share of pairs in which the score of the changed text is lower"),
-    Column("rose", "rose", SHARE, _CHANGED_TEXTS, "the share of pairs in which it is higher"),
-    Column("stayed", "stayed", SHARE, _in(TableName.PERTURBATIONS), "the share of pairs in which it is the same"),
-    Column(
-        "sensitivity",
-        "sensitivity",
-        COEFFICIENT,
-        _in(TableName.PERTURBATIONS),
-        "how often the original scores above the changed text, ties counting half; at ½ the judge does not see the change",
-    ),
-    Column(
-        "from",
-        "from",
-        TEXT,
-        _in(TableName.PERTURBATIONS),
-        "what sensitivity was computed from: the scores, or the expected scores of the token probabilities",
-    ),
-    Column(
-        "achieved",
-        "achieved",
-        TEXT,
-        _in(TableName.PERTURBATIONS),
-        "how far the texts were changed, on average (docs/perturbations.md)",
-        text=_achieved,
-    ),
-    Column("n_below_best", "below best", COUNT_OR_BLANK, _in(TableName.INJECTION), "pairs whose original does not have the best score"),
-    Column(
-        "reached_best",
-        "of these now best",
-        SHARE,
-        _in(TableName.INJECTION),
-        "the share of them in which the changed text has the best score",
-    ),
-    Column(
-        "tau_given_label",
-        "τ given the label",
-        COEFFICIENT,
-        _in(TableName.LENGTH),
-        "Kendall's τ of the judge's score and the number of characters, among texts with the same label",
-    ),
-    Column("tau_given_label_q", "q-value of τ", PROBABILITY, _in(TableName.LENGTH), "its p-value, corrected over the rows of one level"),
-    Column("tau", "τ of the judge", COEFFICIENT, _in(TableName.LENGTH), "the same among all texts"),
-    Column("human_tau", "τ of people", COEFFICIENT, _in(TableName.LENGTH), "the same of the annotators' scores, among all texts"),
-    Column(
-        "too_short",
-        "too short",
-        COUNT_OR_BLANK,
-        _in(TableName.JUSTIFICATION_LANGUAGE),
-        "justifications too short to identify their language",
-    ),
-    Column(
-        "in_asked_language",
-        "as asked",
-        SHARE,
-        _in(TableName.JUSTIFICATION_LANGUAGE),
-        "the share of justifications in the language that was asked for",
-    ),
-    Column(
-        "other_languages",
-        "other languages",
-        NAMED_COUNTS,
-        _in(TableName.JUSTIFICATION_LANGUAGE),
-        "the languages of the others, and how many",
-    ),
+    *ABLATION_COLUMNS,
 )
 """Every column, in the order in which tables show them."""
 

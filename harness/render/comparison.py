@@ -10,7 +10,8 @@ from rich.text import Text
 
 from harness.analyse import LABELS_BY, POOLED, Cell, Comparison, LabelCheck
 from harness.content.tags import autonym, english_name
-from harness.render.columns import Row, TableName, columns_in
+from harness.render.column import Row, TableName
+from harness.render.columns import columns_in
 from harness.render.terminal import dim_lines, filled_table
 from harness.render.text_table import TextTable, cell_row, tabulate, varying_keys
 from harness.text import terminal_safe

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from harness.analyse import Cell, Report
-from harness.render.columns import CELL_TABLES, columns_in
+from harness.render.column import CELL_TABLES
+from harness.render.columns import columns_in
 from harness.render.text_table import cell_row
 from harness.tables import to_csv, to_json, write_atomic, write_parquet
 from harness.text import terminal_safe

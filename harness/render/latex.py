@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.analyse import Cell, Comparison, Report
-from harness.render.columns import Column, Row, TableName, columns_in, legend_lines
+from harness.render.column import Column, Row, TableName
+from harness.render.columns import columns_in, legend_lines
 from harness.render.numbers import UNDEFINED
 from harness.render.text_table import cell_row, columns_to_show, key_text, varying_keys
 from harness.text import terminal_safe

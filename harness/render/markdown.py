@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from harness.analyse import Report
 from harness.content.tags import autonym, english_name
 from harness.render.ablations import ablation_legend, shown_ablations
-from harness.render.columns import TableName, columns_in
+from harness.render.column import TableName
+from harness.render.columns import columns_in
 from harness.render.sealed import SEALED, sealed_table
 from harness.render.terminal import agreement_sentence, belongs, condition_of, notes
 from harness.render.text_table import TextTable, cell_row, tabulate

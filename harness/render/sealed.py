@@ -7,7 +7,8 @@ from rich.text import Text
 
 from harness.analyse import Report
 from harness.content.tags import english_name
-from harness.render.columns import TableName, columns_in
+from harness.render.column import TableName
+from harness.render.columns import columns_in
 from harness.render.terminal import dim_lines, filled_table
 from harness.render.text_table import TextTable, tabulate
 from harness.text import terminal_safe

@@ -10,7 +10,8 @@ from harness.analyse import POOLED, RankedJudge, Ranking
 from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Overall, Spending, Standings
 from harness.content.tags import autonym, english_name
-from harness.render.columns import COEFFICIENT, COLUMNS, SHARE, Column, Row, TableName, columns_in
+from harness.render.column import COEFFICIENT, SHARE, Column, Row, TableName
+from harness.render.columns import COLUMNS, columns_in
 from harness.render.numbers import UNDEFINED, percent
 from harness.render.text_table import TextTable, tabulate
 

@@ -15,7 +15,8 @@ from rich.text import Text
 from harness.analyse import POOLED, Cell, Report, Verdict
 from harness.content.tags import autonym, english_name
 from harness.judges import traits_of
-from harness.render.columns import INTERVAL_HEADING, TableName, columns_in
+from harness.render.column import INTERVAL_HEADING, TableName
+from harness.render.columns import columns_in
 from harness.render.numbers import difference, percent
 from harness.render.text_table import TextTable, cell_row, key_text, tabulate
 from harness.text import terminal_safe

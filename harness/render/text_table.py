@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.analyse import POOLED, Cell
-from harness.render.columns import EMPTY, INTERVAL_HEADING, SIGNS, Column, Row, TableName, legend_lines
+from harness.render.column import EMPTY, INTERVAL_HEADING, SIGNS, Column, Row, TableName
+from harness.render.columns import legend_lines
 from harness.render.numbers import UNDEFINED
 from harness.text import terminal_safe
 

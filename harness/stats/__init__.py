@@ -47,7 +47,6 @@ from harness.stats.entropy import entropy_bits
 from harness.stats.f1 import weighted_f1
 from harness.stats.gwet import gwet_ac
 from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
-from harness.stats.item_scores import item_credits
 from harness.stats.kappa import cohen_kappa, fleiss_kappa, pairwise_cohen
 from harness.stats.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
 from harness.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
@@ -63,7 +62,7 @@ from harness.stats.paired import (
 from harness.stats.ranks import Ranks, rank_judges
 from harness.stats.retest import SAME_SOURCE, Retest, clopper_pearson, retest
 from harness.stats.rows import Rows, count_classes, count_long, distinct_counts, tabulate, tabulate_cells
-from harness.stats.statistic import Statistic, estimate
+from harness.stats.statistic import Statistic, estimate, item_credits
 from harness.stats.stratified import tau_within
 from harness.stats.sums import Estimated, of_sums
 from harness.stats.superiority import Superiority, superiority

@@ -11,22 +11,17 @@ from harness.render.figures.style import (
     Section,
     Series,
     Value,
-    caption,
-    colour,
-    context_name,
+    colour_and_marker,
     context_of,
     contexts,
     dots,
     drawing,
-    finish,
+    finish_with_legend,
     height_of,
-    legend,
-    marker,
+    name_row_of_panels,
     of_level,
     row_value,
     shares_along,
-    shown_name,
-    upright,
 )
 
 _ASPECTS = ("language", "task", "metric")
@@ -48,23 +43,20 @@ def draw_agreement(section: Section, signature: str, *, form: str = "svg") -> by
     most = max(map(len, values.values()))
     own = [_variants_of(rows, case) for case in cases]
     heights = [height_of(most, len(variants)) for variants in own]
-    looks = {name: (colour(number), marker(number)) for number, name in enumerate(dict.fromkeys(name for names in own for name in names))}
+    looks = {name: colour_and_marker(number) for number, name in enumerate(dict.fromkeys(name for names in own for name in names))}
     with drawing(signature) as new_figure:
         figure = new_figure(figsize=(11, sum(heights) + 0.9), layout="constrained")
         panels: Any = figure.subplots(len(cases), 3, squeeze=False, height_ratios=heights)
         for line, case in enumerate(cases):
             for panel, aspect in zip(panels[line], _ASPECTS, strict=True):
                 in_panel = [row for row in of_level(rows, aspect) if context_of(row, _JUDGED) == case]
-                names = {name: shown_name(aspect, name) for name in values[aspect]}
-                dots(
-                    panel, values[aspect], _series(in_panel, aspect, {name: looks[name] for name in own[line]}, judge, paired), names=names
-                )
+                series = _series(in_panel, aspect, {name: looks[name] for name in own[line]}, judge, paired)
+                dots(panel, aspect, values[aspect], series)
                 shares_along(panel, label="agreement" if line == len(cases) - 1 else "")
                 panel.set_title(f"by {aspect}", fontsize=9)
-            panels[line][0].set_ylabel(upright(context_name(case, _JUDGED)))
-        legend(figure, panels[0][0], least=1 if len(looks) == 1 else 2)
-        caption(figure, _PAIR if paired else _ALONE)
-        return finish(figure, signature, form=form)
+            name_row_of_panels(panels[line][0], case, _JUDGED)
+        text, least = _PAIR if paired else _ALONE, 1 if len(looks) == 1 else 2
+        return finish_with_legend(figure, panels[0][0], text, signature, form=form, least=least)
 
 
 def _variants_of(rows: Sequence[Row], case: tuple[Any, ...]) -> list[str]:

@@ -9,22 +9,19 @@ from harness.render.figures.style import (
     Row,
     Section,
     Series,
-    caption,
-    colour,
+    colour_and_marker,
     context_name,
     context_of,
     contexts,
     dots,
     drawing,
-    finish,
+    finish_with_legend,
     height_of,
-    legend,
-    marker,
+    name_row_of_panels,
     of_level,
     row_value,
     shares_along,
     shown_name,
-    upright,
 )
 
 _REPEATED = (("same_score", "the same score every time"), ("same_justification", "the same justification every time"))
@@ -43,13 +40,12 @@ def draw_consistency(section: Section, signature: str, *, form: str = "svg") -> 
         panels: Any = figure.subplots(1, len(shown), squeeze=False)[0]
         for panel, (name, title) in zip(panels, shown, strict=True):
             series = [_series(rows, case, name, context_name(case), number) for number, case in enumerate(cases)]
-            dots(panel, languages, series, names={tag: shown_name("language", tag) for tag in languages})
+            dots(panel, "language", languages, series)
             shares_along(panel, label="share of questions")
             panel.set_title(title, fontsize=9)
-        legend(figure, panels[0], columns=2)
         who = f" {context_name(cases[0])}." if len(cases) == 1 else ""
-        caption(figure, f"{_asked(rows)}, with 95 % intervals. An answer that could not be read counts as an answer of its own.{who}")
-        return finish(figure, signature, form=form)
+        text = f"{_asked(rows)}, with 95 % intervals. An answer that could not be read counts as an answer of its own.{who}"
+        return finish_with_legend(figure, panels[0], text, signature, form=form, columns=2)
 
 
 def _asked(rows: Iterable[Row]) -> str:
@@ -70,16 +66,14 @@ def draw_injection(section: Section, signature: str, *, form: str = "svg") -> by
             for panel, metric in zip(panels[line], metrics, strict=True):
                 in_panel = [row for row in rows if row["metric"] == metric]
                 series = [_series(in_panel, case, name, title, number) for number, (name, title) in enumerate(_INJECTED)]
-                dots(panel, languages, series, names={tag: shown_name("language", tag) for tag in languages})
+                dots(panel, "language", languages, series)
                 shares_along(panel, label="share of items" if line == len(cases) - 1 else "", narrow=True)
                 panel.set_title(shown_name("metric", metric), fontsize=9)
-            panels[line][0].set_ylabel(upright(context_name(case)))
-        legend(figure, panels[0][0])
-        caption(figure, _INJECTION)
-        return finish(figure, signature, form=form)
+            name_row_of_panels(panels[line][0], case)
+        return finish_with_legend(figure, panels[0][0], _INJECTION, signature, form=form)
 
 
 def _series(rows: Iterable[Row], case: tuple[Any, ...], name: str, title: str, number: int) -> Series:
     """The dots of one number of one judge and condition, by language."""
     values = {row["language"]: value for row in rows if context_of(row) == case and (value := row_value(row, name))}
-    return Series(title, values, colour(number), marker(number))
+    return Series(title, values, *colour_and_marker(number))

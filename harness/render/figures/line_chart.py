@@ -12,15 +12,12 @@ from harness.render.figures.style import (
     FAINT,
     Row,
     Section,
-    caption,
-    colour,
+    colour_and_marker,
     context_name,
     context_of,
     contexts,
     drawing,
-    finish,
-    legend,
-    marker,
+    finish_with_legend,
     of_level,
     remove_frame,
     row_value,
@@ -88,21 +85,21 @@ def _draw_lines(rows: Sequence[Row], signature: str, *, along: str, lines: Seque
             panel.tick_params(labelbottom=True)
             panel.set_xlabel(label)
         grid[0][0].set_ylabel("agreement")
-        legend(figure, grid[0][0])
-        caption(figure, text if len(cases) > 1 else f"{text} {context_name(cases[0], lines)}.")
-        return finish(figure, signature, form=form)
+        who = "" if len(cases) > 1 else f" {context_name(cases[0], lines)}."
+        return finish_with_legend(figure, grid[0][0], text + who, signature, form=form)
 
 
 def _draw_line(panel: Any, rows: Sequence[Row], along: str, number: int, name: str) -> None:
     known = [(row[along], value) for row in rows if (value := row_value(row, "pa"))]
+    colour, marker = colour_and_marker(number)
     for x, (_, lo, hi) in known:
         if lo is not None and hi is not None:
-            panel.plot([x, x], [lo, hi], color=colour(number), linewidth=1, alpha=0.8)
+            panel.plot([x, x], [lo, hi], color=colour, linewidth=1, alpha=0.8)
     panel.plot(
         [x for x, _ in known],
         [value for _, (value, _, _) in known],
-        color=colour(number),
-        marker=marker(number),
+        color=colour,
+        marker=marker,
         markersize=4,
         linewidth=1.2,
         label=name,

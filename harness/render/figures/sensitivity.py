@@ -9,21 +9,17 @@ from harness.render.figures.style import (
     INK,
     Row,
     Series,
-    caption,
-    colour,
-    context_name,
+    colour_and_marker,
     context_of,
     contexts,
     dots,
     drawing,
-    finish,
+    finish_with_legend,
     height_of,
-    legend,
-    marker,
+    name_row_of_panels,
     of_level,
     row_value,
     shown_name,
-    upright,
 )
 
 _CAPTION = (
@@ -46,20 +42,18 @@ def draw_sensitivity(rows: Sequence[Row], signature: str, *, form: str = "svg") 
             for panel, (aspect, level) in zip(panels[line], _ASPECTS, strict=True):
                 in_panel = [row for row in of_level(rows, *level) if context_of(row) == case]
                 series = [_series(in_panel, aspect, kind, number) for number, kind in enumerate(kinds)]
-                dots(panel, names[aspect], series, names={name: shown_name(aspect, name) for name in names[aspect]})
+                dots(panel, aspect, names[aspect], series)
                 panel.axvline(0.5, color=INK, linewidth=0.8, zorder=1)
                 panel.set_xlim(-0.02, 1.02)
                 panel.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "¼", "½", "¾", "1"])
                 panel.set_xlabel("sensitivity" if line == len(cases) - 1 else "")
                 panel.set_title(f"{shown_name('metric', rows[0]['metric'])}, by {aspect}", fontsize=9)
-            panels[line][0].set_ylabel(upright(context_name(case)))
-        legend(figure, panels[0][0], columns=3, least=1)
-        caption(figure, _CAPTION)
-        return finish(figure, signature, form=form)
+            name_row_of_panels(panels[line][0], case)
+        return finish_with_legend(figure, panels[0][0], _CAPTION, signature, form=form, columns=3, least=1)
 
 
 def _series(rows: Sequence[Row], aspect: str, kind: str, number: int) -> Series:
     of_kind = [row for row in rows if row["perturbation"] == kind]
     values = {row[aspect]: value for row in of_kind if (value := row_value(row, "sensitivity"))}
     unchanged = {row[aspect]: "no text could be changed" for row in of_kind if row["not_applied"] and not row["n"]}
-    return Series(kind, values, colour(number), marker(number), notes=unchanged)
+    return Series(kind, values, *colour_and_marker(number), notes=unchanged)

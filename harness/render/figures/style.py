@@ -65,30 +65,42 @@ def drawing(salt: str) -> Iterator[Any]:
 
 
 def finish(figure: Any, description: str, *, form: str = "svg") -> bytes:
-    """The figure as the bytes of a file, without a date; `description` goes into its metadata."""
+    """Return the figure as the bytes of a file, without a date; `description` goes into its metadata."""
     out = io.BytesIO()
     about = {"Date": None, "Creator": None, "Description": terminal_safe(description)} if form == "svg" else {}
     figure.savefig(out, format=form, metadata=about, dpi=100)
     return out.getvalue()
 
 
-def colour(number: int) -> str:
-    return COLOURS[number % len(COLOURS)]
+def finish_with_legend(
+    figure: Any, panel: Any, text: str, description: str, *, form: str = "svg", columns: int = 4, least: int = 2
+) -> bytes:
+    """Add the legend of all panels, taken from one of them, and the caption; then `finish`.
+
+    Args:
+        figure, panel: the figure, and the panel with the names of all series.
+        text: the caption.
+        description, form: as `finish` takes them.
+        columns, least: of the legend: entries in one line; with fewer entries than `least` there is no legend.
+    """
+    _add_legend(figure, panel, columns, least)
+    _add_caption(figure, text)
+    return finish(figure, description, form=form)
 
 
-def marker(number: int) -> str:
-    """The marker changes with the colour, and also where the colours start again."""
-    return MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]
+def colour_and_marker(number: int) -> tuple[str, str]:
+    """The look of a series. The marker changes with the colour, and also where the colours start again."""
+    return COLOURS[number % len(COLOURS)], MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]
 
 
-def caption(figure: Any, text: str) -> None:
+def _add_caption(figure: Any, text: str) -> None:
     """Write below the figure what it shows."""
     width = max(40, int(figure.get_size_inches()[0] * _CHARACTERS_PER_INCH))
     figure.supxlabel(terminal_safe(textwrap.fill(text, width)), x=0.01, ha="left", fontsize=SMALL - 0.5, color=INK)
 
 
-def legend(figure: Any, panel: Any, columns: int = 4, *, least: int = 2) -> None:
-    """One legend for all panels, above them; none if there are fewer than `least` entries."""
+def _add_legend(figure: Any, panel: Any, columns: int, least: int) -> None:
+    """Draw one legend for all panels, above them."""
     handles, labels = panel.get_legend_handles_labels()
     if len(labels) >= least:
         figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels)), frameon=False)
@@ -99,8 +111,8 @@ def height_of(categories: int, series: int) -> float:
     return 0.75 + categories * (series * _LINE_HEIGHT + 0.1)
 
 
-def dots(panel: Any, categories: Sequence[str], series: Sequence[Series], *, names: Mapping[str, str] | None = None) -> None:
-    """Draw one line for each category, from the top; on it the dots of all series with their intervals, in their order."""
+def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Series]) -> None:
+    """Draw one line for each category of an aspect (language, task), from the top; on it the dots of all series with their intervals."""
     lines = sum(not one.beside for one in series)
     step, line = 0.8 / max(lines, 1), -1
     for one in series:
@@ -132,7 +144,7 @@ def dots(panel: Any, categories: Sequence[str], series: Sequence[Series], *, nam
             label=terminal_safe(one.name),
             zorder=2.5 if one.beside else 3,
         )
-    panel.set_yticks(range(len(categories)), [terminal_safe((names or {}).get(name, name)) for name in categories])
+    panel.set_yticks(range(len(categories)), [shown_name(aspect, name) for name in categories])
     panel.set_ylim(len(categories) - 0.5, -0.5)
     for place in range(1, len(categories)):
         panel.axhline(place - 0.5, color=FAINT, linewidth=0.5, zorder=0)
@@ -167,9 +179,9 @@ def row_value(row: Row, name: str) -> Value | None:
     return row[name], lo, hi
 
 
-def shown_name(kind: str, name: str) -> str:
+def shown_name(aspect: str, name: str) -> str:
     """A language by its own name; anything else without underscores."""
-    return terminal_safe(f"{autonym(name)} ({name})") if kind == "language" else terminal_safe(str(name).replace("_", " "))
+    return terminal_safe(f"{autonym(name)} ({name})") if aspect == "language" else terminal_safe(str(name).replace("_", " "))
 
 
 CONTEXT = ("judge", "variant", "temperature", "top_p")
@@ -198,9 +210,9 @@ def context_name(context: Sequence[Any], names: Sequence[str] = CONTEXT) -> str:
     return terminal_safe(", ".join(parts))
 
 
-def upright(text: str) -> str:
-    """A name beside a panel, in lines that are no longer than the panel is high."""
-    return "\n".join(textwrap.wrap(text, _BESIDE_WIDTH))
+def name_row_of_panels(panel: Any, context: Sequence[Any], names: Sequence[str] = CONTEXT) -> None:
+    """Write a judge and condition beside the first panel of a row, in lines that are no longer than the panel is high."""
+    panel.set_ylabel("\n".join(textwrap.wrap(context_name(context, names), _BESIDE_WIDTH)))
 
 
 def of_level(rows: Sequence[Row], *keys: str) -> list[Row]:

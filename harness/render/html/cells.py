@@ -10,7 +10,8 @@ from markupsafe import Markup
 
 from harness.analyse import POOLED, Cell
 from harness.judges import traits_of
-from harness.render.columns import TableName, columns_in
+from harness.render.column import TableName
+from harness.render.columns import columns_in
 from harness.render.html.marks import Mark, bar, track
 from harness.render.html.templates import spaced_name
 from harness.render.numbers import class_shares, percent

@@ -13,7 +13,8 @@ from rich.console import Console, RenderableType
 
 from harness.analyse import Cell, Comparison, Report
 from harness.render import columns as registry
-from harness.render.columns import COLUMNS, POINTS, SHARE, Column, TableName, columns_in
+from harness.render.column import POINTS, SHARE, SIGNS, Column, TableName
+from harness.render.columns import COLUMNS, columns_in
 from harness.render.comparison import comparison_table, render_comparison
 from harness.render.files import cells_csv, table_of
 from harness.render.html import templates
@@ -121,7 +122,7 @@ def test_every_column_shown_has_a_legend_line(tables: Iterator[TextTable]) -> No
 
 
 def _signs(table: TextTable) -> set[str]:
-    return {word for row in table.rows for text in row for word in text.split(" ") if word in registry.SIGNS}
+    return {word for row in table.rows for text in row for word in text.split(" ") if word in SIGNS}
 
 
 def test_the_notes_of_a_board_explain_every_heading() -> None:

@@ -35,7 +35,7 @@ def test_credits_have_the_statistic_as_their_mean(statistic: stats.Statistic, wh
 
 
 def test_a_coefficient_has_no_credits() -> None:
-    with pytest.raises(ValueError, match="no mean over items"):
+    with pytest.raises(ValueError, match="not a mean over items"):
         item_credits(alpha_of_judge("nominal"), stats.count_classes(LABELS, 3), JUDGE)
 
 

@@ -77,6 +77,10 @@ def test_level(size: int) -> None:
     assert 0.03 <= rejected / 1000 <= 0.07
 
 
+def test_a_very_small_p_is_not_0() -> None:
+    assert 0 < stuart_maxwell_of_table([[100, 400, 0], [10, 100, 5], [0, 3, 100]]).p < 1e-30
+
+
 def test_chi_square_tail() -> None:
     found = stuart_maxwell_of_table([[30, 15], [5, 40]])
     assert found.p == pytest.approx(stats.chi2.sf(5.0, 1))

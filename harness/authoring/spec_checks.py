@@ -1,0 +1,132 @@
+"""Checks of tasks, rubrics, language packs and dataset cards: what `read_spec` does not check in a TOML file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.authoring.parsed_content import ParsedContent
+from harness.authoring.translation import instruction_complaints
+from harness.content import tags
+from harness.content.library import misnamed
+from harness.content.problems import Complaints, duplicates, key_pattern, scale_complaints
+from harness.content.specs import DatasetCard, Instructions, Pack, Rubric, Task
+from harness.errors import UsageError
+
+
+def _score_pattern(score: int | str) -> str:
+    return rf"^[ \t]*score[ \t]*=[ \t]*[\"']?{re.escape(str(score))}\b"
+
+
+def name_complaints(inside: str, name: str, key: str) -> Complaints:
+    """A name inside a file must be that of its folder or file."""
+    if inside != name:
+        yield misnamed(inside, name), key_pattern(key)
+
+
+def task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> Complaints:
+    """What is wrong with a task."""
+    yield from name_complaints(task.id, name, "id")
+    outputs = [field for field, spec in task.fields.items() if spec.role == "output"]
+    if set(outputs) != set(task.outputs) or duplicates(task.outputs):
+        listed, fields = ", ".join(task.outputs), ", ".join(outputs) or "none"
+        yield f"outputs lists {listed}, but the fields with role 'output' are: {fields}; list exactly these", key_pattern("outputs")
+    for field in task.at_least_one:
+        if field not in task.fields:
+            yield (
+                f"at_least_one lists '{field}', which is not a field; the fields are {', '.join(task.fields)}",
+                key_pattern("at_least_one"),
+            )
+    for metric in task.metrics:
+        if metric not in rubrics:
+            yield (
+                f"metric '{metric}' has no rubric.{tags.suggest(metric, rubrics)} Rubrics here: {', '.join(rubrics)}",
+                key_pattern("metrics"),
+            )
+    for repeated in duplicates(task.metrics):
+        yield f"metric '{repeated}' is listed twice; list it once", key_pattern("metrics")
+    if not task.metrics:
+        yield "no metrics; list the rubrics that judges are asked about in this task", key_pattern("metrics")
+    yield from _field_order(task)
+
+
+def _field_order(task: Task) -> Complaints:
+    """Judges read the fields in the order of the file, and an output makes no sense before its input."""
+    roles = [spec.role for spec in task.fields.values()]
+    first_output = roles.index("output") if "output" in roles else len(roles)
+    for field in list(task.fields)[first_output:]:
+        if task.fields[field].role == "input":
+            message = f"input '{field}' comes after an output; judges read the fields in this order: put inputs first"
+            yield message, rf"fields\.[\"']?{re.escape(field)}\b"
+
+
+def rubric_complaints(name: str, rubric: Rubric) -> Complaints:
+    """What is wrong with a rubric and its scale."""
+    yield from name_complaints(rubric.id, name, "id")
+    yield from scale_complaints(rubric.scale)
+    scores = [criteria.score for criteria in rubric.detailed.criteria]
+    for score in scores:
+        if not rubric.scale.holds(score):
+            yield f"criteria for {score!r}, which is outside the scale ({rubric.scale.describe()})", _score_pattern(score)
+    for score in duplicates(scores):
+        yield f"criteria for {score!r} are listed twice; give each score one list", _score_pattern(score)
+    for missing in (score for score in rubric.scale.classes if score not in scores):
+        yield f"class {missing!r} of the scale has no criteria; add [[detailed.criteria]] for it", r"^\[detailed\]"
+
+
+def tag_complaints(tag: str, inside: str) -> Complaints:
+    """The tag inside a file must be that of its folder, and canonical BCP-47."""
+    yield from name_complaints(inside, tag, "tag")
+    if problem := tag_problem(inside):
+        yield problem, key_pattern("tag")
+
+
+def tag_problem(tag: str) -> str:
+    """What is wrong with a tag; empty when nothing is wrong."""
+    try:
+        tags.require_canonical(tag)
+    except UsageError as err:
+        return str(err)
+    return ""
+
+
+def pack_complaints(tag: str, pack: Pack) -> Complaints:
+    """What is wrong with a language pack."""
+    yield from tag_complaints(tag, pack.tag)
+    if tag_problem(pack.tag):
+        return
+    script = tags.likely_script(pack.tag)
+    if pack.script != script:
+        yield (
+            f"script '{pack.script}', but '{pack.tag}' is written in '{script}'; name another script in the tag",
+            key_pattern("script"),
+        )
+
+
+def translation_complaints(instructions: Instructions, content: ParsedContent) -> Complaints:
+    """Required are all bundled tasks with items in packs, and their rubrics; other tasks and rubrics are allowed."""
+    library = content.library
+    tasks = {table.task for table in content.tables}
+    metrics = {metric for name in tasks if name in content.tasks for metric in content.tasks[name].metrics}
+    allowed, required = [], []
+    for kind, files, needed in (("tasks", library.task_files, tasks), ("rubrics", library.rubric_files, metrics)):
+        allowed += [f"{kind}.{name}" for name in files]
+        required += [f"{kind}.{name}" for name, path in files.items() if name in needed and library.roots[0] / kind in path.parents]
+    yield from instruction_complaints(instructions, content.tasks, content.rubrics, required=required, allowed=allowed)
+
+
+def dataset_card_complaints(name: str, card: DatasetCard) -> Complaints:
+    """What is wrong with a dataset card."""
+    yield from name_complaints(card.id, name, "id")
+    for key in ("title", "licence", "citation", "get"):
+        if not getattr(card, key).strip():
+            yield (
+                f"'{key}' is missing or empty; a dataset card says what the data are and how to get them",
+                key_pattern(key),
+            )
+    if not re.fullmatch(r"\d+\.\d+\.\d+", card.version):
+        yield f"version '{card.version}' should be three numbers, such as 1.0.0", key_pattern("version")
+    for metric, scale in card.metrics.items():
+        for message, _ in scale_complaints(scale, needs_best=False):
+            yield f"[metrics.{metric}]: {message}", key_pattern(metric)

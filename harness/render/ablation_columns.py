@@ -1,0 +1,189 @@
+"""The columns of ablations: what was compared, what moved, and how far."""
+
+from __future__ import annotations
+
+from harness.render.column import (
+    AGREEMENT_ABLATIONS,
+    COEFFICIENT,
+    COUNT_OR_BLANK,
+    NAMED_COUNTS,
+    NUMBER,
+    POINTS,
+    PROBABILITY,
+    SHARE,
+    TEXT,
+    Column,
+    Row,
+    TableName,
+)
+from harness.render.column import in_tables as _in
+from harness.render.numbers import two_digits
+
+_TWO_ANSWERS = _in(TableName.SCORE_POSITION, TableName.METRIC_ORDER)
+_CHANGED_TEXTS = _in(TableName.PERTURBATIONS, TableName.INJECTION)
+_AGREEMENT_DIFFERENCES = AGREEMENT_ABLATIONS | _in(TableName.SCORE_POSITION)
+
+
+def _achieved(row: Row) -> str:
+    """What a change achieved: `moved 0.09, distance 3.2`."""
+    start = "realised_"
+    return ", ".join(f"{name.removeprefix(start)} {two_digits(value)}" for name, value in row.items() if name.startswith(start))
+
+
+def _should(row: Row) -> str:
+    return {-1: "fall", 0: "stay", 1: "rise", None: ""}[row.get("should")]
+
+
+def _q_value(name: str, of: str, tables: frozenset[TableName]) -> Column:
+    return Column(name, f"q-value of {of}", PROBABILITY, tables, "its p-value, corrected over the rows of one level")
+
+
+ABLATION_COLUMNS: tuple[Column, ...] = (
+    # What was compared
+    Column("n", "pairs", COUNT_OR_BLANK, _TWO_ANSWERS | _CHANGED_TEXTS, "pairs of answers that could both be read"),
+    Column(
+        "n",
+        "questions",
+        COUNT_OR_BLANK,
+        _in(TableName.DRAG, TableName.CONSISTENCY),
+        "items (and repeats) that were compared",
+    ),
+    Column("slope_n", "questions", COUNT_OR_BLANK, _in(TableName.TRENDS), "questions that were asked at every temperature"),
+    Column("n", "texts", COUNT_OR_BLANK, _in(TableName.LENGTH), "texts with a readable score"),
+    Column("n", "justifications", COUNT_OR_BLANK, _in(TableName.JUSTIFICATION_LANGUAGE), "justifications whose language was identified"),
+    Column(
+        "not_applied",
+        "not applied",
+        COUNT_OR_BLANK,
+        _CHANGED_TEXTS,
+        "texts that could not be changed in this way; the judge was not asked about them",
+    ),
+    Column("unreadable", "unread", COUNT_OR_BLANK, _TWO_ANSWERS | _CHANGED_TEXTS, "pairs in which an answer could not be read"),
+    Column("unpaired", "unpaired", COUNT_OR_BLANK, _CHANGED_TEXTS, "changed texts whose original was not judged"),
+    # What moved
+    Column(
+        "diff",
+        "difference",
+        POINTS,
+        _AGREEMENT_DIFFERENCES,
+        "agreement minus that of the condition that it is compared with, on the same items, failures as wrong, in percentage points",
+    ),
+    _q_value("diff_q", "the difference", _AGREEMENT_DIFFERENCES),
+    Column("moved", "score change", COEFFICIENT, _TWO_ANSWERS, "the mean change of the score, in points; + is toward the best"),
+    Column(
+        "moved_q",
+        "q-value of the change",
+        PROBABILITY,
+        _TWO_ANSWERS,
+        "the p-value of the score change, corrected over the rows of one level",
+    ),
+    Column("changed", "changed", SHARE, _TWO_ANSWERS, "the share of pairs with two different scores"),
+    Column(
+        "r_named_first",
+        "r, named first",
+        COEFFICIENT,
+        _in(TableName.DRAG),
+        "Pearson's r of the two metrics' scores when the one is named first",
+    ),
+    Column("r_named_last", "r, named last", COEFFICIENT, _in(TableName.DRAG), "the same when it is named last"),
+    Column(
+        "drag",
+        "drag",
+        COEFFICIENT,
+        _in(TableName.DRAG),
+        "the difference of the two; + means that the metric named first drags the other along",
+    ),
+    _q_value("drag_q", "the drag", _in(TableName.DRAG)),
+    Column("repeats", "repeats", COUNT_OR_BLANK, _in(TableName.CONSISTENCY), "how often a question was asked, at most"),
+    Column("same_score", "same score", SHARE, _in(TableName.CONSISTENCY), "the share of questions with the same answer every time"),
+    Column(
+        "same_justification",
+        "same justification",
+        SHARE,
+        _in(TableName.CONSISTENCY),
+        "the share of questions with the same justification every time",
+    ),
+    Column(
+        "entropy_bits",
+        "entropy in bits",
+        COEFFICIENT,
+        _in(TableName.CONSISTENCY),
+        "how much the answers to one question vary; 0 means not at all",
+    ),
+    Column(
+        "slope",
+        "slope in points",
+        POINTS,
+        _in(TableName.TRENDS),
+        "the change of agreement for one unit of temperature, in percentage points",
+    ),
+    _q_value("slope_q", "the slope", _in(TableName.TRENDS)),
+    Column("page_l", "Page's L", NUMBER, _in(TableName.TRENDS), "Page's test that agreement falls step by step as the temperature rises"),
+    _q_value("page_q", "Page's L", _in(TableName.TRENDS)),
+    Column("should", "should", TEXT, _in(TableName.PERTURBATIONS), "what the change should do to the score", text=_should),
+    Column("fell", "fell", SHARE, _CHANGED_TEXTS, "the share of pairs in which the score of the changed text is lower"),
+    Column("rose", "rose", SHARE, _CHANGED_TEXTS, "the share of pairs in which it is higher"),
+    Column("stayed", "stayed", SHARE, _in(TableName.PERTURBATIONS), "the share of pairs in which it is the same"),
+    Column(
+        "sensitivity",
+        "sensitivity",
+        COEFFICIENT,
+        _in(TableName.PERTURBATIONS),
+        "how often the original scores above the changed text, ties counting half; at ½ the judge does not see the change",
+    ),
+    Column(
+        "from",
+        "from",
+        TEXT,
+        _in(TableName.PERTURBATIONS),
+        "what sensitivity was computed from: the scores, or the expected scores of the token probabilities",
+    ),
+    Column(
+        "achieved",
+        "achieved",
+        TEXT,
+        _in(TableName.PERTURBATIONS),
+        "how far the texts were changed, on average (docs/perturbations.md)",
+        text=_achieved,
+    ),
+    Column("n_below_best", "below best", COUNT_OR_BLANK, _in(TableName.INJECTION), "pairs whose original does not have the best score"),
+    Column(
+        "reached_best",
+        "of these now best",
+        SHARE,
+        _in(TableName.INJECTION),
+        "the share of them in which the changed text has the best score",
+    ),
+    Column(
+        "tau_given_label",
+        "τ given the label",
+        COEFFICIENT,
+        _in(TableName.LENGTH),
+        "Kendall's τ of the judge's score and the number of characters, among texts with the same label",
+    ),
+    _q_value("tau_given_label_q", "τ", _in(TableName.LENGTH)),
+    Column("tau", "τ of the judge", COEFFICIENT, _in(TableName.LENGTH), "the same among all texts"),
+    Column("human_tau", "τ of people", COEFFICIENT, _in(TableName.LENGTH), "the same of the annotators' scores, among all texts"),
+    Column(
+        "too_short",
+        "too short",
+        COUNT_OR_BLANK,
+        _in(TableName.JUSTIFICATION_LANGUAGE),
+        "justifications too short to identify their language",
+    ),
+    Column(
+        "in_asked_language",
+        "as asked",
+        SHARE,
+        _in(TableName.JUSTIFICATION_LANGUAGE),
+        "the share of justifications in the language that was asked for",
+    ),
+    Column(
+        "other_languages",
+        "other languages",
+        NAMED_COUNTS,
+        _in(TableName.JUSTIFICATION_LANGUAGE),
+        "the languages of the others, and how many",
+    ),
+)
+"""The columns that only ablations have, in the order in which tables show them. Agreement in ablations has the columns of other tables."""

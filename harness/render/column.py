@@ -1,0 +1,189 @@
+"""What a column is: its heading, the format of its values, the tables that it stands in, and its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum, auto
+from typing import Any
+
+from harness.render.numbers import (
+    UNDEFINED,
+    Interval,
+    class_shares,
+    coefficient,
+    counts_by_name,
+    difference,
+    percent,
+    probability,
+)
+from harness.text import terminal_safe
+
+Row = Mapping[str, Any]
+"""A flat row: every number under its name, its interval under `<name>_ci`."""
+EMPTY = ("", UNDEFINED)
+"""Texts that say nothing. A column is left out of a table where every row has one of them."""
+INTERVAL_HEADING = "[95 %]"
+NO_INTERVAL, FEW_RARE_CASES = "†", "‡"
+SIGNS = {
+    NO_INTERVAL: "too few independent texts for an interval",
+    FEW_RARE_CASES: "a class is expected in fewer than 15 items, so the intervals may be too narrow",
+    UNDEFINED: "undefined (--json gives the reason)",
+}
+"""What signs beside and in place of numbers mean."""
+
+
+class TableName(StrEnum):
+    """The tables that columns stand in. Ablations have a member for each section, and for each second table of a section."""
+
+    REPORT = auto()  # a run in the terminal, in Markdown and LaTeX
+    REPORT_WIDE = auto()  # columns that Markdown and LaTeX add to it
+    ANSWER = auto()  # the lines of an answer on a page
+    COMPARISON = auto()
+    SYSTEMS = auto()
+    AGREEMENT_LEVELS = auto()
+    LABELS = auto()
+    SEALED = auto()
+    STANDINGS = auto()
+    OVERALL = auto()
+    VARIANTS = auto()
+    FEW_SHOT = auto()
+    SCORE_POSITION = auto()
+    METRIC_ORDER = auto()
+    DRAG = auto()
+    CONSISTENCY = auto()
+    TEMPERATURE = auto()
+    TRENDS = auto()
+    PERTURBATIONS = auto()
+    INJECTION = auto()
+    LENGTH = auto()
+    JUSTIFICATION_LANGUAGE = auto()
+
+
+CELL_TABLES = frozenset({TableName.REPORT, TableName.REPORT_WIDE, TableName.ANSWER, TableName.COMPARISON, TableName.SYSTEMS})
+"""The tables whose rows are cells: CSV and Parquet have all their columns."""
+AGREEMENT_ABLATIONS = frozenset({TableName.VARIANTS, TableName.FEW_SHOT, TableName.TEMPERATURE})
+"""The ablations whose rows have agreement with the labels."""
+
+
+@dataclass(frozen=True)
+class ColumnFormat:
+    """How one kind of value is written.
+
+    `csv_type` is its Arrow type in CSV and Parquet. `latex_digits` is siunitx's table-format and `latex_number` the number in it; without
+    digits the values are no numbers, and LaTeX leaves the column out. `unit` stands in LaTeX's heading.
+    """
+
+    text: Callable[[Any, Interval | None], str]
+    csv_type: str = "string"
+    latex_digits: str = ""
+    latex_number: Callable[[float], str] = str
+    unit: str = ""
+
+    @property
+    def numeric(self) -> bool:
+        return bool(self.latex_digits)
+
+
+def _text(value: Any, interval: Interval | None) -> str:
+    return UNDEFINED if value is None else terminal_safe(str(value))
+
+
+def _count(value: int | None, interval: Interval | None) -> str:
+    return UNDEFINED if value is None else str(value)
+
+
+def _integer(value: float) -> str:
+    return f"{value:.0f}"
+
+
+def _one_decimal_of_percent(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+def _three_decimals(value: float) -> str:
+    return f"{value:.3f}"
+
+
+TEXT = ColumnFormat(_text)
+COUNT = ColumnFormat(_count, "int64", "5.0", _integer)
+COUNT_OR_BLANK = ColumnFormat(lambda value, interval: str(value) if value else "", "int64", "5.0", _integer)
+SHARE = ColumnFormat(percent, "double", "3.1", _one_decimal_of_percent, "%")
+POINTS = ColumnFormat(difference, "double", "-3.1", _one_decimal_of_percent, "points")
+COEFFICIENT = ColumnFormat(coefficient, "double", "-1.3", _three_decimals)
+PROBABILITY = ColumnFormat(lambda value, interval: probability(value), "double", "1.3", _three_decimals)
+NUMBER = ColumnFormat(lambda value, interval: UNDEFINED if value is None else f"{value:g}", "double", "5.1", lambda value: f"{value:.1f}")
+CLASS_SHARES = ColumnFormat(lambda value, interval: class_shares(value))
+NAMED_COUNTS = ColumnFormat(lambda value, interval: counts_by_name(value))
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the registry.
+
+    Args:
+        name: the name of its value in JSON and CSV, and in the rows that it is read from.
+        heading: what stands above it; ` [95 %]` is added where it has intervals.
+        format: how its values are written.
+        tables: where it stands.
+        legend: what it means, without the heading and the full stop.
+        value: reads its value from a row; by default `row[name]`.
+        text: writes a row's cell, where the format alone cannot.
+        signs: whether `†` and `‡` stand beside its numbers.
+        interval: whether it has an interval, in the row under `<name>_ci`.
+        no_interval_in: tables that have no room for its interval.
+        same_as: the column that it often repeats; where all rows of a table show the same in both, only that one is shown.
+        latex: whether LaTeX has it.
+        key: whether it names the row.
+    """
+
+    name: str
+    heading: str
+    format: ColumnFormat
+    tables: frozenset[TableName]
+    legend: str
+    value: Callable[[Row], Any] | None = None
+    text: Callable[[Row], str] | None = None
+    signs: bool = False
+    interval: bool = True
+    no_interval_in: frozenset[TableName] = frozenset()
+    same_as: str = ""
+    latex: bool = True
+    key: bool = False
+
+    def value_of(self, row: Row) -> Any:
+        return self.value(row) if self.value else row.get(self.name)
+
+    def interval_of(self, row: Row, tables: Iterable[TableName] = ()) -> Interval | None:
+        """The ends of its interval in a row; None without one, and in tables that do not show it."""
+        return row.get(f"{self.name}_ci") if self.interval and not self.no_interval_in.intersection(tables) else None
+
+    def cell_text(self, row: Row, tables: Iterable[TableName] = ()) -> str:
+        """A row's text in this column."""
+        if self.text:
+            return self.text(row)
+        text = self.format.text(self.value_of(row), self.interval_of(row, tables))
+        return f"{text}{_signs(row, self.name)}" if self.signs else text
+
+    def sort_key(self, row: Row) -> float | None:
+        """What a page sorts the row by: a number, or the sum of counts; None: by its text."""
+        value = self.value_of(row)
+        if self.format is NAMED_COUNTS and value is not None:
+            return float(sum(value.values()))
+        return float(value) if isinstance(value, (int, float)) else None
+
+    @property
+    def legend_line(self) -> str:
+        return f"{self.heading}: {self.legend}."
+
+
+def _signs(row: Row, name: str) -> str:
+    signs = [NO_INTERVAL] if row.get(f"{name}_ci", ()) is None else []  # a row without the name is not of cells
+    if row.get("few_rare_cases") and row.get("n_ref"):
+        signs.append(FEW_RARE_CASES)
+    return "".join(f" {sign}" for sign in signs)
+
+
+def in_tables(*tables: TableName) -> frozenset[TableName]:
+    """The tables of a column."""
+    return frozenset(tables)
