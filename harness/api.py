@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness import analyse
+from harness import analyse, decide
 from harness.content import Library
 from harness.data import Dataset, load_folder
 from harness.engines import Settings
@@ -72,32 +72,35 @@ def run(
     return run_spec(spec, Path(out), watcher or Quiet(may_send=may_send), settings)
 
 
-def report(result: RunResult) -> analyse.Report:
+def report(result: RunResult, decision: decide.DecisionOptions | None = None) -> decide.Report:
     """Return the numbers of a run: verdicts, cells that pool tasks, cells by task. Asks no judge; equal stores give equal reports.
+
+    `decision` has the thresholds of the verdicts; without it they have their defaults.
 
     The report is kept in the run's folder and read from there as long as everything that it was computed from is the same.
     """
+    decision = decision or decide.DecisionOptions()
     try:
-        made_of = _report_inputs(result)
+        made_of = _report_inputs(result, decision)
     except OSError:  # the run's folder is gone, but its numbers are in memory
-        return _compute_report(result)
+        return _compute_report(result, decision)
     kept = kept_report(result.derived, made_of)
     if kept is not None:
         with suppress(msgspec.MsgspecError):
-            return msgspec.json.decode(kept, type=analyse.Report)
-    computed = _compute_report(result)
+            return msgspec.json.decode(kept, type=decide.Report)
+    computed = _compute_report(result, decision)
     keep_report(result.derived, made_of, msgspec.json.encode(computed))
     return computed
 
 
-def _report_inputs(result: RunResult) -> str:
+def _report_inputs(result: RunResult, decision: decide.DecisionOptions) -> str:
     """The hash of everything that a report is computed from, the code included."""
     digest = hashlib.sha256(_code_hash().encode())
     data, training = result.prepared.data, result.prepared.training
     inputs = (
         (result.name, result.protocol, data.sha256, data.sealed, training.sha256, training.id),
         (sha256_of(result.derived / "judgments.parquet"), result.answers, result.realised, sorted(result.absent.items())),
-        (_unreviewed(result), _unreviewed_instructions(result)),
+        (_unreviewed(result), _unreviewed_instructions(result), str(decision)),
     )
     digest.update(msgspec.json.encode(inputs, order="sorted"))
     return digest.hexdigest()
@@ -114,9 +117,9 @@ def _code_hash() -> str:
     return digest.hexdigest()
 
 
-def _compute_report(result: RunResult) -> analyse.Report:
+def _compute_report(result: RunResult, decision: decide.DecisionOptions) -> decide.Report:
     protocol = result.protocol
-    return analyse.report(
+    return decide.report(
         result.name,
         protocol,
         result.judgments,
@@ -129,6 +132,7 @@ def _compute_report(result: RunResult) -> analyse.Report:
         left_out=result.answers.left_out,
         realised=result.realised,
         absent=result.absent,
+        decision=decision,
     )
 
 
@@ -185,7 +189,8 @@ def compare(
     recipe: str | None = None,
     out: Path | str = "results",
     seed: int = 0,
-) -> analyse.Comparison:
+    decision: decide.DecisionOptions | None = None,
+) -> decide.DecidedComparison:
     """Compare recorded judgments with labels, like `harness compare`.
 
     Args:
@@ -200,13 +205,15 @@ def compare(
         card: the dataset card of data folders that are given as paths; `recipe` is its former name.
         out: the results folder of runs that are given as names.
         seed: for the bootstrap.
+        decision: the thresholds of the verdicts; without it they have their defaults.
 
     Raises:
         UsageError: for unknown names, and for sources without labels or judgments.
         ContentError, StoreError: if a source cannot be read.
     """
     options = compare_options(judges, by, annotators, majority, level, where, versus, seed)
-    return analyse.compare([opened.recording for opened in open_sources(sources, _card(card, recipe), Path(out))], options)
+    opened = open_sources(sources, _card(card, recipe), Path(out))
+    return decide.compare([source.recording for source in opened], options, decision or decide.DecisionOptions())
 
 
 def compare_options(

@@ -54,6 +54,7 @@ class Signature(_SignatureText, frozen=True):
     harness: str  # version of this program
     annotators: str = ""  # annotators that an item needs: `3`, `2+`; empty: two or more, or one if no item has two
     reask: str = "none"  # which answers were requested again
+    decide: str = ""  # the thresholds of the verdicts
 
 
 class ComparisonSignature(_SignatureText, frozen=True):
@@ -73,6 +74,7 @@ class ComparisonSignature(_SignatureText, frozen=True):
     seed: int
     resamples: int
     harness: str
+    decide: str = ""  # the thresholds of the verdicts
 
 
 def _text(value: object) -> str:

@@ -7,9 +7,12 @@ import importlib
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from harness.decide import DecisionOptions
 
 
 def command(commands: Any, name: str, target: str, text: str) -> argparse.ArgumentParser:
@@ -157,3 +160,46 @@ def prices_flag(parser: Any) -> None:
 
 def json_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
+
+
+def by_task_flag(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--by-task", action="store_true", help="also show the numbers of each metric and task in the terminal")
+
+
+DECISION_FLAGS: dict[str, tuple[str, type[int] | type[float] | tuple[str, ...], str]] = {
+    "margin": ("--margin", float, "a judge may agree with people this much less than they agree with each other (default: 0.1)"),
+    "alpha": ("--alpha", float, "the chance of a false 'use' among all cells of a family (default: 0.05)"),
+    "correction": (
+        "--correction",
+        ("holm", "by"),
+        "how p-values of many cells are corrected (default: holm)",
+    ),
+    "family": ("--family", ("judge", "all"), "correct over the cells of one judge and condition, or of all (default: judge)"),
+    "agreement": ("--agreement", ("exact", "distance"), "classes agree if equal, or the more the closer they are (default: exact)"),
+    "items": ("--min-items", int, "fewer texts with two annotators are too few (default: 30)"),
+    "groups": ("--min-groups", int, "fewer independent texts are too few (default: 20)"),
+    "coverage": ("--min-coverage", float, "'use' needs a readable score for this share of texts (default: 0.95)"),
+    "least_coverage": ("--least-coverage", float, "below this share a judge fails too often (default: 0.8)"),
+    "gain": ("--min-gain", float, "'use corrected' needs this many effective labels for each label (default: 1.1)"),
+    "power": ("--power", float, "the power of the number of labels that are needed (default: 0.8)"),
+    "epsilon": ("--epsilon", float, "the discount of the alternative annotator test (default: 0.15)"),
+}
+"""The thresholds of verdicts: the field of `DecisionOptions`, its flag, its type or choices, and its help."""
+
+
+def decision_flags(parser: argparse.ArgumentParser) -> None:
+    """Add a flag for each threshold of the verdicts; their defaults are those of `DecisionOptions`, which takes time to import."""
+    shown = parser.add_argument_group("thresholds of the verdicts (docs/decisions.md)")
+    for name, (flag, kind, text) in DECISION_FLAGS.items():
+        if isinstance(kind, tuple):
+            shown.add_argument(flag, dest=f"decide_{name}", choices=kind, help=text)
+        else:
+            shown.add_argument(flag, dest=f"decide_{name}", type=kind, metavar="N", help=text)
+
+
+def decision_options(arguments: argparse.Namespace) -> DecisionOptions:
+    """The thresholds that the flags of `decision_flags` say. Raises UsageError for values that make no sense."""
+    from harness.decide import DecisionOptions
+
+    given = {name: getattr(arguments, f"decide_{name}") for name in DECISION_FLAGS}
+    return DecisionOptions(**{name: value for name, value in given.items() if value is not None})

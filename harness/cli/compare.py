@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness import analyse, api
-from harness.cli.arguments import page_path
+from harness import api, decide
+from harness.cli.arguments import DECISION_FLAGS, decision_options, page_path
 from harness.errors import UsageError
 
 
@@ -19,6 +19,7 @@ def compare(arguments: argparse.Namespace) -> int:
 
     page = page_path(arguments.html)
     versus = _pair(arguments.versus, "--versus judge=NAME") if arguments.versus else None
+    decision = decision_options(arguments)
     options = api.compare_options(
         arguments.judge,
         arguments.by,
@@ -31,7 +32,7 @@ def compare(arguments: argparse.Namespace) -> int:
     )
     with working("comparing"):
         sources = api.open_sources(arguments.sources, arguments.card, arguments.out)
-        comparison = analyse.compare([source.recording for source in sources], options)
+        comparison = decide.compare([source.recording for source in sources], options, decision)
     if arguments.figure:
         from harness.render.figures import draw_by_agreement
 
@@ -57,7 +58,7 @@ def compare(arguments: argparse.Namespace) -> int:
     else:
         from harness.render.comparison import render_comparison, show
 
-        show(render_comparison(comparison, distributions=arguments.distributions), comparison.signature)
+        show(lambda narrow: render_comparison(comparison, distributions=arguments.distributions, narrow=narrow), comparison.signature)
     return 0
 
 
@@ -69,6 +70,9 @@ def _command(arguments: argparse.Namespace) -> str:
     for name, default in (("annotators", None), ("card", None), ("majority", "drop"), ("level", "item"), ("versus", None), ("seed", 0)):
         if getattr(arguments, name) != default:
             words += [f"--{name}", str(getattr(arguments, name))]
+    for name, (flag, _, _) in DECISION_FLAGS.items():
+        if (value := getattr(arguments, f"decide_{name}")) is not None:
+            words += [flag, str(value)]
     if arguments.by:
         words += ["--by", ",".join(arguments.by)]
     return shlex.join(words)
@@ -93,7 +97,7 @@ def check_labels(arguments: argparse.Namespace) -> int:
     else:
         from harness.render.comparison import render_label_check, show
 
-        show(render_label_check(check), check.signature)
+        show(lambda narrow: render_label_check(check), check.signature)
     return 0
 
 

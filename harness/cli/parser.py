@@ -9,8 +9,10 @@ from typing import Any
 from harness.cli import board_parser
 from harness.cli.arguments import (
     base_url,
+    by_task_flag,
     command,
     content_flag,
+    decision_flags,
     group,
     json_flag,
     names,
@@ -154,6 +156,7 @@ def _run(commands: Any) -> None:
     out_flag(p)
     p.add_argument("--dry-run", action="store_true", help="show calls, tokens, cost and one prompt of each kind; ask no judge")
     p.add_argument("--yes", action="store_true", help="send the texts of --data to the endpoint without asking for consent")
+    by_task_flag(p)
     json_flag(p)
 
 
@@ -161,6 +164,8 @@ def _report(commands: Any) -> None:
     p = command(commands, "report", "run:report", "rebuild a run's report from the store, without asking a judge")
     p.add_argument("run", nargs="?", metavar="RUN", help="a run's name, or the beginning of one name (default: the latest run)")
     p.add_argument("--figures", action="store_true", help="write the report's figures to the run's folder (needs the extra 'figures')")
+    decision_flags(p)
+    by_task_flag(p)
     form = p.add_argument_group("output").add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
     form.add_argument("--csv", action="store_true", help="print CSV, unrounded")
@@ -339,6 +344,7 @@ def _compare(commands: Any) -> None:
         "--versus", metavar="KEY=NAME", help="add paired differences from one judge, variant, temperature or source: judge=gpt-4o"
     )
     how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed for the bootstrap (default: 0)")
+    decision_flags(p)
     out_flag(p)
     shown = p.add_argument_group("output")
     shown.add_argument("--distributions", action="store_true", help="show class shares where annotators agree fully, partly or not at all")

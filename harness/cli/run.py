@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from harness.analyse import Report
 from harness.api import report as make_report
-from harness.cli.arguments import page_path
+from harness.cli.arguments import decision_options, page_path
+from harness.decide import DecisionOptions, Report
 from harness.engines import Cluster, Limits, Settings, check_engine
 from harness.errors import IncompleteRun, UsageError
 from harness.runs import (
@@ -40,9 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
         result = run_spec(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
     except IncompleteRun as err:
         if err.result is not None:  # show the answers first, then the error with what is missing
-            show(err.result, as_json=arguments.json)
+            show(err.result, as_json=arguments.json, by_task=arguments.by_task)
         raise
-    show(result, as_json=arguments.json)
+    show(result, as_json=arguments.json, by_task=arguments.by_task)
     return 0
 
 
@@ -102,7 +102,8 @@ def report(arguments: argparse.Namespace) -> int:
     page_path(arguments.html)  # a wrong name is refused before anything that takes time
     result = reopen(arguments.run or known[-1], arguments.out)
     form = next((name for name in ("md", "csv", "latex") if getattr(arguments, name)), None)
-    shown = show(result, as_json=arguments.json, quiet=arguments.html is not None or form is not None)
+    quiet = arguments.html is not None or form is not None
+    shown = show(result, as_json=arguments.json, quiet=quiet, by_task=arguments.by_task, decision=decision_options(arguments))
     if page := page_path(arguments.html, result.folder / "report.html"):
         from harness.render.html import report_page
         from harness.tables import write_atomic
@@ -137,13 +138,15 @@ def _as_text(report: Report, form: str) -> str:
     return report_csv(report)
 
 
-def show(result: RunResult, *, as_json: bool, quiet: bool = False) -> Report:
-    """Write the run's derived files, print its report (unless `quiet`) and return it."""
+def show(
+    result: RunResult, *, as_json: bool, quiet: bool = False, by_task: bool = False, decision: DecisionOptions | None = None
+) -> Report:
+    """Write the run's derived files, print its report (unless `quiet`) and return it; `by_task` shows more, `decision` has thresholds."""
     from harness.render.ablations import print_ablations
     from harness.render.files import write_files
     from harness.render.terminal import print_report
 
-    report = make_report(result)
+    report = make_report(result, decision)
     if writable := result.derived == result.folder:
         write_files(result.folder, report)
     if quiet:
@@ -155,7 +158,7 @@ def show(result: RunResult, *, as_json: bool, quiet: bool = False) -> Report:
 
         print_sealed(report)
     else:
-        print_report(report)
+        print_report(report, by_task=by_task)
         print_ablations(report.ablations)
     if not as_json:
         files = f"files: {result.folder}" if writable else f"{result.folder} is read-only; its files were not updated"

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from harness.analyse import CompareOptions, Comparison, Recording, compare_laid_out, lay_out
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
+from harness.signature import ComparisonSignature
 
 
 class DecidedComparison(Comparison, frozen=True, kw_only=True):
@@ -31,4 +34,6 @@ def compare(sources: Sequence[Recording], options: CompareOptions, decision: Dec
     laid_out = lay_out(sources, options)
     compared = compare_laid_out(laid_out, options)
     made = verdicts_laid_out(laid_out, options, decision) if options.level == "item" else ()
-    return DecidedComparison(**{name: getattr(compared, name) for name in Comparison.__struct_fields__}, verdicts=made)
+    signature = msgspec.structs.replace(ComparisonSignature.parse(compared.signature), decide=str(decision) if made else "")
+    fields = {name: getattr(compared, name) for name in Comparison.__struct_fields__}
+    return DecidedComparison(**(fields | {"signature": str(signature), "verdicts": made}))

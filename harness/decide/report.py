@@ -27,7 +27,7 @@ from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts
 from harness.judges import traits_of
-from harness.model import RealisedPerturbation, Score
+from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.runs import RunProtocol
 
 SCHEMA_VERSION = 3
@@ -100,7 +100,7 @@ def report(
         title=protocol.title,
         constructed_labels=protocol.constructed,
         unreviewed=tuple(unreviewed),
-        signatures={identity.name: str(signature(protocol, identity)) for identity in protocol.identities},
+        signatures={identity.name: _signature(protocol, identity, decision if comparable else None) for identity in protocol.identities},
         ci_method=CI_METHOD,
         summaries=summaries(by_metric, pooled),
         verdicts=verdicts([source], rule, decision) if comparable else (),
@@ -114,6 +114,10 @@ def report(
         ablations=ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {},
         sealed=covered(judgments, data) if data.sealed else (),
     )
+
+
+def _signature(protocol: RunProtocol, identity: JudgeIdentity, decision: DecisionOptions | None) -> str:
+    return str(msgspec.structs.replace(signature(protocol, identity), decide=str(decision) if decision else ""))
 
 
 def _few_shot(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:

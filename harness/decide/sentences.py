@@ -172,6 +172,20 @@ def missing_tests(one: CellTests, options: DecisionOptions) -> tuple[str, ...]:
     return tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)
 
 
+_SHOWN = {ONE_CLASS: "constant", FAILS: "failures", WORSE: "worse", BASE_WORSE: "base_worse"}
+
+
+def obstacles(
+    one: CellTests, decision: Decision, controls: Controls | None, tested: TestedCell, options: DecisionOptions
+) -> tuple[str, ...]:
+    """What stands against `use`, as short names: what is shown against the judge, else the tests that it does not pass."""
+    if decision.verdict == "use" or controls == "passes":
+        return ()
+    if controls == "fails":
+        return ("base_worse",) if tested.q_base_worse <= options.alpha else ("constant",)
+    return (_SHOWN[decision],) if decision in _SHOWN else missing_tests(one, options)
+
+
 def _of_hundred(share: float) -> str:
     return "none" if math.isnan(share) else f"{100 * share:.3g}"
 

@@ -15,7 +15,7 @@ from harness.decide.cell_tests import CellTests, cell_tests
 from harness.decide.more_labels import MORE_THAN, labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import Controls, Decision, TestedCell, VerdictName, decide, has_enough, passes_controls
-from harness.decide.sentences import missing_tests, not_for, reasons, sentence
+from harness.decide.sentences import not_for, obstacles, reasons, sentence
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.arrays import Floats
 from harness.stats.noninferiority import guarded_bound
@@ -45,8 +45,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         gain: effective labels per label if many further texts are judged.
         leniency: judge minus mean label in points.
         not_for: what the verdict does not cover.
-        missing: the tests of `use` that are not passed: `people`, `baseline`, `coverage`, `cells` (each alone, but not among so many
-            cells), or `labels`.
+        obstacles: what stands against `use`: shown are `worse` (than people), `base_worse` (than the baseline), `constant` (one class for
+            everything) or `failures`; not shown are `people`, `baseline`, `coverage`, or `cells` (each alone, but not among so many
+            cells); `labels` are too few.
         reasons: the same as clauses of the sentence.
         settings: all thresholds.
     """
@@ -77,7 +78,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     gain: float | None
     leniency: float | None
     not_for: tuple[str, ...]
-    missing: tuple[str, ...]
+    obstacles: tuple[str, ...]
     reasons: tuple[str, ...]
     settings: str
 
@@ -161,9 +162,10 @@ def _corrected(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats, flo
 
 def _tested(one: CellTests, corrected: _Corrected | None = None) -> TestedCell:
     q = corrected or _Corrected(1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
-    values = {name: 1.0 if math.isnan(getattr(q, name)) else getattr(q, name) for name in ("q_use", "q_worse", "q_base_worse")}
-    shared = {name: getattr(one, name) for name in ("labels", "n", "groups", "one_class", "coverage", "coverage_upper", "sampling", "gain")}
-    return TestedCell(**shared, **values)
+    q_use, q_worse, q_base_worse = (1.0 if math.isnan(value) else value for value in (q.q_use, q.q_worse, q.q_base_worse))
+    return TestedCell(
+        one.labels, one.n, one.groups, one.one_class, one.coverage, one.coverage_upper, q_use, q_worse, q_base_worse, one.sampling, one.gain
+    )
 
 
 def _verdict(one: CellTests, corrected: _Corrected, family: int, options: DecisionOptions) -> Verdict:
@@ -201,7 +203,7 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         gain=number(one.gain) if math.isfinite(one.gain) else None,
         leniency=number(one.leniency),
         not_for=not_for(one, decision),
-        missing=() if decision.verdict == "use" or controls == "passes" else missing_tests(one, options),
+        obstacles=obstacles(one, decision, controls, tested, options),
         reasons=missing,
         settings=str(options),
     )

@@ -27,6 +27,7 @@ from harness.render.column import (
 )
 from harness.render.column import in_tables as _in
 from harness.render.numbers import UNDEFINED, class_shares
+from harness.render.verdict_columns import VERDICT_COLUMNS
 
 _RUN = _in(TableName.REPORT, TableName.ANSWER)
 _LEAVE_ONE_OUT = _in(TableName.REPORT_WIDE, TableName.ANSWER, TableName.STANDINGS)
@@ -376,6 +377,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("no_majority", "no majority", COUNT, _in(TableName.LABELS), "items without a unique commonest label"),
     Column("distribution_labels", "label shares", CLASS_SHARES, _in(TableName.LABELS), "how often each score was given, in percent"),
     *ABLATION_COLUMNS,
+    *VERDICT_COLUMNS,
 )
 """Every column, in the order in which tables show them."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -10,17 +10,19 @@ from rich.text import Text
 
 from harness.analyse import LABELS_BY, POOLED, Cell, Comparison, LabelCheck
 from harness.content.tags import autonym, english_name
+from harness.decide import DecidedComparison
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
-from harness.render.terminal import dim_lines, filled_table
+from harness.render.terminal import WIDE, dim_lines, filled_table, verdict_table
 from harness.render.text_table import TextTable, cell_row, tabulate, varying_keys
+from harness.render.verdicts import verdict_tables
 from harness.text import terminal_safe
 
 _MOST_EXAMPLES = 8  # of what is odd in a label set
 _PIPE_WIDTH = 200  # of output that no terminal shows: nothing is cut there
 
 
-def render_comparison(comparison: Comparison, *, distributions: bool = False) -> RenderableType:
+def render_comparison(comparison: Comparison, *, distributions: bool = False, narrow: bool = False) -> RenderableType:
     """All cells, language by language; with `distributions`, also the class shares by agreement of the annotators."""
     parts: list[RenderableType] = []
     legend: dict[str, None] = {}
@@ -32,7 +34,18 @@ def render_comparison(comparison: Comparison, *, distributions: bool = False) ->
             shares = _shares_by_agreement(comparison, language)
             parts += [Text(""), filled_table(shares, title="class shares by agreement")]
             legend |= dict.fromkeys(shares.legend)
-    return Group(*parts, dim_lines((*legend, *map(terminal_safe, comparison.notes))))
+    parts.append(dim_lines((*legend, *map(terminal_safe, comparison.notes))))
+    return Group(*parts, *_verdicts(comparison, narrow))
+
+
+def _verdicts(comparison: Comparison, narrow: bool) -> Iterator[RenderableType]:
+    """What each judge may be used for: the end of a comparison, which is what a reader sees first."""
+    legend: dict[str, None] = {}
+    for name, table in verdict_tables(comparison.verdicts if isinstance(comparison, DecidedComparison) else (), wide=not narrow):
+        yield Text(f"\nVerdicts{f': {name}' if name else ''}", style="bold cyan")
+        yield verdict_table(table, narrow)
+        legend |= dict.fromkeys(table.legend)
+    yield dim_lines(legend)
 
 
 def comparison_table(comparison: Comparison, cells: Sequence[Cell], *, first_keys: Sequence[str] = ()) -> TextTable:
@@ -115,10 +128,13 @@ def _more(count: int, what: str) -> Iterator[str]:
         yield f"… and {count - _MOST_EXAMPLES} more {what} (--json has all)"
 
 
-def show(body: RenderableType, signature: str, console: Console | None = None) -> None:
-    """Print to stdout; a pipe gets a generous width instead of cut columns. The signature is one line, to be copied whole."""
+def show(body: Callable[[bool], RenderableType], signature: str, console: Console | None = None) -> None:
+    """Print to stdout; a pipe gets a generous width instead of cut columns. The signature is one line, to be copied whole.
+
+    `body` is told whether the terminal is narrow.
+    """
     console = console or Console()
     if not console.is_terminal:
         console = Console(width=_PIPE_WIDTH)
-    console.print(body)
+    console.print(body(console.width < WIDE))
     console.print(Text(f"signature  {terminal_safe(signature)}", style="dim"), soft_wrap=True)

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from harness.analyse import Cell, Report
+from harness.analyse import Cell
+from harness.decide import Report
 from harness.render.column import CELL_TABLES
 from harness.render.columns import columns_in
 from harness.render.text_table import cell_row

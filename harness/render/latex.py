@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from harness.analyse import Cell, Comparison, Report
+from harness.analyse import Cell, Comparison
+from harness.decide import Report
 from harness.render.column import Column, Row, TableName
 from harness.render.columns import columns_in, legend_lines
 from harness.render.numbers import UNDEFINED

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from harness.analyse import Report
 from harness.content.tags import autonym, english_name
+from harness.decide import Report
 from harness.render.ablations import ablation_legend, shown_ablations
 from harness.render.column import TableName
 from harness.render.columns import columns_in
@@ -48,10 +48,10 @@ def _row(texts: Iterable[str]) -> str:
 
 
 def report_markdown(report: Report) -> str:
-    """The whole report: for each language the answer in words and its table, then the ablations, the legend, notes and signatures."""
+    """The whole report: for each language the verdicts in words and its table, then the ablations, the legend, notes and signatures."""
     lines = [f"# {escape(report.title)}", "", f"Run {escape(report.run)}.", ""]
     legend: dict[str, None] = {}
-    for language in dict.fromkeys(verdict.language for verdict in report.verdicts):
+    for language in dict.fromkeys(summary.language for summary in report.summaries):
         lines += _language(report, language, legend)
     ablations = shown_ablations(report.ablations)
     for section in ablations:
@@ -77,11 +77,12 @@ def _language(report: Report, language: str, legend: dict[str, None]) -> Iterato
         yield from ("No native reader has reviewed these texts.", "")
     if language in report.unreviewed_instructions:
         yield from ("No native reader has reviewed the own-language instructions.", "")
-    for verdict in report.verdicts:
-        if verdict.language == language:
-            condition = f" ({condition_of(verdict)})" if len(report.verdicts) > 1 else ""
-            yield from (f"**{escape(verdict.sentence)}** {escape(agreement_sentence(verdict) + condition)}", "")
-            rows = [cell_row(cell) for cell in (*report.by_metric, *report.cells) if belongs(cell, verdict)]
+    for summary in report.summaries:
+        if summary.language == language:
+            condition = f" ({condition_of(summary)})" if len(report.summaries) > 1 else ""
+            verdicts = [f"- {escape(verdict.sentence)}" for verdict in report.verdicts if belongs(verdict, summary)]
+            yield from (*verdicts, "", escape(agreement_sentence(summary) + condition), "")
+            rows = [cell_row(cell) for cell in (*report.by_metric, *report.cells) if belongs(cell, summary)]
             table = tabulate(rows, columns_in(*_REPORT), ("metric", "task"))
             legend |= dict.fromkeys(table.legend)
             yield from (*markdown_table(table), "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from harness.analyse import Report
 from harness.content.tags import english_name
+from harness.decide import Report
 from harness.render.column import TableName
 from harness.render.columns import columns_in
 from harness.render.terminal import dim_lines, filled_table

@@ -12,16 +12,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.analyse import POOLED, Cell, Report, Verdict
+from harness.analyse import POOLED, Cell, LanguageSummary
 from harness.content.tags import autonym, english_name
-from harness.judges import traits_of
+from harness.decide import Report, Verdict
 from harness.render.column import INTERVAL_HEADING, TableName
 from harness.render.columns import columns_in
 from harness.render.numbers import difference, percent
 from harness.render.text_table import TextTable, cell_row, key_text, tabulate
+from harness.render.verdicts import verdict_tables
 from harness.text import terminal_safe
 
-_WIDE = 120  # columns in which a table needs no line breaks inside intervals
+WIDE = 120  # columns in which a table needs no line breaks inside intervals
 _PIPE_WIDTH = 160  # of output that no terminal shows
 _NAME_WIDTH = 24
 _HEADING_WIDTH = 13  # headings up to this width stay on one line
@@ -78,55 +79,73 @@ def dim_lines(lines: Iterable[str]) -> RenderableType:
     return Padding(Text("\n".join(lines), style="dim"), (1, 0, 0, 0))
 
 
-def render_report(report: Report, *, by_task: bool = True, narrow: bool = False) -> RenderableType:
-    """The whole report: for each language the answer in words and its table, then the legend and notes. `narrow`: for 80 columns."""
-    parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold")]
+def render_report(report: Report, *, by_task: bool = False, narrow: bool = False) -> RenderableType:
+    """The whole report: the verdicts, a sentence for each language, the legend and notes.
+
+    `by_task` adds a table for each language, metric by metric and task by task; `narrow` is for 80 columns.
+    """
+    parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text("")]
     legend: dict[str, None] = {}
-    for language in dict.fromkeys(verdict.language for verdict in report.verdicts):
-        parts.append(_language_heading(report, language))
-        for verdict in report.verdicts:
-            if verdict.language == language:
-                cells = [c for c in (*report.by_metric, *(report.cells if by_task else ())) if belongs(c, verdict)]
-                table = _report_table(cells)
-                parts += [_verdict(verdict, len(report.verdicts) > 1), _by_task(table, cells, narrow)]
-                legend |= dict.fromkeys(table.legend)
-    return Group(*parts, dim_lines((*legend, *notes(report))))
+    for name, table in verdict_tables(report.verdicts, wide=not narrow):
+        parts += [*([Text(name, style="bold cyan")] if name else []), verdict_table(table, narrow)]
+        legend |= dict.fromkeys(table.legend)
+    parts += [Text(""), *(_summary_line(summary, len(report.summaries) > 1) for summary in report.summaries)]
+    if by_task:
+        for language in dict.fromkeys(summary.language for summary in report.summaries):
+            parts.append(_language_heading(language))
+            for summary in report.summaries:
+                if summary.language == language:
+                    cells = [c for c in (*report.by_metric, *report.cells) if belongs(c, summary)]
+                    table = _report_table(cells)
+                    parts += [_summary_line(summary, len(report.summaries) > 1), _by_task(table, cells, narrow)]
+                    legend |= dict.fromkeys(table.legend)
+    return Group(*parts, dim_lines((*legend, *_unreviewed(report), *notes(report))))
 
 
-def _language_heading(report: Report, language: str) -> Text:
-    unreviewed = " · texts not reviewed by a native reader" if language in report.unreviewed else ""
-    unreviewed += " · own-language instructions not reviewed by a native reader" if language in report.unreviewed_instructions else ""
-    return Text.assemble("\n", (f"{english_name(language)} · {autonym(language)} ({language})", "bold cyan"), (unreviewed, "dim"))
+def _unreviewed(report: Report) -> Iterator[str]:
+    for languages, what in ((report.unreviewed, "texts"), (report.unreviewed_instructions, "own-language instructions")):
+        if languages:
+            yield f"No native reader has reviewed the {what} in {', '.join(map(english_name, languages))}."
 
 
-def belongs(cell: Cell, verdict: Verdict) -> bool:
-    """Whether a cell is of a verdict's language, judge and condition."""
+def verdict_table(table: TextTable, narrow: bool) -> Table:
+    """Verdicts without colours of their own: words say what they are. Only the last column may be broken."""
+    whole = [heading.name for heading in table.headings if heading.name != "obstacles"]
+    return filled_table(table, unbroken=whole, gap=1 if narrow else 2)
+
+
+def _summary_line(summary: LanguageSummary, show_condition: bool) -> Text:
+    condition = f" ({condition_of(summary)})" if show_condition else ""
+    judge = f"{english_name(summary.language)}, {terminal_safe(summary.judge)}: "
+    return Text.assemble(judge, agreement_sentence(summary).replace("It agrees", "it agrees", 1), (condition, "dim"))
+
+
+def _language_heading(language: str) -> Text:
+    return Text(f"\n{english_name(language)} · {autonym(language)} ({language})", style="bold cyan")
+
+
+def belongs(cell: Cell | Verdict, summary: LanguageSummary) -> bool:
+    """Whether a cell or a verdict is of a summary's language, judge and condition."""
     return (cell["language"], cell["judge"], cell["variant"], cell["temperature"], cell.key.get("top_p")) == (
-        verdict.language,
-        verdict.judge,
-        verdict.variant,
-        verdict.temperature,
-        verdict.top_p,
+        summary.language,
+        summary.judge,
+        summary.variant,
+        summary.temperature,
+        summary.top_p,
     )
 
 
-def agreement_sentence(verdict: Verdict) -> str:
+def agreement_sentence(summary: LanguageSummary) -> str:
     """How often a judge and the baseline agree with the labels over all metrics, and their difference."""
-    apart = "" if verdict.diff is None else f" (judge − baseline: {difference(verdict.diff, verdict.ci)})"
-    agreed = f"It agrees with {percent(verdict.pa_failed_wrong)} of {verdict.n_ref} labels"
-    return f"{agreed}; the baseline with {percent(verdict.baseline)}{apart}."
+    apart = "" if summary.diff is None else f" (judge − baseline: {difference(summary.diff, summary.ci)})"
+    agreed = f"It agrees with {percent(summary.pa_failed_wrong)} of {summary.n_ref} labels"
+    return f"{agreed}; the baseline with {percent(summary.baseline)}{apart}."
 
 
-def condition_of(verdict: Verdict) -> str:
-    """How the judge was asked: `joint, temperature 0.3, top-p 0.9`."""
-    top_p = "" if verdict.top_p is None else f", top-p {verdict.top_p:g}"
-    return terminal_safe(f"{verdict.variant}, temperature {verdict.temperature:g}{top_p}")
-
-
-def _verdict(verdict: Verdict, show_condition: bool) -> Text:
-    condition = f" ({condition_of(verdict)})" if show_condition else ""
-    style = "green" if verdict.usable else "dim" if traits_of(verdict.judge).is_baseline else "bold red"
-    return Text.assemble((terminal_safe(verdict.sentence), style), f" {agreement_sentence(verdict)}", (condition, "dim"))
+def condition_of(summary: LanguageSummary) -> str:
+    """The condition that the judge was asked under: `joint, temperature 0.3, top-p 0.9`."""
+    top_p = "" if summary.top_p is None else f", top-p {summary.top_p:g}"
+    return terminal_safe(f"{summary.variant}, temperature {summary.temperature:g}{top_p}")
 
 
 def _report_table(cells: Sequence[Cell]) -> TextTable:
@@ -174,11 +193,11 @@ def _few_shot_notes(few_shot: Mapping[str, Any]) -> Iterator[str]:
         yield f"No example of {classes} for {gap['metric']} in {gap['language']}/{gap['task']}: no development item has it."
 
 
-def print_report(report: Report, console: Console | None = None) -> None:
+def print_report(report: Report, console: Console | None = None, *, by_task: bool = False) -> None:
     """Print to stdout; a pipe gets a generous width instead of cut columns. Each signature is one line, to be copied whole."""
     console = console or Console()
     if not console.is_terminal:
         console = Console(width=_PIPE_WIDTH)
-    console.print(render_report(report, narrow=console.width < _WIDE))
+    console.print(render_report(report, by_task=by_task, narrow=console.width < WIDE))
     for signature in report.signatures.values():
         console.print(Text(f"signature  {terminal_safe(signature)}", style="dim"), soft_wrap=True)

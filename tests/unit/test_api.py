@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import harness
-from harness import analyse, api
+from harness import api, decide
 from harness.tables import to_json, to_jsonl
 
 ITEMS = [
@@ -47,9 +47,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
     made = Folder(tmp_path)
     compute = api._compute_report
 
-    def count(result: harness.RunResult) -> analyse.Report:
+    def count(result: harness.RunResult, decision: decide.DecisionOptions) -> decide.Report:
         made.computed += 1
-        return compute(result)
+        return compute(result, decision)
 
     monkeypatch.setattr(api, "_compute_report", count)
     return made

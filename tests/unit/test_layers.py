@@ -27,6 +27,7 @@ LAYERS: list[set[str]] = [
     {"engines", "store"},
     {"runs"},
     {"analyse"},
+    {"decide"},
     {"boards"},
     {"render"},
     {"api", "cli", "__main__"},
@@ -146,8 +147,8 @@ def test_every_name_of_the_face_of_runs_is_there() -> None:
     assert set(runs.__all__) == set(runs._MODULES)
 
 
-def test_only_the_analysis_calls_statistics() -> None:
-    assert {one for one, other, _ in steps() if other == "stats"} == {"analyse"}
+def test_only_analysis_and_decisions_call_statistics() -> None:
+    assert {one for one, other, _ in steps() if other == "stats"} == {"analyse", "decide"}
 
 
 def test_only_the_choice_of_an_engine_imports_ray() -> None:

@@ -1,25 +1,26 @@
-"""The answer, language by language: each judge's verdict in words, and a line for each metric."""
+"""The answer, language by language: each judge's verdicts in words, and a line for each metric."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analyse import Cell, Report, Verdict
+from harness.analyse import Cell, LanguageSummary
+from harness.decide import Report, Verdict
 from harness.judges import traits_of
 from harness.render.html.cells import DrawnTable, answer_table, beside_people
 from harness.render.terminal import agreement_sentence, belongs, condition_of
+from harness.render.verdicts import style_of
 
-_UNFOLDED = 2  # verdicts of a language that are not folded away
+_UNFOLDED = 2  # answers of a language that are not folded away
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One verdict: in words, then metric by metric."""
+    """One judge in one language: its verdicts as `(style, sentence)`, then metric by metric."""
 
     name: str
-    sentence: str
-    mood: str
+    verdicts: tuple[tuple[str, str], ...]
     agreement: str
     condition: str
     beside_people: str
@@ -28,7 +29,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class LanguageAnswer:
-    """One language: what no native reader has reviewed, the first verdicts, and those that are folded away."""
+    """One language: what no native reader has reviewed, the first answers, and those that are folded away."""
 
     tag: str
     unreviewed: tuple[str, ...]
@@ -38,9 +39,10 @@ class LanguageAnswer:
 
 @dataclass(frozen=True)
 class JudgedCells:
-    """A verdict with the cells that it rests on, and the name of its judge where there are several."""
+    """One judge in one language: its summary, verdicts and cells, and its name where there are several."""
 
-    verdict: Verdict
+    summary: LanguageSummary
+    verdicts: tuple[Verdict, ...]
     cells: tuple[Cell, ...]
     name: str
     condition: str = ""
@@ -50,11 +52,12 @@ class JudgedCells:
 def answers_of_report(report: Report) -> list[LanguageAnswer]:
     """Every language of a report, in its order."""
     judged = []
-    for verdict in report.verdicts:
-        condition = condition_of(verdict)
-        cells = tuple(cell for cell in report.by_metric if belongs(cell, verdict))
-        shown = condition if len(report.verdicts) > 1 else ""
-        judged.append(JudgedCells(verdict, cells, f"{verdict.judge}, {condition}", shown, report.constructed_labels))
+    for summary in report.summaries:
+        condition = condition_of(summary)
+        cells = tuple(cell for cell in report.by_metric if belongs(cell, summary))
+        verdicts = tuple(verdict for verdict in report.verdicts if belongs(verdict, summary))
+        shown = condition if len(report.summaries) > 1 else ""
+        judged.append(JudgedCells(summary, verdicts, cells, f"{summary.judge}, {condition}", shown, report.constructed_labels))
     unreviewed = {tag: ["No native reader has reviewed these texts."] for tag in report.unreviewed}
     for tag in report.unreviewed_instructions:
         unreviewed.setdefault(tag, []).append("No native reader has reviewed the own-language instructions.")
@@ -62,40 +65,31 @@ def answers_of_report(report: Report) -> list[LanguageAnswer]:
 
 
 def answers_by_language(judged: Sequence[JudgedCells], unreviewed: Mapping[str, Sequence[str]] = {}) -> list[LanguageAnswer]:
-    """Verdicts language by language: judges before baselines. Baselines are folded away, unless there is nothing else."""
+    """Answers language by language: judges before baselines. Baselines are folded away, unless there is nothing else."""
     answers = []
-    for tag in dict.fromkeys(each.verdict.language for each in judged):
-        verdicts = sorted((each for each in judged if each.verdict.language == tag), key=_is_baseline)
-        judges = sum(not _is_baseline(each) for each in verdicts)
-        first = min(_UNFOLDED, judges or len(verdicts))
-        shown = tuple(map(_answer, verdicts))
+    for tag in dict.fromkeys(each.summary.language for each in judged):
+        own = sorted((each for each in judged if each.summary.language == tag), key=_is_baseline)
+        judges = sum(not _is_baseline(each) for each in own)
+        first = min(_UNFOLDED, judges or len(own))
+        shown = tuple(map(_answer, own))
         answers.append(LanguageAnswer(tag, tuple(unreviewed.get(tag, ())), shown[:first], shown[first:]))
     return answers
 
 
 def _is_baseline(judged: JudgedCells) -> bool:
-    return traits_of(judged.verdict.judge).is_baseline
+    return traits_of(judged.summary.judge).is_baseline
 
 
 def _answer(judged: JudgedCells) -> Answer:
-    verdict = judged.verdict
+    verdicts = () if _is_baseline(judged) else judged.verdicts
     return Answer(
         name=judged.name,
-        sentence=verdict.sentence,
-        mood=_mood(judged),
-        agreement=agreement_sentence(verdict),
+        verdicts=tuple((style_of(verdict), verdict.sentence) for verdict in verdicts),
+        agreement=agreement_sentence(judged.summary),
         condition=judged.condition,
         beside_people=beside_people(judged.cells, judged.constructed),
         lines=answer_table(judged.cells),
     )
-
-
-def _mood(judged: JudgedCells) -> str:
-    """The colour of a verdict. One that cannot be told is neither good nor bad."""
-    intervals = [judged.verdict.ci, *(cell.vs_baseline["ci"] for cell in judged.cells)]
-    if _is_baseline(judged) or not any(intervals):
-        return "open"
-    return "good" if judged.verdict.usable else "bad"
 
 
 def answer_legend(answers: Sequence[LanguageAnswer]) -> list[str]:

@@ -20,9 +20,10 @@ from harness.analyse import (
     compare,
     outcomes,
     pooled_differences,
-    verdicts,
+    summaries,
 )
 from harness.content import Library
+from harness.decide import DecidedComparison, Verdict
 from harness.render.comparison import comparison_table, distinguishing_keys
 from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language
 from harness.render.html.browser import Browsed, chosen, items_json
@@ -71,7 +72,7 @@ class _SideTable:
 
 
 def comparison_page(
-    comparison: Comparison, sources: Sequence[tuple[Recording, RunResult | None]], options: CompareOptions, command: str
+    comparison: DecidedComparison, sources: Sequence[tuple[Recording, RunResult | None]], options: CompareOptions, command: str
 ) -> str:
     """One self-contained page of a comparison of `sources`, made with `options` by `command`."""
     names = _distinct([recording.name for recording, _ in sources])
@@ -90,7 +91,7 @@ def comparison_page(
     shares = shares_by_side(cells)
     several = len(sides_of(comparison.cells)) > 1 and options.level == "item"
     side_tables = list(_side_tables(comparison.cells)) if several else []
-    answers = answers_by_language(list(_judged_cells(cells, recordings, options)))
+    answers = answers_by_language(list(_judged_cells(cells, comparison.verdicts, recordings, options)))
     title = f"{' and '.join(names)}: judges beside labels"
     body = render(
         "comparison.html",
@@ -117,16 +118,20 @@ def comparison_page(
     return shell(title, body, scripts=SCRIPTS, data={"items-data": data})
 
 
-def _judged_cells(cells: Sequence[Cell], recordings: Sequence[Recording], options: CompareOptions) -> Iterator[JudgedCells]:
-    """The verdicts of every source, as a run's report has them."""
+def _judged_cells(
+    cells: Sequence[Cell], verdicts: Sequence[Verdict], recordings: Sequence[Recording], options: CompareOptions
+) -> Iterator[JudgedCells]:
+    """The answers of every source, as a run's report has them."""
     sides = sides_of(cells)
     for recording in recordings:
         own = [cell for cell in cells if cell.key.get("source", recording.name) == recording.name]
+        decided = [verdict for verdict in verdicts if verdict.key.get("source", recording.name) == recording.name]
         constructed = recording.data.about.source == "constructed"
-        for verdict in verdicts(own, constructed, pooled_differences(recording, options) if own else {}):
-            mine = tuple(cell for cell in own if belongs(cell, verdict))
+        for summary in summaries(own, pooled_differences(recording, options) if own else {}):
+            mine = tuple(cell for cell in own if belongs(cell, summary))
             name = side_name(side_of(mine[0]), sides)
-            yield JudgedCells(verdict, mine, name, name if len(sides) > 1 else "", constructed)
+            theirs = tuple(verdict for verdict in decided if belongs(verdict, summary))
+            yield JudgedCells(summary, theirs, mine, name, name if len(sides) > 1 else "", constructed)
 
 
 def _sections(answers: bool, side_by_side: bool, squares: bool, shares: bool) -> Iterator[tuple[str, str]]:

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from harness.analyse import Report, of_rule, outcomes, recording
+from harness.analyse import of_rule, outcomes, recording
 from harness.content import Library
+from harness.decide import Report
 from harness.render.ablations import ablation_legend, shown_ablations
 from harness.render.html.answer import answer_legend, answers_of_report
 from harness.render.html.browser import Browsed, chosen, items_json

@@ -9,9 +9,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from harness.analyse import POOLED, CompareOptions, Ranking, compare, gains_over, rank, recording
+from harness.analyse import BY_METRIC, POOLED, CompareOptions, Ranking, compare, gains_over, rank, recording, summaries
 from harness.analyse.pooled import pooled_differences
-from harness.analyse.report import BY_METRIC, verdicts
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
@@ -67,18 +66,18 @@ def tables(data: Dataset, judges: dict[str, Judgments], **more: Any) -> dict[tup
     return {(table.language, table.metric): table for table in found}
 
 
-def test_metrics_are_pooled_as_the_verdicts_of_a_report_pool_them(data: Dataset, answers: Callable[..., Judgments]) -> None:
+def test_metrics_are_pooled_as_the_summaries_of_a_report_pool_them(data: Dataset, answers: Callable[..., Judgments]) -> None:
     judgments = answers(0.7, fails=0.1)
     found = tables(data, {"j": judgments})
     cells = compare([recording(judgments, data, data)], BY_METRIC).cells
     source = recording(judgments, data, data)
-    for verdict in verdicts(cells, constructed=False, pooled=pooled_differences(source, CompareOptions())):
-        assert verdict.diff == pytest.approx(found[verdict.language, POOLED].rows[0].baseline_diff)
-        assert verdict.ci == pytest.approx(found[verdict.language, POOLED].rows[0].baseline_ci)
-        table = found[verdict.language, POOLED]
-        assert table.rows[0].value == pytest.approx(verdict.pa_failed_wrong)
-        assert table.baseline == pytest.approx(verdict.baseline)
-        assert (table.rows[0].n_ref, table.rows[0].n) == (verdict.n_ref, verdict.n)
+    for summary in summaries(cells, pooled=pooled_differences(source, CompareOptions())):
+        assert summary.diff == pytest.approx(found[summary.language, POOLED].rows[0].baseline_diff)
+        assert summary.ci == pytest.approx(found[summary.language, POOLED].rows[0].baseline_ci)
+        table = found[summary.language, POOLED]
+        assert table.rows[0].value == pytest.approx(summary.pa_failed_wrong)
+        assert table.baseline == pytest.approx(summary.baseline)
+        assert (table.rows[0].n_ref, table.rows[0].n) == (summary.n_ref, summary.n)
 
 
 def test_the_table_of_a_metric_says_what_its_cell_says(data: Dataset, answers: Callable[..., Judgments]) -> None:

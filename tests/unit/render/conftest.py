@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.analyse import Cell, Comparison, Report, Verdict
+from harness.analyse import Cell, Comparison, LanguageSummary
 from harness.analyse.cells import NAMES
+from harness.decide import Report, Verdict
 
 KEY: dict[str, Any] = {
     "language": "cs",
@@ -87,37 +88,68 @@ def make_comparison() -> Callable[..., Comparison]:
     return make
 
 
+VERDICT: dict[str, Any] = {
+    "verdict": "do not use",
+    "reason": "shown worse than people by more than the margin",
+    "controls": None,
+    "sentence": "Do not use openai/one for task quality in Czech: it is worse.",
+    "k": None,
+    "more_than_k": False,
+    "n": 40,
+    "groups": 24,
+    "agreement": 0.4,
+    "people": 0.6,
+    "gap": -0.2,
+    "guarded_bound": -0.3,
+    "family_bound": -0.35,
+    "p_gap": 0.99,
+    "p_base": 0.8,
+    "q_use": 1.0,
+    "q_worse": 0.01,
+    "q_base_worse": 0.4,
+    "family": 2,
+    "right": 0.45,
+    "base_diff": -0.05,
+    "coverage": 0.9,
+    "gain": 1.02,
+    "leniency": 0.25,
+    "not_for": (),
+    "obstacles": ("worse",),
+    "reasons": ("it is worse",),
+    "settings": "margin=0.1",
+}
+
+
 @pytest.fixture
-def make_report(make_cell: Callable[..., Cell]) -> Callable[..., Report]:
+def make_verdict() -> Callable[..., Verdict]:
+    """A verdict on one judge; keywords are parts of its key or fields."""
+
+    def make(**other: Any) -> Verdict:
+        key = {name: other.pop(name, value) for name, value in KEY.items() if name != "task"} | {"top_p": other.pop("top_p", None)}
+        return Verdict(**(VERDICT | {"key": key} | other))
+
+    return make
+
+
+@pytest.fixture
+def make_report(make_cell: Callable[..., Cell], make_verdict: Callable[..., Verdict]) -> Callable[..., Report]:
     """A report of one judge in one language."""
 
     def make(*cells: Cell, **other: Any) -> Report:
         shown = cells or (make_cell(), make_cell(undefined=True, metric="hallucination"))
         first = shown[0]
-        verdict = Verdict(
-            first["language"],
-            first["judge"],
-            first["variant"],
-            first["temperature"],
-            36,
-            13,
-            0.25,
-            0.5,
-            (),
-            (),
-            (),
-            False,
-            f"{first['judge']} is not usable.",
-        )
+        summary = LanguageSummary(first["language"], first["judge"], first["variant"], first["temperature"], 36, 13, 0.25, 0.5)
+        key = {name: value for name, value in KEY.items() if name != "task"} | {"judge": first["judge"], "language": first["language"]}
         fields: dict[str, Any] = {
-            "schema_version": 2,
+            "schema_version": 3,
             "run": "run",
             "title": "A title",
             "constructed_labels": False,
             "unreviewed": (),
             "signatures": {first["judge"]: "judge:openai/one|data:d"},
             "ci_method": "95%",
-            "verdicts": (verdict,),
+            "summaries": (summary,),
+            "verdicts": (make_verdict(**key),),
             "by_metric": (),
             "cells": shown,
             "missing": {},

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from harness.analyse import Cell, Comparison, Report
+from harness.analyse import Cell, Comparison
+from harness.decide import Report
 from harness.render import columns as registry
 from harness.render.column import POINTS, SHARE, SIGNS, Column, TableName
 from harness.render.columns import COLUMNS, columns_in
@@ -65,7 +66,7 @@ def test_a_column_that_is_added_in_one_place_is_in_every_output(
 ) -> None:
     cell = make_cell()
     report, comparison = make_report(cell), make_comparison(cell)
-    for shown in (printed(render_report(report)), printed(render_comparison(comparison))):
+    for shown in (printed(render_report(report, by_task=True)), printed(render_comparison(comparison))):
         assert "made-up share" in shown and "50 %" in shown and "made-up share: the share that a test makes up." in shown
     markdown = report_markdown(report)
     assert "| made-up share |" in markdown and "| 50 % |" in markdown and "- made-up share: the share that a test makes up." in markdown

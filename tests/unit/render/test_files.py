@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.analyse import Cell, Report
+from harness.analyse import Cell
+from harness.decide import Report
 from harness.errors import StoreError
 from harness.render.files import table_of, write_files
 from harness.tables import read_rows

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analyse import Cell, Report
+from harness.analyse import Cell
+from harness.decide import Report
 from harness.render.markdown import escape, report_markdown
 
 MakeCell = Callable[..., Cell]
@@ -37,5 +38,5 @@ def test_every_row_of_a_table_has_its_columns(make_cell: MakeCell, make_report: 
 
 def test_the_answer_stands_first_and_the_signature_last(make_report: MakeReport) -> None:
     text = report_markdown(make_report(unreviewed=("cs",)))
-    assert text.index("is not usable") < text.index("| metric") < text.index("## Notes") < text.index("    judge:openai/one|data:d")
+    assert text.index("Do not use") < text.index("| metric") < text.index("## Notes") < text.index("    judge:openai/one|data:d")
     assert "No native reader has reviewed these texts." in text and text.endswith("\n") and not text.endswith("\n\n")

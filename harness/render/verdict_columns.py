@@ -1,0 +1,76 @@
+"""The columns of verdicts: what a judge may be used for, the numbers behind it, and what is missing."""
+
+from __future__ import annotations
+
+from harness.render.column import COUNT, POINTS, SHARE, TEXT, Column, Row, TableName
+from harness.render.numbers import UNDEFINED
+
+_ALWAYS = frozenset({TableName.VERDICTS})
+_WIDE = frozenset({TableName.VERDICTS_WIDE})
+_OBSTACLES = {
+    "worse": "shown worse than people",
+    "base_worse": "shown worse than a constant",
+    "constant": "does not vary",
+    "failures": "fails too often",
+    "people": "may be worse than people",
+    "baseline": "may be no better than a constant",
+    "coverage": "too few readable answers",
+    "cells": "passes alone, not among so many cells",
+    "labels": "too few texts",
+}
+
+
+def labels_needed_text(row: Row) -> str:
+    """`about 240` further texts, `more than 3,000`, or a dash where more labels would not help."""
+    k = row.get("k")
+    return "" if k is None else f"more than {k:,}" if row.get("more_than_k") else f"about {k:,}"
+
+
+VERDICT_COLUMNS: tuple[Column, ...] = (
+    Column(
+        "answer",
+        "verdict",
+        TEXT,
+        _ALWAYS,
+        "'use' is shown by tests that are corrected for all rows of the judge; 'not shown' means that more labels would not change it "
+        "(docs/decisions.md)",
+    ),
+    Column(
+        "agreement",
+        "judge–person pairs",
+        SHARE,
+        _WIDE,
+        "mean agreement of the judge with each annotator; an unread answer agrees with nobody",
+    ),
+    Column("people", "person–person pairs", SHARE, _WIDE, "mean agreement of two annotators on the same texts"),
+    Column("gap", "judge − people", POINTS, _ALWAYS, "the difference of the two in percentage points"),
+    Column(
+        "family_bound",
+        "at least",
+        POINTS,
+        _ALWAYS,
+        "the lower bound of judge − people at the level that the number of rows leaves; 'use' needs it above minus the margin",
+    ),
+    Column(
+        "right", "agreement", SHARE, _WIDE, "the share of texts on which the judge gives the commonest label; unread answers count as wrong"
+    ),
+    Column("base_diff", "judge − constant", POINTS, _ALWAYS, "the same minus that of one constant answer, in percentage points"),
+    Column("coverage", "read", SHARE, _WIDE, "the share of answers that could be read"),
+    Column("n", "texts", COUNT, _WIDE, "texts with two annotators"),
+    Column(
+        "k",
+        "labels needed",
+        TEXT,
+        _ALWAYS,
+        "further texts to label until 'use' is shown, if the judge is as good as people",
+        text=labels_needed_text,
+    ),
+    Column(
+        "obstacles",
+        "why not",
+        TEXT,
+        _ALWAYS,
+        "what stands against 'use'",
+        text=lambda row: ", ".join(_OBSTACLES[name] for name in row["obstacles"]) or UNDEFINED,
+    ),
+)

@@ -1,0 +1,66 @@
+"""Verdicts as a table: a row for each language and metric, a table for each judge and condition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from harness.content.tags import english_name
+from harness.decide import Verdict
+from harness.judges import traits_of
+from harness.render.column import Row, TableName
+from harness.render.columns import columns_in
+from harness.render.text_table import TextTable, tabulate
+from harness.text import terminal_safe
+
+_SAMPLING = {"temperature": "temperature", "top_p": "top-p"}
+_SIDE = ("source", "judge", "variant", "temperature", "top_p")
+
+
+def verdict_tables(verdicts: Sequence[Verdict], *, wide: bool = True) -> Iterator[tuple[str, TextTable]]:
+    """For each judge and condition its name and its table; judges first, baselines last.
+
+    The name is empty where there is only one. A language is named in its first row only. `wide` adds the columns that need more than 80
+    characters.
+    """
+    tables = (TableName.VERDICTS, TableName.VERDICTS_WIDE) if wide else (TableName.VERDICTS,)
+    sides: dict[tuple[Any, ...], list[Verdict]] = {}
+    for verdict in sorted(verdicts, key=lambda verdict: traits_of(str(verdict["judge"])).is_baseline):
+        sides.setdefault(tuple(verdict.key.get(name) for name in _SIDE), []).append(verdict)
+    for own in sides.values():
+        rows = list(_rows(own))
+        yield side_text(own[0]) if len(sides) > 1 else "", tabulate(rows, columns_in(*tables), ("language", "metric"), tables=tables)
+
+
+def _rows(verdicts: Sequence[Verdict]) -> Iterator[Row]:
+    before = None
+    for verdict in verdicts:
+        row = verdict.flat() | {"answer": verdict.answer}
+        language = verdict["language"]
+        row["language"] = "" if language == before else english_name(language)
+        before = language
+        yield row
+
+
+def side_text(verdict: Verdict) -> str:
+    """Who judged, and how: `openai/one, joint, temperature 0.3`."""
+    parts = [str(verdict["judge"]), str(verdict["variant"])]
+    parts += [f"{words} {verdict.key[name]:g}" for name, words in _SAMPLING.items() if verdict.key.get(name) is not None]
+    source = f"{verdict['source']}: " if verdict.key.get("source") else ""
+    return terminal_safe(source + ", ".join(parts))
+
+
+def style_of(verdict: Verdict) -> str:
+    """`good`, `bad` or `open`: how a verdict is coloured; words say the same."""
+    if verdict.verdict == "use" or verdict.controls == "passes":
+        return "good"
+    return "bad" if verdict.verdict == "do not use" or verdict.controls == "fails" else "open"
+
+
+def verdict_notes(verdicts: Sequence[Verdict]) -> list[str]:
+    """What a reader of verdicts has to know: why judges should not be used, and the thresholds."""
+    reasons = [verdict.sentence for verdict in verdicts if style_of(verdict) == "bad"]
+    constructed = any(verdict.controls for verdict in verdicts)
+    if constructed:
+        reasons.append("Constructed labels decide nothing about native speakers: passing the controls is necessary, not sufficient.")
+    return [terminal_safe(line) for line in reasons]
