@@ -13,6 +13,13 @@ One cell at a time: `pa(judge, labels, k)`, `fleiss_kappa(labels, k)`, … Many 
 ([159, 163], 'wilson')
 """
 
+from harness.stats.acceptance import (
+    Acceptance,
+    acceptance_power,
+    acceptance_threshold,
+    errors_allowed,
+    items_needed,
+)
 from harness.stats.aggregate import NO_MAJORITY, Rule, aggregate, aggregate_counts
 from harness.stats.agreement import (
     human_all_agree,
@@ -24,6 +31,11 @@ from harness.stats.agreement import (
     pa_pairwise,
 )
 from harness.stats.alpha import krippendorff_alpha, krippendorff_alpha_interval
+from harness.stats.alternative_annotator import (
+    AlternativeAnnotatorTest,
+    advantage_test,
+    alternative_annotator_test,
+)
 from harness.stats.arrays import MISSING, Estimate, Estimates, Kind, ScaleError, ShapeError, Weights
 from harness.stats.bootstrap import intervals
 from harness.stats.catalogue import cell_statistics, human_statistics, judge_statistics, undefined_by_scale
@@ -49,6 +61,14 @@ from harness.stats.gwet import gwet_ac
 from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
 from harness.stats.kappa import cohen_kappa, fleiss_kappa, pairwise_cohen
 from harness.stats.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
+from harness.stats.misclassification import (
+    CorrectedShares,
+    RoganGladen,
+    allocate_labels,
+    corrected_shares,
+    predictive_value_share,
+    rogan_gladen,
+)
 from harness.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
 from harness.stats.paired import (
     VS_BASELINE,
@@ -58,6 +78,18 @@ from harness.stats.paired import (
     hits,
     paired_difference,
     vs_baseline,
+)
+from harness.stats.prediction_powered import (
+    PredictionPowered,
+    PredictionPoweredShares,
+    combine_estimates,
+    effective_labels,
+    enough_labels,
+    prediction_powered_difference,
+    prediction_powered_mean,
+    prediction_powered_share,
+    prediction_powered_shares,
+    split_budget,
 )
 from harness.stats.ranks import Ranks, rank_judges
 from harness.stats.retest import SAME_SOURCE, Retest, clopper_pearson, retest
@@ -78,6 +110,9 @@ __all__ = [
     "SAME_SOURCE",
     "TOO_FEW",
     "VS_BASELINE",
+    "Acceptance",
+    "AlternativeAnnotatorTest",
+    "CorrectedShares",
     "Coverage",
     "Difference",
     "Direction",
@@ -89,8 +124,11 @@ __all__ = [
     "Kind",
     "MarginTest",
     "PageTest",
+    "PredictionPowered",
+    "PredictionPoweredShares",
     "Ranks",
     "Retest",
+    "RoganGladen",
     "Rows",
     "Rule",
     "ScaleError",
@@ -99,15 +137,22 @@ __all__ = [
     "Superiority",
     "SystemCorrelation",
     "Weights",
+    "acceptance_power",
+    "acceptance_threshold",
+    "advantage_test",
     "aggregate",
     "aggregate_counts",
     "agreement_level",
+    "allocate_labels",
+    "alternative_annotator_test",
     "benjamini_hochberg",
     "benjamini_yekutieli",
     "cell_statistics",
     "clopper_pearson",
     "cohen_kappa",
+    "combine_estimates",
     "commonest",
+    "corrected_shares",
     "count_classes",
     "count_long",
     "coverage",
@@ -117,7 +162,10 @@ __all__ = [
     "distribution_by_agreement",
     "distribution_of_judge",
     "distribution_of_labels",
+    "effective_labels",
+    "enough_labels",
     "entropy_bits",
+    "errors_allowed",
     "estimate",
     "fleiss_kappa",
     "gwet_ac",
@@ -129,6 +177,7 @@ __all__ = [
     "human_statistics",
     "intervals",
     "item_credits",
+    "items_needed",
     "judge_loo",
     "judge_statistics",
     "kendall_tau",
@@ -145,12 +194,19 @@ __all__ = [
     "paired_difference",
     "pairwise_cohen",
     "pearson",
+    "prediction_powered_difference",
+    "prediction_powered_mean",
+    "prediction_powered_share",
+    "prediction_powered_shares",
+    "predictive_value_share",
     "proportion_interval",
     "rank_judges",
     "rarest_expected",
     "retest",
+    "rogan_gladen",
     "slope",
     "spearman",
+    "split_budget",
     "stuart_maxwell",
     "stuart_maxwell_of_table",
     "superiority",

@@ -77,7 +77,7 @@ def wilson(successes: float, n: float, level: float = 0.95) -> tuple[float, floa
     """
     if not 0 <= successes <= n:
         raise ValueError(f"successes must be between 0 and n = {n}, got {successes}")
-    return _score(successes / n, n, NormalDist().inv_cdf(0.5 + level / 2)) if n > 0 else (math.nan, math.nan)
+    return score_interval(successes / n, n, NormalDist().inv_cdf(0.5 + level / 2)) if n > 0 else (math.nan, math.nan)
 
 
 def proportion_interval(hits: NDArray[Any], groups: NDArray[Any], *, level: float = 0.95, seed: int = 0, resamples: int = 1000) -> Interval:
@@ -152,9 +152,9 @@ def share_of_sums(sums: GroupSums, scatter: float, replicates: Callable[[], Floa
     error, freedom = error_of_mean(sums, replicates)
     independent = share * (1 - share) / n
     if not (error > 0 and independent > 0):  # nothing varies: groups are all that is known to be independent
-        lo, hi = _score(share, sums.groups, t_quantile(level, sums.groups - 1))
+        lo, hi = score_interval(share, sums.groups, t_quantile(level, sums.groups - 1))
         return Interval(lo, hi, method, sums.groups, None, None)
-    lo, hi = _score(share, n * independent / error**2, t_quantile(level, freedom))
+    lo, hi = score_interval(share, n * independent / error**2, t_quantile(level, freedom))
     return Interval(lo, hi, method, sums.groups, _design_effect(error, n, scatter), None)
 
 
@@ -187,7 +187,7 @@ def mean_of_sums(
     (low, high), method, mean = bounds, "cluster bootstrap (t)", sums.mean
     error, freedom = error_of_mean(sums, replicates)
     if not error > 0:
-        away = _score(0.0, sums.groups, t_quantile(level, sums.groups - 1))[1]
+        away = score_interval(0.0, sums.groups, t_quantile(level, sums.groups - 1))[1]
         return Interval(mean - away * (mean - low), mean + away * (high - mean), method, sums.groups, None, None)
     half = t_quantile(level, freedom) * error
     effect = _design_effect(error, sums.units, scatter)
@@ -210,7 +210,12 @@ def scatter_of(values: Floats) -> float:
     return float(np.var(np.sort(values))) if len(values) and np.ptp(values) > 0 else 0.0  # sorted: their order does not matter
 
 
-def _score(share: float, n: float, z: float) -> tuple[float, float]:
+def score_interval(share: float, n: float, z: float) -> tuple[float, float]:
+    """Wilson's interval of a share of `n` units (n > 0, any number) for a critical value z of the normal distribution or of Student's t.
+
+    >>> [round(x, 4) for x in score_interval(0.8, 10, 1.96)]
+    [0.4902, 0.9433]
+    """
     centre, half = share + z * z / (2 * n), z * math.sqrt(max(share * (1 - share), 0) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
     lo, hi = max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
