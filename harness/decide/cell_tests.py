@@ -15,12 +15,14 @@ from harness.analyse.options import CompareOptions
 from harness.analyse.unit_agreement import baseline_hits, mean_of_questions, unit_gaps, unit_hits
 from harness.analyse.units import Classes, item_key
 from harness.data.columns import combination_ids, first_rows, rows_by_number
+from harness.decide.annotator_labels import AnnotatorLabels, annotator_test
 from harness.decide.options import DecisionOptions
 from harness.model import Score
 from harness.stats import RARE
 from harness.stats.arrays import Floats, Ints
-from harness.stats.groups import GroupSums, group_sums
-from harness.stats.noninferiority import ClusterT, cluster_t, gap_sums, guarded_bound, guarded_p, pair_agreement
+from harness.stats.cluster_mean import ClusterMean, cluster_mean
+from harness.stats.groups import GroupSums
+from harness.stats.noninferiority import gap_sums, guarded_bound, guarded_p, pair_agreement
 from harness.stats.weights import agreement_weights
 
 KEYS = ("language", "metric", "judge", "variant", "temperature", "top_p")
@@ -46,6 +48,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         leniency, same_level: judge minus mean label in points; whether it is shown to be less than a tenth of the scale.
         rho: correlation of judge and labels; `gain` effective labels per label if many further texts are judged.
         few_rare_cases: the rarest class is expected fewer than 15 times.
+        alt_test: the alternative annotator test; None where labels cannot be followed by annotator.
     """
 
     key: dict[str, Any]
@@ -54,14 +57,13 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     groups: int
     people: float
-    gap: ClusterT
+    gap: ClusterMean
     gap_groups: GroupSums
     p_gap: float
     p_worse: float
     guarded_bound: float
     right: float
-    baseline: ClusterT
-    baseline_groups: GroupSums
+    baseline: ClusterMean
     p_base: float
     p_base_worse: float
     coverage: float
@@ -74,6 +76,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     rho: float
     gain: float
     few_rare_cases: bool
+    alt_test: dict[str, Any] | None
 
     @property
     def one_class(self) -> bool:
@@ -116,6 +119,7 @@ class _UnitMeasures:
         self.weights = weights
         self.group = item_key(data, "group").codes.astype(np.int64)
         self.sources = _label_sources(judged)
+        self.labels = AnnotatorLabels(data, counted)
 
     def cell(self, key: dict[str, Any], rows: Ints) -> CellTests:
         judged, options = self.judged, self.options
@@ -123,27 +127,24 @@ class _UnitMeasures:
         items, question = np.unique(judged.units.item[rows], return_inverse=True)
         group, counts = self.group[items], votes.counts[items]
         raters = counts.sum(axis=1)
-        gaps = gap_sums(mean_of_questions(question, self.gap[rows]), group)
+        apart = mean_of_questions(question, self.gap[rows])
         against = mean_of_questions(question, self.right[rows] - self.baseline[rows])
-        known = ~np.isnan(against)
-        base = group_sums(against[known], group[known])
+        gaps, gap, better = gap_sums(apart, group), _mean_over_groups(apart, group), _mean_over_groups(against, group)
         labels = self.sources.get((key["metric"], key["language"]), "native")
         least = 2 if labels == "native" else 1
-        counted = raters[question] >= least
+        counted, paired = raters[question] >= least, raters >= 2
         scores = self.score[rows][counted]
         coverage, upper = _coverage(scores, group[question][counted])
-        gap, better = cluster_t(gaps), cluster_t(base)
-        correction = _Correction(
-            votes.classes, counts[raters >= least], _mean_codes(self.score[rows], question, len(items))[raters >= least]
-        )
-        level = correction.leniency(group[raters >= least])
+        codes, labelled = _mean_codes(self.score[rows], question, len(items)), raters >= least
+        correction = _Correction(votes.classes, counts[labelled], codes[labelled])
+        level = correction.leniency(group[labelled])
         return CellTests(
             key=key,
             labels=labels,
             sampling=judged.data.about.sampling,
-            n=int((raters >= 2).sum()),
+            n=int(paired.sum()),
             groups=gaps.groups,
-            people=_mean(pair_agreement(counts[raters >= 2], self.weights[key["metric"]])),
+            people=_mean(pair_agreement(counts[paired], self.weights[key["metric"]])),
             gap=gap,
             gap_groups=gaps,
             p_gap=guarded_p(gaps, options.margin),
@@ -151,19 +152,19 @@ class _UnitMeasures:
             guarded_bound=guarded_bound(gaps, options.alpha),
             right=_mean(mean_of_questions(question, self.right[rows])),
             baseline=better,
-            baseline_groups=base,
             p_base=better.p_above(0.0),
             p_base_worse=better.p_below(0.0),
             coverage=coverage,
             coverage_upper=upper,
             failures=self._failures(rows[counted]),
             judge_commonest=_commonest(votes.classes, np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))),
-            labels_commonest=_commonest(votes.classes, counts[raters >= least].sum(axis=0)),
+            labels_commonest=_commonest(votes.classes, counts[labelled].sum(axis=0)),
             leniency=level.mean,
             same_level=correction.same_level(level, options.alpha),
             rho=correction.rho,
             gain=correction.gain,
             few_rare_cases=correction.few_rare_cases,
+            alt_test=annotator_test(self.labels.table(key["metric"], items[paired]), codes[paired], group[paired], options),
         )
 
     def _failures(self, rows: Ints) -> dict[str, int]:
@@ -206,10 +207,9 @@ def _coverage(scores: Ints, group: Ints) -> tuple[float, float]:
         return math.nan, math.nan
     from scipy.special import betaincinv
 
-    read = (scores >= 0).astype(np.float64)
-    share, n = float(read.mean()), len(read)
-    se = cluster_t(group_sums(read, group)).se
-    effective = min(n, share * (1 - share) / se**2) if se > 0 else n
+    read = cluster_mean(scores >= 0, group)
+    share, n = read.mean, read.n
+    effective = min(n, share * (1 - share) / read.error**2) if read.error > 0 else n
     wrong = effective * (1 - share)
     return share, float(betaincinv(effective - wrong + 1, wrong, 0.95)) if wrong > 0 else 1.0
 
@@ -217,6 +217,11 @@ def _coverage(scores: Ints, group: Ints) -> tuple[float, float]:
 def _mean(values: Floats) -> float:
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else math.nan
+
+
+def _mean_over_groups(values: Floats, group: Ints) -> ClusterMean:
+    known = ~np.isnan(values)
+    return cluster_mean(values[known], group[known])
 
 
 def _commonest(classes: Classes, counts: Ints) -> tuple[Score, float] | None:
@@ -277,13 +282,13 @@ class _Correction:
         adjusted = 1 - (1 - rho**2) * (n - 1) / (n - 2)
         return 1 / (1 - adjusted) if 0 < adjusted < 1 else 1.0 if adjusted <= 0 else math.inf
 
-    def leniency(self, group: Ints) -> ClusterT:
+    def leniency(self, group: Ints) -> ClusterMean:
         """Judge minus mean label in points, on the items with a readable score; undefined on scales without order."""
         y, f = self._pairs()
         read = ~np.isnan(self.codes) if self.classes.kind != "nominal" else np.zeros(len(self.codes), bool)
-        return cluster_t(group_sums((f - y)[read, 0], group[read]))
+        return cluster_mean((f - y)[read, 0], group[read])
 
-    def same_level(self, level: ClusterT, alpha: float) -> bool:
+    def same_level(self, level: ClusterMean, alpha: float) -> bool:
         """Whether two one-sided tests at `alpha` show that judge and people are less than a tenth of the scale apart."""
         reach = _SAME_LEVEL * float(self.values[-1] - self.values[0]) if len(self.values) else 0.0
         p = max(level.p_above(-reach), level.p_below(reach))

@@ -44,6 +44,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         coverage: share of readable answers.
         gain: effective labels per label if many further texts are judged.
         leniency: judge minus mean label in points.
+        alt_test: the alternative annotator test, which is shown beside the verdict and is no condition of it: a constant can pass it.
         not_for: what the verdict does not cover.
         obstacles: what stands against `use`: shown are `worse` (than people), `base_worse` (than the baseline), `constant` (one class for
             everything) or `failures`; not shown are `people`, `baseline`, `coverage`, or `cells` (each alone, but not among so many
@@ -77,6 +78,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     coverage: float | None
     gain: float | None
     leniency: float | None
+    alt_test: dict[str, Any] | None
     not_for: tuple[str, ...]
     obstacles: tuple[str, ...]
     reasons: tuple[str, ...]
@@ -202,6 +204,7 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         coverage=number(one.coverage),
         gain=number(one.gain) if math.isfinite(one.gain) else None,
         leniency=number(one.leniency),
+        alt_test=one.alt_test,
         not_for=not_for(one, decision),
         obstacles=obstacles(one, decision, controls, tested, options),
         reasons=missing,

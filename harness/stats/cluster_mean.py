@@ -21,6 +21,30 @@ class ClusterMean(NamedTuple):
     n: int
     groups: int
 
+    def p_above(self, value: float) -> float:
+        """One-sided p, in [0, 1], of the hypothesis that the mean is `value` or less, by Student's t with G - 1 degrees of freedom.
+
+        Where all groups say the same there is no error to measure by: 2^-G above `value`, that of the sign test, else 1. NaN with fewer
+        than two groups.
+
+        >>> round(cluster_mean([1, 1, 0, 0, 1, 0]).p_above(0.0), 4), cluster_mean([1] * 10).p_above(0.0) == 2**-10
+        (0.0381, True)
+        """
+        return self._p(self.mean - value)
+
+    def p_below(self, value: float) -> float:
+        """One-sided p, in [0, 1], of the hypothesis that the mean is `value` or more; edges as `p_above`."""
+        return self._p(value - self.mean)
+
+    def _p(self, apart: float) -> float:
+        from scipy.special import stdtr
+
+        if self.groups < 2:
+            return math.nan
+        if self.error > 0:
+            return float(stdtr(self.groups - 1, -apart / self.error))
+        return 0.5**self.groups if apart > _ROUNDING else 1.0
+
 
 def cluster_mean(values: ArrayLike, groups: ArrayLike | None = None) -> ClusterMean:
     """Mean of items and its standard error over groups.

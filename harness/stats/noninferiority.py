@@ -8,7 +8,6 @@ variance to at least that of a share at the margin, and removes the skewness by 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -122,56 +121,3 @@ def guarded_bound(sums: GroupSums, alpha: float) -> float:
     from scipy.optimize import brentq
 
     return -float(brentq(lambda margin: guarded_p(sums, margin) - alpha, 0.0, 1.0, xtol=_PLACES))
-
-
-class ClusterT(NamedTuple):
-    """A mean over groups with Student's t: `mean`, standard error `se`, degrees of freedom `df`, units `n`; all NaN without units."""
-
-    mean: float
-    se: float
-    df: float
-    n: int
-
-    def p_above(self, value: float) -> float:
-        """One-sided p, in [0, 1], of the hypothesis that the mean is `value` or less.
-
-        Where all groups say the same there is no error to measure by: 2^-G above `value`, that of the sign test, else 1. NaN with fewer
-        than two groups.
-        """
-        return self._p(self.mean - value)
-
-    def p_below(self, value: float) -> float:
-        """One-sided p, in [0, 1], of the hypothesis that the mean is `value` or more; edges as `p_above`."""
-        return self._p(value - self.mean)
-
-    def _p(self, apart: float) -> float:
-        from scipy.special import stdtr
-
-        if not self.df > 0:
-            return math.nan
-        if self.se > 0:
-            return float(stdtr(self.df, -apart / self.se))
-        return 0.5 ** (self.df + 1) if apart > _PLACES else 1.0
-
-
-def cluster_t(sums: GroupSums) -> ClusterT:
-    """Mean of units in G groups, with the cluster variance G / (G - 1) · sum over groups (sum of deviations)² / n².
-
-    Student's t has G - 1 degrees of freedom.
-
-    It equals least squares on a constant with errors clustered by group.
-
-    Reference: Cameron & Miller (2015).
-
-    >>> found = cluster_t(group_sums(np.array([1.0, 0.0, 1.0, 1.0]), [1, 1, 2, 3]))
-    >>> found.mean, round(found.se, 4), found.df
-    (0.75, 0.1875, 2.0)
-    """
-    groups = sums.groups
-    if not groups:
-        return ClusterT(math.nan, math.nan, math.nan, 0)
-    n, mean = sums.units, sums.mean
-    squares = float(sums.times @ (sums.y - mean * sums.size) ** 2)
-    variance = groups / (groups - 1) * squares / n**2 if groups > 1 else math.nan
-    se = math.sqrt(variance) if variance > (_PLACES / n) ** 2 else 0.0
-    return ClusterT(mean, se, groups - 1.0, int(n))

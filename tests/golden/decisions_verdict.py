@@ -1,0 +1,187 @@
+"""Checks of the decision fixtures: tests of a cell, decision table, exact size of the guarded test, verdicts on real data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import binom
+
+from harness import api
+from harness.analyse import Annotators, CompareOptions, lay_out
+from harness.decide import DecisionOptions
+from harness.decide.cell_tests import cell_tests
+from harness.decide.rule import TestedCell, decide
+from harness.decide.verdicts import verdicts_laid_out
+from harness.stats import aggregate_counts, benjamini_hochberg, benjamini_yekutieli, commonest, count_long, hits, holm
+from harness.stats.arrays import Floats
+from harness.stats.cluster_mean import ClusterMean, cluster_mean
+from harness.stats.groups import GroupSums
+from harness.stats.noninferiority import gap_sums, guarded_bound, guarded_mean, guarded_p, matched_gap
+from tests.golden.decision_values import assert_equal
+
+Case = dict[str, Any]
+
+
+def _guarded(sums: GroupSums, margin: float) -> dict[str, Any]:
+    hall = guarded_mean(sums, margin)
+    return {
+        "mean": float(hall.mean),
+        "groups": float(hall.groups),
+        "skewness": float(hall.skewness),
+        "t": float(hall.statistic(-margin)),
+        "p": guarded_p(sums, margin),
+    }
+
+
+def _plain(mean: ClusterMean, margin: float) -> dict[str, float]:
+    return {"gap": mean.mean, "se": mean.error, "p": mean.p_above(-margin), "p_worse": mean.p_below(-margin)}
+
+
+def check_differences(case: Case, _: Path) -> None:
+    given = case["inputs"]
+    sums = gap_sums(given["differences"], given["group"])
+    found = {"guarded": _guarded(sums, given["margin"]), "lower_95": guarded_bound(sums, 0.05)}
+    assert_equal(found, case["expected"], case["tolerance"])
+
+
+def check_cell(case: Case, _: Path) -> None:
+    """One cell from its labels and scores: (items, annotators) and (items,), None where there is none."""
+    given = case["inputs"]
+    classes = {score: code for code, score in enumerate(given["classes"])}
+    pairs = [(item, classes[score]) for item, row in enumerate(given["labels"]) for score in row if score is not None]
+    items, codes = (np.array(column) for column in zip(*pairs, strict=True))
+    counts = count_long(items, codes, len(given["labels"]), len(classes))
+    judge = np.array([classes.get(score, -1) for score in given["judge"]])
+    groups = np.asarray(given["group"])
+    gap = matched_gap(counts, judge)
+    sums = gap_sums(gap, groups)
+    reference = aggregate_counts(counts, "drop")
+    right = hits(judge, reference, len(classes), failed_wrong=True)
+    constant = commonest(reference, len(classes))
+    apart = right - hits(constant, reference, len(classes), failed_wrong=True)
+    known = ~np.isnan(apart)
+    base, two = cluster_mean(apart[known], groups[known]), ~np.isnan(gap)
+    found: dict[str, Any] = {
+        "differences": gap[two].tolist(),
+        "lower_95": guarded_bound(sums, 0.05),
+        "coverage": float((judge[two] >= 0).mean()),
+        "p_use": max(guarded_p(sums, given["margin"]), base.p_above(0.0)),
+        "baseline": {
+            "constant": given["classes"][int(constant[known][0])],
+            "n": base.n,
+            "groups": base.groups,
+            "diff": base.mean,
+            "se": base.error,
+            "p_better": base.p_above(0.0),
+            "p_worse": base.p_below(0.0),
+        },
+    }
+    plain = cluster_mean(gap[two], groups[two])
+    for name in case["expected"]:
+        if name.startswith("margin_"):
+            margin = float(name.removeprefix("margin_"))
+            found[name] = {"plain": _plain(plain, margin), "guarded": _guarded(sums, margin)}
+    assert_equal(found, case["expected"], case["tolerance"])
+
+
+def check_exact_size(case: Case, _: Path) -> None:
+    """The chance that the guarded test rejects at a gap of minus the margin, by all outcomes of independent items in {-1, 0, 1}."""
+    found = [_exact_size(row["n"], row["margin"], row["p_plus"], row["alpha"]) for row in case["inputs"]]
+    assert_equal(found, case["expected"], case["tolerance"])
+
+
+def _exact_size(n: int, margin: float, p_plus: float, alpha: float) -> float:
+    p_minus = p_plus + margin
+    total = 0.0
+    for minus in range(n + 1):
+        weight = binom.pmf(minus, n, p_minus)
+        rest = n - minus
+        for plus in range(rest + 1) if p_plus else (0,):
+            chance = weight * (binom.pmf(plus, rest, p_plus / (1 - p_minus)) if p_plus else 1.0)
+            if chance < 1e-12:
+                continue
+            sums = _three_valued(minus, n - minus - plus, plus)
+            if guarded_p(sums, margin) <= alpha:
+                total += float(chance)
+    return total
+
+
+def _three_valued(minus: int, zero: int, plus: int) -> GroupSums:
+    counts = np.array([minus, zero, plus], float)
+    used = counts > 0
+    return GroupSums(np.array([-1.0, 0.0, 1.0])[used], np.ones(int(used.sum())), counts[used])
+
+
+def check_multiplicity(case: Case, _: Path) -> None:
+    p: Floats = np.asarray(case["inputs"]["p"], float)
+    found = {"holm": holm(p), "fdr_by": benjamini_yekutieli(p), "fdr_bh": benjamini_hochberg(p)}
+    assert_equal(found, case["expected"], case["tolerance"])
+
+
+def check_table(case: Case, _: Path) -> None:
+    found = [decide(TestedCell(**row), DecisionOptions())._asdict() for row in case["inputs"]]
+    assert_equal(found, case["expected"], case["tolerance"])
+
+
+def check_data(case: Case, shared: Path) -> None:
+    """Every cell of a recorded data set."""
+    given = case["inputs"]
+    folder = Path(given["data"]).name
+    [source] = api.open_sources([shared / folder], folder, Path("results"))
+    compare = CompareOptions(annotators=Annotators.parse(given["annotators"]))
+    options = DecisionOptions(margin=given["margin"], epsilon=given["alt_test_epsilon"])
+    laid_out = lay_out([source.recording], compare)
+    tests = {(one.key["language"], one.key["metric"]): one for one in cell_tests(laid_out.judged[0], False, compare, options)}
+    verdicts = {(one["language"], one["metric"]): one for one in verdicts_laid_out(laid_out, compare, options)}
+    expected = case["expected"]
+    assert len(expected["cells"]) == len(tests) == len(verdicts)
+    for wanted in expected["cells"]:
+        one, verdict = (each[wanted["language"], wanted["metric"]] for each in (tests, verdicts))
+        assert one.judge_commonest and one.labels_commonest and verdict.alt_test
+        found = {
+            "n": one.n,
+            "groups": one.groups,
+            "gap": one.gap.mean,
+            "se": one.gap.error,
+            "p_gap_plain": one.gap.p_above(-options.margin),
+            "p_gap_guarded": one.p_gap,
+            "lower_95": one.guarded_bound,
+            "p_worse": one.p_worse,
+            "n_baseline": one.baseline.n,
+            "baseline_diff": one.baseline.mean,
+            "p_base": one.p_base,
+            "p_base_worse": one.p_base_worse,
+            "judge_commonest_share": one.judge_commonest[1],
+            "labels_commonest_share": one.labels_commonest[1],
+            "p_use": max(one.p_gap, one.p_base),
+            "omega": verdict.alt_test["omega"],
+            "rho": verdict.alt_test["rho"],
+            **{name: verdict[name] for name in ("q_use", "q_worse", "q_base_worse", "verdict", "reason")},
+        }
+        assert_equal(found, wanted, case["tolerance"], f"{wanted['language']} {wanted['metric']}")
+    used = [list(key) for key, verdict in verdicts.items() if verdict.verdict == "use"]
+    passed = [list(key) for key, verdict in verdicts.items() if verdict.alt_test and verdict.alt_test["passed"]]
+    assert sorted(used) == sorted(expected["use"]) and sorted(passed) == sorted(expected["alt_test_passed"])
+
+
+def check(case: Case, shared: Path) -> None:
+    """By what the inputs are, as other cases of the same kinds may have other names."""
+    given = case["inputs"]
+    if isinstance(given, dict):
+        kinds: dict[str, Callable[[Case, Path], None]] = {
+            "differences": check_differences,
+            "labels": check_cell,
+            "data": check_data,
+            "p": check_multiplicity,
+        }
+        kinds[next(name for name in kinds if name in given)](case, shared)
+    elif "p_plus" in given[0]:
+        check_exact_size(case, shared)
+    else:
+        check_table(case, shared)
+
+
+CHECKS: dict[str, Callable[[Case, Path], None]] = {"verdict/": check}
