@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from harness.analyse import POOLED, RankedJudge, Ranking, of_rule, rank
+from harness.analyse import POOLED, RankedJudge, Ranking, of_rule, rank, recording
 from harness.boards.scoring import ScoredSubmission
 from harness.content import Board
 from harness.data.judgments import Judgments
+from harness.decide import Verdict, verdicts
 from harness.judges import traits_of
 from harness.model import parse_variant
 from harness.runs import Prepared, Spent, price_of
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class Spending(msgspec.Struct, frozen=True):
@@ -60,6 +62,7 @@ class Overall(msgspec.Struct, frozen=True):
     worst_language: str | None
     beats_baseline: int  # languages in which it is shown to beat the majority baseline
     tested: int  # languages in which this can be tested
+    verdicts: dict[str, int]  # how many of its cells, language × metric, have each verdict
 
 
 class Standings(msgspec.Struct, frozen=True):
@@ -79,11 +82,12 @@ class Standings(msgspec.Struct, frozen=True):
     judges: tuple[Contender, ...]
     tables: tuple[Ranking, ...]
     overall: tuple[Overall, ...]
+    verdicts: tuple[Verdict, ...]  # of each submission by itself: another one changes none of them
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs, unrounded."""
         fields: dict[str, Any] = msgspec.to_builtins(self)
-        return fields
+        return fields | {"verdicts": [verdict.flat() for verdict in self.verdicts]}
 
     def judge(self, name: str) -> Contender:
         """The judge with this id."""
@@ -122,6 +126,7 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         statistics=board.statistics,
         rank_by=board.rank_by,
     )
+    decided = {judge: _verdicts(board, prepared, judge, judgments[judge]) for judge in by_id}
     return Standings(
         schema_version=SCHEMA_VERSION,
         board=protocol.source,
@@ -136,8 +141,18 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         unreviewed=tuple(_unreviewed(prepared)),
         judges=tuple(_contender(judge, entry, prepared) for judge, entry in by_id.items()),
         tables=tables,
-        overall=tuple(_overall(list(by_id), variants, protocol.languages, tables)),
+        overall=tuple(_overall(decided, variants, protocol.languages, tables)),
+        verdicts=tuple(verdict for own in decided.values() for verdict in own),
     )
+
+
+def _verdicts(board: Board, prepared: Prepared, judge: str, judgments: Judgments) -> list[Verdict]:
+    """The verdicts on one submission, under its id."""
+    source = recording(judgments, prepared.data, prepared.training, judge)
+    if not len(source.judgments) or prepared.data.sealed:
+        return []
+    own = verdicts([source], of_rule(board.majority, board.annotators))
+    return [msgspec.structs.replace(verdict, key=verdict.key | {"judge": judge}) for verdict in own]
 
 
 def entries_by_id(entries: Sequence[ScoredSubmission]) -> dict[str, ScoredSubmission]:
@@ -207,19 +222,24 @@ def _spending(entry: ScoredSubmission, spent: Spent, judgments: int) -> Spending
 # ---- over the languages
 
 
-def _overall(judges: Sequence[str], variants: Sequence[str], languages: Sequence[str], tables: Sequence[Ranking]) -> list[Overall]:
+def _overall(
+    decided: Mapping[str, Sequence[Verdict]], variants: Sequence[str], languages: Sequence[str], tables: Sequence[Ranking]
+) -> list[Overall]:
     """Every judge over all languages, sorted by mean; judges without a mean come last."""
     rows: dict[tuple[str, str], Mapping[str, RankedJudge]] = {
         (table.variant, table.language): {row.judge: row for row in table.rows} for table in tables if table.metric == POOLED
     }
     overall = []
     for variant in variants:
-        own = [_overall_row(judge, variant, {tag: rows.get((variant, tag), {}).get(judge) for tag in languages}) for judge in judges]
+        own = [
+            _overall_row(judge, variant, {tag: rows.get((variant, tag), {}).get(judge) for tag in languages}, verdicts)
+            for judge, verdicts in decided.items()
+        ]
         overall += sorted(own, key=lambda each: (each.mean is None, -(each.mean or 0.0), each.judge))
     return overall
 
 
-def _overall_row(judge: str, variant: str, rows: Mapping[str, RankedJudge | None]) -> Overall:
+def _overall_row(judge: str, variant: str, rows: Mapping[str, RankedJudge | None], verdicts: Sequence[Verdict]) -> Overall:
     values = {tag: row.value if row else None for tag, row in rows.items()}
     known = {tag: value for tag, value in values.items() if value is not None}
     complete = bool(known) and len(known) == len(values)
@@ -234,4 +254,5 @@ def _overall_row(judge: str, variant: str, rows: Mapping[str, RankedJudge | None
         worst_language=worst,
         beats_baseline=sum(tested),
         tested=len(tested),
+        verdicts=dict(sorted(Counter(verdict.answer for verdict in verdicts if verdict["variant"] == variant).items())),
     )

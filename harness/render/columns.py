@@ -93,6 +93,13 @@ COLUMNS: tuple[Column, ...] = (
         "in how many languages the interval of judge − baseline lies above 0, of those that have one",
         text=lambda row: row["beats_baseline_text"],
     ),
+    Column(
+        "verdicts",
+        "verdicts",
+        NAMED_COUNTS,
+        _in(TableName.OVERALL),
+        "how many cells, language × metric, have each verdict (docs/decisions.md); corrected over all cells of the judge",
+    ),
     # How much there is to compare
     Column(
         "n_asked",

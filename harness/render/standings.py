@@ -149,6 +149,7 @@ def _overall_row(each: Overall, judge: Contender) -> Row:
         "worst_text": f"{percent(each.worst)} {each.worst_language}" if known else UNDEFINED,
         "beats_baseline": each.beats_baseline,
         "beats_baseline_text": f"{each.beats_baseline} of {each.tested}" if each.tested else UNDEFINED,
+        "verdicts": None if judge.baseline else each.verdicts,
         **{f"in_{tag}": value for tag, value in each.by_language.items()},
     }
 

@@ -97,9 +97,10 @@ def made(**other: Any) -> Standings:
         "unreviewed": ("ja",),
         "judges": tuple(map(judge, names)),
         "tables": (table(), table(metric="task_quality"), table("cs")),
+        "verdicts": (),
         "overall": (
-            Overall("openai/one", "single", mean, 0.7, 0.6, "cs", 1, 2),
-            Overall("openai/two", "single", mean | {"cs": None}, None, None, None, 0, 1),
+            Overall("openai/one", "single", mean, 0.7, 0.6, "cs", 1, 2, {"not shown": 2}),
+            Overall("openai/two", "single", mean | {"cs": None}, None, None, None, 0, 1, {"use": 1}),
         ),
     }
     return Standings(**said | other)
