@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -31,6 +31,14 @@ _VARIED = 0.95  # … unless people's commonest class is this common
 _SAME_LEVEL = 0.1  # judge and people are on one level within this share of the scale
 
 
+class Differences(NamedTuple):
+    """Item by item, (items,): the judge's agreement minus people's, its hits minus the baseline's (NaN where undefined), and the group."""
+
+    gap: Floats
+    baseline: Floats
+    group: Ints
+
+
 class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     """One cell's tests, uncorrected. Undefined numbers are NaN.
 
@@ -48,6 +56,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         leniency, same_level: judge minus mean label in points; whether it is shown to be less than a tenth of the scale.
         rho: correlation of judge and labels; `gain` effective labels per label if many further texts are judged.
         few_rare_cases: the rarest class is expected fewer than 15 times.
+        differences: what the tests were computed from.
         alt_test: the alternative annotator test; None where labels cannot be followed by annotator.
     """
 
@@ -59,6 +68,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     people: float
     gap: ClusterMean
     gap_groups: GroupSums
+    differences: Differences
     p_gap: float
     p_worse: float
     guarded_bound: float
@@ -147,6 +157,7 @@ class _UnitMeasures:
             people=_mean(pair_agreement(counts[paired], self.weights[key["metric"]])),
             gap=gap,
             gap_groups=gaps,
+            differences=Differences(apart, against, group),
             p_gap=guarded_p(gaps, options.margin),
             p_worse=gap.p_below(-options.margin),
             guarded_bound=guarded_bound(gaps, options.alpha),

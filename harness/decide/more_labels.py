@@ -2,12 +2,53 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
+from harness.stats import about_more, more_for_margin
+from harness.stats.more_labels import LIMIT
 
-MORE_THAN = 3000
+MORE_THAN = LIMIT
 """The largest number of further texts that is tried."""
 
 
 def labels_needed(one: CellTests, level: float, options: DecisionOptions) -> int | None:
-    return None
+    """Further texts, a multiple of ten, or `MORE_THAN` where even that many would not do; None where more labels would not help.
+
+    Where the cell has enough texts to be tested, its groups are resampled with the gap moved to 0 until the rule of `use` holds with the
+    power of the options. With fewer texts the number comes from the spread of the gaps, and is at least what the rule asks for.
+
+    Args:
+        one: the tests of the cell.
+        level: the level that the correction leaves to one further cell.
+        options: margin, power and the least numbers of texts.
+    """
+    if one.gap.mean <= -options.margin or one.baseline.mean <= 0:
+        return None
+    if one.n < options.items or one.groups < options.groups:
+        return _before_tests(one, level, options)
+    if one.p_gap <= level and one.p_base <= level:  # only coverage is missing
+        return None
+    planned = about_more(
+        one.differences.gap,
+        one.differences.baseline,
+        one.differences.group,
+        margin=options.margin,
+        alpha=level,
+        power=options.power,
+        least_items=math.ceil(1.12 * one.n),
+    )
+    return MORE_THAN if planned.more is None else min(planned.more, MORE_THAN)
+
+
+def _before_tests(one: CellTests, level: float, options: DecisionOptions) -> int:
+    """From the formula of a mean; without two items to take a spread from, only what the rule asks for."""
+    per_group = one.n / one.groups if one.groups else 1.0
+    least = max(options.items, math.ceil(options.groups * per_group)) - one.n
+    spread = float(np.nanstd(one.differences.gap, ddof=1)) if one.n > 2 else math.nan
+    more = more_for_margin(spread, one.n, options.margin, alpha=level, power=options.power) if spread > 0 else math.nan
+    needed = max(least, 0 if math.isnan(more) else more)
+    return min(MORE_THAN, 10 * math.ceil(needed / 10))

@@ -85,6 +85,8 @@ def _too_few(one: CellTests, place: str, k: int | None, missing: Sequence[str], 
         return f"Not shown, {place}: {'; '.join(missing)}. At what was seen, more labels would not change this."
     if one.n < options.items or one.groups < options.groups:
         return f"Too few labels, {place}: {missing[0]}. Label {_count(k)} more texts with two annotators each."
+    if k == MORE_THAN:
+        return f"Too few labels, {place}: {'; '.join(missing)}. Even {k:,} more would not suffice for a judge as good as people."
     return f"Too few labels, {place}: {'; '.join(missing)}. Label {_count(k)} more texts; that suffices if the judge is as good as people."
 
 

@@ -30,6 +30,7 @@ from harness.stats.agreement import (
     pa_failed_wrong,
     pa_pairwise,
 )
+from harness.stats.agreement_rates import RateComparison, compare_rates
 from harness.stats.alpha import krippendorff_alpha, krippendorff_alpha_interval
 from harness.stats.alternative_annotator import (
     AlternativeAnnotatorTest,
@@ -38,8 +39,22 @@ from harness.stats.alternative_annotator import (
 )
 from harness.stats.arrays import MISSING, Estimate, Estimates, Kind, ScaleError, ShapeError, Weights
 from harness.stats.bootstrap import intervals
+from harness.stats.calibration import (
+    CalibrationError,
+    ReliabilityCurve,
+    brier_score,
+    brier_score_of_classes,
+    calibration_error,
+    classwise_error,
+    debiased_interval,
+    log_loss,
+    log_loss_of_classes,
+    reliability_curve,
+    top_confidence,
+)
 from harness.stats.catalogue import cell_statistics, human_statistics, judge_statistics, undefined_by_scale
 from harness.stats.correlation import kendall_tau, pearson, spearman
+from harness.stats.dawid_skene import DawidSkene, dawid_skene
 from harness.stats.describe import (
     LEVELS,
     RARE,
@@ -55,12 +70,29 @@ from harness.stats.describe import (
     leniency,
     rarest_expected,
 )
+from harness.stats.design_estimates import ActiveEstimate, DesignEstimate, active_mean, hajek, horvitz_thompson, stratified_mean
+from harness.stats.differential_functioning import DifferentialFunctioning, differential_functioning
 from harness.stats.entropy import entropy_bits
+from harness.stats.equivalence import Equivalence, cluster_interval, equivalence, leniency_equivalence
 from harness.stats.f1 import weighted_f1
+from harness.stats.generalizability import Components, Reliability, mixed_components, one_way_components, reliability, two_way_components
 from harness.stats.gwet import gwet_ac
 from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
 from harness.stats.kappa import cohen_kappa, fleiss_kappa, pairwise_cohen
+from harness.stats.label_budget import (
+    Looks,
+    design_effect,
+    items_for_margin,
+    items_for_margin_normal,
+    items_for_mean,
+    items_for_share,
+    items_for_wilson,
+    more_for_margin,
+    pocock,
+    sd_upper_limit,
+)
 from harness.stats.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
+from harness.stats.meta_analysis import ForestRow, MetaAnalysis, meta_analysis
 from harness.stats.misclassification import (
     CorrectedShares,
     RoganGladen,
@@ -69,6 +101,7 @@ from harness.stats.misclassification import (
     predictive_value_share,
     rogan_gladen,
 )
+from harness.stats.more_labels import MoreLabels, about_more, p_use
 from harness.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
 from harness.stats.paired import (
     VS_BASELINE,
@@ -79,6 +112,17 @@ from harness.stats.paired import (
     paired_difference,
     vs_baseline,
 )
+from harness.stats.panel import (
+    PanelGain,
+    error_correlation,
+    majority_accuracy,
+    panel_gain,
+    panel_hits,
+    panel_majority,
+    panel_mean,
+    panel_median,
+)
+from harness.stats.parallel_consistency import ParallelConsistency, parallel_consistency
 from harness.stats.prediction_powered import (
     PredictionPowered,
     PredictionPoweredShares,
@@ -92,8 +136,28 @@ from harness.stats.prediction_powered import (
     split_budget,
 )
 from harness.stats.ranks import Ranks, rank_judges
+from harness.stats.recalibration import (
+    Isotonic,
+    Platt,
+    Temperature,
+    cross_fitted,
+    fit_isotonic,
+    fit_platt,
+    fit_temperature,
+    group_folds,
+    recalibrated,
+)
 from harness.stats.retest import SAME_SOURCE, Retest, clopper_pearson, retest
 from harness.stats.rows import Rows, count_classes, count_long, distinct_counts, tabulate, tabulate_cells
+from harness.stats.sampling_plan import (
+    inclusion_probabilities,
+    neyman_allocation,
+    proportional_allocation,
+    stratified_variance,
+    whole_labels,
+)
+from harness.stats.score_decomposition import CorpDecomposition, MurphyDecomposition, corp_decomposition, murphy_decomposition
+from harness.stats.stacking import cross_fitted_stack
 from harness.stats.statistic import Statistic, estimate, item_credits
 from harness.stats.stratified import tau_within
 from harness.stats.sums import Estimated, of_sums
@@ -111,22 +175,42 @@ __all__ = [
     "TOO_FEW",
     "VS_BASELINE",
     "Acceptance",
+    "ActiveEstimate",
     "AlternativeAnnotatorTest",
+    "CalibrationError",
+    "Components",
+    "CorpDecomposition",
     "CorrectedShares",
     "Coverage",
+    "DawidSkene",
+    "DesignEstimate",
     "Difference",
+    "DifferentialFunctioning",
     "Direction",
     "Distribution",
+    "Equivalence",
     "Estimate",
     "Estimated",
     "Estimates",
+    "ForestRow",
     "Interval",
+    "Isotonic",
     "Kind",
+    "Looks",
     "MarginTest",
+    "MetaAnalysis",
+    "MoreLabels",
+    "MurphyDecomposition",
     "PageTest",
+    "PanelGain",
+    "ParallelConsistency",
+    "Platt",
     "PredictionPowered",
     "PredictionPoweredShares",
     "Ranks",
+    "RateComparison",
+    "Reliability",
+    "ReliabilityCurve",
     "Retest",
     "RoganGladen",
     "Rows",
@@ -136,9 +220,12 @@ __all__ = [
     "Statistic",
     "Superiority",
     "SystemCorrelation",
+    "Temperature",
     "Weights",
+    "about_more",
     "acceptance_power",
     "acceptance_threshold",
+    "active_mean",
     "advantage_test",
     "aggregate",
     "aggregate_counts",
@@ -147,16 +234,29 @@ __all__ = [
     "alternative_annotator_test",
     "benjamini_hochberg",
     "benjamini_yekutieli",
+    "brier_score",
+    "brier_score_of_classes",
+    "calibration_error",
     "cell_statistics",
+    "classwise_error",
     "clopper_pearson",
+    "cluster_interval",
     "cohen_kappa",
     "combine_estimates",
     "commonest",
+    "compare_rates",
+    "corp_decomposition",
     "corrected_shares",
     "count_classes",
     "count_long",
     "coverage",
+    "cross_fitted",
+    "cross_fitted_stack",
+    "dawid_skene",
+    "debiased_interval",
+    "design_effect",
     "difference",
+    "differential_functioning",
     "distinct_counts",
     "distribution",
     "distribution_by_agreement",
@@ -165,18 +265,32 @@ __all__ = [
     "effective_labels",
     "enough_labels",
     "entropy_bits",
+    "equivalence",
+    "error_correlation",
     "errors_allowed",
     "estimate",
+    "fit_isotonic",
+    "fit_platt",
+    "fit_temperature",
     "fleiss_kappa",
+    "group_folds",
     "gwet_ac",
+    "hajek",
     "hits",
     "holm",
+    "horvitz_thompson",
     "human_all_agree",
     "human_loo",
     "human_pa",
     "human_statistics",
+    "inclusion_probabilities",
     "intervals",
     "item_credits",
+    "items_for_margin",
+    "items_for_margin_normal",
+    "items_for_mean",
+    "items_for_share",
+    "items_for_wilson",
     "items_needed",
     "judge_loo",
     "judge_statistics",
@@ -184,29 +298,54 @@ __all__ = [
     "krippendorff_alpha",
     "krippendorff_alpha_interval",
     "leniency",
+    "leniency_equivalence",
+    "log_loss",
+    "log_loss_of_classes",
+    "majority_accuracy",
     "mcnemar",
     "mean_interval",
+    "meta_analysis",
+    "mixed_components",
+    "more_for_margin",
+    "murphy_decomposition",
+    "neyman_allocation",
     "of_sums",
+    "one_way_components",
+    "p_use",
     "pa",
     "pa_failed_wrong",
     "pa_pairwise",
     "page_falling",
     "paired_difference",
     "pairwise_cohen",
+    "panel_gain",
+    "panel_hits",
+    "panel_majority",
+    "panel_mean",
+    "panel_median",
+    "parallel_consistency",
     "pearson",
+    "pocock",
     "prediction_powered_difference",
     "prediction_powered_mean",
     "prediction_powered_share",
     "prediction_powered_shares",
     "predictive_value_share",
     "proportion_interval",
+    "proportional_allocation",
     "rank_judges",
     "rarest_expected",
+    "recalibrated",
+    "reliability",
+    "reliability_curve",
     "retest",
     "rogan_gladen",
+    "sd_upper_limit",
     "slope",
     "spearman",
     "split_budget",
+    "stratified_mean",
+    "stratified_variance",
     "stuart_maxwell",
     "stuart_maxwell_of_table",
     "superiority",
@@ -214,8 +353,11 @@ __all__ = [
     "tabulate",
     "tabulate_cells",
     "tau_within",
+    "top_confidence",
+    "two_way_components",
     "undefined_by_scale",
     "vs_baseline",
     "weighted_f1",
+    "whole_labels",
     "wilson",
 ]

@@ -28,7 +28,7 @@ class ClusterMean(NamedTuple):
         than two groups.
 
         >>> round(cluster_mean([1, 1, 0, 0, 1, 0]).p_above(0.0), 4), cluster_mean([1] * 10).p_above(0.0) == 2**-10
-        (0.0381, True)
+        (0.0378, True)
         """
         return self._p(self.mean - value)
 

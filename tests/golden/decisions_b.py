@@ -1,0 +1,434 @@
+"""Calibration, label budgets, comparisons across languages and panels: numbers that others computed, and how ours are compared with them.
+
+A check takes one case of the fixtures and the folder of shared data. It reads the case's inputs, never its name, so that further cases of
+the same kind are checked alike. `null` in a case means undefined.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.stats import agreement_rates, calibration, label_budget, recalibration, sampling_plan
+from harness.stats.aggregate import aggregate
+from harness.stats.arrays import Floats, Ints
+from harness.stats.calibration import CalibrationError
+from harness.stats.dawid_skene import STEPS, dawid_skene
+from harness.stats.design_estimates import active_mean, hajek, horvitz_thompson, stratified_mean
+from harness.stats.differential_functioning import DifferentialFunctioning, differential_functioning
+from harness.stats.equivalence import leniency_equivalence
+from harness.stats.generalizability import mean_squares, mixed_components, one_way_components, reliability, two_way_components
+from harness.stats.meta_analysis import MetaAnalysis, Method, meta_analysis
+from harness.stats.panel import error_correlation, majority_accuracy, panel_gain, panel_hits, panel_majority, panel_mean, panel_median
+from harness.stats.parallel_consistency import parallel_consistency
+from harness.stats.score_decomposition import corp_decomposition, murphy_decomposition
+from harness.stats.stacking import cross_fitted_stack
+from tests.golden.decision_values import assert_equal
+
+Case = dict[str, Any]
+METHODS: tuple[Method, ...] = ("dl", "pm")
+
+
+def compare(found: Mapping[str, Any], case: Case) -> None:
+    """Every number that we compute with its place in the case."""
+    assert_equal(found, case["expected"], case["tolerance"])
+
+
+# ---- calibration
+
+
+def _errors(found: CalibrationError) -> dict[str, float]:
+    return {
+        "ece": found.ece,
+        "ce2": found.root,
+        "ce2_squared": found.squared,
+        "ce2_squared_debiased": found.debiased,
+        "ce2_debiased": found.debiased_root,
+    }
+
+
+def check_confidence(case: Case, _: Path) -> None:
+    """Smooth ECE and equal-width bins are other definitions, which the project does not have."""
+    p, y, bins = case["inputs"]["probability"], case["inputs"]["agrees"], case["inputs"].get("bins")
+    curve = calibration.reliability_curve(p, y, bins, min_bin=1)
+    rows = zip(curve.n, curve.confidence, curve.share, strict=True)
+    found: dict[str, Any] = {
+        **_errors(calibration.calibration_error(p, y, bins, min_bin=1)),
+        "diagram": [{"n": n, "mean_predicted": mean, "share": share} for n, mean, share in rows],
+        "brier": calibration.brier_score(p, y),
+        "log_loss": calibration.log_loss(p, y),
+        "murphy": asdict(murphy_decomposition(p, y, bins, min_bin=1)),
+        "corp_brier": asdict(corp_decomposition(p, y)),
+        "corp_log_loss": asdict(corp_decomposition(p, y, "log_loss")),
+    }
+    compare(found, case)
+
+
+def check_recalibration(case: Case, _: Path) -> None:
+    p, y, fold = (np.asarray(case["inputs"][name]) for name in ("probability", "agrees", "fold"))
+    fits: dict[str, Callable[..., recalibration.Recalibrator]] = {
+        "isotonic": recalibration.fit_isotonic,
+        "platt_plain": recalibration.fit_platt,
+        "platt_sklearn": lambda a, b: recalibration.fit_platt(a, b, softened=True),
+        "temperature": recalibration.fit_temperature,
+    }
+    found: dict[str, Any] = {}
+    for name, fit in fits.items():
+        q = recalibration.cross_fitted(p, y, fold, fit)
+        found[name] = {"probability": q, "brier": calibration.brier_score(q, y), "log_loss": calibration.log_loss(q, y)}
+    parameters = []
+    for row in case["expected"].get("parameters", []):
+        others = fold != row["fold"]
+        plain, soft = recalibration.fit_platt(p[others], y[others]), recalibration.fit_platt(p[others], y[others], softened=True)
+        parameters.append(
+            {
+                "fold": row["fold"],
+                "logit_intercept": plain.intercept,
+                "logit_slope": plain.slope,
+                "platt_a": -soft.slope,  # scikit-learn's map is expit(-(a x + b))
+                "platt_b": -soft.intercept,
+                "temperature": recalibration.fit_temperature(p[others], y[others]).value,
+            }
+        )
+    compare({**found, "parameters": parameters}, case)
+
+
+def check_class_probabilities(case: Case, _: Path) -> None:
+    p, label, bins = case["inputs"]["probability"], case["inputs"]["label"], case["inputs"].get("bins")
+    classwise = calibration.classwise_error(p, label, bins, min_bin=1)
+    found = {
+        "confidence": _errors(calibration.calibration_error(*calibration.top_confidence(p, label), bins, min_bin=1)),
+        "classwise": [_errors(each) for each in classwise],
+        "classwise_ece": np.mean([each.ece for each in classwise]),
+        "brier_sum": calibration.brier_score_of_classes(p, label),
+        "log_loss": calibration.log_loss_of_classes(p, label),
+        "temperature": recalibration.fit_temperature(p, label).value,
+    }
+    compare(found, case)
+
+
+def check_calibration(case: Case, shared: Path) -> None:
+    inputs = case["inputs"]
+    if "label" in inputs:
+        check_class_probabilities(case, shared)
+    elif "fold" in inputs:
+        check_recalibration(case, shared)
+    else:
+        check_confidence(case, shared)
+
+
+# ---- label budgets
+
+
+def check_half_width(case: Case, _: Path) -> None:
+    shares, means, design = case["inputs"]["shares"], case["inputs"]["means"], case["inputs"]["design"]
+    found = {
+        "shares_normal": [label_budget.items_for_share(each["p"], each["half_width"]) for each in shares],
+        "shares_wilson": [label_budget.items_for_wilson(each["p"], each["half_width"]) for each in shares],
+        "means_t": [label_budget.items_for_mean(each["sd"], each["half_width"]) for each in means],
+        "design_effect": label_budget.design_effect(design["cluster_size"], design["icc"]),
+    }
+    compare(found, case)
+
+
+def check_margin(case: Case, _: Path) -> None:
+    for row, expected in zip(case["inputs"], case["expected"], strict=True):
+        plan = {"margin": row["margin"], "gap": row["gap"], "alpha": row["alpha"], "power": row["power"]}
+        found = {
+            "n": label_budget.items_for_margin(row["sd"], **plan),
+            "n_normal": label_budget.items_for_margin_normal(row["sd"], **plan),
+        }
+        assert_equal(found, expected, case["tolerance"])
+
+
+def check_more_labels(case: Case, _: Path) -> None:
+    for row, expected in zip(case["inputs"], case["expected"], strict=True):
+        plan = {"margin": row["margin"], "gap": row["gap_planned"], "alpha": row["alpha"], "power": row["power"]}
+        found = {
+            "sd_upper80": label_budget.sd_upper_limit(row["sd"], row["n_now"]),
+            "k_more": label_budget.more_for_margin(row["sd"], row["n_now"], **plan),
+        }
+        assert_equal(found, expected, case["tolerance"])
+
+
+def check_looks(case: Case, _: Path) -> None:
+    looks, alpha = case["inputs"]["looks"], case["inputs"]["alpha"]
+    pocock = [label_budget.pocock(number, alpha) for number in looks]
+    found = {"z": [each.z for each in pocock], "nominal_p": [each.p for each in pocock], "bonferroni_p": [alpha / n for n in looks]}
+    compare(found, case)
+
+
+def check_allocation(case: Case, _: Path) -> None:
+    sizes, sds, n = (case["inputs"][name] for name in ("stratum_sizes", "stratum_sds", "n"))
+    neyman = sampling_plan.neyman_allocation(sizes, sds, n, floor=case["inputs"]["floor"])
+    proportional = sampling_plan.proportional_allocation(sizes, n)
+    found = {
+        "neyman": neyman,
+        "proportional": proportional,
+        "variance_neyman": sampling_plan.stratified_variance(sizes, sds, neyman),
+        "variance_proportional": sampling_plan.stratified_variance(sizes, sds, proportional),
+    }
+    compare(found, case)
+
+
+def check_stratified(case: Case, _: Path) -> None:
+    arrays = [case["inputs"][name] for name in ("y", "stratum", "stratum_sizes")]
+    plain, finite = stratified_mean(*arrays), stratified_mean(*arrays, finite=True)
+    found = {
+        "estimate": plain.value,
+        "se": plain.se,
+        "se_finite_population": finite.se,
+        "df_satterthwaite": plain.df,
+        "unweighted_mean": np.mean(arrays[0]),
+    }
+    compare(found, case)
+
+
+def check_active(case: Case, _: Path) -> None:
+    """The Monte Carlo figures redraw the labels of a population of which the case holds only one draw."""
+    inputs = case["inputs"]
+    y = np.where(np.asarray(inputs["labelled"]) == 1, np.array(inputs["label"], np.float64), math.nan)
+    f, pi = inputs["judge"], inputs["inclusion_probability"]
+    ht, active, tuned = horvitz_thompson(y, pi), active_mean(y, f, pi).estimate, active_mean(y, f, pi, weight=None)
+    found = {
+        "horvitz_thompson": ht.value,
+        "se_horvitz_thompson_poisson": ht.se,
+        "hajek": hajek(y, pi).value,
+        "active_inference": active.value,
+        "se_active_inference": active.se,
+        "ci_active": active.interval(),
+        "active_tuned": {"lam": tuned.weight, "estimate": tuned.estimate.value, "se": tuned.estimate.se},
+        "naive_mean": np.nanmean(y),
+    }
+    compare(found, case)
+
+
+def check_budget(case: Case, shared: Path) -> None:
+    inputs = case["inputs"]
+    if isinstance(inputs, list):
+        (check_more_labels if "n_now" in inputs[0] else check_margin)(case, shared)
+        return
+    for key, check in (
+        ("design", check_half_width),
+        ("looks", check_looks),
+        ("stratum_sds", check_allocation),
+        ("stratum", check_stratified),
+        ("inclusion_probability", check_active),
+    ):
+        if key in inputs:
+            check(case, shared)
+            return
+    raise AssertionError(f"no check of a budget with {', '.join(inputs)}")
+
+
+# ---- across languages
+
+
+def _codes(values: Iterable[Any], order: list[Any]) -> Ints:
+    return np.array([order.index(value) for value in values], np.int64)
+
+
+def check_leniency(case: Case, _: Path) -> None:
+    inputs = case["inputs"]
+    scale = sorted(inputs["scale"])
+    direction: Any = 1 if inputs["best"] == scale[-1] else -1
+    for language, expected in case["expected"].items():
+        rows = [row for row in inputs["rows"] if row["language"] == language]
+        most = max(len(row["labels"]) for row in rows)
+        padded = [[-1 if label is None else scale.index(label) for label in row["labels"]] for row in rows]
+        labels = [row + [-1] * (most - len(row)) for row in padded]
+        judge = [-1 if row["judge"] is None else scale.index(row["judge"]) for row in rows]
+        groups = [row["group"] for row in rows]
+
+        def tested(margin: float | None, data: tuple[Any, ...] = (judge, labels, len(scale), direction, groups)) -> Any:
+            return leniency_equivalence(*data, values=scale, margin=margin)
+
+        mean = tested(None)
+        found: dict[str, Any] = {"n": mean.n, "groups": mean.groups, "leniency": mean.mean, "se": mean.error}
+        found |= {"ci": mean.interval(), "ci90": mean.interval(0.9)}
+        prefix = "p_equivalent_within_"
+        for key in expected:
+            if key.startswith(prefix):
+                found[key] = tested(float(key.removeprefix(prefix).replace("_", "."))).p
+        assert_equal(found, expected, case["tolerance"], language)
+
+
+def check_rates(case: Case, _: Path) -> None:
+    inputs, order = case["inputs"], case["expected"]["languages"]
+    assert order[0] == inputs["reference"]
+    result = agreement_rates.compare_rates(inputs["hit"], _codes(inputs["language"], order), inputs["group"], len(order))
+    found = {
+        "languages": order,
+        "share": result.share,
+        "coefficients": result.coefficients,
+        "robust_se": result.robust_se,
+        "wald_chi2": result.chi2,
+        "df": result.df,
+        "p": result.p,
+    }
+    compare(found, case)
+
+
+def _summary(result: MetaAnalysis) -> dict[str, Any]:
+    return {
+        "tau2": result.tau2,
+        "mean": result.mean,
+        "se": result.se,
+        "se_hksj": result.se_hksj,
+        "ci_hksj": result.interval,
+        "prediction_interval": result.prediction,
+        "q": result.q,
+        "q_p": result.q_p,
+        "i2": result.i2,
+        "weights": result.weights,
+        "forest": [{"effect": each.estimate, "lower": each.lo, "upper": each.hi} for each in result.forest],
+        "fixed": {"mean": result.fixed_mean, "se": result.fixed_se},
+    }
+
+
+def check_meta(case: Case, _: Path) -> None:
+    """What statsmodels makes of a negative tau² (`…_statsmodels`) is not wanted."""
+    gap, variance = case["inputs"]["gap"], case["inputs"]["variance"]
+    for method in METHODS:
+        assert_equal(
+            _summary(meta_analysis(gap, variance, method=method)), case["expected"].get(method, case["expected"]), case["tolerance"]
+        )
+
+
+def check_dif(case: Case, _: Path) -> None:
+    inputs, expected = case["inputs"], case["expected"]
+    order = [inputs["reference"], *(name for name in expected["expected_score_shift"] if name != inputs["reference"])]
+    scale = sorted(inputs["scale"])
+    result: DifferentialFunctioning = differential_functioning(
+        _codes(inputs["judge"], scale), inputs["human"], _codes(inputs["language"], order), len(order), len(scale), values=scale
+    )
+    found = {
+        **{name: asdict(getattr(result, name)) for name in ("human", "language", "interaction", "uniform", "non_uniform", "total")},
+        "loglik_thresholds_only": result.loglik_thresholds,
+        "expected_score_shift": dict(zip(order, result.shift, strict=True)),
+    }
+    compare(found, case)
+
+
+def check_consistency(case: Case, _: Path) -> None:
+    classes = case["inputs"]["classes"]
+    scores = [[-1 if score is None else classes.index(score) for score in row] for row in case["inputs"]["scores"]]
+    result = parallel_consistency(scores, len(classes))
+    found = {"fleiss": result.fleiss.value, "randolph": result.randolph, "agreement": result.agreement}
+    found |= {"pairwise": result.pairwise, "shares": result.shares, "shares_by_language": result.shares_by_language}
+    compare(found, case)
+
+
+def check_generalizability(case: Case, _: Path) -> None:
+    scores = np.asarray(case["inputs"]["scores"], np.float64)
+    squares, two_way, one_way = mean_squares(scores), two_way_components(scores), one_way_components(scores)
+    assert two_way.annotator is not None
+
+    def study(k: float) -> dict[str, float]:
+        [both], [alone] = reliability(two_way, k), reliability(one_way, k)
+        return {"k": k, "relative": both.relative, "absolute": both.absolute, "one_way": alone.relative}
+
+    single, mean = study(1), study(scores.shape[1])
+    reml = mixed_components(scores)
+    found = {
+        "ms_item": squares.item,
+        "ms_annotator": squares.annotator,
+        "ms_residual": squares.residual,
+        "ms_within": squares.within,
+        "var_item": two_way.item,
+        "var_annotator": two_way.annotator,
+        "var_residual": two_way.residual,
+        "one_way": {"var_item": one_way.item, "var_within": one_way.residual},
+        "d_study": [study(row["k"]) for row in case["expected"]["d_study"]],
+        "icc_pingouin": {
+            f"ICC({form},{size})": study_of[part]
+            for form, part in (("1", "one_way"), ("A", "absolute"), ("C", "relative"))
+            for size, study_of in (("1", single), ("k", mean))
+        },
+    }
+    assert_equal({"item": reml.item, "rater": reml.annotator, "residual": reml.residual}, case["expected"]["reml"], 1e-3)
+    compare(found, case)
+
+
+def check_languages(case: Case, shared: Path) -> None:
+    inputs = case["inputs"]
+    for key, check in (
+        ("rows", check_leniency),
+        ("hit", check_rates),
+        ("gap", check_meta),
+        ("human", check_dif),
+        ("classes", check_consistency),
+        ("scores", check_generalizability),
+    ):
+        if key in inputs:
+            check(case, shared)
+            return
+    raise AssertionError(f"no check across languages with {', '.join(inputs)}")
+
+
+# ---- panels
+
+
+def check_votes(case: Case, _: Path) -> None:
+    inputs = case["inputs"]
+    classes = sorted(inputs["classes"])
+    k = len(classes)
+    judges = np.array([[-1 if score is None else classes.index(score) for score in row] for row in inputs["judges"]])
+    labels = np.array([[-1 if label is None else classes.index(label) for label in row] for row in inputs["labels"]])
+    reference = aggregate(labels, k)
+    model = dawid_skene(judges, k, steps=STEPS)
+    answers = {"lower_median": panel_median(judges, k), "dawid_skene": model.answer, "majority": panel_majority(judges, k)}
+    hits = panel_hits(judges, reference, k)
+    right = {name: panel_hits(answer[:, None], reference, k)[:, 0] for name, answer in answers.items()}
+    gain = panel_gain(right["lower_median"], hits, inputs["group"])
+    stack: Floats = cross_fitted_stack(judges, reference, k, inputs["fold"])
+    found: dict[str, Any] = {
+        "aggregate": np.where(reference >= 0, reference, -1),
+        **answers,
+        "mean": panel_mean(judges, k, classes),
+        "dawid_skene": {
+            "class_shares": model.class_shares,
+            "confusion": model.confusion.tolist(),
+            "posterior": model.posterior.tolist(),
+            "loglik": model.loglik,
+            "hard": model.answer,
+        },
+        **{f"stack_probability_class{classes[c]}": stack[:, c] for c in range(k)},
+        "pa": {
+            "single": np.nanmean(hits, axis=0),
+            "lower_median": np.nanmean(right["lower_median"]),
+            "dawid_skene": np.nanmean(right["dawid_skene"]),
+            "majority_ties_wrong": np.nanmean(right["majority"]),
+        },
+        "best_single": gain.best[0],
+        "median_minus_best": {
+            "diff": gain.difference.mean,
+            "se": gain.difference.error,
+            "ci": gain.interval(),
+            "groups": gain.difference.groups,
+        },
+        "error_correlation": error_correlation(hits).tolist(),
+    }
+    compare(found, case)
+
+
+def check_condorcet(case: Case, _: Path) -> None:
+    found = {name: [majority_accuracy(row["p"], row["k"], row.get("rho", 0.0)) for row in rows] for name, rows in case["inputs"].items()}
+    compare(found, case)
+
+
+def check_panel(case: Case, shared: Path) -> None:
+    (check_votes if "judges" in case["inputs"] else check_condorcet)(case, shared)
+
+
+CHECKS: dict[str, Callable[[Case, Path], None]] = {
+    "calibration/": check_calibration,
+    "budget/": check_budget,
+    "languages/": check_languages,
+    "panel/": check_panel,
+}

@@ -1,0 +1,93 @@
+"""DIF: what it finds where there is some, and where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from harness.stats.arrays import ShapeError
+from harness.stats.differential_functioning import DifferentialFunctioning, differential_functioning
+from harness.stats.logistic import logistic
+
+
+def world(kinder: float, seed: int, n: int = 300, steeper: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    language, quality = np.arange(n) % 3, rng.normal(0, 1.2, n)
+    line = quality * (1.5 + steeper * (language == 2)) + kinder * (language == 2)
+    judge = (line[:, None] + rng.logistic(size=n)[:, None] > np.array([-2.0, -0.7, 0.7, 2.0])).sum(axis=1)
+    return judge, quality, language
+
+
+def test_uniform_dif_is_found_and_its_shift() -> None:
+    judge, human, language = world(1.0, 0)
+    found = differential_functioning(judge, human, language, 3, 5)
+    assert found.uniform is not None and found.non_uniform is not None and found.language is not None
+    assert found.uniform.p < 1e-3 and found.non_uniform.p > 0.01
+    assert found.language.coefficients[2] == pytest.approx(1.0, abs=4 * found.language.se[2])
+    assert 0.2 < found.shift[2] < 1.0 and abs(found.shift[1]) < 0.3 and found.shift[0] == 0
+
+
+def test_non_uniform_dif_is_found() -> None:
+    found = differential_functioning(*world(0.0, 1, 600, steeper=2.0), 3, 5)
+    assert found.non_uniform is not None and found.non_uniform.p < 1e-3
+
+
+@pytest.mark.slow
+def test_without_dif_the_level_is_kept() -> None:
+    p = [test.uniform.p for seed in range(40) if (test := differential_functioning(*world(0.0, seed, 150), 3, 5)).uniform]
+    assert np.mean(np.array(p) < 0.05) <= 0.15 and np.mean(np.array(p) < 0.5) == pytest.approx(0.5, abs=0.25)
+
+
+def test_the_likelihood_is_at_its_maximum() -> None:
+    judge, human, language = world(0.5, 3, 120)
+
+    def minus(theta: np.ndarray) -> float:
+        cuts = np.r_[-np.inf, np.cumsum(np.r_[theta[1], np.exp(theta[2:])]), np.inf]
+        below = np.where(np.isinf(cuts), np.sign(cuts) * 0.5 + 0.5, logistic(np.nan_to_num(cuts) - theta[0] * human[:, None]))
+        return -float(np.log(below[np.arange(120), judge + 1] - below[np.arange(120), judge]).sum())
+
+    best = optimize.minimize(minus, np.r_[1.0, -2.0, 0.0, 0.0, 0.0]).fun
+    found = differential_functioning(judge, human, language, 3, 5)
+    assert found.human is not None and found.human.loglik == pytest.approx(-best, abs=1e-4)
+
+
+def test_groups_widen_the_errors() -> None:
+    judge, human, language = (np.repeat(each, 4) for each in world(0.5, 5, 120))
+    plain = differential_functioning(judge, human, language, 3, 5)
+    grouped = differential_functioning(judge, human, language, 3, 5, groups=np.repeat(np.arange(120), 4))
+    assert plain.language is not None and grouped.language is not None
+    assert (grouped.language.se > 1.6 * plain.language.se).all()
+    assert grouped.language.coefficients == pytest.approx(plain.language.coefficients)
+
+
+def test_points_of_the_scale() -> None:
+    judge, human, language = world(1.0, 0)
+    one, ten = (differential_functioning(judge, human, language, 3, 5, values=np.arange(5) * step) for step in (1, 10))
+    assert ten.shift == pytest.approx(10 * one.shift)
+
+
+def reasons(found: DifferentialFunctioning) -> str | None:
+    assert found.uniform is None and np.isnan(found.shift).all()
+    return found.reason
+
+
+def test_undefined() -> None:
+    judge, human, language = world(1.0, 0, 90)
+    assert reasons(differential_functioning(np.where(language == 1, 2, judge), human, language, 3, 5)) == "constant values in a language"
+    assert reasons(differential_functioning(judge, human, language * 2, 5, 5)) == "a language has no items"
+    assert reasons(differential_functioning(np.full(90, -1), human, language, 3, 5)) == "a language has no items"
+    assert reasons(differential_functioning((human > 0) * 1, human, language, 3, 2)) is not None  # people separate the judge's classes
+    with pytest.raises(ShapeError):
+        differential_functioning(judge, human[1:], language, 3, 5)
+    with pytest.raises(ValueError, match="two or more"):
+        differential_functioning(judge, human, language, 2, 5)
+
+
+def test_missing_scores_are_left_out() -> None:
+    judge, human, language = world(1.0, 0)
+    judge[:5], human = -1, human.copy()
+    human[5:8] = np.nan
+    found = differential_functioning(judge, human, language, 3, 5)
+    kept = differential_functioning(judge[8:], human[8:], language[8:], 3, 5)
+    assert found.n == 292 and found.uniform == kept.uniform
