@@ -113,6 +113,7 @@ VERDICT: dict[str, Any] = {
     "coverage": 0.9,
     "gain": 1.02,
     "leniency": 0.25,
+    "alt_test": None,
     "not_for": (),
     "obstacles": ("worse",),
     "reasons": ("it is worse",),

@@ -136,8 +136,8 @@ def test_a_judge_that_does_not_beat_the_baseline_is_marked_and_a_baseline_is_cal
 
 def test_a_blank_mean_is_a_dash_and_the_worst_language_stands_beside_a_mean() -> None:
     text = standings_markdown(made())
-    assert "| openai/one | 70 % | 60 % cs | 1 of 2 | 80 % | 60 % |" in text
-    assert "| openai/two | – | – | 0 of 1 | 80 % | – |" in text
+    assert "| openai/one | 70 % | 60 % cs | 1 of 2 | not shown 2 | 80 % | 60 % |" in text
+    assert "| openai/two | – | – | 0 of 1 | use 1 | 80 % | – |" in text
 
 
 def test_constructed_labels_are_in_the_title_and_native_ones_bring_people() -> None:
