@@ -39,7 +39,12 @@ def render_comparison(comparison: Comparison, *, distributions: bool = False, na
 
 
 def _verdicts(comparison: Comparison, narrow: bool) -> Iterator[RenderableType]:
-    """What each judge may be used for: the end of a comparison, which is what a reader sees first."""
+    """What each judge may be used for: the end of a comparison, which is what a reader sees first.
+
+    A comparison that pools languages or metrics answers another question, so it has none here; JSON has them always.
+    """
+    if any(POOLED in (cell["language"], cell["metric"]) for cell in comparison.cells):
+        return
     legend: dict[str, None] = {}
     for name, table in verdict_tables(comparison.verdicts if isinstance(comparison, DecidedComparison) else (), wide=not narrow):
         yield Text(f"\nVerdicts{f': {name}' if name else ''}", style="bold cyan")

@@ -26,6 +26,11 @@ def labels_needed_text(row: Row) -> str:
     return "" if k is None else f"more than {k:,}" if row.get("more_than_k") else f"about {k:,}"
 
 
+def _replaced(row: Row) -> str:
+    test = row.get("alt_test") or {}
+    return UNDEFINED if test.get("omega") is None else f"{round(test['omega'] * test['annotators'])} of {test['annotators']}"
+
+
 VERDICT_COLUMNS: tuple[Column, ...] = (
     Column(
         "answer",
@@ -57,6 +62,14 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
     Column("base_diff", "judge − constant", POINTS, _ALWAYS, "the same minus that of one constant answer, in percentage points"),
     Column("coverage", "read", SHARE, _WIDE, "the share of answers that could be read"),
     Column("n", "texts", COUNT, _WIDE, "texts with two annotators"),
+    Column(
+        "alt_test",
+        "can replace",
+        TEXT,
+        _WIDE,
+        "how many of the annotators the judge can replace by the alternative annotator test, which is no condition of a verdict",
+        text=_replaced,
+    ),
     Column(
         "k",
         "labels needed",

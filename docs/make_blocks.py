@@ -1,0 +1,53 @@
+"""Runs the commands shown in the pages of docs again and writes what they print: `python docs/make_blocks.py DATA [PAGE …]`.
+
+DATA is a folder that holds the published data sets, each in a folder with the name of its dataset card. Only blocks that begin with a
+command that asks no judge are run: `harness compare`, `labels check`, `labels needed`, `correct`, `accept`, `certify`. Figures go into
+docs/figures. Without PAGE, all pages with such blocks are written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+BLOCK = re.compile(r"```console\n\$ harness ((?:compare|labels check|labels needed|correct|accept|certify) .+)\n((?:.*\n)*?)```")
+
+
+def printed(command: str, data: Path) -> str:
+    """What a command prints in a folder where the data sets lie, without blanks at line ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path in data.resolve().iterdir():
+            (Path(folder) / path.name).symlink_to(path)
+        done = subprocess.run(
+            [sys.executable, "-m", "harness", *shlex.split(command)],
+            cwd=folder,
+            env={**os.environ, "NO_COLOR": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for figure in Path(folder).glob("*.svg"):
+            (DOCS / "figures" / figure.name).write_bytes(figure.read_bytes())
+    return "".join(f"{line.rstrip()}\n" for line in done.stdout.strip("\n").splitlines())
+
+
+def pages() -> list[Path]:
+    """The pages that have blocks."""
+    return [page for page in sorted(DOCS.glob("*.md")) if BLOCK.search(page.read_text("utf-8"))]
+
+
+def main() -> None:
+    data = Path(sys.argv[1])
+    for page in map(Path, sys.argv[2:]) if sys.argv[2:] else pages():
+        text = page.read_text("utf-8")
+        page.write_text(BLOCK.sub(lambda block: f"```console\n$ harness {block[1]}\n{printed(block[1], data)}```", text), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
