@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from harness import api, decide
@@ -56,9 +57,12 @@ def compare(arguments: argparse.Namespace) -> int:
 
         sys.stdout.write(to_latex(comparison))
     else:
-        from harness.render.comparison import render_comparison, show
+        from harness.render.comparison import render_comparison, render_verdicts, show
 
-        show(lambda narrow: render_comparison(comparison, distributions=arguments.distributions, narrow=narrow), comparison.signature)
+        drawn = (
+            partial(render_verdicts, comparison) if arguments.verdicts else partial(render_comparison, comparison, arguments.distributions)
+        )
+        show(drawn, comparison.signature)
     return 0
 
 

@@ -347,6 +347,7 @@ def _compare(commands: Any) -> None:
     decision_flags(p)
     out_flag(p)
     shown = p.add_argument_group("output")
+    shown.add_argument("--verdicts", action="store_true", help="show only the verdicts: what each judge may be used for")
     shown.add_argument("--distributions", action="store_true", help="show class shares where annotators agree fully, partly or not at all")
     shown.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw the class shares (needs the extra 'figures')")
     form = shown.add_mutually_exclusive_group()

@@ -22,7 +22,7 @@ _MOST_EXAMPLES = 8  # of what is odd in a label set
 _PIPE_WIDTH = 200  # of output that no terminal shows: nothing is cut there
 
 
-def render_comparison(comparison: Comparison, *, distributions: bool = False, narrow: bool = False) -> RenderableType:
+def render_comparison(comparison: Comparison, distributions: bool = False, narrow: bool = False) -> RenderableType:
     """All cells, language by language; with `distributions`, also the class shares by agreement of the annotators."""
     parts: list[RenderableType] = []
     legend: dict[str, None] = {}
@@ -36,6 +36,11 @@ def render_comparison(comparison: Comparison, *, distributions: bool = False, na
             legend |= dict.fromkeys(shares.legend)
     parts.append(dim_lines((*legend, *map(terminal_safe, comparison.notes))))
     return Group(*parts, *_verdicts(comparison, narrow))
+
+
+def render_verdicts(comparison: Comparison, narrow: bool = False) -> RenderableType:
+    """The verdicts alone, and what a reader of the numbers has to know."""
+    return Group(*_verdicts(comparison, narrow), dim_lines(map(terminal_safe, comparison.notes)))
 
 
 def _verdicts(comparison: Comparison, narrow: bool) -> Iterator[RenderableType]:

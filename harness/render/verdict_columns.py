@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from harness.render.column import COUNT, POINTS, SHARE, TEXT, Column, Row, TableName
-from harness.render.numbers import UNDEFINED
+from harness.render.numbers import UNDEFINED, percent
 
 _ALWAYS = frozenset({TableName.VERDICTS})
 _WIDE = frozenset({TableName.VERDICTS_WIDE})
 _OBSTACLES = {
-    "worse": "shown worse than people",
-    "base_worse": "shown worse than a constant",
+    "worse": "worse than people",
+    "base_worse": "worse than a constant",
     "constant": "does not vary",
     "failures": "fails too often",
-    "people": "may be worse than people",
-    "baseline": "may be no better than a constant",
+    "people": "worse than people?",
+    "baseline": "no better than a constant?",
     "coverage": "too few readable answers",
-    "cells": "passes alone, not among so many cells",
-    "labels": "too few texts",
+    "cells": "too many cells for so few texts",
+    "labels": "too few texts to test",
 }
 
 
@@ -57,10 +57,28 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "the lower bound of judge − people at the level that the number of rows leaves; 'use' needs it above minus the margin",
     ),
     Column(
-        "right", "agreement", SHARE, _WIDE, "the share of texts on which the judge gives the commonest label; unread answers count as wrong"
+        "right",
+        "agreement",
+        SHARE,
+        _WIDE,
+        "the share of texts on which the judge gives the commonest label; unread answers count as wrong",
+        value=lambda row: row["right"] if row["people"] is None else None,
     ),
-    Column("base_diff", "judge − constant", POINTS, _ALWAYS, "the same minus that of one constant answer, in percentage points"),
-    Column("coverage", "read", SHARE, _WIDE, "the share of answers that could be read"),
+    Column(
+        "base_diff",
+        "judge − constant",
+        POINTS,
+        _ALWAYS,
+        "how much more often than one constant answer the judge gives the commonest label of a text, in percentage points",
+    ),
+    Column(
+        "coverage",
+        "read",
+        SHARE,
+        _WIDE,
+        "the share of answers that could be read; blank: all",
+        text=lambda row: "" if row["coverage"] == 1 else percent(row["coverage"]),
+    ),
     Column("n", "texts", COUNT, _WIDE, "texts with two annotators"),
     Column(
         "alt_test",
@@ -83,7 +101,7 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "why not",
         TEXT,
         _ALWAYS,
-        "what stands against 'use'",
-        text=lambda row: ", ".join(_OBSTACLES[name] for name in row["obstacles"]) or UNDEFINED,
+        "what is shown against the judge; with a question mark, what is not ruled out",
+        text=lambda row: " ".join(_OBSTACLES[name] for name in row["obstacles"]) or UNDEFINED,
     ),
 )
