@@ -30,7 +30,7 @@ __all__ = sorted(_PUBLIC)
 
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
-        raise AttributeError(f"module 'harness' has no public name '{name}'; there are {', '.join(__all__)}")
+        raise AttributeError(f"module 'harness' has no public name '{name}'; choose from: {', '.join(__all__)}")
     return getattr(import_module(_PUBLIC[name]), name)
 
 

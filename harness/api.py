@@ -62,7 +62,7 @@ def run(
     Args:
         spec: what to judge, by which judges, and how.
         out: the results folder; the same spec in the same folder is the same run.
-        watcher: is told about plan and progress; by default only warnings are shown.
+        watcher: receives the plan and the progress; by default only warnings are shown.
         settings: calls in flight, limits and budgets; they change no number.
         may_send: whether texts of a data folder may be sent to an endpoint that is not on this machine.
 

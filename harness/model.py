@@ -307,7 +307,7 @@ class Judgment(msgspec.Struct, frozen=True):
     expected: float | None = None  # mean of the classes' numbers, weighted by `probs`
     entropy: float | None = None  # of `probs`, in bits
     asked_language: str = "en"  # language that the prompt requested for the justification
-    told_language: str | None = None  # detected language of the justification; `und`: too short to detect; None without a justification
+    detected_language: str | None = None  # of the justification; `und`: too short to detect; None without a justification
 
 
 class JudgeIdentity(msgspec.Struct, frozen=True):

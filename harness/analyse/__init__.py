@@ -1,10 +1,10 @@
-"""judgments × labels → cells: what reports, comparisons and boards share, and the only caller of the statistics."""
+"""Judgments × labels → cells. Reports, comparisons, boards and decisions share it."""
 
 from harness.analyse.ablations import ablations
 from harness.analyse.cells import NAMES as STATISTICS
 from harness.analyse.cells import Cell
 from harness.analyse.compare import CI_METHOD, Comparison, JudgedData, LaidOut, Recording, compare, compare_laid_out, lay_out
-from harness.analyse.covered import Covered, covered
+from harness.analyse.coverage import RunCoverage, run_coverage
 from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
 from harness.analyse.options import ALWAYS, BY_METRIC, POOLED, Annotators, CompareOptions, of_rule
@@ -12,7 +12,7 @@ from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
 from harness.analyse.pooled import pooled_differences
 from harness.analyse.ranking import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking, gains_over, rank
 from harness.analyse.recorded_run import recording, signature
-from harness.analyse.retest import Outcome, Retest, held_against
+from harness.analyse.retest import Outcome, Retest, retest_outcomes
 from harness.analyse.summaries import LanguageSummary, summaries
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "Cell",
     "CompareOptions",
     "Comparison",
-    "Covered",
     "Gain",
     "JudgedData",
     "LabelCheck",
@@ -41,19 +40,20 @@ __all__ = [
     "Ranking",
     "Recording",
     "Retest",
+    "RunCoverage",
     "ablations",
     "check_labels",
     "compare",
     "compare_laid_out",
-    "covered",
     "gains_over",
-    "held_against",
     "lay_out",
     "of_rule",
     "outcomes",
     "pooled_differences",
     "rank",
     "recording",
+    "retest_outcomes",
+    "run_coverage",
     "signature",
     "summaries",
 ]

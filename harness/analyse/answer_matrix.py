@@ -1,4 +1,4 @@
-"""Many judges on the same questions: their answers as arrays, and what each answer would earn."""
+"""Many judges on the same questions: their answers as arrays, and the credit of every possible answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from harness.analyse.options import CompareOptions, annotators_needed
 from harness.analyse.units import Votes, item_key, votes
-from harness.content.tags import suggest
+from harness.content.tags import choose_from
 from harness.data.columns import NO_VALUE, CodedColumn, combination_ids
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
@@ -25,15 +25,16 @@ MAJORITY = "majority"
 FAILURES = tuple(str(kind) for kind in Failure)
 _NO_ROW = FAILURES.index(Failure.MISSING)
 RANKED_BY = ("pa_failed_wrong", "pa_pairwise", "judge_loo")
-"""What judges may be ranked by: means over questions, in which an answer that cannot be read earns nothing."""
+"""Statistics to rank judges by: means over questions in which an unreadable answer has the credit 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """The labelled (item, metric) of a data set, (units,) of each column: numbers of item, metric, language and group.
+    """The labelled pairs of item and metric of a data set.
 
-    `votes` are the annotators' by metric, `credit` (units, k) by metric what the answer of each class earns, NaN where the labels say
-    nothing; `earns` likewise of all units in one array, padded with NaN.
+    `item`, `metric`, `language` and `group` (units,) are the numbers of each pair's item, metric, language and group. `votes` has the
+    annotators' labels by metric. `credits` (units, k) is the credit of each class as an answer: NaN where the labels say nothing, and
+    beyond the classes of the metric's scale.
     """
 
     data: Dataset
@@ -44,12 +45,12 @@ class Questions:
     metric: Ints
     language: Ints
     group: Ints
-    earns: Floats
+    credits: Floats
 
     def __len__(self) -> int:
         return len(self.item)
 
-    def of(self, metric: str) -> NDArray[np.bool_]:
+    def mask_of(self, metric: str) -> NDArray[np.bool_]:
         """Mask of one metric's questions."""
         mask: NDArray[np.bool_] = self.metric == self.metrics.index(metric)
         return mask
@@ -58,9 +59,9 @@ class Questions:
         """How many annotators gave each class, (rows, k)."""
         return self.votes[metric].counts[self.item[rows]]
 
-    def earned(self, code: NDArray[np.integer[Any]], rows: NDArray[np.intp] | slice = slice(None)) -> Floats:
-        """What answers earn: `code` (..., rows) of the questions `rows`; one without a readable score earns 0."""
-        table = self.earns[rows]
+    def credit_of(self, code: NDArray[np.integer[Any]], rows: NDArray[np.intp] | slice = slice(None)) -> Floats:
+        """The credits of the answers `code` (..., rows) to the questions `rows`; 0 for an answer without a readable score."""
+        table = self.credits[rows]
         return np.where(code >= 0, table[np.arange(len(table)), np.maximum(code, 0)], np.where(np.isnan(table[:, 0]), np.nan, 0.0))
 
 
@@ -68,8 +69,8 @@ class Questions:
 class AnswerMatrix:
     """The answers of several judges to the same questions under one variant.
 
-    `score` (judges, repeats, units): the class that was given, -1 for none; `failure` likewise why there is none (a place in `FAILURES`).
-    `there` (judges, languages): whether a judge was asked anything in a language.
+    `score` (judges, repeats, units) is the class that the judge gave, -1 without one; `failure`, of the same shape, is the index in
+    `FAILURES` of the reason. `was_asked` (judges, languages): whether a judge was asked anything in a language.
     """
 
     questions: Questions
@@ -77,23 +78,23 @@ class AnswerMatrix:
     judges: tuple[str, ...]
     score: NDArray[np.int16]
     failure: NDArray[np.int8]
-    there: NDArray[np.bool_]
+    was_asked: NDArray[np.bool_]
 
 
 def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOptions, rank_by: str, metrics: Sequence[str]) -> Questions:
-    """The questions that count: on `metrics`, with as many annotators as `options` asks for.
+    """The questions that count: those on `metrics` whose items have as many annotators as `options` requires.
 
-    `judged` is looked at for scores of interval scales only. Raises UsageError for a `rank_by` that nobody can be ranked by.
+    `judged` matters for interval scales only, whose classes are the scores that occur. Raises UsageError for a `rank_by` that is not in
+    `RANKED_BY`.
     """
     if rank_by not in RANKED_BY:
-        known = ", ".join(RANKED_BY)
-        raise UsageError(f"no judge is ranked by '{rank_by}'.{suggest(rank_by, RANKED_BY)}\n         failures are wrong in: {known}")
+        raise UsageError(f"judges cannot be ranked by '{rank_by}'.{choose_from(RANKED_BY, rank_by)}")
     counted = votes(data, _used(data, judged), annotators_needed(options, data.labels.max_annotators)) if len(data.labels) else {}
     counted = {metric: counted[metric] for metric in metrics if metric in counted}
     rows = [np.flatnonzero(of.counts.any(axis=1)) for of in counted.values()]
     item = np.concatenate([*rows, np.empty(0, np.int64)]).astype(np.int64)
     widest = max((len(of.classes.scores) for of in counted.values()), default=1)
-    earns = np.concatenate(
+    credits = np.concatenate(
         [*(_credits(of, at, options, rank_by, widest) for of, at in zip(counted.values(), rows, strict=True))] or [np.empty((0, widest))]
     )
     language, group = item_key(data, "language"), item_key(data, "group")
@@ -106,7 +107,7 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
         np.repeat(np.arange(len(rows)), [len(at) for at in rows]),
         language.codes[item].astype(np.int64),
         group.codes[item].astype(np.int64),
-        earns,
+        credits,
     )
 
 
@@ -116,7 +117,7 @@ def _used(data: Dataset, judged: Sequence[Judgments]) -> Judgments:
 
 
 def _credits(of: Votes, items: Ints, options: CompareOptions, rank_by: str, width: int) -> Floats:
-    """What each class earns on each item, (items, width)."""
+    """The credit of each class on each item, (items, width)."""
     classes, counts = of.classes, of.counts[items]
     k = len(classes.scores)
     known = judge_statistics(k, classes.kind, classes.values, rule=options.majority, direction=classes.direction)
@@ -128,15 +129,16 @@ def _credits(of: Votes, items: Ints, options: CompareOptions, rank_by: str, widt
 
 
 def answer_matrix(questions: Questions, judgments: Mapping[str, Judgments], variant: str, repeats: int) -> AnswerMatrix:
-    """The judges' answers under one variant; of judgments of texts as they are, and on questions that count."""
+    """The judges' answers under one variant to the questions that count. Judgments of perturbed texts are left out."""
     shape = (len(judgments), repeats, len(questions))
     score, failure = np.full(shape, NO_VALUE, np.int16), np.full(shape, _NO_ROW, np.int8)
-    there = np.zeros((len(judgments), len(questions.languages)), bool)
-    place = np.full((len(questions.metrics) + 1, len(questions.data.items) + 1), -1, np.int64)  # the last of each: not here
+    was_asked = np.zeros((len(judgments), len(questions.languages)), bool)
+    # The last row and the last column are for metrics and items that do not count.
+    place = np.full((len(questions.metrics) + 1, len(questions.data.items) + 1), -1, np.int64)
     place[questions.metric, questions.item] = np.arange(len(questions))
     for number, given in enumerate(judgments.values()):
-        _fill(questions, given.clean, variant, place, score[number], failure[number], there[number])
-    return AnswerMatrix(questions, variant, tuple(judgments), score, failure, there)
+        _fill(questions, given.clean, variant, place, score[number], failure[number], was_asked[number])
+    return AnswerMatrix(questions, variant, tuple(judgments), score, failure, was_asked)
 
 
 def _fill(
@@ -146,9 +148,9 @@ def _fill(
     place: Ints,
     score: NDArray[np.int16],
     failure: NDArray[np.int8],
-    there: NDArray[np.bool_],
+    was_asked: NDArray[np.bool_],
 ) -> None:
-    """Lay one judge's answers where they belong."""
+    """Write one judge's answers into its part of the arrays."""
     metric = given.metric.recode({name: code for code, name in enumerate(questions.metrics)})
     unit = place[metric, given.item.recode(questions.data.positions)]
     repeat = np.array([*given.repeat.values, 0], np.int64)[given.repeat.codes]
@@ -158,18 +160,19 @@ def _fill(
         rows = np.flatnonzero(kept & (metric == code))
         score[repeat[rows], unit[rows]] = given.score.take(rows).recode(questions.votes[name].classes.index())
         failure[repeat[rows], unit[rows]] = why[rows]
-    there[np.unique(questions.language[unit[kept]])] = True
+    was_asked[np.unique(questions.language[unit[kept]])] = True
 
 
 def guesses(questions: Questions, training: Dataset, options: CompareOptions, baseline: str = MAJORITY) -> Ints:
-    """The class that a baseline gives every question, (units,); -1 where it knows none.
+    """The class that a baseline gives to every question, (units,); -1 where it gives none.
 
-    `majority` is what it has learnt from development items; without such items, the commonest reference of the language, task and metric.
+    `majority` gives the commonest label of the development items; without such items, the commonest reference of the language, task and
+    metric.
     """
     learnt = TrainingCounts(training)
     found = np.full(len(questions), -1, np.int64)
     for name, of in questions.votes.items():
-        rows = np.flatnonzero(questions.of(name))
+        rows = np.flatnonzero(questions.mask_of(name))
         items = [questions.data.items[at] for at in questions.item[rows].tolist()]
         index, rule, scale = of.classes.index(), BASELINES[baseline], questions.data.scales[name]
         blind = baseline == MAJORITY

@@ -1,4 +1,7 @@
-"""What judges were asked of what people labelled: counted cell by cell, and said in words. Not asked is neither wrong nor unreadable."""
+"""How many of the labelled questions judges were asked: counts by cell, and notes in words.
+
+A question that was not asked is neither wrong nor unreadable.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ _QUESTION = (*CONDITION, "metric")
 def add_asked(
     cells: Sequence[Cell], data: Dataset, units: Units, unasked: Units, counted: Mapping[str, Votes], options: CompareOptions
 ) -> list[Cell]:
-    """The cells with `n_asked`, how many labelled questions judges were asked, and `not_asked`, how many they were not.
+    """Add to the cells `n_asked` and `not_asked`: how many labelled questions judges were asked, and how many not.
 
     A question is an item and a metric under one condition of one judge, with a reference (at the level of systems: with a label); asked
     several times, it counts once.
@@ -39,7 +42,7 @@ def add_asked(
 
 
 def not_asked_notes(data: Dataset, units: Units, unasked: Units, counted: Mapping[str, Votes], options: CompareOptions) -> Iterator[str]:
-    """In words, how many labelled questions each judge was not asked, by language; nothing where all were asked."""
+    """Yield a sentence on how many labelled questions judges were not asked, by language; none if all were asked."""
     left = _by_judge(data, unasked, counted, options)
     every = _by_judge(data, joined_units([units, unasked]), counted, options) if left else {}
     judges: dict[tuple[Any, ...], list[str]] = {}
@@ -52,7 +55,7 @@ def not_asked_notes(data: Dataset, units: Units, unasked: Units, counted: Mappin
 
 
 def unread_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> Iterator[str]:
-    """At the level of systems, in words, how many of the items under people's means have no readable score of the judge."""
+    """Yield sentences, at the level of systems, on items that count in people's means and have no readable score of the judge."""
     unread = _by_judge(data, units.take(units.judgments.score.codes < 0), counted, options)
     every = _by_judge(data, units, counted, options) if unread else {}
     for judge, languages in unread.items():
@@ -67,7 +70,7 @@ def _list(names: Sequence[str], what: str) -> str:
 
 
 def _by_judge(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> dict[Any, dict[Any, int]]:
-    """`{judge: {language: questions}}`; those with a reference, each once."""
+    """`{judge: {language: number of questions with a reference}}`; each question counts once."""
     kept = units.take(np.flatnonzero(countable(units, counted, options)))
     once = kept.take(np.unique(combination_ids(_columns(kept), kept.item.astype(np.int64)), return_index=True)[1])
     keys, which = factorise({"judge": once.judgments.judge, "language": item_key(data, "language").take(once.item)}, len(once))
@@ -78,5 +81,5 @@ def _by_judge(data: Dataset, units: Units, counted: Mapping[str, Votes], options
 
 
 def _columns(units: Units) -> list[CodedColumn]:
-    """What tells questions about one item apart."""
+    """The columns that distinguish questions about one item."""
     return [getattr(units.judgments, name) for name in _QUESTION]

@@ -1,4 +1,4 @@
-"""From units to cells: all statistics of one language, task, metric, judge and variant, or of whatever cells are told apart by."""
+"""From units to cells: all statistics of each language, task, metric, judge and variant, or of other keys to group by."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ HYPOTHESIS = (
     "the baseline gives one class to each language, task and metric; two-sided. q: Benjamini-Yekutieli over all cells of this grid"
 )
 NAMES = tuple(statistic.name for statistic in cell_statistics(2, "interval"))
-"""Every statistic that a cell has a value or a reason for."""
+"""The statistics of a cell. Each has a value, or a reason why it is undefined."""
 NO_REFERENCE = "no reference"
 _NOTHING = {
     "coverage": NO_REFERENCE,
@@ -58,10 +58,11 @@ _NOTHING = {
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """The numbers of one cell. `key` says what it is of, `*` where it pools; `undefined` gives the reason for every null.
+    """The numbers of one cell. `key` names its language, task, …, with `*` where the cell pools; `undefined` has a reason for every null.
 
-    `n_ref` counts judgments that were asked for and have a reference, `n` those of them with a readable score. `n_asked` counts different
-    questions (item, metric and condition; repeats count once), `not_asked` the labelled ones that the judge was not asked.
+    `n_ref` counts the judgments that were asked for and have a reference; `n` counts those of them with a readable score. `n_asked`
+    counts different questions (item, metric and condition; repeats count once); `not_asked` counts labelled questions that the judge
+    was not asked.
     """
 
     key: dict[str, Any]
@@ -85,7 +86,7 @@ class Cell(msgspec.Struct, frozen=True):
     systems: list[dict[str, Any]] | None = None
 
     def flat(self) -> dict[str, Any]:
-        """One flat row: the key, the counts, every statistic under its name and its interval under `<name>_ci`."""
+        """One flat row: the key, the counts, every statistic under its name, and its interval under `<name>_ci`."""
         row = msgspec.structs.asdict(self)
         for name in ("key", "values", "intervals"):
             row.pop(name)
@@ -96,7 +97,7 @@ class Cell(msgspec.Struct, frozen=True):
         return {**self.key, **row, **self.values, **pairs}
 
     def __getitem__(self, name: str) -> Any:
-        """What `flat` has under a name; the interval of a statistic that the scale does not have is None."""
+        """The value that `flat` has under a name. The interval of a statistic that the scale does not have is None."""
         for names in (self.key, self.values):
             if name in names:
                 return names[name]
@@ -116,12 +117,12 @@ def make_cells(
         data: the items that units index.
         units: judgments of any metrics.
         counted: `{metric: votes}`; units of other metrics have no labels.
-        options: what cells are told apart by, the rule of the aggregate, seed and resamples.
-        baseline: `{(item_id, metric): score}` of a majority baseline that has learnt from development items; for what is not there,
-            the commonest reference of the item's language, task and metric in the cell.
+        options: the keys to group by, the rule of the aggregate, seed and resamples.
+        baseline: `{(item_id, metric): score}` of a majority baseline that has learnt from development items. Pairs that are missing
+            get the commonest reference of the item's language, task and metric in the cell.
 
     Raises:
-        UsageError: for a key that no item has, and where metrics on different scales would be pooled.
+        UsageError: for a key that no item has, and if metrics on different scales would be pooled.
     """
     columns = {name: key_column(name, data, units, counted) for name in options.by}
     found: list[Cell] = []
@@ -134,19 +135,19 @@ def make_cells(
 
 
 def _of_metrics(metrics: Sequence[str], units: Units, columns: Mapping[str, CodedColumn]) -> tuple[list[dict[str, Any]], list[Ints]]:
-    """The keys of the cells of some metrics, and the units of each."""
+    """The keys of the cells of some metrics, and the units of each cell."""
     here = np.flatnonzero(units.judgments.metric.recode(dict.fromkeys(metrics, 0)) == 0)
     keys, cell = factorise({name: column.take(here) for name, column in columns.items()}, len(here))
     return keys, [here[rows] for rows in rows_by_number(cell, len(keys))]
 
 
 def sort_key(key: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Sorts keys of texts, numbers and gaps; numbers by size."""
+    """A key to sort by: texts, numbers (by size) and gaps may be mixed."""
     return tuple((0, value, "") if isinstance(value, (int, float)) else (1, 0, str(value)) for value in key.values())
 
 
 def with_q(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells with `q`, their p of `vs_baseline` corrected over all of them."""
+    """Add `q` to the cells: the p of `vs_baseline`, corrected over all cells."""
     p = [math.nan if cell.vs_baseline["p"] is None else cell.vs_baseline["p"] for cell in cells]
     q = benjamini_yekutieli(p)
     return [
@@ -156,7 +157,7 @@ def with_q(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, Votes]) -> CodedColumn:
-    """What `name` is for every unit."""
+    """The value of the key `name` for every unit."""
     if name in ("metric", "judge", "variant", "temperature", "top_p", "repeat"):
         column: CodedColumn = getattr(units.judgments, name)
         return column
@@ -176,7 +177,7 @@ def _agreement(units: Units, counted: Mapping[str, Votes]) -> CodedColumn:
 
 
 def _scales(counted: Mapping[str, Votes], units: Units) -> dict[tuple[Classes, Any], list[str]]:
-    """Metrics that have units, by what they share: one scale, counted together."""
+    """The metrics that have units, grouped by scale: metrics on one scale are counted together."""
     found: dict[Any, tuple[Classes, list[str]]] = {}
     for metric in units.judgments.metric.values:
         if metric in counted:
@@ -186,7 +187,7 @@ def _scales(counted: Mapping[str, Votes], units: Units) -> dict[tuple[Classes, A
 
 
 class _LabelPatterns(NamedTuple):
-    """Distinct class counts (patterns, k), and of which kind those of each metric's items are: item i's at `start[metric]` + i."""
+    """Distinct class counts (patterns, k), and the pattern of each metric's items: that of item i is at `start[metric]` + i."""
 
     counts: Ints
     kind: Ints
@@ -194,7 +195,7 @@ class _LabelPatterns(NamedTuple):
 
 
 class _LabelledUnits(NamedTuple):
-    """Units of one cell that have labels: their row, the pattern of their class counts, the judge's class, their group; all (units,)."""
+    """The labelled units of one cell: row, pattern of the class counts, the judge's class, and group; all (units,)."""
 
     rows: Ints
     pattern: Ints
@@ -203,7 +204,7 @@ class _LabelledUnits(NamedTuple):
 
 
 class _CellTable:
-    """Cells of metrics on one scale: their keys, and which of the units are theirs."""
+    """The cells of metrics on one scale: their keys, and the units of each."""
 
     def __init__(
         self,
@@ -234,7 +235,7 @@ class _CellTable:
         return self._assemble(rows, failed, versus)
 
     def _labelled(self, labels: _LabelPatterns) -> Iterator[_LabelledUnits]:
-        """The units of each cell that have labels; made anew each time, as those of all cells are many."""
+        """Yield the labelled units of each cell. They are computed again on each call, because those of all cells take much memory."""
         classes = self.classes.index()
         has_any = np.asarray(labels.counts.sum(axis=1) > 0)
         for rows in self.rows:
@@ -251,10 +252,10 @@ class _CellTable:
         return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
 
     def _baseline(self, baseline: Mapping[tuple[str, str], Any] | None, rows: Ints, reference: Ints) -> Ints:
-        """The majority baseline's class of every unit of a cell that has labels.
+        """The majority baseline's class for every labelled unit of a cell.
 
-        Where nothing was learnt, it is the best constant of each stratum (language, task, metric): a judge that knows only which stratum
-        a text is from gains nothing by pooling them.
+        Where nothing was learnt, it is the best constant of each stratum (language, task, metric). A judge that knows only the stratum
+        of a text therefore gains nothing when strata are pooled.
         """
         stratum = combination_ids([self.units.judgments.metric.take(rows)], self.place[self.units.item[rows]])
         commonest_here = commonest(reference, len(self.classes.scores), stratum)
@@ -268,7 +269,7 @@ class _CellTable:
     def _versus(self, score: Ints, guessed: Ints, reference: Ints, group: Codes) -> dict[str, Any]:
         k = len(self.classes.scores)
         ours, theirs = hits(score, reference, k, failed_wrong=True), hits(guessed, reference, k, failed_wrong=True)
-        if self.options.majority == "strict":  # an item without a majority is one that nobody can meet
+        if self.options.majority == "strict":  # nobody can agree with an item that has no majority
             ours, theirs = np.nan_to_num(ours), np.nan_to_num(theirs)
         one = paired_difference(ours, theirs, group, hypothesis=HYPOTHESIS)
         right = theirs[~np.isnan(theirs)]
@@ -326,20 +327,20 @@ class _CellTable:
 
 
 def named_shares(classes: Classes, shares: Floats) -> dict[str, float] | None:
-    """Shares by class; of an interval scale only the scores that occur. None where there is nothing to share."""
+    """Shares by class; on an interval scale, only scores that occur. None without any score."""
     if np.isnan(shares).any():
         return None
     if classes.kind == "interval":
         found: dict[str, float] = {}
         for score, share in zip(classes.scores, shares.tolist(), strict=True):
-            if share:  # scores that look the same count together
+            if share:  # scores with the same text count together
                 found[f"{float(score):g}"] = found.get(f"{float(score):g}", 0.0) + share
         return found
     return {str(score): share for score, share in zip(classes.scores, shares.tolist(), strict=True)}
 
 
 def factorise(columns: Mapping[str, CodedColumn], rows: int) -> tuple[list[dict[str, Any]], Ints]:
-    """The distinct keys, each with what every cell names, and the number of the key of every row."""
+    """The distinct keys, each with all names of `ALWAYS`, and for every row the number of its key."""
     code = combination_ids(columns.values(), np.zeros(rows, np.int8))
     names = [*(name for name in ALWAYS if name not in columns), *columns]
     keys = []
@@ -350,7 +351,7 @@ def factorise(columns: Mapping[str, CodedColumn], rows: int) -> tuple[list[dict[
 
 
 def reasons(values: Mapping[str, Estimates], found: Mapping[str, Sequence[Interval]], cell: int) -> dict[str, str]:
-    """Why statistics of a cell are undefined, and intervals of those that are not."""
+    """Reasons why statistics of a cell are undefined, and why defined ones have no interval."""
     why = {name: str(of.reason[cell]) for name, of in values.items() if of.reason[cell]}
     return why | {f"{name}_ci": str(of[cell].reason) for name, of in found.items() if of[cell].reason and name not in why}
 
@@ -361,12 +362,12 @@ def number(value: Any) -> float | None:
 
 
 def bounds(interval: Interval) -> tuple[float, float] | None:
-    """An interval's ends, or None where there is none."""
+    """The ends of an interval; None if it is undefined."""
     return None if math.isnan(interval.lo) else (interval.lo, interval.hi)
 
 
 def as_difference(found: Difference) -> dict[str, Any]:
-    """A paired difference as JSON has it."""
+    """A paired difference as a JSON object."""
     return {
         "diff": number(found.diff),
         "ci": bounds(found.interval),

@@ -37,8 +37,8 @@ CI_METHOD = (
 class Recording(msgspec.Struct, frozen=True):
     """One data set with the judgments that are compared with its labels.
 
-    `asked`: which labelled items without a judgment count as asked, and so as failures; None where the judgments are all that was to be
-    judged, as a run's plan says.
+    `asked`: which labelled items without a judgment count as asked, and so as failures; None if the judgments are complete,
+    as in a run.
     """
 
     name: str
@@ -46,17 +46,17 @@ class Recording(msgspec.Struct, frozen=True):
     judgments: Judgments
     asked: Asked | None = None
     baseline: Mapping[tuple[str, str], Any] | None = None
-    notes: tuple[str, ...] = ()  # what a reader of its numbers has to know
+    notes: tuple[str, ...] = ()  # for readers of its numbers
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Cells with everything that is needed to make them again."""
+    """Cells with everything that is needed to compute them again."""
 
     signature: str
     ci_method: str
     cells: tuple[Cell, ...]
     level: str = "item"
-    notes: tuple[str, ...] = ()  # what a reader of the numbers has to know
+    notes: tuple[str, ...] = ()  # for readers of the numbers
     schema_version: int = SCHEMA_VERSION
 
     def as_json(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Comparison(msgspec.Struct, frozen=True):
         return msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
 
     def frame(self) -> DataFrame:
-        """The cells as a pandas frame, one row a cell: the names of `as_json`, with intervals as pairs."""
+        """The cells as a pandas frame, one row for each cell: the names of `as_json`, with intervals as pairs."""
         import pandas as pd  # late: half a second
 
         return pd.DataFrame([cell.flat() for cell in self.cells])
@@ -103,7 +103,7 @@ class LaidOut(msgspec.Struct, frozen=True):
 def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison:
     """Compare the judgments of each source with its labels.
 
-    With several sources every cell names its `source`. Raises UsageError for names that are not there, metrics that have no median, and
+    With several sources every cell names its `source`. Raises UsageError for unknown names, metrics that have no median, and
     sources without judgments or labels.
     """
     return compare_laid_out(lay_out(sources, options), options)
@@ -131,7 +131,7 @@ def compare_laid_out(laid_out: LaidOut, options: CompareOptions) -> Comparison:
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """What is left of a recording, and how many annotators its items need."""
+    """The selected part of a recording, and the number of annotators that its items need."""
 
     name: str
     whole: Recording
@@ -141,7 +141,7 @@ class _Part(msgspec.Struct, frozen=True):
 
 
 def _restricted(sources: Sequence[Recording], options: CompareOptions) -> list[_Part]:
-    """What is left of each source; of several, those of which nothing is left are passed over if another one is."""
+    """The selected part of each source. Of several sources, those with nothing selected are left out, unless all are."""
     parts: list[_Part] = []
     errors: list[UsageError] = []
     for name, source in zip(_distinct(sources), sources, strict=True):
@@ -157,13 +157,13 @@ def _restricted(sources: Sequence[Recording], options: CompareOptions) -> list[_
 
 
 def _distinct(sources: Sequence[Recording]) -> list[str]:
-    """Names of the sources, numbered where two have the same."""
+    """Names of the sources, numbered if two are the same."""
     names = [source.name for source in sources]
     return [f"{name}#{names[:i].count(name) + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
 
 
 def _same_data(parts: Sequence[_Part]) -> list[list[_Part]]:
-    """Parts on the same items and labels together, so that their judgments can be paired."""
+    """Group the parts by their items and labels, so that judgments of the same data can be paired."""
     found: dict[str, list[_Part]] = {}
     for part in parts:
         found.setdefault(part.data.sha256 if len(parts) > 1 else "", []).append(part)
@@ -176,7 +176,7 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
     data, judged = first.data, Judgments.concatenate([part.judgments for part in parts])
     counted = votes(data, judged, first.needed)
     _refuse_median_of_names(counted, options)
-    laid = [_laid(part, counted) for part in parts]
+    laid = [_asked_units(part, counted) for part in parts]
     units, unasked = (joined_units(each) for each in zip(*laid, strict=True))
     return JudgedData(data, units, unasked, counted, _baseline(parts))
 
@@ -194,20 +194,20 @@ def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], lis
     return add_asked(cells, data, units, unasked, counted, options), notes
 
 
-def _laid(part: _Part, counted: Mapping[str, Votes]) -> tuple[Units, Units]:
-    """What was asked of a part, and what was not."""
+def _asked_units(part: _Part, counted: Mapping[str, Votes]) -> tuple[Units, Units]:
+    """The units of a part that were asked, and those that were not."""
     units = units_of(part.data, part.judgments, part.name)
     return asked_and_not(units, part.data, counted, part.whole.asked, part.whole.judgments.clean)
 
 
 def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
-    """What the majority baseline has learnt for all of the parts; nothing, if one of them brings none."""
+    """What the majority baseline has learnt for all of the parts; empty if one of them has no baseline."""
     learnt = [part.whole.baseline for part in parts]
     return None if None in learnt else {pair: score for one in learnt for pair, score in (one or {}).items()}
 
 
 def restrict(source: Recording, options: CompareOptions) -> tuple[Dataset, Judgments]:
-    """The data and judgments that `where` and `judges` leave. Raises UsageError when nothing is left, with what there is."""
+    """The data and judgments that `where` and `judges` keep. Raises UsageError, with the possible names, if nothing is kept."""
     data, judgments = source.data, source.judgments.clean
     wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
     for name in ("metric", "judge", "variant", "temperature", "top_p"):
@@ -245,7 +245,7 @@ def matching(column: Any, texts: Sequence[str], name: str) -> Any:
     by_text = {as_text(value): code for code, value in enumerate(column.values)}
     for text in texts:
         if text not in by_text:
-            raise UsageError(f"no {name} '{text}'.{suggest(text, list(by_text))}\n         here: {', '.join(sorted(by_text)[:40])}")
+            raise UsageError(f"no {name} '{text}'.{suggest(text, list(by_text))}\n         choose from: {', '.join(sorted(by_text)[:40])}")
     return np.isin(column.codes, [by_text[text] for text in texts])
 
 
@@ -257,7 +257,7 @@ def _refuse_median_of_names(counted: Mapping[str, Any], options: CompareOptions)
 
 
 def _signature(parts: Sequence[_Part], options: CompareOptions) -> str:
-    """Everything that moves a number of a comparison."""
+    """The signature: everything that can change a number of a comparison."""
     abouts = [part.whole.data.about for part in parts]
     return str(
         ComparisonSignature(

@@ -1,4 +1,4 @@
-"""What a label set is worth before any judge is looked at: who labelled what, how far people agree, and who stands apart."""
+"""The quality of a label set, before any judge is compared with it: who labelled what, how far people agree, and who differs."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ SCHEMA_VERSION = 1
 BY = ("language", "task", "metric")
 OF_PAIRS = ("pa", "cohen_kappa", "linear_kappa", "quadratic_kappa")
 MIN_COMMON = 20
-"""Items that two annotators must share before one of them is said to disagree with the other, or to answer constantly."""
+"""Two annotators must share so many items before a report calls their answers constant or their agreement poor."""
 MAX_PAIRS = 500
 CONSTANT = "answers constantly"
 APART = "agrees with nobody beyond chance"
 
 
 class LabelCheck(msgspec.Struct, frozen=True):
-    """What `harness labels check` found. `cells` are by language, task and metric (or what `by` names)."""
+    """The result of `harness labels check`. `cells` are grouped by language, task and metric, or by the keys in `by`."""
 
     signature: str
     ci_method: str
     cells: tuple[dict[str, Any], ...]
-    flagged: tuple[dict[str, Any], ...]  # annotators who stand apart: {language, task, metric, annotator, n, why}
+    flagged: tuple[dict[str, Any], ...]  # conspicuous annotators: {language, task, metric, annotator, n, why}
     duplicates: tuple[list[str], ...]
     misplaced: tuple[WrongLanguageText, ...]
     texts_identified: int
@@ -63,7 +63,7 @@ class LabelCheck(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, eq=False)
 class _MetricCells:
-    """What the cells of all metrics share: `cell` and `group` of every item, `at`, the place among the items of every label."""
+    """Data that the cells of all metrics share: the `cell` and `group` of every item, and `at`, the index of every label's item."""
 
     data: Dataset
     keys: list[dict[str, Any]]
@@ -83,8 +83,8 @@ def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], obj
 
     Args:
         data: items and labels.
-        options: `by` (item keys and `metric`), `annotators` (default: all), `where`, seed and resamples are heeded.
-        watch: called after each text whose language was looked at.
+        options: of these `by` (item keys and `metric`), `annotators` (default: all), `where`, seed and resamples are used.
+        watch: called after each text whose language was identified.
 
     Raises:
         UsageError: without labels, or for a key that no item has.
@@ -124,7 +124,7 @@ def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], obj
 
 
 def _restricted(data: Dataset, options: CompareOptions) -> Dataset:
-    """The items that `where` leaves, with their labels on the metrics that it leaves."""
+    """The items that `where` keeps, with their labels on the metrics that it keeps."""
     wanted = dict(options.where)
     if metrics := wanted.pop("metric", None):
         matching(CodedColumn.from_values(data.labels.metric.used), metrics, "metric")
@@ -136,7 +136,7 @@ def _restricted(data: Dataset, options: CompareOptions) -> Dataset:
 
 
 def _metric_cells(frame: _MetricCells, metric: str, of: Votes) -> list[dict[str, Any]]:
-    """One metric's cells, leaving out those without a label."""
+    """One metric's cells; cells without a label are left out."""
     keys, cell, group = frame.keys, frame.cell, frame.group
     classes, raters = of.classes, of.counts.sum(axis=1)
     known = np.flatnonzero(raters > 0)
@@ -184,9 +184,9 @@ def _metric_cells(frame: _MetricCells, metric: str, of: Votes) -> list[dict[str,
 def _people(
     frame: _MetricCells, rows: Ints, items: Ints, classes: Classes
 ) -> tuple[list[dict[str, Any]] | None, list[dict[str, Any]] | None, str | None]:
-    """Pairs of annotators, annotators, and why there are none: only of persons can anything be said across items.
+    """The pairs of annotators, the annotators, and the reason if both are None: only persistent annotators can be followed across items.
 
-    `rows` are labels of one metric; those of other items than `items` are passed over.
+    `rows` are labels of one metric; labels of items that are not in `items` are ignored.
     """
     kind = frame.data.about.annotators
     if kind != "persistent":
@@ -203,7 +203,7 @@ def _people(
 
 
 def _pairs(table: Ints, group: Codes, names: list[str], classes: Classes, drawing: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Agreement of every two annotators who share items, those who share most first."""
+    """Agreement of every two annotators who share items; pairs that share the most items come first."""
     both = (table >= 0).astype(np.int64)
     common = both.T @ both
     wanted = sorted((p for p in combinations(range(len(names)), 2) if common[p]), key=lambda p: -common[p])[:MAX_PAIRS]
@@ -227,7 +227,7 @@ def _pairs(table: Ints, group: Codes, names: list[str], classes: Classes, drawin
 
 
 def _annotators(table: Ints, names: list[str], classes: Classes) -> list[dict[str, Any]]:
-    """What each annotator did: labels, shares of the classes, and the same shares of the others on the same items."""
+    """Each annotator's number of labels and shares of the classes, and the other annotators' shares on the same items."""
     out = []
     for column, name in enumerate(names):
         rated = table[:, column] >= 0
@@ -249,7 +249,7 @@ def _shares(codes: Ints, classes: Classes) -> Any:
 
 
 def _flagged(place: Mapping[str, Any], people: list[dict[str, Any]] | None, pairs: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
-    """Annotators who gave one class on 20 items or more where others gave several, or whose kappa with every colleague is 0 or less."""
+    """Annotators who gave one class to 20 items or more while others gave several, or whose kappa with all others is 0 or less."""
     found = []
     for person in people or ():
         kappas = [p["cohen_kappa"] for p in pairs or () if p["n"] >= MIN_COMMON and person["annotator"] in (p["a"], p["b"])]

@@ -1,4 +1,4 @@
-"""What a comparison is asked for: by what its cells are told apart, which items count, and how annotators become one reference."""
+"""The options of a comparison: the keys to group by, the items that count, and how annotators become one reference."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Rule = Literal["drop", "median", "strict"]
 Level = Literal["item", "system"]
 
 ALWAYS = ("language", "task", "metric", "judge", "variant")
-"""What every cell names; `*` where it pools."""
+"""The keys that every cell has; `*` where the cell pools."""
 POOLED = "*"
 
 
 class Annotators(msgspec.Struct, frozen=True):
-    """Which items count, by their number of annotators: exactly `least`, or at least that many."""
+    """The number of annotators that an item needs to count: exactly `least`, or at least that many."""
 
     least: int
     exactly: bool = False
@@ -36,16 +36,16 @@ class Annotators(msgspec.Struct, frozen=True):
         """
         found = re.fullmatch(r"([1-9]\d{0,3})(\+?)", text)
         if not found:
-            raise UsageError(f"'{text}' is no number of annotators; write 3 for exactly three, 2+ for two or more")
+            raise UsageError(f"'{text}' is not a number of annotators; write 3 for exactly three, 2+ for two or more")
         return cls(int(found[1]), exactly=not found[2])
 
 
 class CompareOptions(msgspec.Struct, frozen=True):
     """How judgments are compared with labels.
 
-    `annotators` None: two or more; one or more where no item has two, and at the level of systems, whose reference is a mean. `where`
-    keeps the items, metrics, judges or variants that it names. `versus` (`("judge", "x")`) adds to every cell its paired difference from
-    the cell that has this key instead of its own.
+    `annotators` None means two or more; one or more if no item has two, and at the level of systems, whose reference is a mean. `where`
+    keeps only the items, metrics, judges or variants that it names. `versus`, such as `("judge", "x")`, adds to every cell its paired
+    difference from the cell of that judge.
     """
 
     by: tuple[str, ...] = (*ALWAYS, "temperature")
@@ -64,7 +64,7 @@ BY_METRIC = CompareOptions(by=("language", "metric", "judge", "variant", "temper
 
 
 def of_rule(majority: Rule, annotators: str) -> CompareOptions:
-    """The options of a frozen rule: how several annotators become one reference, and how many an item needs (`2+`; empty: the usual).
+    """The options of a board's rule: how several annotators become one reference, and how many an item needs (`2+`; empty: the default).
 
     >>> of_rule("median", "3").annotators
     Annotators(least=3, exactly=True)
@@ -73,7 +73,7 @@ def of_rule(majority: Rule, annotators: str) -> CompareOptions:
 
 
 def annotators_needed(options: CompareOptions, most: int) -> Annotators:
-    """The number of annotators that an item needs to count; `most` is the highest that any item has.
+    """The number of annotators that an item needs to count. `most` is the largest number that any item has.
 
     >>> str(annotators_needed(CompareOptions(), most=3)), str(annotators_needed(CompareOptions(), most=1))
     ('2+', '1+')

@@ -1,4 +1,4 @@
-"""Every single judgment beside what people said of its item: what a reader looks at once the numbers have been read."""
+"""Every single judgment beside the labels of its item, for readers who want to see the answers behind the numbers."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from harness.stats import LEVELS, aggregate_counts, agreement_level
 from harness.stats.arrays import Ints
 
 RIGHT, WRONG, FAILED, NO_REFERENCE, CHANGED = OUTCOMES = ("right", "wrong", "failed", "no reference", "changed text")
-"""Equal to the annotators' aggregate; another class; no score; people have no aggregate; the text was perturbed, so labels say nothing."""
+"""In this order: equal to the annotators' aggregate; another class; no score; no aggregate; perturbed text, which has no labels."""
 _JUDGED = ("judge", "metric", "variant", "temperature", "top_p")
 
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """The judgments of one recording (of texts as they are, of perturbed ones, and those that are missing), each with its outcome.
+    """The judgments of one recording, each with its outcome: of unchanged texts, of perturbed ones, and missing judgments.
 
-    `row` (units,) is the number of the judgment among the recording's, -1 for one that is missing; `reference` the annotators'
-    aggregate, `agreement` how far they agree (`full`, `partial`, `none`; no value with fewer than two); `outcome` one of `OUTCOMES`.
-    `compared` marks the units that the numbers rest on: of texts as they are that have a reference (at the level of systems: a label).
+    `row` (units,) is the index of the judgment in the recording, -1 if it is missing. `reference` is the annotators' aggregate and
+    `agreement` how far they agree (`full`, `partial`, `none`; no value with fewer than two annotators). `outcome` is one of `OUTCOMES`.
+    `compared` marks the units that the numbers rest on: unchanged texts with a reference (at the level of systems: with a label).
     """
 
     data: Dataset
@@ -45,7 +45,7 @@ class Outcomes:
 
 def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     """The outcomes of a recording, restricted as `compare` restricts it. Raises UsageError as `compare` does."""
-    data, judged = _kept(source, options)
+    data, judged = _restricted_rows(source, options)
     asked = source.judgments.take(judged)
     counted = votes(data, asked.clean, annotators_needed(options, data.labels.max_annotators)) if len(data.labels) else {}
     clean = asked.perturbation.codes == NO_VALUE
@@ -62,8 +62,8 @@ def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     return Outcomes(data, units, row, reference, agreement, _outcome(units, clean, known, reference), compared)
 
 
-def _kept(source: Recording, options: CompareOptions) -> tuple[Dataset, NDArray[np.int64]]:
-    """The data and the numbers of the judgments that `where` and `judges` leave."""
+def _restricted_rows(source: Recording, options: CompareOptions) -> tuple[Dataset, NDArray[np.int64]]:
+    """The data, and the rows of the judgments, that `where` and `judges` keep."""
     data, judgments = source.data, source.judgments
     kept = np.ones(len(judgments), bool)
     wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
@@ -79,7 +79,7 @@ def _kept(source: Recording, options: CompareOptions) -> tuple[Dataset, NDArray[
 
 
 def _of_people(units: Units, counted: dict[str, Votes], options: CompareOptions) -> tuple[CodedColumn, CodedColumn]:
-    """The annotators' aggregate and how far they agree, for every unit."""
+    """The annotators' aggregate and their agreement, for every unit."""
     values: dict[Any, int] = {}
     reference, level = np.full(len(units), NO_VALUE, np.int32), np.full(len(units), NO_VALUE, np.int32)
     for metric, of in counted.items():

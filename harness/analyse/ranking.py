@@ -1,4 +1,4 @@
-"""Judges ranked on the same questions, one table a language and metric, and one that pools the metrics as verdicts do."""
+"""Judges ranked on the same questions: one table for each language and metric, and one that pools the metrics as verdicts do."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class MatchedPair(msgspec.Struct, frozen=True):
 class RankedJudge(msgspec.Struct, frozen=True):
     """One judge in one table. Shares are fractions; what is undefined is None.
 
-    `value` is what the table ranks by, over all `n_ref` questions (times repeats), of which `n` were answered readably. `rank` 1 is the
-    best; `rank_ci` its interval and `group` its letters, None and empty with too few texts. `baseline_diff` is the value less the majority
-    baseline's on the same questions; `beats_baseline` whether its interval lies above 0, None without one. `statistics` are the
-    board's columns; of a table that pools metrics their means over these, None if one of them is; `leniency` is in parts of the scale's
-    length. `matched` is there where several native annotators labelled; `consistency`, the share of questions with the same answer every
-    time, where questions were repeated.
+    `value` is the statistic that the table ranks by, over all `n_ref` questions (times repeats), of which `n` have a readable answer.
+    `rank` 1 is the best. `rank_ci` is its interval and `group` its letters; with too few texts they are None and empty. `baseline_diff` is
+    the value minus the majority baseline's on the same questions; `beats_baseline` says whether its interval lies above 0 (None without an
+    interval). `statistics` are the board's columns; a table that pools metrics has their means over the metrics, None if one of them is
+    undefined; `leniency` is a fraction of the scale's length. `matched` exists if several native annotators labelled the items;
+    `consistency`, the share of questions with the same answer at every repeat, exists if questions were repeated.
     """
 
     judge: str
@@ -73,7 +73,7 @@ class RankedJudge(msgspec.Struct, frozen=True):
 
 
 class AnnotatorFigures(msgspec.Struct, frozen=True):
-    """Each annotator against the others of the item, one left out at a time: the ceiling of `MatchedPair.judge`."""
+    """Each annotator against the other annotators of the item, one left out at a time: the ceiling of `MatchedPair.judge`."""
 
     value: float
     value_ci: Pair | None
@@ -81,10 +81,10 @@ class AnnotatorFigures(msgspec.Struct, frozen=True):
 
 
 class Ranking(msgspec.Struct, frozen=True):
-    """One table: a language under a variant, on one metric or (`*`) on `metrics` together. Rows are in the order of their ranks.
+    """One table: a language under a variant, on one metric or (`*`) on `metrics` together. Rows are sorted by rank.
 
-    `baseline` is the majority baseline's value. `groups` are (first, last) places of judges that cannot be told apart; `reason` says why
-    there are none, and no intervals of ranks.
+    `baseline` is the majority baseline's value. `groups` are (first, last) places of judges that are not shown to differ. `reason` says
+    why there are no groups and no intervals of ranks.
     """
 
     language: str
@@ -113,12 +113,12 @@ def rank(
     statistics: Sequence[str] = (),
     rank_by: str = "pa_failed_wrong",
 ) -> tuple[Ranking, ...]:
-    """All tables, by language, variant and metric; the one that pools metrics comes first.
+    """All tables, by language, variant and metric; the table that pools metrics comes first.
 
     Args:
         data: what was judged, with its labels.
         training: what the majority baseline learns from; development items only.
-        judgments: by judge. One that has none in a language is not in its tables; questions it lacks there count as wrong.
+        judgments: by judge. A judge without judgments in a language is not in its tables; other missing judgments count as wrong.
         options: which items count, how annotators become one reference, seed and resamples.
         metrics, variants, languages: of the tables, in their order.
         repeats: how often each question was asked.
@@ -126,23 +126,23 @@ def rank(
         rank_by: `pa_failed_wrong`, `pa_pairwise` or `judge_loo`.
 
     Raises:
-        UsageError: for another `rank_by`, and when no item has the annotators that `options` asks for.
+        UsageError: for another `rank_by`, and if no item has as many annotators as `options` requires.
     """
     questions = questions_of(data, list(judgments.values()), options, rank_by, metrics)
     if not len(questions):
         return ()
-    guessed = questions.earned(guesses(questions, training, options))
+    guessed = questions.credit_of(guesses(questions, training, options))
     native = set(data.labels.source.used) == {"native"}
     found: list[Ranking] = []
     for language in languages:
         for variant in variants:
             tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, guessed, native, options)
-            found += tables.made(statistics)
+            found += tables.rankings(statistics)
     return tuple(found)
 
 
 class Gain(msgspec.Struct, frozen=True):
-    """One judge's value less a baseline's on the same questions of a language, metrics pooled; `interval` None with too few texts."""
+    """One judge's value minus a baseline's on the same questions of a language, metrics pooled; `interval` is None with too few texts."""
 
     judge: str
     baseline: str
@@ -165,14 +165,14 @@ def gains_over(
     repeats: int = 1,
     rank_by: str = "pa_failed_wrong",
 ) -> Iterator[Gain]:
-    """Every judge against what these baselines (of `harness.judges.baseline`) would have answered; arguments and errors as `rank`.
+    """Every judge against the answers that these baselines (of `harness.judges.baseline`) would give; arguments and errors as `rank`.
 
-    `majority` is that of the tables: learnt from development items, else the commonest reference.
+    `majority` is the same as in the tables: learnt from development items, or else the commonest reference.
     """
     questions = questions_of(data, list(judgments.values()), options, rank_by, metrics)
     if not len(questions):
         return
-    theirs = {name: questions.earned(guesses(questions, training, options, name)) for name in baselines}
+    theirs = {name: questions.credit_of(guesses(questions, training, options, name)) for name in baselines}
     for language in languages:
         for variant in variants:
             tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, theirs[baselines[0]], False, options)
@@ -188,22 +188,22 @@ class _Drawing(TypedDict):
 class _Tables:
     """The tables of one language and variant."""
 
-    def __init__(self, field: AnswerMatrix, language: str, guessed: Floats, native: bool, options: CompareOptions) -> None:
-        self.field, self.language, self.options = field, language, options
-        self.questions = field.questions
+    def __init__(self, answers: AnswerMatrix, language: str, baseline_credits: Floats, native: bool, options: CompareOptions) -> None:
+        self.answers, self.language, self.options = answers, language, options
+        self.questions = answers.questions
         code = self.questions.languages.index(language) if language in self.questions.languages else -1
-        self.units = np.flatnonzero((self.questions.language == code) & ~np.isnan(self.questions.earns[:, 0]))
-        self.present = np.flatnonzero(field.there[:, code]) if code >= 0 else np.empty(0, np.int64)
+        self.units = np.flatnonzero((self.questions.language == code) & ~np.isnan(self.questions.credits[:, 0]))
+        self.present = np.flatnonzero(answers.was_asked[:, code]) if code >= 0 else np.empty(0, np.int64)
         self.drawing: _Drawing = {"seed": options.seed, "resamples": options.resamples}
-        self.score = field.score[self.present][:, :, self.units]
-        self.failure = field.failure[self.present][:, :, self.units]
-        self.earned = self.questions.earned(self.score, self.units).mean(axis=1)
-        self.guessed = guessed[self.units]
+        self.score = answers.score[self.present][:, :, self.units]
+        self.failure = answers.failure[self.present][:, :, self.units]
+        self.credits = self.questions.credit_of(self.score, self.units).mean(axis=1)
+        self.baseline_credits = baseline_credits[self.units]
         self.group = self.questions.group[self.units]
         self.same = _same_every_time(self.score, self.failure)
         self.left_out = _LeftOut(self.questions, self.units, self.score) if native else None
 
-    def made(self, statistics: Sequence[str]) -> Iterator[Ranking]:
+    def rankings(self, statistics: Sequence[str]) -> Iterator[Ranking]:
         if not len(self.present) or not len(self.units):
             return
         metric = self.questions.metric[self.units]
@@ -216,38 +216,38 @@ class _Tables:
 
     def gains(self, baseline: str, earned: Floats) -> Iterator[Gain]:
         for j, number_ in enumerate(self.present.tolist() if len(self.units) else ()):
-            found = paired_difference(self.earned[j], earned[self.units], self.group)
-            yield Gain(self.field.judges[number_], baseline, self.language, self.field.variant, found.diff, bounds(found.interval))
+            found = paired_difference(self.credits[j], earned[self.units], self.group)
+            yield Gain(self.answers.judges[number_], baseline, self.language, self.answers.variant, found.diff, bounds(found.interval))
 
     def _table(self, metric: str, metrics: tuple[str, ...], at: NDArray[np.intp], statistics: Sequence[dict[str, float | None]]) -> Ranking:
-        ranks = rank_judges(self.earned[:, at], self.group[at], self.guessed[at], **self.drawing)
-        rows = [self._placed(j, at, ranks, statistics[j]) for j in np.argsort(-ranks.value, kind="stable").tolist()]
+        ranks = rank_judges(self.credits[:, at], self.group[at], self.baseline_credits[at], **self.drawing)
+        rows = [self._ranked_judge(j, at, ranks, statistics[j]) for j in np.argsort(-ranks.value, kind="stable").tolist()]
         return Ranking(
             language=self.language,
-            variant=self.field.variant,
+            variant=self.answers.variant,
             metric=metric,
             metrics=metrics,
             questions=len(at),
             texts=ranks.groups,
-            baseline=float(self.guessed[at].mean()),
+            baseline=float(self.baseline_credits[at].mean()),
             rows=tuple(rows),
             people=self.left_out.people(at, self.group[at], self.drawing) if self.left_out else None,
             groups=ranks.runs,
             reason=ranks.reason,
         )
 
-    def _placed(self, j: int, at: NDArray[np.intp], ranks: Ranks, statistics: dict[str, float | None]) -> RankedJudge:
+    def _ranked_judge(self, j: int, at: NDArray[np.intp], ranks: Ranks, statistics: dict[str, float | None]) -> RankedJudge:
         read = self.score[j][:, at] >= 0
         kinds = np.bincount(self.failure[j][:, at][~read], minlength=len(FAILURES)).tolist()
         gain = bounds(ranks.gains[j])
         return RankedJudge(
-            judge=self.field.judges[self.present[j]],
+            judge=self.answers.judges[self.present[j]],
             rank=int(ranks.rank[j]),
             rank_ci=None if ranks.reason else (int(ranks.lo[j]), int(ranks.hi[j])),
             group=ranks.letters[j],
             value=float(ranks.value[j]),
             value_ci=bounds(ranks.intervals[j]),
-            baseline_diff=float(ranks.value[j] - self.guessed[at].mean()),
+            baseline_diff=float(ranks.value[j] - self.baseline_credits[at].mean()),
             baseline_ci=gain,
             beats_baseline=None if gain is None else gain[0] > 0,
             n_ref=read.size,
@@ -291,19 +291,19 @@ class _Tables:
 
 
 def _length(classes: Classes) -> float:
-    """From one end of a scale to the other, in points."""
+    """The length of a scale, from one end to the other, in points."""
     values = classes.values or tuple(range(len(classes.scores)))
     return float(values[-1] - values[0]) or 1.0
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """None if one of them is: blanks do not average."""
+    """The mean of values; None if one of them is None, because undefined values cannot be averaged."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def _same_every_time(score: NDArray[np.int16], failure: NDArray[np.int8]) -> NDArray[np.bool_] | None:
-    """Whether each question (judges, units) got one answer in all repeats, a failure being an answer of its kind; None without repeats."""
+    """Whether each question (judges, units) got the same answer in all repeats; a failure counts as an answer. None without repeats."""
     if score.shape[1] < 2:
         return None
     answer = np.where(score >= 0, score, -2 - failure.astype(np.int16))
@@ -312,31 +312,31 @@ def _same_every_time(score: NDArray[np.int16], failure: NDArray[np.int8]) -> NDA
 
 
 class _LeftOut:
-    """Judges and people against the same remaining annotators of each question."""
+    """Credits of judges and people against the same remaining annotators of each question, one annotator left out at a time."""
 
     def __init__(self, questions: Questions, units: NDArray[np.intp], score: NDArray[np.int16]) -> None:
-        self.people_earn = np.full(len(units), np.nan)
-        self.judges_earn = np.full((score.shape[0], len(units)), np.nan)
+        self.people_credits = np.full(len(units), np.nan)
+        self.judge_credits = np.full((score.shape[0], len(units)), np.nan)
         for code, (name, of) in enumerate(questions.votes.items()):
             at = np.flatnonzero(questions.metric[units] == code)
             counts, k = questions.counts(name, units[at]), len(of.classes.scores)
             people, judge = _pair(k, of.classes)
-            self.people_earn[at] = item_credits(people, counts, np.zeros(len(at), np.int64))
+            self.people_credits[at] = item_credits(people, counts, np.zeros(len(at), np.int64))
             table = np.stack([item_credits(judge, counts, np.full(len(at), c)) for c in range(k)], axis=1)
             given = score[:, :, at]
             earned = np.where(given >= 0, table[np.arange(len(at)), np.maximum(given, 0)], np.nan)
             read = (~np.isnan(earned)).sum(axis=1)
-            self.judges_earn[:, at] = np.where(read > 0, np.nansum(earned, axis=1) / np.maximum(read, 1), np.nan)
+            self.judge_credits[:, at] = np.where(read > 0, np.nansum(earned, axis=1) / np.maximum(read, 1), np.nan)
 
     def people(self, at: NDArray[np.intp], group: Ints, drawing: _Drawing) -> AnnotatorFigures | None:
-        known = ~np.isnan(self.people_earn[at])
+        known = ~np.isnan(self.people_credits[at])
         if not known.any():
             return None
-        found = proportion_interval(self.people_earn[at], group, **drawing)
-        return AnnotatorFigures(float(np.nanmean(self.people_earn[at])), bounds(found), int(known.sum()))
+        found = proportion_interval(self.people_credits[at], group, **drawing)
+        return AnnotatorFigures(float(np.nanmean(self.people_credits[at])), bounds(found), int(known.sum()))
 
     def matched(self, j: int, at: NDArray[np.intp], group: Ints) -> MatchedPair | None:
-        judge, people = self.judges_earn[j, at], self.people_earn[at]
+        judge, people = self.judge_credits[j, at], self.people_credits[at]
         both = ~(np.isnan(judge) | np.isnan(people))
         if not both.any():
             return None

@@ -50,6 +50,6 @@ def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
 
 
 def _short(setting: object) -> str:
-    """A judge's setting in a footnote: hashes by their first twelve digits, anything else whole."""
+    """A judge's setting for a footnote: a hash is cut to twelve digits, anything else is whole."""
     text = str(setting)
     return text[:12] if re.fullmatch(r"[0-9a-f]{16,}", text) else text

@@ -1,4 +1,4 @@
-"""Recorded answers beside fresh ones of the same calls: what was answered becomes codes for the exact test of `harness.stats`."""
+"""Recorded answers beside fresh answers to the same calls, coded for the exact test of `harness.stats`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from harness.stats import Retest, retest
 
-__all__ = ["Outcome", "Retest", "held_against"]
+__all__ = ["Outcome", "Retest", "retest_outcomes"]
 
 Outcome = Mapping[str, object]  # metric -> score, or the failure in its place
 
 
-def held_against(recorded: Sequence[Outcome], first: Sequence[Outcome], second: Sequence[Outcome]) -> Retest:
-    """How far recorded answers are from two fresh ones, call by call; the three hold the same metrics of each call."""
+def retest_outcomes(recorded: Sequence[Outcome], first: Sequence[Outcome], second: Sequence[Outcome]) -> Retest:
+    """Test recorded answers against two fresh ones, call by call. All three have the same metrics for each call."""
     codes: dict[object, int] = {}
     widest = max(map(len, recorded), default=0)
 

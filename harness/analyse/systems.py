@@ -1,4 +1,4 @@
-"""The level of systems: does the judge rank systems as people do?"""
+"""Comparisons at the level of systems: does the judge rank systems as people do?"""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _DISTRIBUTIONS = ("distribution_labels", "distribution_judge", "distribution_by_
 def system_cells(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> list[Cell]:
     """Cells whose units are systems: correlations of the judge's mean scores with the means over items of the annotators' means.
 
-    People's mean is over all items that the judge was asked about, the judge's over those of them with a readable score; `systems` has
-    both with the number of items (and repeats) that each rests on. Every cell has all names; what is no statistic of systems is null.
-    `n_ref` counts systems with labels, `n` those of them with a readable score.
+    People's mean is over all items that the judge was asked about; the judge's mean is over those of them with a readable score.
+    `systems` has both, with the number of items (and repeats) of each. Every cell has all names; statistics of items are null. `n_ref`
+    counts systems with labels, `n` those of them with a readable score.
 
-    Raises UsageError when items name no systems, or cells are told apart by them.
+    Raises UsageError if items name no systems, or if `system` is a key to group by.
     """
     if "system" in options.by:
         raise UsageError("at the level of systems a cell holds them all; leave system out of --by")
@@ -102,7 +102,7 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: 
 
 
 def _means(names: list[str], human: Floats, judge: Floats, human_items: list[int], judge_items: list[int]) -> list[dict[str, Any]]:
-    """Both means of each system and the items under them, best by people first."""
+    """Both means of each system and their numbers of items; the best system by people comes first."""
     rows = [
         {"system": name, "human": number(h), "judge": number(j), "human_items": of_h, "judge_items": of_j}
         for name, h, j, of_h, of_j in zip(names, human, judge, human_items, judge_items, strict=True)

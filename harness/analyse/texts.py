@@ -1,4 +1,4 @@
-"""Two things that are wrong with texts more often than one thinks: they are there twice, or not in the language they say."""
+"""Two frequent errors in texts: a text occurs twice, or is not in the language that its item names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SAME_TO_IT = "the identifier knows languages, not their varieties: pt-BR and pt-
 
 
 class WrongLanguageText(msgspec.Struct, frozen=True):
-    """A text that does not look like its language: what the identifier takes it for, and how sure it is (0 to 1)."""
+    """A text that seems to be in another language: the identified language, and the identifier's confidence (0 to 1)."""
 
     item_id: str
     field: str
@@ -28,7 +28,7 @@ class WrongLanguageText(msgspec.Struct, frozen=True):
 def duplicates(items: Iterable[Item]) -> list[list[str]]:
     """Ids of items of one language and task with the same output for the same input, each set in the order of the file.
 
-    The input is the group that an item shares with others; where it is its own group, all its further texts.
+    The input is the group that an item shares with others. If the item is its own group, the input is all its other texts.
     """
     found: dict[tuple[Any, ...], list[str]] = {}
     for item in items:
@@ -41,14 +41,14 @@ def duplicates(items: Iterable[Item]) -> list[list[str]]:
 
 
 def misplaced(items: Iterable[Item], watch: Callable[[], object] = lambda: None) -> tuple[list[WrongLanguageText], int, set[str]]:
-    """Texts that do not look like the language that their item says.
+    """Texts that do not seem to be in the language of their item.
 
     Args:
-        items: whose `output` (or `output_a`, `output_b`) are looked at; texts with fewer than 20 letters are passed over.
+        items: their `output` (or `output_a`, `output_b`) is checked; texts with fewer than 20 letters are ignored.
         watch: called after each item.
 
     Returns:
-        The misplaced texts, how many texts were looked at, and the languages that the identifier does not know.
+        The misplaced texts, how many texts were checked, and the languages that the identifier does not know.
     """
     found, looked, unknown = [], 0, set()
     for item in items:

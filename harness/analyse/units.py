@@ -1,4 +1,4 @@
-"""Judgments laid beside the labels of their items, as arrays of one length: what every statistic is computed from."""
+"""Judgments beside the labels of their items, as arrays of one length. Every statistic is computed from them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from harness.analyse.options import Annotators, CompareOptions
 from harness.content.specs import Asked
-from harness.content.tags import suggest
+from harness.content.tags import choose_from
 from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, rows_by_number
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
@@ -22,15 +22,15 @@ from harness.stats.arrays import Ints, Kind
 from harness.stats.describe import Direction
 
 MAX_VALUES = 64
-"""An interval scale with more different scores than this has no classes that could be counted."""
+"""An interval scale with more different scores than this is not treated as classes."""
 CONDITION = ("judge", "variant", "temperature", "top_p")
-"""Who judged, and how: what was asked under one condition says nothing of another."""
+"""The judge and the condition. Each condition has its own set of questions that were asked."""
 OWN_KEYS = ("language", "task", "system", "group")
 
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """A metric's scale as class codes: `values` are the numbers that the classes stand for (None: their positions)."""
+    """A metric's scale as class codes. `values` are the numbers that the classes stand for; None means their positions."""
 
     scores: tuple[Score, ...]
     kind: Kind
@@ -39,7 +39,7 @@ class Classes:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Metrics with equal keys are on one scale and can be counted together."""
+        """A key of the scale: metrics with equal keys are on one scale and can be counted together."""
         return (self.scores, self.kind, self.values, self.direction)
 
     def index(self) -> dict[Any, int]:
@@ -48,7 +48,7 @@ class Classes:
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """One metric's labels: how many annotators gave each item each class, (items, k); rows of zeros where none, or too few, did."""
+    """One metric's labels: how many annotators gave each class to each item, (items, k). Items with no or too few labels have zeros."""
 
     classes: Classes
     counts: Ints
@@ -56,7 +56,7 @@ class Votes:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """One row a judgment: `item` is an index into the items of the data, `source` where the judgment comes from."""
+    """One row for each judgment: `item` is an index into the items of the data, `source` names the judgment's source."""
 
     item: Codes
     judgments: Judgments
@@ -72,7 +72,7 @@ class Units:
 def classes_of(scale: Scale, scores: Iterable[Score] = (), metric: str = "") -> Classes:
     """The classes of a scale; those of an interval scale are the different `scores` on it.
 
-    Raises UsageError when an interval scale has more than `MAX_VALUES` of them.
+    Raises UsageError if an interval scale has more than `MAX_VALUES` of them.
     """
     if scale.kind == "interval":
         different = tuple(sorted({float(score) for score in scores}))
@@ -94,9 +94,9 @@ def _direction(best: Any, first: Any, last: Any) -> Direction | None:
 
 
 def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, Votes]:
-    """Every metric's labels, counted an item; items with another number of annotators than `needed` have none.
+    """Every metric's labels, counted by item. Items with another number of annotators than `needed` get none.
 
-    Raises UsageError when there are labels and no item has that number of annotators.
+    Raises UsageError if there are labels, but no item has that number of annotators.
     """
     labels = data.labels
     item = labels.item.recode(data.positions).astype(np.int64)
@@ -117,7 +117,7 @@ def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, 
         found[metric] = Votes(classes, np.where(kept[:, None], counts, 0))
     if found and not any(of.counts.any() for of in found.values()):
         wanted = f"exactly {needed.least}" if needed.exactly else f"{needed.least} or more"
-        raise UsageError(f"no item has {wanted} annotators on a metric; the most that one has is {labels.max_annotators}")
+        raise UsageError(f"no item has {wanted} annotators on a metric; the largest number is {labels.max_annotators}")
     return found
 
 
@@ -127,7 +127,7 @@ def units_of(data: Dataset, judgments: Judgments, source: str = "") -> Units:
 
 
 def joined_units(parts: Sequence[Units]) -> Units:
-    """Units one after the other."""
+    """The units of several sources, one after the other."""
     if len(parts) == 1:
         return parts[0]
     item = np.concatenate([part.item for part in parts])
@@ -135,19 +135,19 @@ def joined_units(parts: Sequence[Units]) -> Units:
 
 
 def asked_and_not(units: Units, data: Dataset, counted: Mapping[str, Votes], asked: Asked | None, every: Judgments) -> tuple[Units, Units]:
-    """The units of what judges were asked, and those of what they were not; both of labelled items.
+    """The units of the questions that judges were asked, and those of the questions that they were not; both of labelled items.
 
     Args:
-        units: the judgments that there are, of texts as they are.
+        units: the existing judgments of unchanged texts.
         data: the items that units index.
-        counted: `{metric: votes}`; items without votes are missed by nobody.
-        asked: what counts as asked besides the judgments; None where they are all that was to be judged, as in a run.
-        every: all judgments of texts as they are, of which `units` may be a choice: what is looked at moves nothing that was asked.
+        counted: `{metric: votes}`; items without votes are never missing.
+        asked: which items count as asked besides those with a judgment; None if the judgments are complete, as in a run.
+        every: all judgments of unchanged texts; `units` may be a part of them. The selection does not change which items were asked.
 
     Returns:
-        `units` with an item that was asked about and has no judgment as the failure `missing`, as leaving out what is hard must not pay;
-        and the items that were not asked about, without score or failure. Both within what a judge has any judgment of: language, task,
-        metric, variant, temperature and top-p.
+        First, `units`, with the failure `missing` for each item that was asked about and has no judgment: a judge must not gain by
+        leaving out hard items. Second, the items that were not asked about, without score or failure. Both are limited to the languages,
+        tasks, metrics, variants, temperatures and top-p of which a judge has any judgment.
     """
     nothing = units.take(np.arange(0))
     if asked is None:
@@ -156,7 +156,7 @@ def asked_and_not(units: Units, data: Dataset, counted: Mapping[str, Votes], ask
     place = CodedColumn.from_values((item.language, item.task) for item in data.items)
     condition = [getattr(j, name) for name in CONDITION]
     labelled = {metric: votes.counts.sum(axis=1) > 0 for metric, votes in counted.items()}
-    shown = _Shown(asked, data, every)
+    shown = _ShownItems(asked, data, every)
     missing, unasked = [], []
     for rows in rows_by_number(combination_ids([*condition, j.metric, place.take(units.item)], np.zeros(len(units), np.int8))):
         row = int(rows[0])
@@ -169,12 +169,12 @@ def asked_and_not(units: Units, data: Dataset, counted: Mapping[str, Votes], ask
             was_shown = shown.items(tuple(column.values[column.codes[row]] if column.codes[row] >= 0 else None for column in condition))
             missing.append((row, np.flatnonzero(absent & was_shown)))
             unasked.append((row, np.flatnonzero(absent & ~was_shown)))
-    added = _alike(units, data, missing, Failure.MISSING)
-    return joined_units([units, added]) if len(added) else units, _alike(units, data, unasked, None)
+    added = _units_without_score(units, data, missing, Failure.MISSING)
+    return joined_units([units, added]) if len(added) else units, _units_without_score(units, data, unasked, None)
 
 
-class _Shown:
-    """Which items a judge was shown under one condition, whatever it has judged of them."""
+class _ShownItems:
+    """The items that a judge was shown under each condition, whether it judged them or not."""
 
     def __init__(self, asked: Asked, data: Dataset, every: Judgments) -> None:
         self.asked, self.judgments = asked, every
@@ -197,7 +197,7 @@ class _Shown:
                 return ~self.none
             case "any-row":
                 columns = [getattr(self.judgments, name) for name in CONDITION]
-                same = np.logical_and.reduce([_mask(column, value) for column, value in zip(columns, condition, strict=True)])
+                same = np.logical_and.reduce([_rows_with_value(column, value) for column, value in zip(columns, condition, strict=True)])
                 found = self.none.copy()
                 found[self.item[same & (self.item >= 0)]] = True
                 return found
@@ -206,14 +206,14 @@ class _Shown:
                 return np.array([value is True or (isinstance(value, list) and judge in value) for value in self.column], bool)
 
 
-def _mask(column: CodedColumn, value: Any) -> NDArray[np.bool_]:
-    """The rows that hold a value, or, for None, none."""
+def _rows_with_value(column: CodedColumn, value: Any) -> NDArray[np.bool_]:
+    """Mask of the rows that hold a value; for None, of the rows without a value."""
     found: NDArray[np.bool_] = column.codes == NO_VALUE if value is None else column.recode({value: 0}) == 0
     return found
 
 
-def _alike(units: Units, data: Dataset, absent: Sequence[tuple[int, Ints]], failure: Failure | None) -> Units:
-    """Units without a score: for each `(row, items)` one an item, in all else like the unit `row`."""
+def _units_without_score(units: Units, data: Dataset, absent: Sequence[tuple[int, Ints]], failure: Failure | None) -> Units:
+    """Units without a score: for each `(row, items)`, one unit for each item, otherwise equal to the unit `row`."""
     rows = np.concatenate([np.empty(0, np.int64), *(np.full(len(items), row) for row, items in absent)])
     item = np.concatenate([np.empty(0, np.int64), *(items for _, items in absent)]).astype(np.int32)
     found = units.judgments.take(rows)
@@ -225,8 +225,10 @@ def _alike(units: Units, data: Dataset, absent: Sequence[tuple[int, Ints]], fail
 
 
 def countable(units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> NDArray[np.bool_]:
-    """Mask of the units that numbers rest on: of items that have a reference; where systems' scores are averaged, or items without a
-    majority count as disagreement (`strict`), of all items that have votes."""
+    """Mask of the units that count: those of items with a reference.
+
+    At the level of systems, and where items without a majority count as disagreement (`strict`), units of all items with votes count.
+    """
     found = np.zeros(len(units), bool)
     for metric, of in counted.items():
         here = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
@@ -238,17 +240,17 @@ def countable(units: Units, counted: Mapping[str, Votes], options: CompareOption
 
 
 def as_text(value: Any) -> str:
-    """A key as people write it: the temperature 0.0 is `0`."""
+    """A key as text, as people write it: the temperature 0.0 is `0`."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def item_key(data: Dataset, name: str) -> CodedColumn:
-    """One of an item's keys, for every item: its language, task, system, group, or any field that holds a text or a number."""
+    """The value of a key for every item: language, task, system, group, or any field that holds a text or a number."""
     if name in OWN_KEYS:
         return CodedColumn.from_values(getattr(item, name) for item in data.items)
     values = [item.fields.get(name) for item in data.items]
     if not any(isinstance(value, (str, int, float)) for value in values):
         fields = sorted({name for item in data.items[:1000] for name, value in item.fields.items() if isinstance(value, (str, int, float))})
-        here = [*OWN_KEYS, "metric", "judge", "variant", "temperature", "top_p", "agreement", *fields]
-        raise UsageError(f"no item has '{name}'.{suggest(name, here)}\n         here: {', '.join(here)}")
+        keys = [*OWN_KEYS, "metric", "judge", "variant", "temperature", "top_p", "agreement", *fields]
+        raise UsageError(f"no item has '{name}'.{choose_from(keys, name)}")
     return CodedColumn.from_values(value if isinstance(value, (str, int, float)) else None for value in values)

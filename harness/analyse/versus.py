@@ -32,16 +32,16 @@ def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapp
 
     `diff` is this cell's `pa_failed_wrong` minus the other's on the items that both were asked; `margins` is the Stuart-Maxwell test that
     both use the classes equally often, `mcnemar` McNemar's (chi², texts as units) that both are right equally often. Raises UsageError
-    for a key that cannot be paired by, and a name that is not there.
+    for a key that judgments cannot be paired by, and for an unknown name.
     """
     assert options.versus
     name, wanted = options.versus
     if name not in PAIRED_BY or name not in options.by:
-        raise UsageError(f"judgments are paired by {', '.join(PAIRED_BY)}, if cells are told apart by it; got '{name}'")
+        raise UsageError(f"judgments are paired by {', '.join(PAIRED_BY)}, if it is one of the keys in --by; got '{name}'")
     column = key_column(name, data, units, counted)
     names = {as_text(value): code for code, value in enumerate(column.values)}
     if wanted not in names:
-        raise UsageError(f"no {name} '{wanted}'.{suggest(wanted, list(names))}\n         here: {', '.join(sorted(names))}")
+        raise UsageError(f"no {name} '{wanted}'.{suggest(wanted, list(names))}\n         choose from: {', '.join(sorted(names))}")
     partner = _partners(units, column, names[wanted], name)
     keys, which = factorise({key: key_column(key, data, units, counted) for key in options.by}, len(units))
     hit, score = unit_hits(units, counted, options)

@@ -58,7 +58,7 @@ def _data_complaints(board: Board, library: Library) -> Complaints:
     card, key = board.data.dataset_card, key_pattern("card" if board.data.card else "recipe")
     if card not in library.dataset_card_files:
         choices = ", ".join(library.dataset_card_files)
-        yield f"no dataset card '{card}'.{tags.suggest(card, library.dataset_card_files)} Here: {choices}", key
+        yield f"no dataset card '{card}'.{tags.suggest(card, library.dataset_card_files)} Choose from: {choices}", key
     if bool(board.data.hub) != bool(board.data.revision) or not (board.data.hub or board.data.sha256):
         yield "data need a content hash (sha256), or a data set of the hub at a commit (hub and revision)", key
     for name in board.data.tasks.values():
@@ -89,7 +89,7 @@ def _frozen(word: str, frozen: Mapping[str, str], files: Mapping[str, Path], ver
     for name, version in frozen.items():
         line = rf"{key_pattern(name)}[ \t]*[\"']{re.escape(version)}"
         if name not in files:
-            yield f"no {word} '{name}'.{tags.suggest(name, files)} Here: {', '.join(files)}", line
+            yield f"no {word} '{name}'.{tags.suggest(name, files)} Choose from: {', '.join(files)}", line
         elif versions.get(name, version) != version:
             yield f"{word} '{name}' has version {versions[name]}, not {version}; a changed protocol needs a new board", line
 

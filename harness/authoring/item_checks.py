@@ -22,7 +22,7 @@ def table_problems(content: ParsedContent) -> Iterator[Problem]:
     for table in content.tables:
         if table.task not in content.library.task_files:
             known = ", ".join(content.library.task_files)
-            yield Problem(table.path, None, f"items of task '{table.task}', which does not exist; tasks here: {known}")
+            yield Problem(table.path, None, f"items of task '{table.task}', which does not exist; choose from: {known}")
         yield from _item_problems(table)
         yield from _label_problems(table, content.tasks.get(table.task), _sealed_items(table, content))
     yield from _repeated_ids(content.tables)

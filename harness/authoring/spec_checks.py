@@ -41,7 +41,7 @@ def task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> Compl
     for metric in task.metrics:
         if metric not in rubrics:
             yield (
-                f"metric '{metric}' has no rubric.{tags.suggest(metric, rubrics)} Rubrics here: {', '.join(rubrics)}",
+                f"metric '{metric}' has no rubric.{tags.suggest(metric, rubrics)} Choose from: {', '.join(rubrics)}",
                 key_pattern("metrics"),
             )
     for repeated in duplicates(task.metrics):

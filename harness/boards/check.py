@@ -74,7 +74,7 @@ def check_boards(
     """
     folders = {name: library.board_file(name).parent for name in (names or library.board_files)}
     if (data is not None or key is not None) and len(folders) != 1:
-        raise UsageError("--data and --key are of one board; name it")
+        raise UsageError("--data and --key belong to one board; name the board")
     change = change_since(changed, folders) if changed is not None else None
     result = CheckedBoards([], list(change.problems) if change else [], change)
     if change and change.unreadable:  # a link may lead anywhere, so nothing is read through it
@@ -114,7 +114,7 @@ def _board_problems(board: Board, path: Path) -> Iterator[Problem]:
     for key, names in {"statistics": board.statistics, "rank_by": (board.rank_by,)}.items():
         for name in names:
             if name not in STATISTICS:
-                message = f"no statistic '{quote(name)}'.{suggest(name, STATISTICS)} Here: {', '.join(STATISTICS)}"
+                message = f"no statistic '{quote(name)}'.{suggest(name, STATISTICS)} Choose from: {', '.join(STATISTICS)}"
                 yield Problem(path, line_of(path, key_pattern(key)), message)
 
 
@@ -192,7 +192,7 @@ def _table_problems(
     """Whether the TABLE.md of a change is the one that the submissions give. With sealed labels, only the key can tell."""
     path = folder / TABLE
     if board.sealed is not None and labelled is None:
-        message = f"the labels of '{board.id}' are sealed, so that its table can be checked only with the key; leave it out of the change"
+        message = f"the labels of '{board.id}' are sealed, so its table can be checked only with the key; leave it out of the change"
         yield Problem(path, None, message)
         return
     if table is None:

@@ -21,7 +21,7 @@ from harness.boards.scoring import examine
 from harness.content import Library
 from harness.content.library import bundled_root
 from harness.content.specs import Board, read_spec
-from harness.content.tags import suggest
+from harness.content.tags import choose_from
 from harness.errors import ContentError, StoreError, UsageError
 from harness.judges import traits_of
 from harness.model import JudgeIdentity
@@ -83,7 +83,7 @@ def _choose_judges(protocol: RunProtocol, judges: Sequence[str], about: Submitte
     known = {identity.name: identity for identity in protocol.identities}
     for name in judges:
         if name not in known:
-            raise UsageError(f"no judge '{name}' in the run.{suggest(name, known)}\n         here: {', '.join(known)}")
+            raise UsageError(f"no judge '{name}' in the run.{choose_from(known, name)}")
     chosen = [known[name] for name in (dict.fromkeys(judges) or known)]
     if len(chosen) > 1 and (about.name is not None or about.title):
         raise UsageError(f"the run has {len(chosen)} judges, and --name and --title are for one judge; choose it with --judge")

@@ -18,12 +18,13 @@ from pathlib import Path
 
 import msgspec
 
-from harness.analyse import Outcome, Retest, held_against
+from harness.analyse import Outcome, Retest, retest_outcomes
 from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, VerificationRecord, write_card
 from harness.boards.expected import Baselines, expected_calls
 from harness.boards.replies import REPLIES, decode_row, read_lines
 from harness.boards.scoring import examine
+from harness.content.tags import choose_from
 from harness.engines import JudgeWork, Settings, ask_all, check_engine
 from harness.engines.work import with_ids
 from harness.errors import ContentError, IncompleteRun, UsageError
@@ -161,8 +162,8 @@ def _find_folder(prepared: Prepared, board: str, submission: str) -> Path:
     for folder in (home / submission, Path(submission)):
         if (folder / CARD).is_file():
             return folder
-    known = ", ".join(sorted(path.name for path in home.glob("*") if path.is_dir())) or "none"
-    raise UsageError(f"no submission '{submission}' on the board '{board}'.\n         here: {known}")
+    known = sorted(path.name for path in home.glob("*") if path.is_dir())
+    raise UsageError(f"no submission '{submission}' on the board '{board}'.{choose_from(known, submission)}")
 
 
 def _read_valid_card(prepared: Prepared, folder: Path) -> JudgeCard:
@@ -322,7 +323,7 @@ def _compare(
         seed=seed,
         calls=len(calls),
         drawn={tag: len(ids) for tag, ids in ids_by_language.items()},
-        found=held_against(*outcomes),
+        found=retest_outcomes(*outcomes),
         differing=tuple(differing),
         renamed=_other_models(submitted_replies, [reply for replies in fresh for reply in replies]),
     )

@@ -98,7 +98,7 @@ def export(arguments: argparse.Namespace) -> int:
     bundled = str(arguments.data) == "bundled"
     data = load_bundled(library, library.pack_files) if bundled else load_folder(Path(arguments.data), library)
     if bundled and not arguments.langs:
-        raise UsageError(f"name the languages to export from 'bundled' with --langs (here: {', '.join(library.pack_files)})")
+        raise UsageError(f"name the languages to export from 'bundled' with --langs; choose from: {', '.join(library.pack_files)}")
     selection = Selection(arguments.langs, arguments.task, arguments.metrics, arguments.fields, arguments.seed, arguments.annotator or "")
     exported = export_labels(data, arguments.to, library, format=arguments.format, selection=selection)
     items = _count(exported.items, "item")

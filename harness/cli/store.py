@@ -12,10 +12,12 @@ import msgspec
 from harness.errors import UsageError
 from harness.store import Store
 from harness.store.check import check as check_store
-from harness.store.garbage import Removed, collect
+from harness.store.garbage import RemovedRows, collect
 from harness.store.merge import merge as merge_stores
 from harness.tables import jsonl_lines, to_json, write_atomic
 from harness.text import terminal_safe
+
+_TABLE_NAMES = {"frames": "prompt templates"}  # tables of the store whose names are not the words of the documentation
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -25,7 +27,7 @@ def check(arguments: argparse.Namespace) -> int:
     else:
         for problem in result.problems:
             print(terminal_safe(problem))
-        counts = {name: "?" if count is None else f"{count:,}" for name, count in result.counts.items()}
+        counts = {_TABLE_NAMES.get(name, name): "?" if count is None else f"{count:,}" for name, count in result.counts.items()}
         print(", ".join(f"{name} {count}" for name, count in counts.items()))
         if result.without_checksum:
             print(f"{result.without_checksum:,} replies of an earlier version have no checksum: changes in them cannot be detected")
@@ -70,7 +72,7 @@ def gc(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _describe(rows: Removed) -> str:
+def _describe(rows: RemovedRows) -> str:
     return (
         f"{rows.frames} prompt templates of other versions, {rows.attempts} lost attempts of calls that have an answer now, "
         f"{rows.calls} calls without attempts, {rows.prompts} prompts without calls"
@@ -83,6 +85,6 @@ def merge(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sys.stdout.write(to_json(merged))
     else:
-        gained = ", ".join(f"{count:,} {table}" for table, count in msgspec.structs.asdict(merged).items())
-        print(f"{arguments.out} has gained {gained}")
+        counts = {_TABLE_NAMES.get(table, table): count for table, count in msgspec.structs.asdict(merged).items()}
+        print(f"{arguments.out} has gained {', '.join(f'{count:,} {name}' for name, count in counts.items())}")
     return 0

@@ -142,5 +142,5 @@ def misnamed(name_inside: str, name: str) -> str:
 
 def _path_of(name: str, files: dict[str, Path], word: str) -> Path:
     if name not in files:
-        raise UsageError(f"no {word} '{name}'.{tags.suggest(name, files)}\n         here: {', '.join(files) or 'none'}")
+        raise UsageError(f"no {word} '{name}'.{tags.choose_from(files, name)}")
     return files[name]

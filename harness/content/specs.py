@@ -249,7 +249,7 @@ class Board(_Spec, frozen=True):
 
 
 class Shared(_Spec, frozen=True):
-    """Texts that several items share. They are in a table of their own; `key` names the common key of items and texts."""
+    """Texts that several items share. They are in a separate table; `key` names the common key of items and texts."""
 
     table: Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+$")]
     key: Text

@@ -91,7 +91,7 @@ def resolve(texts: Collection[str], known: Collection[str], what: str = "languag
 
 
 def _unknown_tag(text: str, tag: str, known: Collection[str], what: str) -> str:
-    choices = f"\n         here: {', '.join(sorted(known))}"
+    choices = choose_from(sorted(known))
     mistake = _MISTAKES.get(text.lower())
     if mistake:
         kind, language, right = mistake
@@ -112,6 +112,16 @@ def english_name(tag: str) -> str:
 def autonym(tag: str) -> str:
     """The name of the language in the language itself, e.g. `čeština` for `cs`."""
     return langcodes.get(tag).autonym()
+
+
+def choose_from(known: Collection[str], name: str = "") -> str:
+    """The end of an error message about a name that is not among `known`: a similar name, if `name` has one, and all known ones.
+
+    >>> print("no metric 'tonne'." + choose_from(["fluency", "tone"], "tonne"))
+    no metric 'tonne'. Did you mean 'tone'?
+             choose from: fluency, tone
+    """
+    return f"{suggest(name, known)}\n         choose from: {', '.join(known)}" if known else " There is none to choose from."
 
 
 def suggest(name: str, known: Collection[str]) -> str:

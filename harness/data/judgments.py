@@ -38,17 +38,21 @@ class JudgmentRow(msgspec.Struct):
     language: str | None = None
 
 
+# The hash is in signatures, so it keeps the names that columns had before.
+_HASHED_AS = {"detected_language": "told_language"}
+
+
 class Judgments:
     """Judgments in the order of their file or run.
 
     Columns (rows,): `item`, `metric`, `judge`, `variant`, `temperature` and `top_p` (no value if unknown), `perturbation` (no value for
     the original text), `repeat`, `score` (no value after a failure), `failure` (why there is no score), `expected` and `entropy` (from
-    token probabilities), `justification`, `asked_language` and `told_language` (only in runs; the latter is the detected language).
+    token probabilities), `justification`, `asked_language` and `detected_language` of the justification (only in runs).
     A score off its scale is the failure `off_scale`.
     """
 
     COLUMNS = ("item", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "repeat", "score", "failure")
-    OPTIONAL = ("expected", "entropy", "justification", "asked_language", "told_language")
+    OPTIONAL = ("expected", "entropy", "justification", "asked_language", "detected_language")
 
     item: CodedColumn
     metric: CodedColumn
@@ -64,7 +68,7 @@ class Judgments:
     entropy: CodedColumn
     justification: CodedColumn
     asked_language: CodedColumn
-    told_language: CodedColumn
+    detected_language: CodedColumn
 
     def __init__(self, **columns: CodedColumn) -> None:
         rows = len(columns["item"])
@@ -113,7 +117,7 @@ class Judgments:
         digest = hashlib.sha256()
         for name, column in self.columns.items():
             if column.values:
-                digest.update(msgspec.json.encode([name, column.values]))
+                digest.update(msgspec.json.encode([_HASHED_AS.get(name, name), column.values]))
                 digest.update(column.codes.astype(np.int32).tobytes())
         return digest.hexdigest()
 

@@ -108,7 +108,7 @@ def refuse_unknown_metrics(rows: Columns, scales: Mapping[str, Scale], path: Pat
     for code, metric in enumerate(column.values):
         if metric not in scales:
             raise ContentError(
-                f"metric '{metric}' has no scale; add [metrics.{metric}] to data.toml or a rubric (known: {', '.join(scales)})",
+                f"metric '{metric}' has no scale; add [metrics.{metric}] to data.toml or a rubric. Choose from: {', '.join(scales)}",
                 path,
                 first_line(rows, column.codes == code),
             )

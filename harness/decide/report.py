@@ -11,14 +11,14 @@ from harness.analyse import (
     BY_METRIC,
     CI_METHOD,
     Cell,
-    Covered,
     LanguageSummary,
+    RunCoverage,
     ablations,
     compare,
-    covered,
     of_rule,
     pooled_differences,
     recording,
+    run_coverage,
     signature,
     summaries,
 )
@@ -53,7 +53,7 @@ class Report(msgspec.Struct, frozen=True):
     left_out: dict[str, dict[str, int]] = {}  # judge -> parameter that it does not take -> calls
     few_shot: dict[str, Any] = {}  # what examples were shown, and which classes have none
     ablations: dict[str, Any] = {}  # a section for each that the run contains
-    sealed: tuple[Covered, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
+    sealed: tuple[RunCoverage, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs, its cells flat."""
@@ -85,9 +85,9 @@ def report(
 ) -> Report:
     """The whole report of a run.
 
-    `missing`, `answered_by` and `left_out` say by judge how many calls have no answer, who gave the others, and which parameters it
-    does not take; `realised` what perturbations achieved; `absent` which classes have no example; `decision` the thresholds of the
-    verdicts.
+    `missing`, `answered_by` and `left_out` say by judge how many calls have no answer, which model gave the others, and which parameters
+    the judge does not accept. `realised` has the results of perturbations; `absent` the classes without an example; `decision` the
+    thresholds of the verdicts.
     """
     source = recording(judgments, data, training, name)
     comparable = len(judgments) and not data.sealed
@@ -112,7 +112,7 @@ def report(
         left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
         few_shot=_few_shot(protocol, training, absent or {}),
         ablations=ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {},
-        sealed=covered(judgments, data) if data.sealed else (),
+        sealed=run_coverage(judgments, data) if data.sealed else (),
     )
 
 
@@ -121,7 +121,7 @@ def _signature(protocol: RunProtocol, identity: JudgeIdentity, decision: Decisio
 
 
 def _few_shot(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:
-    """Of a run with examples: whether their scores were constructed with the texts, and which classes have none."""
+    """For a run with examples: whether their scores were constructed with the texts, and which classes have no example."""
     if not any(condition.variant.shots for condition in protocol.conditions):
         return {}
     dev = {item.item_id for item in training.items if item.split == "dev"}

@@ -25,7 +25,7 @@ def check_engine(settings: Settings, judges: Sequence[Judge] = ()) -> None:
     """Raises UsageError unless the engine of the settings exists, its package is installed, and it can ask these judges."""
     name = settings.engine
     if name not in _ENGINES:
-        raise UsageError(f"the engine '{name}' is not part of this version; it has: {', '.join(_ENGINES)}")
+        raise UsageError(f"the engine '{name}' is not part of this version; choose from: {', '.join(_ENGINES)}")
     package = find_spec(_NEEDS[name]) if name in _NEEDS else None
     if name in _NEEDS and (package is None or package.origin is None):  # without an origin it is only a folder of that name
         raise UsageError(f"the engine '{name}' needs the package '{_NEEDS[name]}': pip install \"judge-harness[{name}]\"")

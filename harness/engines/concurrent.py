@@ -48,7 +48,7 @@ def run_loop(main: Coroutine[Any, Any, T]) -> T:
 
 
 class _LoopThread:
-    """A coroutine in an event loop and a thread of its own."""
+    """A coroutine in its own event loop and thread."""
 
     def __init__(self, main: Coroutine[Any, Any, Any]) -> None:
         self._main = main

@@ -160,7 +160,7 @@ class RateLimiter:
         self._next = max(self._next, asyncio.get_running_loop().time() + seconds)
 
     def close(self) -> None:
-        """Let nothing more out. Those who wait for a permit are told at once; permits that were given stay valid."""
+        """Give no further permits. Callers that wait for a permit get an error at once; permits in use stay valid."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import msgspec
 
-from harness.content.tags import suggest
+from harness.content.tags import choose_from
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.judges.base import JudgeOptions, answer_object
@@ -184,7 +184,7 @@ class BaselineJudge:
 def open_judge(name: str, options: JudgeOptions) -> BaselineJudge:
     """The judge `baseline/<name>`. Raises UsageError for an unknown name."""
     if name not in BASELINES:
-        raise UsageError(f"no baseline '{name}'.{suggest(name, BASELINES)}\n         here: {', '.join(BASELINES)}")
+        raise UsageError(f"no baseline '{name}'.{choose_from(BASELINES, name)}")
     if options.training is None:
         raise UsageError("a baseline needs items and labels to learn from; pass them in JudgeOptions.training")
     return BaselineJudge(name, options.training, options.seed)

@@ -164,7 +164,7 @@ class Chat:
         return self.safe(as_text(value))[:_LONGEST_NAME] if value else None
 
     def _completion(self, body: bytes) -> Completion:
-        """The body as a completion. If the first response is none, the address is wrong; later it is a passing error."""
+        """The body as a completion. If the first response is not a completion, the address is wrong; later it is a temporary error."""
         try:
             completion = read_completion(body)
         except ValueError:

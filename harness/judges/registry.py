@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 
-from harness.content.tags import suggest
+from harness.content.tags import choose_from
 from harness.errors import JudgeError, UsageError
 from harness.judges.base import Judge, JudgeOptions
 
@@ -42,7 +42,7 @@ def open_judge(name: str, options: JudgeOptions) -> Judge:
     if not slash or not rest:
         raise UsageError(f"judge '{name}' has no kind; write <kind>/<name>, for example openai/gpt-4o-2024-08-06 or baseline/majority")
     if kind not in known:
-        raise UsageError(f"no judge kind '{kind}' (in '{name}').{suggest(kind, known)}\n         here: {', '.join(sorted(known))}")
+        raise UsageError(f"no judge kind '{kind}' (in '{name}').{choose_from(sorted(known), kind)}")
     try:
         factory = known[kind].load()
     except Exception as err:  # a plug-in of another package may raise anything: only the run that asked for it fails

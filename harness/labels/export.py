@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from harness.content import Library
 from harness.content.specs import Rubric
-from harness.content.tags import resolve, suggest
+from harness.content.tags import choose_from, resolve
 from harness.data import Dataset
 from harness.errors import UsageError
 from harness.labels.label_studio import interface, task_rows
@@ -60,7 +60,7 @@ def export_labels(
     items = _items(data, selected)
     known = set(selected.metrics or data.scales)
     for name in known - data.scales.keys():
-        raise UsageError(f"no metric '{name}' has a scale here.{suggest(name, data.scales)} Known: {', '.join(data.scales)}")
+        raise UsageError(f"no metric '{name}' has a scale here.{choose_from(data.scales, name)}")
     if kind in ("sheet", "label-studio"):
         sections = _sections(data, items, library, selected)
         files = _SHEET_WRITERS[kind](to, sections, data, library, selected)
@@ -77,7 +77,7 @@ def _items(data: Dataset, selected: Selection) -> list[Item]:
         languages = set(resolve(selected.languages, languages, "item"))
     for name in selected.tasks or ():
         if name not in tasks:
-            raise UsageError(f"no item has the task '{name}'.{suggest(name, tasks)} Here: {', '.join(sorted(tasks))}")
+            raise UsageError(f"no item has the task '{name}'.{choose_from(sorted(tasks), name)}")
     wanted_tasks = set(selected.tasks or tasks)
     return [item for item in data.items if item.language in languages and item.task in wanted_tasks]
 
@@ -169,7 +169,7 @@ def _metrics(task: str, items: Sequence[Item], data: Dataset, library: Library, 
     labelled = {metric for item in items for metric in data.labelled_metrics.get(item.item_id, ())}
     metrics = [name for name in data.scales if name in labelled] or list(data.about.metrics)
     if not metrics:
-        raise UsageError(f"the metrics of task '{task}' are unknown; name them with --metrics (known: {', '.join(data.scales)})")
+        raise UsageError(f"the metrics of task '{task}' are unknown; name them with --metrics; choose from: {', '.join(data.scales)}")
     return metrics
 
 

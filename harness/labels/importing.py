@@ -10,7 +10,7 @@ import msgspec
 
 from harness.content import Library
 from harness.content.specs import DatasetCard
-from harness.content.tags import suggest
+from harness.content.tags import choose_from, suggest
 from harness.data.dataset import rubric_scales
 from harness.errors import ContentError, UsageError
 from harness.labels.columns_of_source import BlankCell, ColumnPlan, SourceLabel, iterate_labels, make_column_plan
@@ -250,8 +250,7 @@ class _LabelImport:
         for flag, names in (("--rename", self.mapping.rename), ("--flip", self.mapping.flip), ("--category", self.mapping.categories)):
             for name in names:
                 if name not in self.names:
-                    known = ", ".join(sorted(self.names)) or "none"
-                    raise UsageError(f"{flag} {name}: {self.source} has no label of this metric (it has: {known})")
+                    raise UsageError(f"{flag} {name}: {self.source} has no label of this metric.{choose_from(sorted(self.names), name)}")
 
     # Writing
 

@@ -95,7 +95,7 @@ def _detect_kind(source: str, path: Path) -> str:
     suffix = next((end for end in reversed(path.suffixes) if end.lower() != ".gz"), "").lower()
     kind = kind_of_bytes or _KIND_BY_SUFFIX.get(suffix)
     if kind is None:
-        raise UsageError(f"{path}: unknown kind of file; pass --from with one of {', '.join(KINDS)}")
+        raise UsageError(f"{path}: unknown kind of file; pass --from; choose from: {', '.join(KINDS)}")
     if kind == "xlsx":
         return "sheet" if filled_sheet.is_sheet(open_book(path)) else "xlsx"
     return _kind_of_json(path) if kind == "json" else kind

@@ -86,7 +86,7 @@ def _choose_sheet(book: Any, path: Path, name: str | None) -> tuple[Any, list[st
     titles = [sheet.title for sheet in book.worksheets]
     if name is not None:
         if name not in titles:
-            raise UsageError(f"--sheet {name}: {path} has no such sheet; it has: {', '.join(titles)}")
+            raise UsageError(f"--sheet {name}: {path} has no such sheet; choose from: {', '.join(titles)}")
         return book[name], []
     filled_sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and any(True for _ in _filled_rows(sheet))]
     if not filled_sheets:

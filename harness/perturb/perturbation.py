@@ -12,7 +12,7 @@ import msgspec
 from harness.content.lexicons import lexicon_for
 from harness.content.library import bundled_lexicons
 from harness.content.specs import Lexicon
-from harness.content.tags import suggest
+from harness.content.tags import choose_from
 from harness.errors import UsageError
 from harness.model import Item
 from harness.perturb.kind import Change, Kind
@@ -75,7 +75,7 @@ def parse_perturbation(text: str, segmenter: str = "icu") -> tuple[Perturbation,
 
 def _segmenter(name: str) -> str:
     if name not in SEGMENTERS:
-        raise UsageError(f"no segmenter '{name}'.{suggest(name, SEGMENTERS)}\n         here: {', '.join(SEGMENTERS)}")
+        raise UsageError(f"no segmenter '{name}'.{choose_from(SEGMENTERS, name)}")
     return name
 
 

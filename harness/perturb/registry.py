@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from harness.content.tags import suggest
+from harness.content.tags import choose_from
 from harness.errors import UsageError
 from harness.model import Item
 from harness.perturb import additions, characters, numbers, ordering, partner
@@ -46,7 +46,7 @@ def kind_named(name: str) -> Kind:
     plug_ins = _plug_ins()
     if name not in plug_ins:
         known = sorted({*BUNDLED, *plug_ins})
-        raise UsageError(f"no perturbation '{name}'.{suggest(name, known)}\n         here: {', '.join(known)}")
+        raise UsageError(f"no perturbation '{name}'.{choose_from(known, name)}")
     return _load(plug_ins[name])
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from harness.content.library import Library
 from harness.content.specs import PromptWords, Rubric, RubricWords, Task, TaskWords
-from harness.content.tags import autonym, english_name
+from harness.content.tags import autonym, choose_from, english_name
 from harness.errors import ContentError, UsageError
 
 ENGLISH = PromptWords(
@@ -68,8 +68,7 @@ def own_language_wording(library: Library, task: Task, rubrics: tuple[Rubric, ..
     if is_english(language):
         return english_wording(task, rubrics, language)
     if language not in library.instruction_files:
-        available = ", ".join(library.instruction_files) or "none"
-        raise UsageError(f"there are no instructions in '{language}' for the variant own-language.\n         here: {available}")
+        raise UsageError(f"no instructions in '{language}' for the variant own-language.{choose_from(library.instruction_files)}")
     instructions = library.instructions(language)
     path = library.instruction_files[language]
     if task.id not in instructions.tasks:

@@ -122,7 +122,7 @@ def _no_result(rows: Sequence[Row], table: TextTable, layout: _SectionLayout) ->
 
 
 def _rows_at_levels(rows: Sequence[Row], layout: _SectionLayout) -> list[Row]:
-    """The rows of the coarsest level that there is, and those of finer ones if they are few."""
+    """The rows of the coarsest level, and those of finer levels if they are few."""
     by_level = [[row for row in rows if _level(row) == set(level)] for level in layout.levels]
     by_level = [at_level for at_level in by_level if at_level]
     if len({row["metric"] for row in rows} - {POOLED}) == 1:  # pooling one metric says the same twice

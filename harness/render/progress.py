@@ -68,13 +68,13 @@ class TerminalWatcher:
         if input().strip().lower() not in ("y", "yes"):
             raise UsageError("nothing was sent")
 
-    def planned(self, identity: JudgeIdentity, wanted: CostEstimate, stored: int) -> None:
-        if not wanted.calls:
+    def planned(self, identity: JudgeIdentity, estimate: CostEstimate, stored: int) -> None:
+        if not estimate.calls:
             self._console.print(f"{terminal_safe(identity.name)}: all {stored} calls are answered already", highlight=False, markup=False)
             return
-        cost = "price unknown" if wanted.cost is None else f"about ${wanted.cost:.2f}" if wanted.cost else "free"
+        cost = "price unknown" if estimate.cost is None else f"about ${estimate.cost:.2f}" if estimate.cost else "free"
         rest = f", {stored} answered already" if stored else ""
-        self._console.print(f"{terminal_safe(identity.name)}: {wanted.calls} calls to ask{rest} ({cost})", highlight=False, markup=False)
+        self._console.print(f"{terminal_safe(identity.name)}: {estimate.calls} calls to ask{rest} ({cost})", highlight=False, markup=False)
 
     def note(self, text: str) -> None:
         self._console.print(f"note: {terminal_safe(text)}", highlight=False, markup=False, soft_wrap=True)

@@ -37,8 +37,7 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "verdict",
         TEXT,
         _ALWAYS,
-        "'use' is shown by tests that are corrected for all rows of the judge; 'not shown' means that more labels would not change it "
-        "(docs/decisions.md)",
+        "what the judge may be used for, by tests that are corrected for all rows of the judge (docs/decisions.md)",
     ),
     Column(
         "agreement",
@@ -79,7 +78,9 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "the share of answers that could be read; blank: all",
         text=lambda row: "" if row["coverage"] == 1 else percent(row["coverage"]),
     ),
-    Column("n", "texts", COUNT, _WIDE, "texts with two annotators"),
+    Column(
+        "n_labelled", "texts", COUNT, _WIDE, "labelled texts; where the judge is compared with people, those that two annotators labelled"
+    ),
     Column(
         "alt_test",
         "can replace",

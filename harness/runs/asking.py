@@ -39,7 +39,7 @@ class CostEstimate(msgspec.Struct, frozen=True):
 
 
 class Watcher(Protocol):
-    """Follows a run: is told what will be asked and how it goes, and may refuse."""
+    """Follows a run: receives the plan and the progress, and may refuse the run."""
 
     def consent(self, host: str, texts: int) -> None:
         """Raise UsageError unless the user's own texts may be sent to `host`."""

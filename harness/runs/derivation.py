@@ -90,7 +90,7 @@ def derive_judgments(
             expected=expected_score(own, scales[metric]) if own else None,
             entropy=entropy(own) if own else None,
             asked_language=asked_language,
-            told_language=_detect(reading.justification, vocabulary) if detect_language and reading.justification else None,
+            detected_language=_detect(reading.justification, vocabulary) if detect_language and reading.justification else None,
         )
 
 

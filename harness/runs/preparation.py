@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from harness.content import Board, Library
-from harness.content.tags import resolve, suggest
+from harness.content.tags import choose_from, resolve
 from harness.data import Dataset, load_bundled, load_folder
 from harness.errors import ContentError, UsageError
 from harness.model import Condition, Item, parse_variant
@@ -197,7 +197,7 @@ def _choose(names: Sequence[str] | None, known: Sequence[str] | Mapping[str, str
         return tuple(known)
     for name in names:
         if name not in known:
-            raise UsageError(f"no {kind} '{name}'.{suggest(name, list(known))}\n         here: {', '.join(known)}")
+            raise UsageError(f"no {kind} '{name}'.{choose_from(known, name)}")
     if len(set(names)) != len(names):
         raise UsageError(f"a {kind} is named twice in '{','.join(names)}'; name each once")
     return tuple(names)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.content.tags import suggest
+from harness.content.tags import choose_from
 from harness.data.judgment_file import read_judgments
 from harness.data.judgments import Judgments
 from harness.engines import JudgeOpening, Settings, check_engine
@@ -239,7 +239,7 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
     matching = [known for known in runs if known == name] or [known for known in runs if known.startswith(name)]
     if len(matching) != 1:
         problem = f"no run '{name}'" if not matching else f"'{name}' matches several runs"
-        raise UsageError(f"{problem} in {out}.{suggest(name, runs)}\n         here: {', '.join(matching or runs) or 'none'}")
+        raise UsageError(f"{problem} in {out}.{choose_from(matching or list(runs), name)}")
     protocol = msgspec.json.decode(runs[matching[0]], type=RunProtocol)
     spec = RunSpec(
         board=protocol.board,

@@ -152,7 +152,7 @@ def _with_annotators(items: tuple[Item, ...], data: Dataset, board: Board) -> tu
     """The items with as many annotators on a metric as the board requires. Other items could not count, so they are not judged."""
     if not board.annotators:
         return items
-    counts = most_raters(data)
+    counts = annotators_by_item(data)
     least, more = int(board.annotators.rstrip("+")), board.annotators.endswith("+")
     kept = tuple(item for item in items if (n := counts.get(item.item_id, 0)) == least or (more and n > least))
     if items and not kept:
@@ -160,7 +160,7 @@ def _with_annotators(items: tuple[Item, ...], data: Dataset, board: Board) -> tu
     return kept
 
 
-def most_raters(data: Dataset) -> Mapping[str, int]:
+def annotators_by_item(data: Dataset) -> Mapping[str, int]:
     """`{item_id: number of labels on the metric with the most labels}`."""
     labels = data.labels
     if not len(labels):

@@ -1,6 +1,6 @@
-"""Statistics of agreement: arrays in, small frozen results out; no judge, no file, no frame.
+"""Statistics of agreement: arrays in, small frozen results out. Nothing here knows a judge, a file or a data frame.
 
-Labels are class codes 0 … k-1 of shape items x raters, -1 or NaN where missing, and k is always that of the *scale*.
+Labels are class codes 0 … k-1 of shape items x raters, -1 or NaN where missing. k is always the number of classes of the *scale*.
 One cell at a time: `pa(judge, labels, k)`, `fleiss_kappa(labels, k)`, … Many cells at once:
 
 >>> import numpy as np

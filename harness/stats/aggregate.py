@@ -19,9 +19,9 @@ NO_MAJORITY = -2
 def aggregate(labels: ArrayLike, k: int, rule: Rule = "drop") -> Ints:
     """The class that stands for an item's annotators.
 
-    `drop` and `strict`: the unique mode; two who differ, or 2-2, have none (-2). The two differ in what `pa` makes of
-    that: `drop` leaves the item out, `strict` counts it as disagreement.
-    `median`: the lower median of the codes, which always exists; for ordinal and interval scales only.
+    `drop` and `strict`: the unique mode. Two annotators who differ, or a tie of 2-2, have no mode (-2). `pa` leaves such an
+    item out under `drop`, and counts it as disagreement under `strict`.
+    `median`: the lower median of the codes, which always exists. For ordinal and interval scales only.
 
     Args:
         labels: (items, raters) class codes, NaN or -1 where missing.

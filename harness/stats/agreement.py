@@ -1,8 +1,8 @@
-"""Percentage agreement, each of a judge with the human figure it may be compared with.
+"""Percentage agreement: each figure of a judge with the human figure that it may be compared with.
 
-`pa` stands alone (judge with the aggregate). `pa_pairwise` and `human_pa` are a pair, `judge_loo` and `human_loo` are a
-pair: a judge that is exchangeable with the annotators has the same expectation in both halves, so only these halves may
-be compared, and `pairwise_gap` and `loo_gap` are their differences on the same items. Fractions, never percent.
+`pa` (judge with the aggregate) has no human figure. `pa_pairwise` and `human_pa` are a pair, and so are `judge_loo` and
+`human_loo`: a judge that is exchangeable with the annotators has the same expectation in both halves of a pair. Only these
+halves may be compared; `pairwise_gap` and `loo_gap` are their differences on the same items. Fractions, never percent.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class LeaveOneOut:
         score = np.full(len(n), MISSING) if self.judge is None else rows.judge(self.judge)
         for left in range(rows.k):
             rest = rows.counts.copy()
-            rest[:, left] -= 1  # a class that nobody chose is weighted with its count, 0
+            rest[:, left] -= 1  # a class that nobody chose has the weight 0
             modes = rest == rest.max(axis=1, keepdims=True)
             share = rows.counts[:, left] / np.maximum(n, 1) / modes.sum(axis=1)
             human += share * modes[:, left]
@@ -132,7 +132,7 @@ def pa(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop") -> Esti
     """Percentage agreement of a judge with the annotators' aggregate.
 
     PA = share of items where the judge chose the aggregate, over the n items that have one and a readable score.
-    Never compare it with `human_pa`: voting alone moves it.
+    Never compare it with `human_pa`: voting alone changes it.
 
     Args:
         judge: (items,) class codes 0 … k-1; NaN or -1 where there is no readable score.
@@ -155,7 +155,7 @@ def pa(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop") -> Esti
 
 
 def pa_failed_wrong(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop") -> Estimate:
-    """`pa` over all n_ref items with a reference: no readable score counts as wrong, so refusing does not pay.
+    """`pa` over all n_ref items with a reference. An unreadable answer counts as wrong, so that a judge cannot gain by refusing.
 
     Args, errors and reference as `pa`. n is n_ref; without any, NaN and "no reference".
 
@@ -184,8 +184,8 @@ def human_pa(labels: ArrayLike, k: int) -> Estimate:
 
     mean_i sum_c n_ic (n_ic - 1) / (n_i (n_i - 1)): the observed agreement of Fleiss (1971) with per-item n.
 
-    Args and errors as `pa`. With no item of two annotators, NaN and the reason. Beside a judge, take
-    `share_of_pairs("human", judge=0)`, which rests on the items that the judge scored.
+    Args and errors as `pa`. Without an item of two annotators, NaN and the reason. Beside a judge, use
+    `share_of_pairs("human", judge=0)`, which uses the items that the judge scored.
 
     >>> human_pa([[2, 2, 1], [1, 0, 2], [1, -1, -1]], k=3)
     Estimate(value=0.16666666666666666, n=2, reason=None)
@@ -219,7 +219,7 @@ def human_loo(labels: ArrayLike, k: int) -> Estimate:
 
 
 def human_all_agree(labels: ArrayLike, k: int) -> Estimate:
-    """Share of the items with two annotators or more on which all of them chose one class.
+    """Share of items on which all annotators chose one class, among the items with two annotators or more.
 
     Args and errors as `human_pa`.
 

@@ -10,7 +10,7 @@ from harness.stats.arrays import Estimate, Floats, Kind, ShapeError, as_values, 
 from harness.stats.statistic import LEAST_UNCOMMON, Statistic, of_labels, ratio
 from harness.stats.tables import Coincidences, Joint, square
 
-_BOUNDS = (-np.inf, 1.0)  # disagreement beyond chance can pass -1 where distances depend on the totals
+_BOUNDS = (-np.inf, 1.0)  # where distances depend on the totals, alpha can be below -1
 
 
 def distances(kind: Kind, totals: Floats, values: ArrayLike | None = None) -> Floats:
@@ -35,7 +35,7 @@ def alpha_of(coincidences: Floats, kind: Kind, values: ArrayLike | None = None) 
     apart = distances(kind, totals, values)
     observed = (coincidences * apart).sum(axis=(-2, -1))
     expected = (totals[..., :, None] * totals[..., None, :] * apart).sum(axis=(-2, -1))
-    # both relative to the largest possible distance, so that "zero up to rounding" has one meaning
+    # both are divided by the largest possible distance, so that one tolerance fits all scales
     largest = np.maximum(np.broadcast_to(apart, coincidences.shape).max(axis=(-2, -1)), 1e-300) * np.maximum(n, 1)
     return 1 - ratio((n - 1) * observed / largest, expected / largest)
 
@@ -89,7 +89,7 @@ def krippendorff_alpha(labels: ArrayLike, k: int, kind: Kind, values: ArrayLike 
 
 
 def krippendorff_alpha_interval(scores: ArrayLike) -> Estimate:
-    """The interval alpha of real numbers, for scales that have no classes.
+    """Krippendorff's interval alpha of real numbers, for scales without classes.
 
     Args:
         scores: (items, raters) numbers, NaN where missing.

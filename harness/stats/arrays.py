@@ -1,4 +1,4 @@
-"""What comes in: class codes with gaps, checked once; and what comes out: a number with its n and its reason."""
+"""Input and output of all statistics: checked class codes with gaps; a number with its n and a reason if it is undefined."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ Weights = Literal["identity", "linear", "quadratic"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_DENSE = 4  # codes an item
+_DENSE = 4  # largest code per item for which counting is used instead of sorting
 
 MISSING = -1
-"""The code of a label or score that is not there."""
+"""The code of a missing label or score."""
 
 
 class ShapeError(ValueError):
-    """Arrays that should describe the same units do not fit together."""
+    """Arrays that should describe the same units have different shapes."""
 
 
 class ScaleError(ValueError):
-    """A code that is not a class of the scale, or a statistic that the scale does not have."""
+    """A code is not a class of the scale, or the scale does not have the statistic."""
 
 
 class Estimate(NamedTuple):
-    """One statistic: `value` (NaN when undefined), the `n` units it rests on, and why it is undefined."""
+    """One statistic: `value` (NaN if undefined), the number `n` of its units, and the reason if it is undefined."""
 
     value: float
     n: int
@@ -38,7 +38,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """One statistic for many cells: `value` (cells,), `n` (cells,), and a reason per cell (None where defined)."""
+    """One statistic for many cells: `value` (cells,), `n` (cells,), and a reason for each cell (None where defined)."""
 
     value: Floats
     n: Ints
@@ -49,7 +49,7 @@ class Estimates:
 
 
 def undefined(n: int, reason: str) -> Estimate:
-    """A statistic that has no value: NaN, never 0.
+    """The estimate of a statistic without a value: NaN, never 0.
 
     >>> undefined(0, "no overlap")
     Estimate(value=nan, n=0, reason='no overlap')
@@ -63,10 +63,10 @@ def as_codes(labels: ArrayLike, k: int, name: str = "labels") -> Ints:
     Args:
         labels: codes of any shape, int or float; NaN or -1 where missing.
         k: number of classes of the *scale*, used or not.
-        name: what the array is called in messages.
+        name: the name of the array in error messages.
 
     Raises:
-        ScaleError: for a code that is no class of the scale, or no whole number.
+        ScaleError: for a code that is not a class of the scale, or not a whole number.
 
     >>> as_codes([[0.0, float("nan")], [2.0, 1.0]], k=3).tolist()
     [[0, -1], [2, 1]]
@@ -110,7 +110,7 @@ def as_judge(judge: ArrayLike, k: int, items: int) -> Ints:
 
 
 def as_values(values: ArrayLike | None, k: int) -> Floats:
-    """Numbers that the k classes stand for: as given, else their positions 0 … k-1.
+    """The numbers that the k classes stand for: the given ones, or else the positions 0 … k-1.
 
     >>> as_values(None, 3).tolist()
     [0.0, 1.0, 2.0]
@@ -124,13 +124,13 @@ def as_values(values: ArrayLike | None, k: int) -> Floats:
 
 
 def as_index(codes: ArrayLike | None, items: int, name: str) -> Ints:
-    """Integer codes from 0 for any hashable codes (cells, groups): the rank of each among the distinct ones."""
+    """Integer codes from 0 for any sortable codes (cells, groups): the rank of each code among the distinct codes."""
     if codes is None:
         return np.zeros(items, np.int64)
     given = np.asarray(codes)
     if given.shape != (items,):
         raise ShapeError(f"{name} has shape {given.shape}, expected ({items},)")
-    if items and given.dtype.kind in "iu" and given.min() >= 0 and given.max() < _DENSE * items:  # counted out instead of sorted
+    if items and given.dtype.kind in "iu" and given.min() >= 0 and given.max() < _DENSE * items:  # counting is faster than sorting
         used = np.zeros(int(given.max()) + 1, np.int64)
         used[given] = 1
         ranks: Ints = np.cumsum(used) - 1

@@ -1,9 +1,9 @@
-"""Intervals of any statistic in many cells, from one set of resamples a cell.
+"""Intervals of any statistic in many cells, from one set of resamples for each cell.
 
 Shares and means get the intervals of `harness.stats.intervals`. Coefficients get the bias-corrected accelerated
-interval (BCa) with its levels widened from the normal to Student's t, because a bootstrap over G groups is too narrow
-by about sqrt(1 - 1/G) and knows nothing of few degrees of freedom: G - 1 of single items, fewer of texts that differ in
-weight (`degrees_of_freedom`). Both were chosen by simulation.
+interval (BCa) with its levels widened from the normal distribution to Student's t. The reason: a bootstrap over G groups is
+too narrow by about sqrt(1 - 1/G) and ignores small degrees of freedom (G - 1 for single items, fewer for texts that differ
+in weight, see `degrees_of_freedom`). Both were chosen by simulation.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def intervals(
         statistics: what to compute, as in `estimate`.
         rows: from `tabulate`, with `group` where items share texts.
         level: confidence in (0, 1).
-        seed: of the resampling. A cell's interval does not depend on which other cells there are.
-        resamples: of each cell.
+        seed: of the resampling. The interval of a cell does not depend on the other cells.
+        resamples: number of resamples of each cell.
 
     Returns:
-        By name, one `Interval` a cell.
+        By name, one `Interval` for each cell.
 
     Raises:
         ValueError: for a level outside (0, 1), fewer than 100 resamples, or two statistics of one name.
@@ -103,7 +103,7 @@ def bca(
         value: the statistic.
         replicates: (R,) its values in the resamples.
         left_out: (U,) its values without one unit of each kind.
-        times: (U,) how many units of each kind there are; G in all.
+        times: (U,) number of units of each kind; their sum is G.
         freedom: of Student's t; default G - 1.
         level: confidence in (0, 1).
 
@@ -129,7 +129,7 @@ def bca(
 
 
 def _ratio(statistic: Statistic, cell: CellSums, at: slice, replicates: Floats, level: float) -> Interval:
-    """Shares, means and differences: only groups' sums of y and of units used matter."""
+    """The interval of a share, mean or difference, which depends only on the groups' sums of y and numbers of units."""
     sums = distinct_sums(cell.sums[:, at.start + 1], cell.sums[:, at.start], cell.times)
     n, y = cell.items[:, at.start], cell.items[:, at.start + 1]
     squares = cell.items[:, at.start + 2] if at.stop - at.start > 2 else y**2
@@ -143,7 +143,7 @@ def _ratio(statistic: Statistic, cell: CellSums, at: slice, replicates: Floats, 
 
 
 def _coefficient(statistic: Statistic, cell: CellSums, at: slice, replicates: Floats, level: float) -> Interval:
-    """Coefficients: BCa, or why not."""
+    """The BCa interval of a coefficient, or the reason why it has none."""
     drawn = len(replicates)
     sums = cell.sums[:, at]
     used = sums[:, 0] > 0
@@ -178,7 +178,7 @@ def _coefficient(statistic: Statistic, cell: CellSums, at: slice, replicates: Fl
 
 
 def _log_t(value: float, replicates: Floats, groups: int, freedom: float, level: float) -> tuple[float, float]:
-    """Student's interval of the logarithm of something positive; NaN for 0."""
+    """Student's interval of a positive value, computed on its logarithm; NaN for 0."""
     if not (value > 0 and (replicates > 0).any()):
         return math.nan, math.nan
     error = float(np.std(np.log(replicates[replicates > 0]))) * math.sqrt(groups / (groups - 1))
@@ -187,7 +187,7 @@ def _log_t(value: float, replicates: Floats, groups: int, freedom: float, level:
 
 
 def _jackknife(left_out: Floats, times: Floats) -> float:
-    """Delete-one variance."""
+    """The delete-one jackknife variance."""
     known = ~np.isnan(left_out)
     left_out, times = left_out[known], times[known]
     n = float(times.sum())

@@ -1,4 +1,4 @@
-"""The statistics of a cell under their public names, and those that a scale does not have."""
+"""The statistics of a cell under their public names, and the statistics that a scale does not have."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def undefined_by_scale(kind: Kind, direction: Direction | None = 1) -> dict[str,
 
 
 def human_statistics(k: int, kind: Kind, values: ArrayLike | None = None) -> tuple[Statistic, ...]:
-    """Of the annotators among themselves: everything that the scale has.
+    """All statistics of the annotators among themselves that the scale has.
 
     Args:
         k, kind: number of classes and kind of the scale.
@@ -91,7 +91,7 @@ def cell_statistics(
     direction: Direction | None = 1,
     judge: int = 0,
 ) -> tuple[Statistic, ...]:
-    """Everything of a cell with a judge, each name once: `human_pa` and `human_loo` on the items that it scored.
+    """All statistics of a cell with a judge, each name once. `human_pa` and `human_loo` are on the items that the judge scored.
 
     Args as `judge_statistics`.
 
@@ -112,10 +112,10 @@ def judge_statistics(
     direction: Direction | None = 1,
     judge: int = 0,
 ) -> tuple[Statistic, ...]:
-    """Of one judge and the annotators: everything that the scale has.
+    """All statistics of one judge and the annotators that the scale has.
 
-    `human_pa` and `human_loo` are among them, on the items that the judge scored: the halves that `pa_pairwise` and
-    `judge_loo` may be compared with; `pairwise_gap` and `loo_gap` are the differences.
+    They include `human_pa` and `human_loo` on the items that the judge scored, to compare `pa_pairwise` and `judge_loo`
+    with; `pairwise_gap` and `loo_gap` are the differences.
 
     Args:
         k, kind, values: as `human_statistics`.

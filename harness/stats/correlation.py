@@ -16,7 +16,7 @@ from harness.stats.tables import Joint
 
 Correlation = Literal["kendall", "spearman", "pearson"]
 NAMES: dict[Correlation, str] = {"kendall": "kendall_tau", "spearman": "spearman", "pearson": "pearson"}
-_TABLE = 1 << 21  # tables of distinct x by distinct y up to this size are counted out
+_TABLE = 1 << 21  # tables of distinct x by distinct y up to this size are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def pearson_of_moments(sums: Floats) -> Floats:
 def kendall_tau(x: ArrayLike, y: ArrayLike) -> Estimate:
     """Kendall's tau-b.
 
-    (C - D) / sqrt((n0 - n1) (n0 - n2)): concordant less discordant pairs over the pairs not tied in x, and in y.
+    (C - D) / sqrt((n0 - n1) (n0 - n2)): concordant minus discordant pairs, over the pairs that are not tied in x and in y.
 
     Args:
         x, y: (n,) numbers in the same order, NaN where missing (such units are left out).

@@ -1,4 +1,4 @@
-"""Levels rather than agreement: means, standard deviations, leniency, and which classes are used where people agree."""
+"""Levels instead of agreement: means, standard deviations, leniency, and the use of the classes by level of agreement."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RARE = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Leniency:
-    """[used, (judge - mean of the annotators) x direction] where both are there."""
+    """[used, (judge - mean of the annotators) x direction] of items with both."""
 
     values: tuple[float, ...]
     direction: Direction
@@ -80,7 +80,7 @@ def sd_score(k: int, values: ArrayLike | None = None, *, judge: int | None = Non
 
 
 def leniency(judge: ArrayLike, labels: ArrayLike, k: int, direction: Direction, values: ArrayLike | None = None) -> Estimate:
-    """How much better than the annotators a judge finds things, in points of the scale.
+    """How much better than the annotators a judge scores the items, in points of the scale.
 
     mean over items of (judge - mean of the item's annotators) x direction, so that + is toward `best`.
 
@@ -104,11 +104,11 @@ def leniency(judge: ArrayLike, labels: ArrayLike, k: int, direction: Direction, 
 
 
 def agreement_level(counts: ArrayLike, raters: int | None = 3) -> Ints:
-    """How far an item's annotators agree: 0 full (one class), 1 partial, 2 none (all different), as in `LEVELS`.
+    """The level of agreement of an item's annotators: 0 full (one class), 1 partial, 2 none (all different), as in `LEVELS`.
 
     Args:
         counts: (items, k) from `count_classes`.
-        raters: only items with exactly so many labels have a level; None takes all with two or more.
+        raters: only items with exactly so many labels have a level; None: all items with two labels or more.
 
     Returns:
         (items,) levels, -1 for items without one.
@@ -127,7 +127,7 @@ def agreement_level(counts: ArrayLike, raters: int | None = 3) -> Ints:
 
 
 class Distribution(NamedTuple):
-    """Shares of the classes per cell and level of agreement, judge and people side by side; NaN where there is nothing.
+    """Shares of the classes per cell and level of agreement, of judge and people; NaN without items.
 
     `labels` and `judge`: (cells, 3, k) shares of labels, and of readable scores, on the items of that level; `items`:
     (cells, 3).
@@ -194,9 +194,9 @@ class Coverage(NamedTuple):
 
 
 def coverage(rows: Rows, *, rule: Rule = "drop", judge: int = 0) -> Coverage:
-    """How many references a judge has a readable score for.
+    """The share of references for which a judge has a readable score.
 
-    Under `strict`, items without a majority count as references (that nobody can meet).
+    Under `strict`, items without a majority count as references, with which nobody can agree.
 
     >>> from harness.stats.rows import tabulate
     >>> [x.tolist() for x in coverage(tabulate([[3, 0], [0, 1], [1, 1]], [0, -1, 1]))]
@@ -224,7 +224,7 @@ def rarest_expected(rows: Rows) -> Floats:
 
 
 def uncommon_expected(rows: Rows) -> Floats:
-    """Expected number of items that are not of the commonest class, per cell: the other classes' share of the labels x labelled items.
+    """Expected number of items outside the commonest class, per cell: the other classes' share of the labels x labelled items.
 
     >>> from harness.stats.rows import tabulate
     >>> uncommon_expected(tabulate([[3, 0, 0], [0, 3, 0], [2, 0, 1], [3, 0, 0]])).round(2).tolist()

@@ -1,4 +1,4 @@
-"""How unlike several answers to one question are."""
+"""Entropy: how much several answers to one question differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def entropy_bits(counts: ArrayLike) -> Floats:
         counts: (..., k) how often each answer was given; not negative.
 
     Returns:
-        (...) bits in [0, log2 k]; NaN where there is no answer.
+        (...) bits in [0, log2 k]; NaN without answers.
 
     Raises:
         ValueError: for negative counts.

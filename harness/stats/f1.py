@@ -26,8 +26,8 @@ def f1_of_judge(*, rule: Rule = "drop", judge: int = 0) -> Statistic:
 def weighted_f1(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop") -> Estimate:
     """F1 of every class, weighted with the class's share among the aggregates.
 
-    F1_c = 2 hits_c / (n_c + judged_c); sum_c n_c F1_c / n. A class that the judge never says has F1 0; a class that no
-    aggregate is has weight 0.
+    F1_c = 2 hits_c / (n_c + judged_c); sum_c n_c F1_c / n. A class that the judge never gives has F1 0; a class that is
+    no item's aggregate has weight 0.
 
     Args:
         judge: (items,) class codes 0 … k-1, NaN or -1 where there is no readable score.

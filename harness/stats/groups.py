@@ -1,4 +1,4 @@
-"""Sums per group, which are all that the error of a mean of units that share texts needs to know."""
+"""Sums per group: the standard error of a mean over units that share texts depends on nothing else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.stats.arrays import Floats
 
 
 class GroupSums(NamedTuple):
-    """What a ratio of sums needs to know: distinct (sum, number of units) of groups, and how many groups have them."""
+    """The distinct pairs (sum, number of units) of groups, and how many groups have each pair."""
 
     y: Floats
     size: Floats
@@ -40,7 +40,7 @@ def group_sums(values: Floats, groups: ArrayLike) -> GroupSums:
 
 
 def distinct_sums(y: Floats, size: Floats, times: Floats) -> GroupSums:
-    """Groups with equal sums put together, those without units left out."""
+    """Merge groups with equal sums, and leave out groups without units."""
     used = (size > 0) & (times > 0)
     order = np.lexsort((y[used], size[used]))
     y, size, times = y[used][order], size[used][order], times[used][order]

@@ -76,7 +76,7 @@ def gwet_ac(labels: ArrayLike, k: int, weights: Weights = "identity", values: Ar
 
 
 def _bounds(weights: Weights) -> tuple[float, float]:
-    """With weights, chance agreement can pass one half, and AC then -1."""
+    """With weights, chance agreement can exceed one half, and AC can then be below -1."""
     return (-1.0 if weights == "identity" else -np.inf), 1.0
 
 

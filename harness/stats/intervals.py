@@ -1,10 +1,10 @@
 """Intervals for shares and means of units that may share a text.
 
-Shares of single units have Wilson's interval, other shares Wilson's interval on the effective n of a cluster bootstrap. Differences have
-Hall's skewness-corrected t over groups, which gives their p as well (`skewness`); levels, of which nothing is tested, the cluster
+Shares of single units have Wilson's interval; other shares have Wilson's interval on the effective n of a cluster bootstrap. Differences
+have Hall's skewness-corrected t over groups, which also gives their p (`skewness`). Levels, which are not tested, have the cluster
 bootstrap's error with Student's t. Fewer than 8 groups have no interval.
-All were chosen by simulation, and all take degrees of freedom that fall with the kurtosis of the groups' contributions: where a few
-groups hold all the errors, the number of groups says little.
+All were chosen by simulation. All use degrees of freedom that fall with the kurtosis of the groups' contributions, because the number of
+groups overstates the information if a few groups hold all the errors.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from harness.stats.groups import GroupSums, error_of_mean, group_sums, resampled
 from harness.stats.skewness import hall_mean, least_p, two_sided
 
 MIN_GROUPS = 8
-"""Fewer independent texts than this give no interval."""
+"""With fewer independent texts than this there is no interval."""
 TOO_FEW = "too few independent texts"
 CONSTANT = "constant values"
 NO_VARIATION = "no variation between texts"
@@ -32,10 +32,10 @@ HALL = "cluster t (Hall, skewness-corrected)"
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """One confidence interval; `lo` and `hi` are NaN, and `reason` says why, when there is none.
+    """One confidence interval. If it is undefined, `lo` and `hi` are NaN and `reason` says why.
 
-    `method` is "wilson", "cluster bootstrap (…)", that of means, or "none". `groups` counts the independent texts. `design_effect` is
-    the variance relative to that of as many independent units; None where it cannot be estimated.
+    `method` is "wilson", "cluster bootstrap (…)", the method of means, or "none". `groups` counts the independent texts. `design_effect`
+    is the variance divided by that of as many independent units; None if it cannot be estimated.
     """
 
     lo: float
@@ -47,7 +47,7 @@ class Interval:
 
 
 def no_interval(groups: int, reason: str | None = None) -> Interval:
-    """The absence of an interval, with its reason.
+    """An undefined interval, with its reason.
 
     >>> no_interval(5).reason
     'too few independent texts'
@@ -84,12 +84,12 @@ def proportion_interval(hits: NDArray[Any], groups: NDArray[Any], *, level: floa
     """Interval of a share: Wilson if every group is single, else Wilson on the cluster bootstrap's effective n.
 
     Args:
-        hits: (n,) in [0, 1], mostly 0 or 1; NaN where there is none.
+        hits: (n,) in [0, 1], mostly 0 or 1; NaN where missing.
         groups: (n,) any sortable codes of what units share.
         level, seed, resamples: confidence in (0, 1), of the bootstrap.
 
     Returns:
-        An `Interval` in [0, 1], never of zero width: where nothing varies, the number of groups is taken for n.
+        An `Interval` in [0, 1], never of zero width: if all values are equal, n is the number of groups.
 
     Raises:
         ShapeError: if the arrays are not of one length.  ValueError: for hits outside [0, 1].
@@ -114,14 +114,14 @@ def mean_interval(
     """Interval of a mean of real values (differences, leniency): Hall's skewness-corrected t over groups (see `skewness`).
 
     Args:
-        values: (n,) NaN where there is none.
+        values: (n,) numbers, NaN where missing.
         groups: (n,) any sortable codes of what units share.
         level: confidence in (0, 1).
-        bounds: smallest and largest possible value. With them the interval is guarded against values that were not seen, and a constant
-            has one too; without them a constant has none, "constant values".
+        bounds: smallest and largest possible value. With bounds, the interval is guarded against unseen values, and constant values
+            have an interval, too; without bounds they have none ("constant values").
 
     Returns:
-        An `Interval` within the bounds; none with fewer than 8 groups, or where 1 - level is below 2^(1 - groups).
+        An `Interval` within the bounds; undefined with fewer than 8 groups, or if 1 - level is below 2^(1 - groups).
 
     Raises:
         ShapeError: if the arrays are not of one length.
@@ -140,7 +140,7 @@ def mean_interval(
 def share_of_sums(sums: GroupSums, scatter: float, replicates: Callable[[], Floats], *, level: float) -> Interval:
     """`proportion_interval` of group sums.
 
-    `scatter` is the variance of single units; `replicates` gives the means of the resamples, if they are needed.
+    `scatter` is the variance of single units; `replicates` returns the means of the resamples and is called only if needed.
     """
     if sums.groups < MIN_GROUPS:
         return no_interval(sums.groups)
@@ -151,7 +151,7 @@ def share_of_sums(sums: GroupSums, scatter: float, replicates: Callable[[], Floa
     method = "cluster bootstrap (wilson on effective n)"
     error, freedom = error_of_mean(sums, replicates)
     independent = share * (1 - share) / n
-    if not (error > 0 and independent > 0):  # nothing varies: groups are all that is known to be independent
+    if not (error > 0 and independent > 0):  # all values are equal: only the groups are known to be independent
         lo, hi = score_interval(share, sums.groups, t_quantile(level, sums.groups - 1))
         return Interval(lo, hi, method, sums.groups, None, None)
     lo, hi = score_interval(share, n * independent / error**2, t_quantile(level, freedom))
@@ -177,7 +177,7 @@ def tested_mean(sums: GroupSums, scatter: float, bounds: tuple[float, float] | N
 def mean_of_sums(
     sums: GroupSums, scatter: float, bounds: tuple[float, float], replicates: Callable[[], Floats], *, level: float
 ) -> Interval:
-    """Interval of a level (the mean label, the mean score), of which nothing is tested: Student's t on the cluster bootstrap's error.
+    """Interval of a level (the mean label, the mean score), which is not tested: Student's t on the cluster bootstrap's error.
 
     `scatter` and `replicates` as in `share_of_sums`. Levels are not as skewed as differences of agreement, and in few texts the plain t
     covers them better than Hall's transformation does.

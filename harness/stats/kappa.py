@@ -59,8 +59,8 @@ def cohen_kappa(a: ArrayLike, b: ArrayLike, k: int, weights: Weights = "identity
 
     Args:
         a, b: (items,) class codes 0 … k-1 of two single raters, NaN or -1 where missing.
-        k: number of classes of the scale; unused classes matter to the weights of `values` only.
-        weights, values: see `agreement_weights`. Linear and quadratic need an ordered scale.
+        k: number of classes of the scale; unused classes change only the weights of `values`.
+        weights, values: see `agreement_weights`. Linear and quadratic weights need an ordered scale.
 
     Returns:
         value in [-1, 1] and n, the items rated by both. NaN if n == 0 ("no overlap") or if both are constant on one

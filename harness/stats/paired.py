@@ -49,12 +49,12 @@ def paired_difference(
         first, second: (items,) numbers (hits, credits, scores), NaN where missing; items without both are left out.
         groups: (items,) any sortable codes of what items share.
         bounds: of a difference, see `mean_interval`; (-1, 1) fits hits and credits.
-        hypothesis: the sentence that p is about.
+        hypothesis: the null hypothesis of p, as a sentence.
         level: confidence in (0, 1).
 
     Returns:
-        `Difference`; neither interval nor p with fewer than 8 groups, nor without bounds where all groups say the same; diff NaN without
-        common items ("no overlap").
+        `Difference`. It has no interval and no p with fewer than 8 groups, or without bounds if all groups have the same mean. Without
+        common items, diff is NaN ("no overlap").
 
     Raises:
         ShapeError: if the arrays are not of one length.
@@ -87,7 +87,7 @@ def common_differences(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -
 
 
 def hits(judge: ArrayLike, reference: ArrayLike, k: int, *, failed_wrong: bool = False) -> Floats:
-    """1 where the judge chose the reference, 0 where not, NaN without reference or (unless `failed_wrong`) score.
+    """1 where the judge chose the reference, else 0; NaN without a reference or (unless `failed_wrong`) without a score.
 
     >>> hits([0, 1, -1, 1], [0, 0, 1, -2], k=2).tolist()
     [1.0, 0.0, nan, nan]
@@ -100,14 +100,14 @@ def hits(judge: ArrayLike, reference: ArrayLike, k: int, *, failed_wrong: bool =
 
 
 def commonest(reference: ArrayLike, k: int, cell: ArrayLike | None = None) -> Ints:
-    """The majority baseline where nothing is known from elsewhere: for each item the commonest reference of its cell.
+    """The majority baseline without development items: for each item the commonest reference of its cell.
 
-    It is the best of the k constants in hindsight, so that a judge that gives one class to everything is never better than it. Leaving
-    an item's own text out, as one would to predict it, fails near a tie: of 100 + 100 items every one is predicted as the other class,
-    and any constant would seem to beat the baseline by half.
+    It is the best of the k constants in hindsight, so that a judge that gives one class to everything is never better. Leaving an item's
+    own text out, as for a prediction, fails near a tie: with 100 items of each class, every item is predicted as the other class, and any
+    constant would seem to beat the baseline by half.
 
     Args:
-        reference: (items,) class codes; negative where there is none.
+        reference: (items,) class codes; negative where missing.
         k: number of classes of the scale.
         cell: (items,) any sortable codes; default all in one cell.
 
@@ -139,10 +139,10 @@ def vs_baseline(
     (`benjamini_yekutieli`, `benjamini_hochberg`, `holm`).
 
     Args:
-        judge, reference: (items,) class codes, negative where there is none; reference from `aggregate`.
+        judge, reference: (items,) class codes, negative where missing; the reference comes from `aggregate`.
         k: number of classes of the scale.
         groups: (items,) any sortable codes of what items share.
-        failed_wrong: count items without a readable score, as wrong.
+        failed_wrong: whether items without a readable score count, as wrong.
         level: confidence in (0, 1).
 
     >>> found = vs_baseline([0, 1] * 20, [0, 1] * 20, 2, range(40))
@@ -168,10 +168,10 @@ class Both:
 
 
 def difference(first: Statistic, second: Statistic, name: str) -> Statistic:
-    """First minus second, as a statistic of its own: of one coefficient of two judges (columns of the rows).
+    """First minus second as a statistic, for one coefficient of two judges (columns of the rows).
 
-    Its interval is that of the difference on the same items in the same resamples, where the intervals of the two
-    statistics would say nothing about it.
+    Its interval is that of the difference on the same items in the same resamples. It cannot be derived from the intervals
+    of the two statistics.
 
     >>> from harness.stats.kappa import cohen
     >>> difference(cohen(judge=0), cohen(judge=1), "kappa_gain").bounds

@@ -1,12 +1,12 @@
-"""Ranks of judges on the same units: how sure they are, and who cannot be told apart.
+"""Ranks of judges on the same units, with intervals, and groups of judges that are not shown to differ.
 
 A table of agreement always has a first row. Whether the first judge is better than the second is a question about their
-*difference* on the same texts; both the interval of a rank and the groups below come from the paired differences, never
-from whether two intervals overlap.
+*difference* on the same texts. The interval of a rank and the groups below therefore come from the paired differences,
+never from an overlap of two intervals.
 
-The interval of a judge's rank is Mogstad et al.'s: it counts who is shown to be better, and who is shown to be worse, among all
-others at once. Taking percentiles of the bootstrapped ranks instead (Goldstein & Spiegelhalter 1996) fails just where it matters:
-among near-equal judges a resample's ranks are spread about a wrong centre (Hall & Miller 2009).
+The interval of a judge's rank is Mogstad et al.'s: it counts the judges that are shown to be better and those shown to be worse, tested
+together. Percentiles of bootstrapped ranks (Goldstein & Spiegelhalter 1996) fail for near-equal judges: the ranks of the resamples
+are spread about a wrong centre (Hall & Miller 2009).
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ _ROUNDING = 1e-9
 class Ranks:
     """Ranks of J judges, 1 the best; `reason` says why there are no intervals and groups.
 
-    Of each judge (J,): `value` the mean credit, `intervals` its interval; `gains` the intervals of the value less the baseline's, if one
-    was given; `rank` 1 + how many have a higher value, equal ones share a rank; `lo` and `hi` the interval of the rank (0 without one);
-    `letters`, one for each group that it is in (empty without). `p` (J, J): two-sided, of the paired differences, corrected over all
-    pairs by Holm. `runs`: the groups as (first, last) places, from 1, among the judges sorted by value.
+    For each judge (J,): `value` is the mean credit and `intervals` its interval; `gains` are the intervals of the value minus the
+    baseline's, if a baseline was given; `rank` is 1 + the number of judges with a higher value, and equal values share a rank; `lo` and
+    `hi` are the interval of the rank (0 if undefined); `letters` has one letter for each group of the judge (empty if undefined). `p`
+    (J, J) is two-sided, of the paired differences, corrected over all pairs by Holm. `runs` are the groups as (first, last) places,
+    from 1, among the judges sorted by value.
     """
 
     value: Floats
@@ -61,26 +62,26 @@ def rank_judges(
     seed: int = 0,
     resamples: int = 1000,
 ) -> Ranks:
-    """Ranks of judges by their mean credit on the same units, with intervals and groups that cannot be told apart.
+    """Ranks of judges by their mean credit on the same units, with intervals, and groups of judges that are not shown to differ.
 
     Let D_jk be the mean difference of two judges on all units and p_jk its two-sided p, as `paired_difference` gives it. For judge j all
-    k are tested at once: p_jk is compared with the smallest p's that resamples give where nobody differs (Westfall & Young's step-down,
-    every judge in the same resamples). With B_j those shown to be better than j and W_j those shown to be worse,
+    k are tested together: p_jk is compared with the smallest p's of resamples under the hypothesis that no judge differs (Westfall &
+    Young's step-down, all judges in the same resamples). B_j are the judges shown to be better than j, W_j those shown to be worse, and
 
         rank interval of j = [1 + |B_j|, J - |W_j|].
 
     It holds the true rank 1 + #{k better than j}, and J - #{k worse than j}, in `level` of the samples or more, ties or not.
 
-    Groups: two judges are told apart where Holm's corrected p is below 1 - level, *and* so is every pair that lies around them in the
-    order of values. Judges that follow each other and of whom no two are told apart form a group, as long as it can be. Two judges
-    without a common letter differ; two with one have not been shown to.
+    Groups: two judges are shown to differ if Holm's corrected p is below 1 - level for them *and* for every pair around them in the order
+    of values. A group is a longest run of judges, in that order, of which no two are shown to differ. Two judges without a common
+    letter are shown to differ; two judges with a common letter are not.
 
     Args:
-        credits: (judges, units) in [0, 1], mostly 0 or 1; NaN (nothing was answered) counts as 0.
+        credits: (judges, units) in [0, 1], mostly 0 or 1; NaN (no answer) counts as 0.
         groups: (units,) any sortable codes of what units share.
-        baseline: (units,) credits of what every judge should beat; it has no rank.
-        level, seed, resamples: confidence in (0, 1), of the bootstrap over groups. The draws depend on the number of groups only: a
-            further judge moves nobody's value.
+        baseline: (units,) credits of a baseline that every judge should beat; it has no rank.
+        level, seed, resamples: confidence in (0, 1), of the bootstrap over groups. The draws depend on the number of groups only, so
+            that a further judge changes no other judge's interval.
 
     Returns:
         `Ranks`; without intervals and groups for fewer than 8 groups ("too few independent texts") or no units ("no units").
@@ -125,9 +126,9 @@ def rank_judges(
     alpha = 1 - level
     lo, hi = none.copy(), none.copy()
     for j in range(judges):
-        told = _against_all(j, p[j], drawn) <= alpha
-        lo[j] = 1 + (told & (value > value[j])).sum()
-        hi[j] = judges - (told & (value < value[j])).sum()
+        differ = _against_all(j, p[j], drawn) <= alpha
+        lo[j] = 1 + (differ & (value > value[j])).sum()
+        hi[j] = judges - (differ & (value < value[j])).sum()
     corrected = _over_all_pairs(p)
     order = np.argsort(-value, kind="stable")
     runs = _runs(corrected[np.ix_(order, order)] <= alpha)
@@ -157,29 +158,29 @@ def _resampled(sums: Floats, size: Floats, seed: int, resamples: int) -> Floats:
     """Mean credits (resamples, judges), all judges in the same resamples of the groups."""
     columns = np.concatenate([sums, size[None]]).T
     cell = CellSums(columns, np.ones(len(size)), True, columns, size)
-    totals = np.concatenate([weights @ columns for weights in Draws(seed, resamples).of(cell)])
+    totals = np.concatenate([weights @ columns for weights in Draws(seed, resamples).weights_for(cell)])
     return np.asarray(totals[:, :-1] / totals[:, -1:])
 
 
 def _interval(credits: Floats, sums: Floats, size: Floats, drawn: Floats, level: float) -> Interval:
-    """Of a share of credits (units,), from resamples that are drawn already."""
+    """The interval of a share of credits (units,), from existing resamples."""
     return share_of_sums(distinct_sums(sums, size, np.ones(len(size))), float(np.var(credits)), lambda: drawn, level=level)
 
 
 def _gains(differences: Floats, groups: ArrayLike, level: float) -> Iterator[Interval]:
-    """Of each judge's mean less the baseline's: the interval of `paired_difference`."""
+    """The interval, as of `paired_difference`, of each judge's mean minus the baseline's."""
     for own in differences:
         yield tested_mean(group_sums(own, groups), scatter_of(own), (-1.0, 1.0), level=level)[0]
 
 
 def _pairwise_p(matrix: Floats, sums: Floats, size: Floats) -> Floats:
-    """Two-sided p (J, J) of every paired difference: what `paired_difference` says of the two."""
+    """Two-sided p (J, J) of every paired difference, as `paired_difference` gives it."""
     once, p = np.ones(len(size)), np.ones((len(sums), len(sums)))
     for j, (credits, own) in enumerate(zip(matrix, sums, strict=True)):
         apart = credits - matrix
         scatter = np.where((apart == apart[:, :1]).all(axis=1), 0.0, apart.var(axis=1))
         p[j] = two_sided(own - sums, size, once, (-1.0, 1.0), scatter).p
-    return np.minimum(p, p.T)  # equal but for rounding
+    return np.minimum(p, p.T)  # equal up to rounding
 
 
 def _spread(j: int, drawn: Floats) -> Floats:
@@ -189,7 +190,7 @@ def _spread(j: int, drawn: Floats) -> Floats:
 
 
 def _against_all(j: int, p: Floats, drawn: Floats) -> Floats:
-    """Judge j's p's (J,), corrected over the others: the step-down share of resamples in which a p as small turns up by chance."""
+    """Judge j's p-values (J,), corrected over the others: the step-down share of resamples in which so small a p occurs by chance."""
     from scipy.special import ndtri
 
     others = np.flatnonzero(np.arange(len(p)) != j)
@@ -208,7 +209,7 @@ def _against_all(j: int, p: Floats, drawn: Floats) -> Floats:
 
 
 def _over_all_pairs(p: Floats) -> Floats:
-    """Holm's correction over the pairs; a judge is not told apart from itself."""
+    """Holm's correction over the pairs; the p of a judge and itself is 1."""
     upper = np.triu_indices(len(p), 1)
     corrected = np.ones_like(p)
     corrected[upper] = holm(p[upper])
@@ -216,12 +217,12 @@ def _over_all_pairs(p: Floats) -> Floats:
     return found
 
 
-def _runs(told: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
-    """The longest runs, (first, last) from 1, of which no two are told apart; `told` (J, J) is of judges in the order of their values.
+def _runs(differ: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    """The longest runs, (first, last) from 1, of judges of which no two differ; `differ` (J, J) is in the order of values.
 
-    Two are told apart only if all pairs around them are: else letters could not be read off a sorted table.
+    Two judges differ only if all pairs around them differ. Otherwise letters in a sorted table would be ambiguous.
     """
-    around = np.logical_and.accumulate(told, axis=0)
+    around = np.logical_and.accumulate(differ, axis=0)
     around = np.logical_and.accumulate(around[:, ::-1], axis=1)[:, ::-1]
     return tuple(_maximal(~np.triu(around, 1)))
 

@@ -16,16 +16,16 @@ from harness.stats.arrays import Floats
 from harness.stats.rows import Rows
 from harness.stats.statistic import Features, Statistic
 
-Counts = NDArray[Any]  # how often each unit is drawn in each resample (R, U), in as few bytes as it takes
+Counts = NDArray[Any]  # how often each unit is drawn in each resample (R, U), in the smallest integer type that fits
 
 _SINGLE = 1 << 18  # multiplications that OpenBLAS does in one thread
 _CHUNK = 1 << 22  # numbers of a resampling matrix held at a time
 _DRAWN = 1 << 16  # numbers drawn at a time
-_PATTERNS = 1 << 13  # more patterns than this are not searched for equal features
+_PATTERNS = 1 << 13  # with more patterns than this, equal features are not searched for
 
 
 class CellSums(NamedTuple):
-    """Of one cell: feature sums of its units (U, M), how many such units there are (U,), whether units are groups."""
+    """The feature sums of a cell's distinct units (U, M), the number of each (U,), and whether units are groups."""
 
     sums: Floats
     times: Floats
@@ -35,7 +35,7 @@ class CellSums(NamedTuple):
 
 
 def features_of(statistics: Sequence[Statistic], rows: Rows) -> tuple[Floats, dict[Features, slice]]:
-    """Features (P, M) of all statistics side by side, equal ones once, and where each has its columns."""
+    """Features (P, M) of all statistics side by side, equal ones once, and the columns of each statistic."""
     place: dict[Features, slice] = {}
     columns, width = [np.empty((len(rows.counts), 0))], 0
     for statistic in statistics:
@@ -49,7 +49,7 @@ def features_of(statistics: Sequence[Statistic], rows: Rows) -> tuple[Floats, di
 def cells_of(rows: Rows, features: Floats) -> Iterable[CellSums]:
     """The units of each cell."""
     ends = rows.ends()
-    same = np.arange(len(features))  # patterns that these features do not tell apart are one
+    same = np.arange(len(features))  # patterns with equal features are merged
     if 0 < len(features) <= _PATTERNS:
         features, same = np.unique(features, axis=0, return_inverse=True)
     for cell, clustered in enumerate(rows.clustered):
@@ -61,19 +61,19 @@ def cells_of(rows: Rows, features: Floats) -> Iterable[CellSums]:
             continue
         begins = np.flatnonzero(np.r_[True, np.diff(rows.group[at]) != 0])
         sums = np.add.reduceat(items[kind] * rows.weight[at][:, None], begins)
-        sums = sums[np.lexsort(sums.T)]  # in an order of their own: neither names nor places of groups move an interval
+        sums = sums[np.lexsort(sums.T)]  # sorted, so that names and order of groups do not change an interval
         yield CellSums(sums, np.ones(len(begins)), True, items, weight)
 
 
 class Draws:
-    """Resampling weights in chunks; those of groups depend on their number only and are kept for the next cell."""
+    """Resampling weights in chunks. Weights of groups depend only on the number of groups and are kept for the next cell."""
 
     def __init__(self, seed: int, resamples: int) -> None:
         self.seed, self.resamples = seed, resamples
         self._groups = -1
         self._kept: list[Counts] = []
 
-    def of(self, cell: CellSums) -> Iterable[Counts]:
+    def weights_for(self, cell: CellSums) -> Iterable[Counts]:
         units = round(cell.times.sum())
         if not cell.clustered:
             rng = np.random.default_rng(self.seed)
@@ -111,7 +111,7 @@ def replicate(cell: CellSums, statistics: Sequence[Statistic], place: dict[Featu
     if not cell.times.sum():
         return [np.empty(0) for _ in statistics]
     parts: list[list[Floats]] = [[] for _ in statistics]
-    for weights in draws.of(cell):
+    for weights in draws.weights_for(cell):
         sums = _product(weights, cell.sums)
         for part, statistic in zip(parts, statistics, strict=True):
             part.append(statistic.value(sums[:, place[statistic.features]]))

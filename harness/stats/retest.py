@@ -1,4 +1,4 @@
-"""Are recorded answers the judge's own? Each is held against two fresh ones, and these against each other."""
+"""Do recorded answers come from the judge? Each is compared with two fresh answers, and these with each other."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ SAME_SOURCE = "H0: a recorded answer and two fresh ones come from one source, ca
 
 @dataclass(frozen=True, slots=True)
 class Retest:
-    """How far recorded answers are from fresh ones, beside how far fresh ones are from each other. Shares are of judgments, in [0, 1].
+    """Disagreement of recorded with fresh answers, beside that of fresh answers with each other. Shares are of judgments, in [0, 1].
 
-    `n`: calls; `apart`: recorded and fresh differ, mean over the two fresh; `apart_fresh`: the two fresh differ, the judge's own retest
-    noise; `p`: of `hypothesis`; `alone`: calls in which the fresh answers agree with each other and not with the recorded one, with the
-    95 % interval (Clopper-Pearson) of their share of all calls.
+    `n` counts calls. `apart` is the share of judgments in which the recorded and a fresh answer differ, mean over the two fresh answers;
+    `apart_fresh` the share in which the two fresh answers differ, which is the judge's own retest noise. `p` belongs to `hypothesis`.
+    `alone` counts calls in which the fresh answers agree with each other and not with the recorded one; it has the 95 % interval
+    (Clopper-Pearson) of its share of all calls.
     """
 
     n: int
@@ -39,15 +40,15 @@ class Retest:
 def retest(recorded: ArrayLike, first: ArrayLike, second: ArrayLike, *, level: float = 0.95) -> Retest:
     """Exact test of whether recorded answers differ from fresh ones by more than fresh ones differ from each other.
 
-    If all three come from one source, then in each call any of them is as likely as the others to be the recorded one. The statistic is
+    If all three come from one source, each of the three answers to a call is equally likely to be the recorded one. The statistic is
     the sum over calls of d(recorded, first) + d(recorded, second) - 2 d(first, second), where d counts the judgments that differ; its
-    distribution over the three choices in every call is computed exactly, without resampling. With one judgment a call it is the
-    binomial test of how often the recorded answer is the odd one among calls in which two agree, against 1/3: p = 3^-m where m
-    recorded answers stand alone and the fresh ones never differ. No noise is assumed, and none is estimated.
+    distribution over the three choices in every call is computed exactly, without resampling. With one judgment for each call it is the
+    binomial test, against 1/3, of how often the recorded answer is the odd one among calls in which exactly two agree: p = 3^-m if m
+    recorded answers stand alone and the fresh ones never differ. The test neither assumes nor estimates the judge's noise.
 
     Args:
-        recorded, first, second: (calls, judgments) or (calls,) codes of what was answered, failures being answers too; negative where
-            a call has fewer judgments, in all three alike. Calls are independent of each other given what they ask.
+        recorded, first, second: (calls, judgments) or (calls,) codes of the answers; a failure is an answer, too. Negative where a call
+            has fewer judgments, in all three at the same places. Calls are independent of each other, given their questions.
         level: of the interval.
 
     Returns:
@@ -95,7 +96,7 @@ def _p_of_sum(choices: Ints) -> float:
         step = np.bincount([value - low for value in row]) / len(row)
         drawn = np.convolve(drawn, step)
         least += low
-    observed = int(choices[:, 0].sum()) - least  # rows of equal numbers are zeros: they add nothing
+    observed = int(choices[:, 0].sum()) - least  # rows of equal numbers contribute nothing
     return min(1.0, float(drawn[observed:].sum()))
 
 

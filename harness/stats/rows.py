@@ -1,6 +1,6 @@
-"""Items reduced to the distinct rows among them, which is all that an agreement statistic needs.
+"""Items reduced to their distinct rows. Agreement statistics need nothing else.
 
-An item is, to these statistics, a *pattern*: how many annotators chose each class, and the class that each judge chose.
+To these statistics an item is a *pattern*: how many annotators chose each class, and the class that each judge chose.
 A million labels of three annotators on three classes hold some dozen patterns. Coefficients are functions of sums over
 patterns; a bootstrap of items is a multinomial draw of their weights.
 """
@@ -87,7 +87,7 @@ def count_classes(labels: ArrayLike, k: int) -> Ints:
 
 
 def count_long(item: ArrayLike, code: ArrayLike, items: int, k: int) -> Ints:
-    """The same from a long table: one `item` number (0 … items-1) and one class `code` a label.
+    """`count_classes` of a long table: one `item` number (0 … items-1) and one class `code` for each label.
 
     >>> count_long(item=[0, 0, 0, 1], code=[0, 0, 2, 1], items=2, k=3).tolist()
     [[2, 0, 1], [0, 1, 0]]
@@ -153,7 +153,7 @@ def tabulate(
 
 
 def tabulate_cells(counts: Ints, cells: Iterable[tuple[Ints, Ints, NDArray[np.integer[Any]]]]) -> Rows:
-    """`tabulate` of one judge for many items: cells are taken one at a time, and none of them is kept.
+    """`tabulate` of one judge for many items: cells are read one at a time, and none of them is kept in memory.
 
     Args:
         counts: (patterns, k) from `distinct_counts`.
@@ -176,7 +176,7 @@ def tabulate_cells(counts: Ints, cells: Iterable[tuple[Ints, Ints, NDArray[np.in
 
 
 def _count(key: Ints, items: int, k: int) -> Ints:
-    """Counts of class c of item i from keys i (k + 1) + c; class -1 lands in a column of its own that is dropped."""
+    """Counts of class c of item i from keys i (k + 1) + c; class -1 goes into a column that is dropped."""
     return np.bincount((key + 1).ravel(), minlength=items * (k + 1)).reshape(items, k + 1)[:, 1:]
 
 
@@ -217,7 +217,7 @@ def _distinct(columns: Iterable[Ints], items: int) -> tuple[Ints, Ints, Ints]:
     key, radix = np.zeros(items, np.int64), 1
     for column in columns if items else ():
         size = int(column.max()) + 1
-        if radix > _KEYS // size:  # the key would overflow: its rank says the same
+        if radix > _KEYS // size:  # the key would overflow; its rank has the same order
             seen, key = np.unique(key, return_inverse=True)
             radix = len(seen)
         key, radix = key * size + column, radix * size

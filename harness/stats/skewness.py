@@ -4,9 +4,9 @@ Student's t fails where differences are skewed: most items of a good judge diffe
 standard error move together. Hall's cubic removes the skewness, is monotone in the hypothesised mean, and has a closed inverse. The
 bound at a level is therefore exactly the mean at which the one-sided p equals that level: interval and p cannot contradict each other.
 
-A sample cannot show the tail that it has not seen. Each side is therefore guarded by `GUARD` of an item at the extreme value: the lower
-bound by one at the lowest possible value, the upper bound by one at the highest. Half an item is what Jeffreys' interval adds to a
-share; `python -m tests.unit.stats.test_skewness` shows by simulation that it suffices. Groups are the independent units throughout.
+A sample does not show a tail without observations. Each bound is therefore guarded by `GUARD` of an item at the extreme value: the lower
+bound at the lowest possible value, the upper bound at the highest. Jeffreys' interval of a share also adds half an item; the simulation
+in `python -m tests.unit.stats.test_skewness` shows that half an item suffices. Groups are the independent units throughout.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from harness.stats.arrays import Floats
 from harness.stats.groups import freedom_of_moments
 
 GUARD = 0.5
-"""How much of an item guards each bound of an interval."""
+"""The part of an item that guards each bound of an interval."""
 _ROUNDING = 1e-12
 
 
 class HallMean(NamedTuple):
-    """Means over groups and what Hall's transformation needs of them; all of one shape (...).
+    """Means over groups, and the other inputs of Hall's transformation; all of one shape (...).
 
     `mean` is sum(y) / sum(size); `deviation` the standard deviation of the groups' influences, so that the standard error is
-    deviation / sqrt(groups), 0 where all groups say the same; `skewness` that of the influences; `groups` their number, a guard counted
-    with its weight; `freedom` Student's degrees of freedom by Satterthwaite's rule (`_replace` it with groups - 1 for the plain rule).
+    deviation / sqrt(groups), 0 if all groups have the same mean; `skewness` that of the influences; `groups` their number, a guard
+    counted with its weight; `freedom` Student's degrees of freedom by Satterthwaite's rule (`_replace` it with groups - 1 for the plain
+    rule).
     """
 
     mean: Floats
@@ -42,8 +43,8 @@ class HallMean(NamedTuple):
     def statistic(self, value: ArrayLike) -> Floats:
         """T of the hypothesis that the mean is `value`: falls as `value` rises, about Student's t if the hypothesis holds.
 
-        T = sqrt(G) (S + k S² / 3 + k² S³ / 27 + k / (6 G)), S = (mean - value) / deviation, k the skewness. Infinite, or -infinity at the
-        mean itself, where all groups say the same.
+        T = sqrt(G) (S + k S² / 3 + k² S³ / 27 + k / (6 G)), S = (mean - value) / deviation, k the skewness. If all groups have the same
+        mean, T is infinite for a `value` below it, else -infinity.
         """
         apart, k = self.mean - np.asarray(value, np.float64), self.skewness
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -58,7 +59,7 @@ class HallMean(NamedTuple):
         return np.asarray(stdtr(self.freedom, -self.statistic(value)))
 
     def lower_bound(self, alpha: float) -> Floats:
-        """The `value` at which `p_above` is `alpha`, in (0, 0.5); the mean itself where all groups say the same."""
+        """The `value` at which `p_above` is `alpha`, in (0, 0.5); the mean itself if all groups have the same mean."""
         from scipy.special import stdtrit
 
         u = stdtrit(self.freedom, 1 - alpha) / np.sqrt(self.groups) - self.skewness / (6 * self.groups)
@@ -87,11 +88,11 @@ def hall_mean(
         y: (..., groups) sums of the groups' units.
         size: (groups,) number of units of each group.
         times: (groups,) how many such groups there are.
-        guard: the value of one further group: what has not been seen.
-        weight, units: of that group; how much it counts (1 is a whole one), and how many units (...) it has.
+        guard: the value of one further group, which stands for unseen values.
+        weight, units: of that group: its weight (1 is a whole group) and its number of units (...).
         floor: of the variance of a single unit: the deviation² is at least floor G / n.
         leverage: a group with a share h of the units pulls the mean towards itself by a factor 1 - h, so its influence is multiplied by
-            (1 - 1 / G) / (1 - h), which changes nothing where all groups have one size.
+            (1 - 1 / G) / (1 - h), which changes nothing if all groups have one size.
 
     Reference: Hall (1992), removal of skewness by transformation; Cameron & Miller (2015), clusters; MacKinnon & Webb (2018), CR3 by the
     jackknife.
@@ -149,14 +150,14 @@ def two_sided(
 ) -> TwoSided:
     """Interval of a mean over groups and the two-sided p of 0, each the inverse of the other.
 
-    Each side has two bounds, Hall's and the exact one of a share, and the better of them counts. p = min(1, 2 min(p_above, p_below)), with
+    Each side has two bounds, Hall's and the exact one of a share; the tighter one is used. p = min(1, 2 min(p_above, p_below)), with
     the smaller p of each side, and the bounds are at alpha / 2: so p < 1 - level exactly where 0 lies outside the interval. lo <= mean <=
     hi, with equality at an end of `bounds` only. p is never below `least_p`, so an interval needs 1 - level >= `least_p`.
 
     Args:
         y, size, times: as `hall_mean`.
-        bounds: smallest and largest possible value of a unit; None (unknown): no guard, and NaN where all groups say the same.
-        scatter: (...) variance of single units, 0 where all are equal.
+        bounds: smallest and largest possible value of a unit; None (unknown): no guard, and NaN if all groups have the same mean.
+        scatter: (...) variance of single units, 0 if all are equal.
         level: confidence in (0, 1).
 
     >>> found = two_sided([1.0], [4], [12], (-1, 1), 0.1875)  # twelve groups of four, in each one item better than the other judge's
@@ -172,18 +173,18 @@ def two_sided(
     lo, hi, p_above, p_below = below.lower_bound(alpha), -above.lower_bound(alpha), below.p_above(0), above.p_above(0)
     if bounds is None:
         known = below.deviation > 0
-        return TwoSided(*(np.where(known, each, math.nan) for each in (lo, hi, _both(p_above, p_below, groups))))
+        return TwoSided(*(np.where(known, each, math.nan) for each in (lo, hi, _two_sided_p(p_above, p_below, groups))))
     low, high = bounds
     least, p_least = _exact(sums, n_of, count, bounds, alpha)
     most, p_most = _exact(-sums, n_of, count, (-high, -low), alpha)
     lo, hi = np.maximum(np.maximum(lo, least), low), np.minimum(np.minimum(hi, -most), high)
-    return TwoSided(lo, hi, _both(np.minimum(p_above, p_least), np.minimum(p_below, p_most), groups))
+    return TwoSided(lo, hi, _two_sided_p(np.minimum(p_above, p_least), np.minimum(p_below, p_most), groups))
 
 
 def _units_worth_one(y: Floats, size: Floats, times: Floats, scatter: Floats) -> Floats:
-    """How many units of a group say as much as one independent unit: the design effect, from 1 to the average group's size.
+    """The design effect: how many units of a group are worth one independent unit, from 1 to the average group's size.
 
-    Where all units are equal nothing is known of it, and it is the average size.
+    If all units are equal, it cannot be estimated and is the average size.
     """
     n, groups = float(times @ size), float(times.sum())
     variance = hall_mean(y, size, times).deviation ** 2 / groups
@@ -192,16 +193,16 @@ def _units_worth_one(y: Floats, size: Floats, times: Floats, scatter: Floats) ->
     return np.asarray(np.clip(effect, 1.0, n / groups))
 
 
-def _both(p_above: Floats, p_below: Floats, groups: float) -> Floats:
+def _two_sided_p(p_above: Floats, p_below: Floats, groups: float) -> Floats:
     return np.asarray(np.clip(2 * np.minimum(p_above, p_below), least_p(groups), 1.0))
 
 
 def _exact(y: Floats, size: Floats, times: Floats, bounds: tuple[float, float], alpha: float) -> tuple[Floats, Floats]:
     """A lower bound of the mean that holds whatever the distribution between `bounds`, and its one-sided p of 0.
 
-    Clopper and Pearson's, of the mean's place between the bounds, on the effective number of units: no distribution varies more than that
-    of its ends. It is the better bound where nearly all units are at the upper end, of which Hall's transformation makes too little. Where
-    all groups say the same, a share u of the groups may be at the lower end unseen with the probability (1 - u)^G.
+    It is Clopper and Pearson's bound of the mean's position between the bounds, on the effective number of units: no distribution varies
+    more than one with all its values at the two ends. It is tighter than Hall's bound if nearly all units are at the upper end. If all
+    groups have the same mean, a share u of groups at the lower end stays unseen with the probability (1 - u)^G.
 
     Reference: Korn & Graubard (1998).
     """

@@ -1,6 +1,6 @@
-"""What a statistic is: features of one item that are summed, and a value of the sums.
+"""A statistic has two parts: features of one item, which are summed, and a function of the sums.
 
-Everything follows from that split: a cell's value is `value(sums)`, all cells' values are one matrix product, a
+All else follows from this split: a cell's value is `value(sums)`, all cells' values are one matrix product, a
 bootstrap resample is a weighted sum, and leaving one group out is a subtraction.
 """
 
@@ -17,14 +17,14 @@ from harness.stats.arrays import Estimate, Estimates, Floats, ShapeError, as_jud
 from harness.stats.rows import Rows, count_classes, tabulate
 
 LEAST_UNCOMMON = 5.0
-"""With fewer items besides the commonest class, no interval of the coefficients of people is known to hold what it promises."""
+"""With fewer items outside the commonest class, no interval of the coefficients of people is known to have its nominal coverage."""
 _ZERO = 1e-12  # sums of thirds that should cancel leave about 1e-16
 
 
 class Features(Hashable, Protocol):
     """Per-pattern features (P, m), to be summed over items. Column 0 is 1 where the item is used, else 0.
 
-    Equal features are computed once, however many statistics rest on them.
+    Equal features are computed only once, for all statistics that use them.
     """
 
     def __call__(self, rows: Rows, /) -> Floats: ...
@@ -37,8 +37,8 @@ class Statistic:
     `value` maps sums (..., m) to values (...), NaN where undefined. A `share` has the features [units, y] with y in
     [0, 1], a `mean` [units, y] with y in `bounds` (and the sum of y² as a third, where an item may be several units), a
     `difference` the same with y on both sides of 0; a `spread` is a standard deviation, everything else a `coefficient`.
-    `empty` and `constant` say why a value is undefined: without any item, and with some. `least_uncommon`: there is an
-    interval only where so many items are expected to be of another class than the commonest.
+    `empty` and `constant` are the reasons for an undefined value without items, and with items. `least_uncommon`: there
+    is an interval only if at least so many items are expected outside the commonest class.
     """
 
     name: str
@@ -68,7 +68,7 @@ def estimate(statistics: Iterable[Statistic], rows: Rows) -> dict[str, Estimates
     """Values of many statistics in many cells.
 
     Args:
-        statistics: what to compute; those with equal features share the work.
+        statistics: the statistics to compute; those with equal features share the work.
         rows: from `tabulate`.
 
     Returns:
@@ -97,7 +97,7 @@ def estimate(statistics: Iterable[Statistic], rows: Rows) -> dict[str, Estimates
 
 
 def distinctly_named(statistics: Iterable[Statistic]) -> list[Statistic]:
-    """The statistics as a list; ValueError if one name is there twice, as results are found by name."""
+    """The statistics as a list. Raises ValueError if two have the same name, because results are looked up by name."""
     chosen = list(statistics)
     names = [s.name for s in chosen]
     if twice := {n for n in names if names.count(n) > 1}:
@@ -136,7 +136,7 @@ def item_credits(statistic: Statistic, counts: ArrayLike, judge: ArrayLike) -> F
         (items,) credits; NaN where the statistic does not use the item.
 
     Raises:
-        ValueError: for a statistic that is no mean of items.
+        ValueError: for a statistic that is not a mean of items.
         ScaleError, ShapeError: for codes off the scale, arrays of different items.
 
     >>> from harness.stats.agreement import share_of_pairs

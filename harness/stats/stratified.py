@@ -1,4 +1,4 @@
-"""Rank correlation within strata: does one thing go with another among items that are alike in a third?"""
+"""Rank correlation within strata: are two variables associated among items that are equal in a third?"""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _left_out(a: Floats, b: Floats, layer: Ints, group: Ints) -> Floats:
 
 
 def _without(every: Floats, inside: Floats, group: Ints, groups: int) -> Floats:
-    """Sums over pairs with every group, then without each. A group's pairs with others are counted from both ends, those inside once."""
+    """Sums over pairs with every group, then without each. Pairs with other groups are counted from both ends, pairs inside once."""
     left: Floats = every.sum() - np.r_[0.0, np.bincount(group, 2 * every - inside, minlength=groups)]
     return left
 
@@ -94,11 +94,11 @@ def _pairs(a: Floats, b: Floats, group: Ints) -> tuple[Floats, Floats]:
     ranks, classes = (np.unique(values, return_inverse=True)[1] for values in (a, b))
     if ranks.max() < classes.max():  # the loop is over the fewer values
         return tuple(sums[[0, 2, 1]] for sums in _pairs(b, a, group))  # type: ignore[return-value]
-    return _counted(ranks, classes, np.zeros_like(group)), _counted(ranks, classes, group)
+    return _sums_by_counting(ranks, classes, np.zeros_like(group)), _sums_by_counting(ranks, classes, group)
 
 
-def _counted(rank: Ints, kind: Ints, group: Ints) -> Floats:
-    """The sums of `_pairs` over the items of one's group, by counting in sorted order: items × log(items) for each value of `kind`."""
+def _sums_by_counting(rank: Ints, kind: Ints, group: Ints) -> Floats:
+    """The sums of `_pairs` over the items of the same group, by counting in sorted order: items × log(items) for each `kind`."""
     width = int(rank.max()) + 1
     key, start = group * width + rank, group * width
     sums = np.zeros((3, len(rank)))

@@ -1,4 +1,4 @@
-"""Any smooth function of sums over items, with interval and p by the cluster bootstrap: slopes, differences of correlations."""
+"""Interval and p, by the cluster bootstrap, of any smooth function of sums over items: slopes, differences of correlations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """`value` on `n` items, its interval and the two-sided `p` of being 0; a reason where the value is undefined."""
+    """`value` on `n` items, its interval, and the two-sided `p` of the hypothesis that it is 0; a reason if it is undefined."""
 
     value: float
     n: int
@@ -39,7 +39,7 @@ def of_sums(
     seed: int = 0,
     resamples: int = 1000,
 ) -> Estimated:
-    """`value` of the items' summed features; standard error by the cluster bootstrap, Student's t for interval and p.
+    """A function of the items' summed features, with standard error by the cluster bootstrap and Student's t for interval and p.
 
     Degrees of freedom fall where a few groups hold most of the variation, as in `mean_interval`; p < 1 - level exactly where
     the interval excludes 0.
@@ -49,11 +49,11 @@ def of_sums(
         value: maps sums (..., m) to values (...), NaN where undefined.
         groups: (items,) any sortable codes of what items share.
         bounds: smallest and largest possible value; the interval ends there.
-        constant: the reason when there are items and no value.
+        constant: the reason if there are items, but the value is undefined.
         level, seed, resamples: of the bootstrap over groups.
 
     Returns:
-        `Estimated`; with neither interval nor p for fewer than 8 groups and where all groups say the same (p is then 1 for 0).
+        `Estimated`; without interval and p for fewer than 8 groups, and if all groups are equal (then the p of the value 0 is 1).
 
     Raises:
         ShapeError: if features and groups are not of the same items.
@@ -73,7 +73,7 @@ def of_sums(
         return Estimated(math.nan, 0, no_interval(0), math.nan, "no overlap")
     sums = np.zeros((count, table.shape[1]))
     np.add.at(sums, code, table)
-    sums = sums[np.lexsort(sums.T)]  # names of groups do not matter
+    sums = sums[np.lexsort(sums.T)]  # the names of groups do not matter
     total = sums.sum(axis=0)
     found = float(value(total))
     if math.isnan(found):
@@ -95,7 +95,7 @@ def of_sums(
 def by_t(
     value: float, n: int, error: float, freedom: float, groups: int, bounds: tuple[float, float], method: str, level: float = 0.95
 ) -> Estimated:
-    """Student's interval and p of a value with a standard error. Where all groups say the same there is no interval; p is then 1 for 0.
+    """Student's interval and p of a value with a standard error. If that is 0, there is no interval; the p of the value 0 is then 1.
 
     >>> found = by_t(0.5, 40, 0.1, 39.0, 40, (-1.0, 1.0), "jackknife")
     >>> round(found.interval.lo, 2), round(found.interval.hi, 2), found.p < 0.001

@@ -1,4 +1,4 @@
-"""How often one condition's score is above the other's on the same item: sensitivity to what was done to the text."""
+"""How often one condition's score is above the other's on the same item: the sensitivity to a change of the text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.stats.paired import common_differences
 
 @dataclass(frozen=True, slots=True)
 class Superiority:
-    """P(first > second) + ½ P(equal) on `n` common items with its interval; NaN and a reason without items."""
+    """P(first > second) + ½ P(equal) on `n` common items, with its interval; NaN and a reason without items."""
 
     value: float
     n: int
@@ -35,7 +35,7 @@ def superiority(
     """Paired probability of superiority: P(first > second) + ½ P(first = second) on the same items.
 
     Every item has the credit 1, ½ or 0; the value is their mean, its interval that of a share (`proportion_interval`). ½
-    means no difference in either direction, 1 that the first is above the second on every item.
+    means no difference in either direction; 1 means that the first is above the second on every item.
 
     Args:
         first, second: (items,) numbers, NaN where missing; items without both are left out.

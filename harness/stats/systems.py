@@ -39,12 +39,12 @@ def system_correlation(
 ) -> SystemCorrelation:
     """Kendall's tau-b, Spearman's rho and Pearson's r between the systems' mean scores.
 
-    A system's mean is over the items that have both a judge's score and a human one (give the mean over annotators); unless `paired`,
-    each side's mean is over the items that this side has scored, whatever the other did.
-    Intervals resample groups (documents) and keep the systems: estimate ± t x bootstrap standard error. They are about
-    the correlation that samples of this many documents give for these systems; more documents have less noise in the
-    means and so, usually, a higher correlation. (Simulated, 93-98 % cover that; nothing covers the correlation of the
-    true means, and the percentile interval, whose resamples have the noise twice, covers neither.)
+    A system's mean is over the items with a judge's score and a human one (pass the mean over annotators). If not `paired`,
+    each side's mean is over all items that this side has scored.
+    Intervals resample groups (documents) and keep the systems: estimate ± t x bootstrap standard error. Their target is the
+    correlation that samples of this many documents give for these systems. More documents mean less noise in the means and
+    therefore, usually, a higher correlation. In simulations 93-98 % of the intervals cover this target. No interval covers the
+    correlation of the true means; the percentile interval, whose resamples have the noise twice, covers neither.
 
     Args:
         judge, human: (items,) numbers, NaN where missing.
@@ -113,7 +113,7 @@ def _intervals(sums: Floats, estimates: dict[str, Estimate], level: float, seed:
     step = max(1, _CHUNK // max(groups, systems * systems))
     for done in range(0, resamples, step):
         weights = rng.multinomial(groups, np.full(groups, 1 / groups), min(step, resamples - done)).astype(np.float64)
-        parts.append(_all(*_means((weights @ flat).reshape(-1, 4, systems))))
+        parts.append(_all_correlations(*_means((weights @ flat).reshape(-1, 4, systems))))
     out = {}
     for name, estimate, *replicates in zip(estimates, estimates.values(), *parts, strict=True):
         drawn = np.concatenate(replicates)
@@ -129,7 +129,7 @@ def _intervals(sums: Floats, estimates: dict[str, Estimate], level: float, seed:
     return out
 
 
-def _all(a: Floats, b: Floats) -> list[Floats]:
+def _all_correlations(a: Floats, b: Floats) -> list[Floats]:
     """Tau-b, rho and r of many (resamples, systems) means."""
     return [_tau(a, b), _r(_ranks(a), _ranks(b)), _r(a, b)]
 

@@ -1,4 +1,4 @@
-"""The tables that coefficients are functions of: judge by aggregate, pairs of annotators, coincidences."""
+"""Tables from which coefficients are computed: judge by aggregate, pairs of annotators, coincidences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.stats.rows import Rows
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """[used, k x k cells]: items by aggregate (row) and judge (column), where both are there."""
+    """[used, k x k cells]: items by aggregate (row) and judge (column), of items with both."""
 
     rule: Rule = "drop"
     judge: int = 0
@@ -59,7 +59,7 @@ def _pairs(rows: Rows, power: int) -> Floats:
 
 
 def square(sums: Floats, at: int = 1) -> Floats:
-    """The k x k table that begins at column `at` of sums (..., m), where it is the rest of the columns."""
+    """The k x k table in sums (..., m), from column `at` to the last column."""
     k = round((sums.shape[-1] - at) ** 0.5)
     return sums[..., at:].reshape(*sums.shape[:-1], k, k)
 

@@ -1,4 +1,4 @@
-"""Does agreement change along an ordered condition, such as the temperature? A slope, and Page's test beside it."""
+"""Does agreement change along an ordered condition, such as the temperature? The slope, and Page's test."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def slope(
 ) -> Estimated:
     """Least-squares slope of y on x, in units of y per unit of x, with the cluster bootstrap's interval and p.
 
-    sum (x - mean x)(y - mean y) / sum (x - mean x)². A straight line is a summary, not a claim that the course is straight.
+    sum (x - mean x)(y - mean y) / sum (x - mean x)². The slope summarises the change; it does not claim that the relation is linear.
 
     Args:
         x, y: (units,) numbers, NaN where missing (such units are left out).
@@ -59,7 +59,7 @@ def _slope_of_sums(sums: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class PageTest:
-    """Page's L with the one-sided `p` of a falling trend, and the `blocks` it rests on; NaN and a reason if undefined."""
+    """Page's L with the one-sided `p` of a falling trend and the number of its `blocks`; NaN and a reason if undefined."""
 
     statistic: float
     p: float
@@ -70,11 +70,11 @@ class PageTest:
 def page_falling(table: ArrayLike) -> PageTest:
     """Page's test that the columns fall from left to right, against the hypothesis that they do not differ.
 
-    L = sum of (predicted rank) x (sum of the blocks' ranks); blocks whose values are all equal say nothing about an order and are
-    left out. Remaining ties get middle ranks, which makes the test conservative.
+    L = sum of (predicted rank) x (sum of the blocks' ranks); blocks whose values are all equal have no
+    order and are left out. Remaining ties get middle ranks, which makes the test conservative.
 
     Args:
-        table: (blocks, conditions) numbers, conditions in the order in which they are said to fall; no NaN.
+        table: (blocks, conditions) numbers, conditions in the order in which the values should fall; no NaN.
 
     Returns:
         `PageTest`: undefined with fewer than three conditions, fewer than 8 blocks, or no two blocks that vary.

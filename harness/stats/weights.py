@@ -1,4 +1,4 @@
-"""Agreement weights of two classes: 1 for the same class, less the further apart they are on the scale."""
+"""Agreement weights of two classes: 1 for the same class, and less for classes that are further apart."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ def agreement_weights(k: int, weights: Weights = "identity", values: ArrayLike |
         return 1.0 - apart
     if weights == "quadratic":
         return 1.0 - apart**2
-    raise ScaleError(f"unknown weights '{weights}'; there are identity, linear and quadratic")
+    raise ScaleError(f"unknown weights '{weights}'; choose from: identity, linear, quadratic")

@@ -26,7 +26,7 @@ _GARBAGE = {
 }
 
 
-class Removed(msgspec.Struct, frozen=True):
+class RemovedRows(msgspec.Struct, frozen=True):
     """The number of deleted rows by table, and the bytes of the file before and after. A dry run deletes nothing."""
 
     frames: int
@@ -38,7 +38,7 @@ class Removed(msgspec.Struct, frozen=True):
     refusals: int = 0
 
 
-def collect(folder: Path, *, dry_run: bool = False, endpoint_refusals: bool = False) -> Removed:
+def collect(folder: Path, *, dry_run: bool = False, endpoint_refusals: bool = False) -> RemovedRows:
     """Delete unreferenced rows and reclaim disk space.
 
     Unreferenced are prompt templates that no run can use, lost attempts of calls that were answered later, calls without attempts, and
@@ -59,7 +59,7 @@ def collect(folder: Path, *, dry_run: bool = False, endpoint_refusals: bool = Fa
                 rows = {table: cursor.rowcount for table, cursor in _on_garbage(store.db, "DELETE").items()}
                 _renumber(store.db)
             _shrink(store.db, rewrite=bool(refusals) or any(rows.values()))
-    return Removed(**rows, bytes_before=before, bytes_after=_bytes(folder / FILE), refusals=refusals)
+    return RemovedRows(**rows, bytes_before=before, bytes_after=_bytes(folder / FILE), refusals=refusals)
 
 
 def _refusals(db: sqlite3.Connection) -> list[tuple[str, int]]:

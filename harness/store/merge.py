@@ -19,7 +19,7 @@ from harness.store.store import SUBMITTED, Store
 _Row = tuple[Any, ...]
 
 
-class Merged(msgspec.Struct, frozen=True):
+class AddedRows(msgspec.Struct, frozen=True):
     """The number of rows that the target gained, by table."""
 
     runs: int
@@ -30,7 +30,7 @@ class Merged(msgspec.Struct, frozen=True):
     batches: int
 
 
-def merge(sources: Sequence[Path], out: Path) -> Merged:
+def merge(sources: Sequence[Path], out: Path) -> AddedRows:
     """Add the rows of the stores of `sources` to the store of `out`, which is created if necessary: all of them or, after an error, none.
 
     Rows that the target has already are not added again. Attempts of a call, and runs, are ordered by time, but rows of one store keep
@@ -47,7 +47,7 @@ def merge(sources: Sequence[Path], out: Path) -> Merged:
         with explaining_errors(out), transaction(target.db):
             for store in stores:
                 _add_store(target.db, store)
-        return Merged(**{table: count - before[table] for table, count in _rows(target.db).items()})
+        return AddedRows(**{table: count - before[table] for table, count in _rows(target.db).items()})
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -55,7 +55,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _rows(db: sqlite3.Connection) -> dict[str, int]:
-    return {table: db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] for table in Merged.__struct_fields__}
+    return {table: db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] for table in AddedRows.__struct_fields__}
 
 
 def _add_store(target: sqlite3.Connection, source: Store) -> None:

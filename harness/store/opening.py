@@ -107,7 +107,7 @@ def set_up_to_write(db: sqlite3.Connection) -> None:
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
-    """Open read-only. In a read-only folder SQLite has to be told that nobody else writes either."""
+    """Open read-only. In a read-only folder SQLite needs the statement that no other process writes either."""
     immutable = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
     return sqlite3.connect(f"{path.resolve().as_uri()}?{'immutable=1' if immutable else 'mode=ro'}", uri=True, isolation_level=None)
 

@@ -25,6 +25,24 @@ def test_links_lead_somewhere(document: Path) -> None:
         assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
+@pytest.mark.parametrize("document", sorted(ROOT.glob("docs/*.md")), ids=lambda path: path.name)
+def test_the_contents_of_a_page_lead_to_each_section_once(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    contents = text.splitlines()[2]
+    assert contents.startswith("Contents: "), "the third line links to all sections, in the order in which a newcomer needs them"
+    sections = re.findall(r"^## (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE), re.MULTILINE)
+    assert sorted(re.findall(r"\[([^]]+)\]\(#([^)]+)\)", contents)) == sorted((title, anchor_of(title)) for title in sections)
+
+
+def anchor_of(title: str) -> str:
+    """The anchor that Git hosts give to a heading.
+
+    >>> anchor_of("What can be proven, and what cannot")
+    'what-can-be-proven-and-what-cannot'
+    """
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_no_document_carries_a_path_of_somebodys_machine(document: Path) -> None:
     text = document.read_text(encoding="utf-8")

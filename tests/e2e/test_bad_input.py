@@ -37,7 +37,7 @@ LANGUAGES = {
     "jp": ("'jp'", "country code", "Japanese is 'ja'"),
     "cz": ("'cz'", "country code", "Czech is 'cs'"),
     "kr": ("'kr'", "Kanuri", "Korean is 'ko'"),
-    "xx": ("'xx'", "not a known language tag", "here: "),
+    "xx": ("'xx'", "not a known language tag", "choose from: "),
     "klingon": ("'klingon'", "cannot be a language tag", "pt-BR"),
     "ja,ja": ("'ja' is named twice",),
     "ja,jpn": ("'ja' is named twice",),

@@ -1,8 +1,8 @@
-"""What moves a judge: every ablation that a run contains, as tables of flat rows.
+"""Ablations: what changes a judge's scores. Every ablation that a run contains, as tables of flat rows.
 
 A section is `{"title", "hypothesis" or "note", "rows"}`; some have a second table (`trends`, `drag`). Rows hold their key (language,
 task, metric, judge, variant, temperature, top_p; `*` where they pool), every number under its name, its 95 % interval under
-`<name>_ci`, and under `undefined` the reason for whatever is null. docs/statistics.md names all of them.
+`<name>_ci`, and under `undefined` the reason for every null. docs/statistics.md describes all of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from harness.analyse.ablations.answers import tabulate_answers
 from harness.analyse.ablations.consistency import consistency
 from harness.analyse.ablations.language import justification_language
-from harness.analyse.ablations.length import length
+from harness.analyse.ablations.length import length_effect
 from harness.analyse.ablations.metric_order import metric_order, order_of_calls
 from harness.analyse.ablations.perturbations import injection, perturbations
 from harness.analyse.ablations.temperature import temperature
@@ -34,14 +34,14 @@ def ablations(
     *,
     metrics: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Every section that the run contains, by name; the same for the same judgments in any order.
+    """Every section that the run contains, by name. The order of the judgments does not matter.
 
     Args:
-        data: items, labels and scales; judgments of other items are passed over.
-        judgments: of texts as they are and of changed ones; only the former meet labels.
-        options: how annotators become one reference, how many an item needs, seed and resamples: the same as of the cells beside them.
-        perturbed: what each perturbation made of each item; one that could not change a text is counted, not judged.
-        metrics: in the order in which a forward joint call names them; without it, the order in which the judgments stand.
+        data: items, labels and scales; judgments of other items are ignored.
+        judgments: of unchanged and of perturbed texts; only the former are compared with labels.
+        options: how annotators become one reference, how many an item needs, seed and resamples; the same as for the run's cells.
+        perturbed: the result of each perturbation for each item; a text that could not be changed is counted, not judged.
+        metrics: in the order in which a forward joint call names them; by default in the order of the judgments.
 
     Raises:
         UsageError: for an interval scale with more different scores than can be counted.
@@ -58,7 +58,7 @@ def ablations(
         "temperature": temperature(answers),
         "perturbations": perturbations(answers, perturbed),
         "injection": injection(answers, perturbed),
-        "length": length(answers),
+        "length": length_effect(answers),
         "justification_language": justification_language(answers),
     }
     return {name: section for name, section in found.items() if section}

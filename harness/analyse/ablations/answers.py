@@ -1,6 +1,6 @@
-"""A run's judgments beside their labels, a row a judgment: what every section is computed from.
+"""A run's judgments beside their labels, one row for each judgment. Every section is computed from this table.
 
-Rows stand in one order whatever the order of the judgments, so that the same answers give the same bytes.
+The order of the rows does not depend on the order of the judgments, so that the same answers give the same bytes.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from harness.stats.arrays import Floats, Ints
 from harness.stats.statistic import Statistic
 
 CONDITION = ("judge", "variant", "temperature", "top_p")
-"""Never mixed in one row."""
+"""Keys that a row of results never pools."""
 KEYS = ("language", "task", "metric", *CONDITION)
 CREDITS = ("pa", "pa_failed_wrong", "pa_pairwise", "human_pa")
-"""What every row adds to, where it counts."""
+"""The statistics whose credits every row has."""
 
 
 class IndexedValues:
-    """Numbers (rows,) that are read like an array: row `r` has `values[at[r]]`, as few of a million numbers are different."""
+    """Numbers (rows,) that are read like an array: row `r` has `values[at[r]]`. A million rows hold few different numbers."""
 
     __slots__ = ("at", "values")
 
@@ -46,7 +46,7 @@ class IndexedValues:
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """Of answers with one score on one metric about items that are labelled alike: everything that is the same; all arrays are (kinds,)."""
+    """Kinds of answers: answers with the same score, on the same metric, about items with the same labels. All arrays are (kinds,)."""
 
     code: Ints
     points: Floats
@@ -56,8 +56,8 @@ class Kinds:
     credits: Mapping[str, Floats]
 
     @classmethod
-    def joined(cls, parts: Sequence[Kinds]) -> Kinds:
-        """Kinds one after the other."""
+    def concatenate(cls, parts: Sequence[Kinds]) -> Kinds:
+        """The kinds of several tables, one after the other."""
         arrays = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in ("code", "points", "best", "reference", "label")
         }
@@ -72,14 +72,14 @@ _NO_KINDS = Kinds(_NO_INTS, _NO_FLOATS, _NO_FLOATS, _NO_INTS, _NO_FLOATS, dict.f
 class AnswerTable:
     """Judgments in a fixed order; all numbers are (rows,).
 
-    `columns` are coded by rank: language, task, metric, judge, variant, temperature, top_p, repeat, perturbation (no value: the text as
-    it is), failure, justification, asked_language, told_language. `code` is the class of the score (-1: unreadable), `points` the score
-    and `expected` the mean of its token probabilities, both turned so that more is better (NaN without one, or where the scale has no
-    best end). `best` is 1 where the score is the best one. `credits` are what the row adds to pa, pa_failed_wrong, pa_pairwise and
-    human_pa (NaN where it does not count, and for changed texts, of which the labels say nothing). `reference` is the class of the
-    annotators' aggregate, `label` their mean in points. `group` is what items share.
+    `columns` are coded by rank: language, task, metric, judge, variant, temperature, top_p, repeat, perturbation (no value: unchanged
+    text), failure, justification, asked_language, detected_language. `code` is the class of the score (-1: unreadable). `points` is the
+    score and `expected` the mean of its token probabilities; both are oriented so that more is better (NaN without a score, or if the
+    scale has no best end). `best` is 1 where the score is the best one. `credits` are the row's credits for pa, pa_failed_wrong,
+    pa_pairwise and human_pa (NaN where the row does not count, and for perturbed texts, which have no labels). `reference` is the class
+    of the annotators' aggregate, `label` their mean in points. `group` is the item's group.
 
-    A million rows are of a few dozen kinds, so of each row only its `item` and `kind` are kept.
+    A million rows have only a few dozen kinds, so that each row keeps only its `item` and `kind`.
     """
 
     data: Dataset
@@ -96,7 +96,7 @@ class AnswerTable:
         return len(self.item)
 
     def take(self, rows: NDArray[Any]) -> AnswerTable:
-        """Some of the rows (a mask or row numbers); the same answers if that is all of them."""
+        """Some of the rows (a mask or row numbers); the table itself if these are all rows."""
         if rows.dtype == bool and rows.all():
             return self
         columns = {name: column.take(rows) for name, column in self.columns.items()}
@@ -137,16 +137,16 @@ class AnswerTable:
 
     @property
     def changed(self) -> NDArray[np.bool_]:
-        """Rows about a text that was changed first."""
+        """Rows about perturbed texts."""
         return np.asarray(self.columns["perturbation"].codes != NO_VALUE)
 
     @property
     def clean(self) -> AnswerTable:
-        """Rows about the texts as they are."""
+        """Rows about unchanged texts."""
         return self.take(~self.changed)
 
     def joint(self, names: Iterable[str], *, items: bool = False) -> Ints:
-        """Numbers of the distinct combinations of columns, rising with their values; with `items`, of the item too, which counts last."""
+        """For each row the number of its combination of columns, rising with their values; with `items`, the item is the last column."""
         item = [CodedColumn(self.data.items, self.item)] if items else []
         return combination_ids([*(self.columns[name] for name in names), *item], np.zeros(len(self), np.int8))
 
@@ -157,7 +157,7 @@ class AnswerTable:
     def cells(self, level: Sequence[str], condition: Sequence[str] = CONDITION) -> Iterator[tuple[dict[str, Any], Ints]]:
         """`(key, rows)` of each combination of the columns of `level` and `condition`, in the order of their values.
 
-        A key names all of `KEYS`, `*` where it pools, and the further columns asked for.
+        A key has all of `KEYS`, with `*` where it pools, and the further columns that were requested.
         """
         names = (*level, *condition)
         for rows in rows_by_number(self.joint(names)):
@@ -170,7 +170,7 @@ class AnswerTable:
 
 
 def tabulate_answers(data: Dataset, judgments: Judgments, options: CompareOptions) -> AnswerTable:
-    """Judgments of the items of `data`, with what their labels make of them under the rule of `options`.
+    """The judgments of the items of `data` beside their labels, under the rule of `options`.
 
     Raises UsageError as `units.votes` does.
     """
@@ -178,7 +178,7 @@ def tabulate_answers(data: Dataset, judgments: Judgments, options: CompareOption
     if (item < 0).any():
         judgments, item = judgments.take(item >= 0), item[item >= 0]
     columns = {name: _ranked(item_key(data, name)).take(item) for name in ("language", "task")}
-    own = (*KEYS[2:], "repeat", "perturbation", "failure", "justification", "asked_language", "told_language")
+    own = (*KEYS[2:], "repeat", "perturbation", "failure", "justification", "asked_language", "detected_language")
     columns |= {name: _ranked(getattr(judgments, name), name) for name in own}
     order = sorted_rows((columns[name] for name in (*KEYS[2:], "repeat", "perturbation")), item)
     score, expected, item = judgments.score.take(order), judgments.expected.take(order), item[order]
@@ -189,7 +189,7 @@ def tabulate_answers(data: Dataset, judgments: Judgments, options: CompareOption
 
 
 class _AlignedLabels:
-    """Ordered judgments that are about to be laid beside their labels, metric by metric."""
+    """Sorted judgments, to be put beside their labels metric by metric."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class _AlignedLabels:
         self.reach: dict[str, float] = {}
 
     def answers(self, drawing: Mapping[str, Any]) -> AnswerTable:
-        """The answers beside their labels, to be resampled as `drawing` says."""
+        """The answers beside their labels; `drawing` has the seed and the resamples of intervals."""
         kinds = [_NO_KINDS]
         for metric in self.columns["metric"].values:
             rows = np.flatnonzero(self.columns["metric"].recode({metric: 0}) == 0)
@@ -223,7 +223,7 @@ class _AlignedLabels:
             drawing=drawing,
             reach=self.reach,
             columns=self.columns,
-            kinds=Kinds.joined(kinds),
+            kinds=Kinds.concatenate(kinds),
             kind=self.kind,
             item=self.item,
             groups=_ranked(item_key(self.data, "group")).codes,
@@ -231,7 +231,7 @@ class _AlignedLabels:
         )
 
     def _metric(self, metric: str, rows: Ints, labels: Votes | None) -> tuple[Kinds, Ints]:
-        """The kinds of answers on a metric, and of which each of its rows is."""
+        """The kinds of answers on a metric, and the kind of each of its rows."""
         scale, given = self.data.scales[metric], self.score.take(rows)
         classes = labels.classes if labels else classes_of(scale, given.used, metric)
         number, k = points_of(scale, classes), len(classes.scores)
@@ -243,15 +243,15 @@ class _AlignedLabels:
             code=code,
             points=np.append(number, np.nan)[code],
             best=np.append([score == scale.best for score in classes.scores], np.nan)[code],
-            **_beside(counts, code, number, self.majority),
+            **_labels_and_credits(counts, code, number, self.majority),
         )
-        if self.expected.values.size > 1 and (way := _way_of_expected(scale, classes)) is not None:
+        if self.expected.values.size > 1 and (way := _direction_of_expected(scale, classes)) is not None:
             stated = self.stated.take(rows)
             self.expected.values[rows] = np.array([*map(float, stated.values), np.nan])[stated.codes] * way
         return kinds, kind
 
     def _labels(self, rows: Ints, labels: Votes | None, k: int) -> tuple[Ints, Ints]:
-        """Distinct class counts (patterns, k), the first of them of what has no labels, and which of them each row has."""
+        """Distinct class counts (patterns, k), of which the first is that of unlabelled items, and the pattern of each row."""
         nothing = np.zeros((1, k), np.int64)
         if not labels:
             return nothing, np.zeros(len(rows), np.int64)
@@ -260,8 +260,8 @@ class _AlignedLabels:
         return np.concatenate([nothing, counts]), np.where(changed, 0, pattern[self.item[rows]] + 1)
 
 
-def _beside(counts: Ints, code: Ints, number: Floats, majority: Rule) -> dict[str, Any]:
-    """What class counts (kinds, k) make of classes (kinds,): reference, label and credits, as `Kinds` has them."""
+def _labels_and_credits(counts: Ints, code: Ints, number: Floats, majority: Rule) -> dict[str, Any]:
+    """Reference, label and credits of `Kinds`, from class counts (kinds, k) and the judge's classes (kinds,)."""
     if not counts.any():
         nothing = np.full(len(code), np.nan)
         return {"reference": np.full(len(code), -1), "label": nothing, "credits": dict.fromkeys(CREDITS, nothing)}
@@ -274,15 +274,15 @@ def _beside(counts: Ints, code: Ints, number: Floats, majority: Rule) -> dict[st
 
 
 def _credit_statistics(majority: Rule) -> dict[str, Statistic]:
-    """The statistics of `CREDITS`, under the rule that makes several annotators one."""
+    """The statistics of `CREDITS`, under the rule by which several annotators become one reference."""
     hits = (share_of_hits(majority), share_of_hits(majority, failed_wrong=True))
     return dict(zip(CREDITS, (*hits, share_of_pairs("judge", 0), share_of_pairs("human", 0)), strict=True))
 
 
 def points_of(scale: Scale, classes: Classes) -> Floats:
-    """What each class is worth: its number, or position, turned so that more is better; of a nominal scale 1 for the best, else 0.
+    """The points of each class: its number or position, oriented so that more is better; on a nominal scale 1 for the best class, else 0.
 
-    NaN where the scale has no best end, so that no score is above another.
+    NaN if the scale has no best end, because then no score is better than another.
     """
     if scale.kind == "nominal":
         return np.array([np.nan if scale.best is None else float(score == scale.best) for score in classes.scores])
@@ -290,8 +290,8 @@ def points_of(scale: Scale, classes: Classes) -> Floats:
     return numbers * (np.nan if classes.direction is None else classes.direction)
 
 
-def _way_of_expected(scale: Scale, classes: Classes) -> int | None:
-    """1 if a higher expected score is better, -1 if worse, None if it means nothing: three names have no mean."""
+def _direction_of_expected(scale: Scale, classes: Classes) -> int | None:
+    """1 if a higher expected score is better, -1 if it is worse, None if the scale has no mean, as with three named classes."""
     if scale.kind == "nominal" and len(classes.scores) != 2:
         return None
     numeric = all(isinstance(score, (int, float)) for score in classes.scores)
@@ -300,7 +300,7 @@ def _way_of_expected(scale: Scale, classes: Classes) -> int | None:
 
 
 def variant_of(text: str) -> Variant | None:
-    """The variant that a text form names; None for a name that is none, as data folders may have."""
+    """The variant that a text names; None if the text is not a variant, which is possible in data folders."""
     try:
         return parse_variant(text)
     except ValueError:
@@ -308,7 +308,7 @@ def variant_of(text: str) -> Variant | None:
 
 
 def _ranked(column: CodedColumn, name: str = "") -> CodedColumn:
-    """The column with its values in order, and none that no row has; variants from the plainest to the most special."""
+    """The column with sorted values, without values that no row has; variants are sorted from the plainest to the most special."""
     values = sorted(column.used, key=_plainness if name == "variant" else _order)
     return CodedColumn(tuple(values), column.recode({value: rank for rank, value in enumerate(values)}))
 

@@ -1,4 +1,4 @@
-"""The same question asked again: how often is the answer the same?"""
+"""Repeated questions: how often is the answer the same?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def consistency(answers: AnswerTable) -> dict[str, Any] | None:
     counts, kind = distinct_counts(_table(question, _answer(clean)))
     bits = entropy_bits(counts)[kind]
     same = (bits == 0).astype(float)
-    worded = _worded(clean, question)
+    worded = _same_wording(clean, question)
     rows = []
     for level in LEVELS:
         for key, at in clean.take(first).cells(level):
@@ -51,12 +51,12 @@ def consistency(answers: AnswerTable) -> dict[str, Any] | None:
 
 
 def _answer(clean: AnswerTable) -> Ints:
-    """A number for every different answer: a class, or a kind of failure."""
+    """A number for every different answer; an answer is a class or a failure."""
     return np.where(clean.readable[:], clean.code[:], -2 - clean.columns["failure"].codes.astype(np.int32))
 
 
 def _table(question: Ints, answer: Ints) -> Ints:
-    """How often each question got each answer, (questions, answers)."""
+    """Counts of each answer to each question, (questions, answers)."""
     lowest = int(answer.min())
     found, which = unique_integers(answer - lowest, int(answer.max()) - lowest + 1)
     kinds, many = len(found), int(question.max()) + 1
@@ -64,8 +64,8 @@ def _table(question: Ints, answer: Ints) -> Ints:
     return np.bincount(which, minlength=many * kinds).reshape(-1, kinds)
 
 
-def _worded(clean: AnswerTable, question: Ints) -> Floats:
-    """1 where all justifications of a question are the same, 0 where not, NaN where there is none."""
+def _same_wording(clean: AnswerTable, question: Ints) -> Floats:
+    """1 if all justifications of a question are the same, else 0; NaN without a justification."""
     column: CodedColumn = clean.columns["justification"]
     if not column.values:
         return np.full(int(question.max()) + 1, np.nan)

@@ -1,4 +1,4 @@
-"""Does a judge justify itself in the language it was asked to?"""
+"""Does a judge write its justifications in the requested language?"""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from harness.data.columns import NO_VALUE
 from harness.parse.language import UNDETERMINED, known_languages
 
 NOTE = (
-    "Languages as py3langid tells them, of justifications without their JSON and quotations; those with fewer than 20 letters left are "
-    "not counted (too_short). It knows languages, not their varieties: pt-BR and pt-PT are one to it."
+    "Languages as py3langid identifies them, in justifications without their JSON and quotations; those with fewer than 20 letters left "
+    "are not counted (too_short). It identifies languages, not varieties: pt-BR and pt-PT are the same to it."
 )
 
 
 def justification_language(answers: AnswerTable) -> dict[str, Any] | None:
-    """Share of justifications in the language asked, by language, judge and condition; none where no justification is long enough."""
+    """Share of justifications in the requested language, by language, judge and condition; None if none is long enough."""
     clean = answers.clean
-    clean = clean.take((clean.columns["told_language"].codes != NO_VALUE) & (clean.columns["asked_language"].codes != NO_VALUE))
+    clean = clean.take((clean.columns["detected_language"].codes != NO_VALUE) & (clean.columns["asked_language"].codes != NO_VALUE))
     if not len(clean):
         return None
-    column = clean.columns["told_language"]
-    found = np.array(column.values, object)[column.codes]
+    column = clean.columns["detected_language"]
+    languages = np.array(column.values, object)[column.codes]
     rows = []
     for key, at in clean.cells(("language",), (*CONDITION, "asked_language")):
-        told = found[at]
-        long = told != UNDETERMINED
+        detected = languages[at]
+        long = detected != UNDETERMINED
         asked = key["asked_language"].partition("-")[0]
         row = new_row(key, n=int(long.sum()), too_short=int((~long).sum()))
-        known = asked in told or asked in known_languages()  # to ask takes half a second
-        right = np.where(long & known, told == asked, np.nan)
+        known = asked in detected or asked in known_languages()  # loading the identifier takes half a second
+        right = np.where(long & known, detected == asked, np.nan)
         why = "no justification of 20 letters" if known else f"the identifier does not know '{asked}'"
         put_share(row, "in_asked_language", right, clean.group[at], clean.drawing, why)
-        others = Counter(language for language in told.tolist() if language not in (UNDETERMINED, asked))
+        others = Counter(language for language in detected.tolist() if language not in (UNDETERMINED, asked))
         row["other_languages"] = dict(sorted(others.items(), key=lambda pair: (-pair[1], pair[0]))[:3])
         rows.append(row)
     return section("Language of the justifications", rows, note=NOTE) if any(row["n"] for row in rows) else None

@@ -1,4 +1,4 @@
-"""Do longer texts get better scores, beyond what their labels earn them?"""
+"""Do longer texts get better scores than shorter texts with the same label?"""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ HYPOTHESIS = (
 )
 
 
-def length(answers: AnswerTable) -> dict[str, Any] | None:
-    """Rank correlation of scores with the length of the output, of judge and people; none without labels or outputs."""
+def length_effect(answers: AnswerTable) -> dict[str, Any] | None:
+    """Rank correlation of scores with the length of the output, for judge and people; None without labels or outputs."""
     clean = answers.clean
     long = output_lengths(clean)
     clean = clean.take(~(np.isnan(long[clean.item]) | np.isnan(clean.label[:])))
@@ -31,7 +31,7 @@ def length(answers: AnswerTable) -> dict[str, Any] | None:
     for level in LEVELS:
         for key, at in clean.cells(level):
             row = new_row(key, groups=len(np.unique(clean.group[at])))
-            _put(row, clean, at, long[clean.item[at]])
+            _put_correlations(row, clean, at, long[clean.item[at]])
             rows.append(row)
     for name in ("tau_given_label", "tau", "human_tau"):
         with_q(rows, name, level_of)
@@ -39,12 +39,12 @@ def length(answers: AnswerTable) -> dict[str, Any] | None:
 
 
 def output_lengths(answers: AnswerTable) -> Floats:
-    """Characters of each item's output; NaN where it has no single output, or an empty one."""
+    """Number of characters of each item's output; NaN if the item has two outputs, or an empty one."""
     texts = (item.fields.get(OUTPUT) for item in answers.data.items)
     return np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])
 
 
-def _put(row: Row, clean: AnswerTable, at: Ints, long: Floats) -> None:
+def _put_correlations(row: Row, clean: AnswerTable, at: Ints, long: Floats) -> None:
     """The correlations of the rows `at` with their lengths `long`."""
     task = clean.columns["task"].codes[at].astype(np.int64)
     points, group, label, reference = clean.points[at], clean.group[at], clean.label[at], clean.reference[at]

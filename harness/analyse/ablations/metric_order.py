@@ -1,4 +1,4 @@
-"""Several metrics in one call: does it matter which one is named first?"""
+"""Several metrics in one call: does the order of the metrics matter?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.analyse.ablations.answers import AnswerTable, variant_of
-from harness.analyse.ablations.rows import Row, level_of, new_row, put, put_difference, section, with_q
+from harness.analyse.ablations.rows import Row, level_of, new_row, put_difference, put_number, section, with_q
 from harness.analyse.ablations.variants import Q, moved_rows, pairs_by
 from harness.data.columns import first_rows
 from harness.data.judgments import Judgments
@@ -42,7 +42,7 @@ def metric_order(answers: AnswerTable, forward: Sequence[str]) -> dict[str, Any]
 
 
 def order_of_calls(judgments: Judgments) -> list[str]:
-    """The metrics as a forward joint call names them: in the order of the first item that was asked the most of them at once."""
+    """The metrics in the order of a forward joint call, taken from the first item that was asked about the most metrics at once."""
     asked: dict[Any, dict[str, None]] = {}
     forward = {
         text for text in judgments.variant.values if (of := variant_of(text)) and of.call == "joint" and of.metric_order == "forward"
@@ -89,14 +89,14 @@ def _scores(here: AnswerTable, metrics: Sequence[str], variants: tuple[str, str]
 
 
 def _put_drag(row: Row, table: _ScoreTable, pair: tuple[int, int], when: tuple[int, int], drawing: Any) -> None:
-    """Both correlations on the questions that were answered twice on both metrics, and their difference."""
+    """Both correlations, and their difference, on the questions with readable answers on both metrics in both orders."""
     first, other = pair
     x, y = table.points[list(when), first], table.points[list(when), other]
     used = ~np.isnan(x + y).any(axis=0)
     moments = [np.stack([np.ones(used.sum()), a, b, a * a, b * b, a * b], axis=1) for a, b in zip(x[:, used], y[:, used], strict=True)]
     row["n"] = int(used.sum())
     for name, of in zip(("r_named_first", "r_named_last"), moments, strict=True):
-        put(row, name, float(pearson_of_moments(of.sum(axis=0))), why="constant scores")
+        put_number(row, name, float(pearson_of_moments(of.sum(axis=0))), why="constant scores")
     found = of_sums(
         np.concatenate(moments, axis=1),
         lambda sums: pearson_of_moments(sums[..., :6]) - pearson_of_moments(sums[..., 6:]),

@@ -1,4 +1,4 @@
-"""Texts that were changed on purpose, beside the same texts as they are: does the judge see it?"""
+"""Texts that were changed on purpose, beside the unchanged texts: does the judge notice the change?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analyse.ablations.answers import CONDITION, AnswerTable
-from harness.analyse.ablations.rows import SCORE_LEVELS, Row, new_row, put, put_share, section
+from harness.analyse.ablations.rows import SCORE_LEVELS, Row, new_row, put_number, put_share, section
 from harness.model import RealisedPerturbation
 from harness.perturb import registered
 from harness.stats import superiority
@@ -35,9 +35,10 @@ INJECTION_NOTE = (
 
 @dataclass(frozen=True, eq=False)
 class _PerturbedPairs:
-    """Answers about one perturbation's texts beside those about the texts as they are.
+    """Answers about one perturbation's texts beside those about the unchanged texts.
 
-    `row` tells what a pair is of; `clean` and `changed` are its rows, -1 where there is none; `applied`: the text could be changed.
+    `row` is the row with the pair's keys. `clean` and `changed` are the rows of the two answers, -1 for a missing one. `applied` says
+    whether the text could be changed.
     """
 
     row: Ints
@@ -47,23 +48,23 @@ class _PerturbedPairs:
 
 
 def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> dict[str, Any] | None:
-    """Shares of scores that fell, rose and stayed, sensitivity, and what was achieved, by perturbation."""
+    """Shares of scores that fell, rose and stayed, sensitivity, and the achieved amount of change, by perturbation."""
     rows = []
-    told, moves = _by_text(perturbed), _moves()
-    for text, pairs, key, at in _cells(answers, told, lambda kind: kind != INJECTION):
+    results, moves = _by_text(perturbed), _moves()
+    for text, pairs, key, at in _cells(answers, results, lambda kind: kind != INJECTION):
         parts = _parts(text)
         row = new_row(key, perturbation=text, **parts, should=moves.get(parts["kind"], {}).get(key["metric"]))
         found = _PairFindings(answers, pairs, at)
         found.count(row)
         found.moves(row, ("fell", "rose", "stayed"))
         found.sensitivity(row)
-        found.realised(row, told.get(text, {}))
+        found.realised(row, results.get(text, {}))
         rows.append(row)
     return section("Sensitivity to changed texts", rows, note=NOTE)
 
 
 def injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> dict[str, Any] | None:
-    """Shares of scores that rose, fell and reached the best one when the text itself asked for it."""
+    """Shares of scores that rose, fell and became the best one after the text itself asked for the best score."""
     rows = []
     for text, pairs, key, at in _cells(answers, _by_text(perturbed), lambda kind: kind == INJECTION):
         row = new_row(key, perturbation=text)
@@ -76,7 +77,7 @@ def injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -
 
 
 def _by_text(perturbed: Sequence[RealisedPerturbation]) -> dict[str, dict[str, RealisedPerturbation]]:
-    """`{perturbation: {item_id: what it made of it}}`."""
+    """`{perturbation: {item_id: result}}`."""
     found: dict[str, dict[str, RealisedPerturbation]] = {}
     for each in perturbed:
         found.setdefault(each.perturbation, {})[each.item_id] = each
@@ -84,19 +85,19 @@ def _by_text(perturbed: Sequence[RealisedPerturbation]) -> dict[str, dict[str, R
 
 
 def _cells(
-    answers: AnswerTable, told: Mapping[str, Mapping[str, RealisedPerturbation]], wanted: Callable[[str], bool]
+    answers: AnswerTable, results: Mapping[str, Mapping[str, RealisedPerturbation]], wanted: Callable[[str], bool]
 ) -> Iterator[tuple[str, _PerturbedPairs, dict[str, Any], Ints]]:
-    """Every perturbation of a wanted kind with its pairs, cell by cell: its text form, all pairs, the cell's key and its pairs' numbers."""
-    for text in sorted({*answers.columns["perturbation"].values, *told}, key=_in_order):
+    """Yield perturbations of these kinds, cell by cell: text form, all pairs, the cell's key, and the numbers of its pairs."""
+    for text in sorted({*answers.columns["perturbation"].values, *results}, key=_in_order):
         if wanted(_parts(text)["kind"]):
-            pairs = _pairs(answers, text, {name for name, each in told.get(text, {}).items() if not each.applied})
+            pairs = _pairs(answers, text, {name for name, each in results.get(text, {}).items() if not each.applied})
             for level in SCORE_LEVELS:
                 for key, at in answers.take(pairs.row).cells(level):
                     yield text, pairs, key, at
 
 
 def _pairs(answers: AnswerTable, text: str, not_applied: set[str]) -> _PerturbedPairs:
-    """Every answer that the perturbation has, or would have had, beside the one about the text as it is."""
+    """Every answer that the perturbation has, or would have if the text could be changed, beside the one about the unchanged text."""
     column = answers.columns["perturbation"]
     every = np.arange(len(answers))
     changed = every[column.codes == column.values.index(text)] if text in column.values else every[:0]
@@ -105,7 +106,7 @@ def _pairs(answers: AnswerTable, text: str, not_applied: set[str]) -> _Perturbed
     clean = every[~answers.changed & _in_conditions(answers, changed)]
     same = ("metric", *CONDITION, "repeat")
     of_clean, of_changed = answers.partners(clean, changed, same), answers.partners(changed, clean, same)
-    first = answers.partners(clean, clean[::-1], same[:-1]) == clean  # the first repeat of a question stands for it
+    first = answers.partners(clean, clean[::-1], same[:-1]) == clean  # only the first repeat of a question counts
     kept = np.where(stuck[clean], first, of_clean >= 0)
     clean, of_clean, alone = clean[kept], of_clean[kept], changed[of_changed < 0]
     return _PerturbedPairs(
@@ -117,14 +118,14 @@ def _pairs(answers: AnswerTable, text: str, not_applied: set[str]) -> _Perturbed
 
 
 def _in_conditions(answers: AnswerTable, changed: Ints) -> NDArray[np.bool_]:
-    """Rows under a condition in which the perturbation was judged; where it could change nothing, those of any other one, else all."""
+    """Rows under the conditions in which this perturbation was judged; if it changed no text, those of the other perturbations, or all."""
     code = answers.joint(CONDITION)
     chosen = changed if len(changed) else np.flatnonzero(answers.changed)
     return np.isin(code, code[chosen]) if len(chosen) else np.ones(len(answers), bool)
 
 
 class _PairFindings:
-    """One cell's pairs, and what can be said of them."""
+    """One cell's pairs, and the statistics of them."""
 
     def __init__(self, answers: AnswerTable, pairs: _PerturbedPairs, at: Ints) -> None:
         self.answers = answers
@@ -154,13 +155,13 @@ class _PairFindings:
             put_share(row, name, is_so, self.groups, self.answers.drawing, self.why)
 
     def sensitivity(self, row: Row) -> None:
-        """From expected scores if every pair has two, so that a row is of one kind; else from the scores."""
+        """Sensitivity from expected scores if every pair has both, else from the scores; a row never mixes the two."""
         expected = self.answers.expected[self.before], self.answers.expected[self.after]
         fine = len(self.before) > 0 and not (np.isnan(expected[0]) | np.isnan(expected[1])).any()
         before, after = expected if fine else self.points
         found = superiority(before, after, self.groups, **self.answers.drawing)
         row["from"] = None if found.reason else "probabilities" if fine else "scores"
-        put(row, "sensitivity", found.value, found.interval, why=self.why)
+        put_number(row, "sensitivity", found.value, found.interval, why=self.why)
 
     def reached_best(self, row: Row) -> None:
         best: tuple[Floats, Floats] = self.answers.best[self.before], self.answers.best[self.after]
@@ -171,16 +172,16 @@ class _PairFindings:
         why = "every score was the best one before" if known.any() else self.why
         put_share(row, "reached_best", reached, self.groups, self.answers.drawing, why)
 
-    def realised(self, row: Row, told: Mapping[str, RealisedPerturbation]) -> None:
-        """Means, over the items that were compared, of what the perturbation achieved in them."""
+    def realised(self, row: Row, results: Mapping[str, RealisedPerturbation]) -> None:
+        """Means, over the compared items, of the measures of change that the perturbation reports."""
         items = [self.answers.data.items[item].item_id for item in np.unique(self.answers.item[self.before]).tolist()]
-        achieved = [told[item].realised for item in items if item in told]
+        achieved = [results[item].realised for item in items if item in results]
         for name in sorted({name for each in achieved for name in each}):
             row[f"realised_{name}"] = float(np.mean([each[name] for each in achieved if name in each]))
 
 
 def _parts(text: str) -> dict[str, Any]:
-    """`shuffle-words:0.1@whitespace` as its kind, dose (None without) and segmenter (None: the usual one)."""
+    """The kind, dose (None without one) and segmenter (None: the default) of, for example, `shuffle-words:0.1@whitespace`."""
     found = re.fullmatch(r"([^:@]+)(?::([\d.]+))?(?:@(.+))?", text)
     kind, dose, segmenter = found.groups() if found else (text, None, None)
     return {"kind": kind, "dose": float(dose) if dose else None, "segmenter": segmenter}
@@ -192,5 +193,5 @@ def _in_order(text: str) -> tuple[Any, ...]:
 
 
 def _moves() -> Mapping[str, Mapping[str, int]]:
-    """`{kind: {metric: where it should move}}`."""
+    """`{kind: {metric: the direction in which its score should move}}`."""
     return {name: kind.moves for name, kind in registered().items()}

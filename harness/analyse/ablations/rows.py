@@ -1,4 +1,4 @@
-"""Rows of a section: flat, every number under its name, its interval under `<name>_ci`, and a reason for whatever is null."""
+"""The flat rows of a section: every number under its name, its interval under `<name>_ci`, and a reason for every null."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from harness.stats.arrays import Floats, Ints
 
 Row = dict[str, Any]
 LEVELS = (("language", "metric"), ("language", "task", "metric"), ("language",), ("task",), ("metric",))
-"""What is told apart: the finest first, then what is seen from afar. Shares of agreement may pool metrics, scores may not."""
+"""The keys to group by, from the finest level to the coarsest. Shares of agreement may pool metrics; scores may not."""
 SCORE_LEVELS = (("language", "metric"), ("language", "task", "metric"), ("task", "metric"))
 _NO_SHARE = {"pa": "no overlap", "pa_failed_wrong": "no reference", "pa_pairwise": NO_JUDGED_PAIR, "human_pa": NO_JUDGED_PAIR}
 
 
 def new_row(key: Mapping[str, Any], **more: Any) -> Row:
-    """A row that knows what it is of, and no number yet."""
+    """A row with its key and without numbers yet."""
     return {**key, **more, "undefined": {}}
 
 
-def put(row: Row, name: str, value: float | None, interval: Interval | None = None, *, why: str | None = None) -> None:
-    """Write a number, and its interval if there should be one; what is NaN becomes null with its reason."""
+def put_number(row: Row, name: str, value: float | None, interval: Interval | None = None, *, why: str | None = None) -> None:
+    """Write a number, and its interval if it has one. NaN becomes null with its reason."""
     row[name] = number(value)
     if row[name] is None:
         row["undefined"][name] = why or "undefined"
@@ -40,13 +40,13 @@ def put(row: Row, name: str, value: float | None, interval: Interval | None = No
 
 
 def put_share(row: Row, name: str, credits: Floats, groups: Ints, drawing: Mapping[str, Any], why: str) -> None:
-    """The mean of credits in [0, 1] (NaN: does not count), with the interval of a share."""
-    put(row, name, _mean(credits), proportion_interval(credits, groups, **drawing), why=why)
+    """Write the mean of credits in [0, 1] (NaN: does not count), with the interval of a share."""
+    put_number(row, name, _mean(credits), proportion_interval(credits, groups, **drawing), why=why)
 
 
 def put_mean(row: Row, name: str, values: Floats, groups: Ints, limits: tuple[float, float], why: str) -> None:
-    """The mean of values between limits (NaN: does not count), with its interval."""
-    put(row, name, _mean(values), mean_interval(values, groups, bounds=limits), why=why)
+    """Write the mean of values between limits (NaN: does not count), with its interval."""
+    put_number(row, name, _mean(values), mean_interval(values, groups, bounds=limits), why=why)
 
 
 def _mean(values: Floats) -> float:
@@ -55,24 +55,24 @@ def _mean(values: Floats) -> float:
 
 
 def put_difference(row: Row, name: str, found: Difference | Estimated, *, why: str | None = None) -> None:
-    """A difference (or another estimate that is tested): `name`, `name_ci`, `name_n`, `name_p`, and room for `name_q`."""
+    """Write a difference (or another estimate that is tested): `name`, `name_ci`, `name_n`, `name_p`, and an empty `name_q`."""
     value = found.diff if isinstance(found, Difference) else found.value
     reason = why or found.reason
-    put(row, name, value, found.interval, why=reason)
+    put_number(row, name, value, found.interval, why=reason)
     row[f"{name}_n"] = found.n
-    put(row, f"{name}_p", found.p, why=reason or found.interval.reason)
+    put_number(row, f"{name}_p", found.p, why=reason or found.interval.reason)
     row[f"{name}_q"] = None
 
 
 def put_gap(row: Row, name: str, why: str) -> None:
-    """No difference, for a reason: the row is what others are compared with."""
+    """Write that there is no difference, and why: other rows are compared with this one."""
     for each in (name, f"{name}_p"):
-        put(row, each, None, why=why)
+        put_number(row, each, None, why=why)
     row |= {f"{name}_ci": None, f"{name}_n": 0, f"{name}_q": None}
 
 
 def put_agreement(row: Row, answers: AnswerTable, rows: Ints) -> None:
-    """n_ref, n, groups; pa, pa_failed_wrong; and the pair that may be compared, pa_pairwise and human_pa, with their gap."""
+    """Write n_ref, n, groups, pa, pa_failed_wrong, and the comparable pair pa_pairwise and human_pa with their gap."""
     of = {name: credits[rows] for name, credits in answers.credits.items()}
     groups, drawing = answers.group[rows], answers.drawing
     referred = ~np.isnan(of["pa_failed_wrong"])
@@ -83,14 +83,14 @@ def put_agreement(row: Row, answers: AnswerTable, rows: Ints) -> None:
 
 
 def versus(answers: AnswerTable, ours: Ints, theirs: Ints) -> Difference:
-    """Paired difference of pa_failed_wrong, of rows that have a partner (-1: none)."""
+    """Paired difference of pa_failed_wrong over the rows that have a partner (-1: none)."""
     ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
     hit = answers.credits["pa_failed_wrong"]
     return paired_difference(hit[ours], hit[theirs], answers.group[ours])
 
 
 def put_moved(row: Row, answers: AnswerTable, ours: Ints, theirs: Ints) -> None:
-    """Of rows and partners (-1: none) on one scale: how far the score moved in points toward the best, and how often it moved at all."""
+    """Write, for rows and their partners (-1: none) on one scale, the mean score change (+: toward the best) and the share that changed."""
     ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
     groups, reach = answers.group[ours], answers.reach[answers.value("metric", int(ours[0]))] if len(ours) else 1.0
     both = answers.readable[ours] & answers.readable[theirs]
@@ -103,7 +103,7 @@ def put_moved(row: Row, answers: AnswerTable, ours: Ints, theirs: Ints) -> None:
 
 
 def with_q(rows: Sequence[Row], name: str, level: Callable[[Row], Any]) -> None:
-    """Fill `name_q`: `name_p` corrected over the rows of one level together, as rows of two levels say the same twice."""
+    """Fill `name_q`: `name_p`, corrected over the rows of one level. Rows of two levels rest on the same answers."""
     families: dict[Any, list[Row]] = {}
     for row in rows:
         families.setdefault(level(row), []).append(row)
@@ -116,11 +116,11 @@ def with_q(rows: Sequence[Row], name: str, level: Callable[[Row], Any]) -> None:
 
 
 def level_of(row: Row) -> tuple[bool, ...]:
-    """Which of language, task and metric a row pools."""
+    """The level of a row: which of language, task and metric it pools."""
     return tuple(row[name] == "*" for name in ("language", "task", "metric"))
 
 
 def section(title: str, rows: Iterable[Row], **more: Any) -> dict[str, Any] | None:
-    """A section; none without rows."""
+    """A section with its rows; None without rows."""
     listed = list(rows)
     return {"title": title, **more, "rows": listed} if listed else None

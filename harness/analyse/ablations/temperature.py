@@ -1,4 +1,4 @@
-"""Agreement at several temperatures: one by one, against the lowest, and as a trend."""
+"""Agreement at several temperatures: at each one, compared with the lowest, and as a trend."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ from typing import Any
 import numpy as np
 
 from harness.analyse.ablations.answers import AnswerTable
-from harness.analyse.ablations.rows import LEVELS, Row, level_of, new_row, put, put_agreement, put_difference, put_gap, section, with_q
+from harness.analyse.ablations.rows import (
+    LEVELS,
+    Row,
+    level_of,
+    new_row,
+    put_agreement,
+    put_difference,
+    put_gap,
+    put_number,
+    section,
+    with_q,
+)
 from harness.data.columns import NO_VALUE, first_rows
 from harness.stats import page_falling, paired_difference, slope
 from harness.stats.arrays import Floats, Ints
@@ -23,7 +34,7 @@ HYPOTHESIS = (
 
 
 def temperature(answers: AnswerTable) -> dict[str, Any] | None:
-    """Agreement at each temperature (`rows`), and one trend for all of them (`trends`), where a judge and variant has two or more."""
+    """Agreement at each temperature (`rows`) and the trend over them (`trends`), for judges and variants with two temperatures or more."""
     clean = answers.clean
     rows: list[Row] = []
     trends: list[Row] = []
@@ -70,7 +81,7 @@ class _Units:
             yield row
 
     def trend(self, key: dict[str, Any]) -> Row:
-        """Slope over items with an answer at every temperature, and Page's test over their texts."""
+        """The slope over items with an answer at every temperature, and Page's test over their texts."""
         row = new_row({**key, "temperature": "*"}, temperatures=self.temperatures)
         whole = ~np.isnan(self.hit).any(axis=1)
         hit, group = self.hit[whole], self.group[whole]
@@ -78,8 +89,8 @@ class _Units:
         put_difference(row, "slope", slope(heat, hit.ravel(), np.repeat(group, hit.shape[1]), **self.clean.drawing))
         row["slope_n"] = len(hit)
         test = page_falling(np.stack([_means(_ranks(group), of) for of in hit.T], axis=1))
-        put(row, "page_l", test.statistic, why=test.reason)
-        put(row, "page_p", test.p, why=test.reason)
+        put_number(row, "page_l", test.statistic, why=test.reason)
+        put_number(row, "page_p", test.p, why=test.reason)
         row |= {"page_blocks": test.blocks, "page_q": None}
         return row
 
@@ -89,7 +100,7 @@ def _ranks(codes: Ints) -> Ints:
 
 
 def _means(unit: Ints, values: Floats) -> Floats:
-    """Mean of the values of each unit, NaN where there is none."""
+    """Mean of the values of each unit; NaN without values."""
     known = ~np.isnan(values)
     units = int(unit.max(initial=-1)) + 1
     n = np.bincount(unit[known], minlength=units)

@@ -1,4 +1,4 @@
-"""How questions are put: agreement by variant, beside people; by number of examples; and where the score stands before its reason."""
+"""The form of the questions: agreement by variant, by number of examples, and by the position of the score in the answer."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from harness.model import Variant
 from harness.stats.arrays import Ints
 
 SAME = ("metric", "judge", "temperature", "top_p", "repeat")
-"""What two answers share that differ in the variant only."""
+"""The keys in which two answers must be equal to differ in the variant only."""
 Q = "q: Benjamini-Yekutieli over the rows of one level (language and metric, language, …) of this table"
 EQUALLY = "on the same items, failures counted as wrong; two-sided"
 ITSELF = "what the others are compared with"
 
 
 def variants(answers: AnswerTable) -> dict[str, Any] | None:
-    """Agreement of every variant, and its paired difference from the plainest one where there are several."""
+    """Agreement of every variant, and its paired difference from the plainest variant if there are several."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
         return None
     names = [*clean.columns["variant"].values]
-    rows = _against(clean, {name: names[0] for name in names})
+    rows = _rows_with_differences(clean, {name: names[0] for name in names})
     if len(names) > 1:
         with_q(rows, "diff", level_of)
     several = {"hypothesis": f"H0: the variant agrees with the annotators' aggregate as often as '{names[0]}', {EQUALLY}. {Q}"}
@@ -53,7 +53,7 @@ def variants(answers: AnswerTable) -> dict[str, Any] | None:
 
 
 def few_shot(answers: AnswerTable) -> dict[str, Any] | None:
-    """Agreement by the number of examples, and the paired difference from the fewest, of variants that differ in nothing else."""
+    """Agreement by the number of examples, and the paired difference from the smallest number, for variants that differ in nothing else."""
     clean = answers.clean
     if np.isnan(clean.credits["pa_failed_wrong"][:]).all():
         return None
@@ -61,22 +61,23 @@ def few_shot(answers: AnswerTable) -> dict[str, Any] | None:
     for family in families(clean.columns["variant"].values, "shots"):
         names = sorted(family, key=lambda name: family[name].shots)
         kept = _asked_more_than_once(clean, names)
-        rows += [{**row, "shots": family[row["variant"]].shots} for row in _against(clean.take(kept), dict.fromkeys(names, names[0]))]
+        compared = _rows_with_differences(clean.take(kept), dict.fromkeys(names, names[0]))
+        rows += [{**row, "shots": family[row["variant"]].shots} for row in compared]
     with_q(rows, "diff", level_of)
     hypothesis = f"H0: with examples the judge agrees with the annotators' aggregate as often as with the fewest, {EQUALLY}. {Q}"
     return section("Agreement by number of examples", rows, hypothesis=hypothesis)
 
 
 def _asked_more_than_once(clean: AnswerTable, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Rows of these variants under a judge, temperature and top-p that have two of them or more."""
+    """Rows of these variants under each judge, temperature and top-p with two or more of the variants."""
     variant, condition = clean.columns["variant"], clean.joint(("judge", "temperature", "top_p"))
     chosen = np.isin(variant.codes, [variant.values.index(name) for name in names])
     pairs = np.unique(np.stack([condition[chosen], variant.codes[chosen]]), axis=1)[0]
     return np.asarray(chosen & np.isin(condition, np.flatnonzero(np.bincount(pairs, minlength=1) > 1)))
 
 
-def _against(clean: AnswerTable, against: dict[str, str]) -> list[Row]:
-    """Rows of all variants, each with its difference from the one that `against` says, where there are several."""
+def _rows_with_differences(clean: AnswerTable, against: dict[str, str]) -> list[Row]:
+    """Rows of all variants, each with its difference from the variant that `against` gives, if there are several."""
     rows = []
     of, partner = clean.columns["variant"], np.full(len(clean), NO_VALUE)
     for name, other in against.items():
@@ -118,7 +119,7 @@ def pairs_by(names: Sequence[str], axis: str, ours: str, theirs: str) -> list[tu
 
 
 def score_position(answers: AnswerTable) -> dict[str, Any] | None:
-    """What changes when the score stands before its justification: score, and agreement."""
+    """What changes if the score comes before its justification: the score, and the agreement."""
     clean = answers.clean
     rows = []
     for after, before in pairs_by(clean.columns["variant"].values, "justification", "after", "before"):
@@ -135,7 +136,7 @@ def score_position(answers: AnswerTable) -> dict[str, Any] | None:
 
 
 def moved_rows(clean: AnswerTable, ours: str, theirs: str) -> Iterator[tuple[Row, Ints, Ints]]:
-    """Rows of one variant, with how far its scores lie from another's, and the numbers of both's answers."""
+    """Yield rows of one variant with its mean score change from another variant, and the numbers of the answers of both."""
     every, of = np.arange(len(clean)), clean.columns["variant"]
     mine, other = (every[of.codes == of.values.index(name)] for name in (ours, theirs))
     partner = clean.partners(mine, other, SAME)

@@ -32,7 +32,7 @@ _CHUNK = 500  # attempts in a commit
 LineMeaning = Reply | FatalReply | NoReply | None  # None: the call has to be asked differently
 
 
-class Collected(msgspec.Struct, frozen=True):
+class CollectedResults(msgspec.Struct, frozen=True):
     """`complete`: nothing of the batch is left for other runs to collect. `fatal`: a refusal that every further call would get."""
 
     complete: bool
@@ -50,7 +50,7 @@ class Collector:
         self._polling = polling
         self._folder = folder
 
-    async def collect(self, record: StoredBatch, batch: ProviderBatch) -> Collected:
+    async def collect(self, record: StoredBatch, batch: ProviderBatch) -> CollectedResults:
         """Fetch the results of a batch that has ended, and store those of calls of this run that are not answered yet.
 
         Collecting twice changes nothing. Raises JudgeError when the provider no longer has the results.
@@ -64,7 +64,7 @@ class Collector:
             if results.ignored_lines:
                 self._accounts.progress.notes.append(f"{record.batch_id}: ignored lines: {results.ignored_lines}")
             fatal = await self._store_results(calls, results, record, batch)
-        return Collected(self._is_complete(record, calls), fatal)
+        return CollectedResults(self._is_complete(record, calls), fatal)
 
     async def _fetch(self, file_id: str, path: Path, record: StoredBatch) -> None:
         try:

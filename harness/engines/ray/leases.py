@@ -1,4 +1,4 @@
-"""Which worker holds which calls of a judge. Each call is settled once, whatever becomes of the workers."""
+"""Which worker holds which calls of a judge. Each call is settled once, whatever happens to the workers."""
 
 from __future__ import annotations
 

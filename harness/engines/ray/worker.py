@@ -1,4 +1,4 @@
-"""A worker: asks calls on its node, with judges of its own, by the sessions of the local engine. Its driver gets the results.
+"""A worker: makes calls on its node, with its own judges and the sessions of the local engine. Its driver gets the results.
 
 A worker writes no file. Finished calls wait in memory until the driver has received them; the number of leased calls bounds them.
 """

@@ -193,7 +193,7 @@ def context_of(row: Row, names: Sequence[str] = CONTEXT) -> tuple[Any, ...]:
 
 
 def contexts(rows: Sequence[Row], names: Sequence[str] = CONTEXT) -> list[tuple[Any, ...]]:
-    """The different judges and conditions of rows, in their order; baselines only where there is nothing else."""
+    """The different judges and conditions of rows, in their order; baselines only if there are no other judges."""
     every = list(dict.fromkeys(context_of(row, names) for row in rows))
     judges = [each for each in every if not traits_of(str(each[names.index("judge")])).is_baseline]
     return judges or every

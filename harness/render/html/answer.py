@@ -65,7 +65,7 @@ def answers_of_report(report: Report) -> list[LanguageAnswer]:
 
 
 def answers_by_language(judged: Sequence[JudgedCells], unreviewed: Mapping[str, Sequence[str]] = {}) -> list[LanguageAnswer]:
-    """Answers language by language: judges before baselines. Baselines are folded away, unless there is nothing else."""
+    """Answers language by language: judges before baselines. Baselines are folded, unless there are no other judges."""
     answers = []
     for tag in dict.fromkeys(each.summary.language for each in judged):
         own = sorted((each for each in judged if each.summary.language == tag), key=_is_baseline)

@@ -24,7 +24,7 @@ _COLUMNS = ("judge", "variant", "temperature", "top_p", "perturbation", "repeat"
 
 
 @dataclass(frozen=True)
-class Browsed:
+class BrowserSource:
     """The judgments of one source that a page shows: `kept` has the numbers of their units, `evidence` is in the same order."""
 
     name: str
@@ -51,7 +51,7 @@ def chosen(sources: Sequence[Outcomes], most: int = MOST_JUDGMENTS) -> list[NDAr
     return [np.flatnonzero(mask) for mask in masks]
 
 
-def items_json(sources: Sequence[Browsed], fields: frozenset[str] = frozenset()) -> dict[str, Any]:
+def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozenset()) -> dict[str, Any]:
     """Everything that the browser shows.
 
     `fields` are the texts that tasks have; other texts of an item are shown as notes about it. Without `fields`, all count as texts.
@@ -91,7 +91,7 @@ def items_json(sources: Sequence[Browsed], fields: frozenset[str] = frozenset())
     }
 
 
-def _joined(sources: Sequence[Browsed]) -> dict[str, CodedColumn]:
+def _joined(sources: Sequence[BrowserSource]) -> dict[str, CodedColumn]:
     """The columns of all sources, one after the other."""
     parts: dict[str, list[CodedColumn]] = {}
     for source in sources:
@@ -99,7 +99,7 @@ def _joined(sources: Sequence[Browsed]) -> dict[str, CodedColumn]:
         judged = judgments.units.judgments.take(kept)
         own = {name: getattr(judged, name) for name in ("metric", *_COLUMNS, "expected")}
         own |= {name: getattr(judgments, name).take(kept) for name in ("reference", "agreement", "outcome")}
-        detected = judged.told_language.without("und")
+        detected = judged.detected_language.without("und")
         own["spoken"] = CodedColumn.from_values(tag or asked for tag, asked in zip(detected, judged.asked_language, strict=True))
         evidence, empty = source.evidence, CodedColumn.empty(len(kept))
         own |= {name: getattr(evidence, name) if evidence else empty for name in ("justification", "probs", "reply")}
@@ -174,7 +174,7 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _labels(sources: Sequence[Browsed], numbers: dict[tuple[str, str], int]) -> dict[str, Any]:
+def _labels(sources: Sequence[BrowserSource], numbers: dict[tuple[str, str], int]) -> dict[str, Any]:
     """Every label of the items shown; those of a data set once, even if several sources share it."""
     seen: set[str] = set()
     items: list[NDArray[Any]] = []

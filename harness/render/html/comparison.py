@@ -26,7 +26,7 @@ from harness.content import Library
 from harness.decide import DecidedComparison, Verdict
 from harness.render.comparison import comparison_table, distinguishing_keys
 from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language
-from harness.render.html.browser import Browsed, chosen, items_json
+from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cells import (
     SIDE_KEYS,
     Grid,
@@ -80,7 +80,7 @@ def comparison_page(
     judged = [outcomes(recording, options) for recording in recordings]
     kept = chosen(judged)
     browsed = [
-        Browsed(name, each, rows, _evidence(run, each, rows))
+        BrowserSource(name, each, rows, _evidence(run, each, rows))
         for name, each, rows, (_, run) in zip(names, judged, kept, sources, strict=True)
     ]
     data = items_json(browsed, text_fields(Library()))

@@ -11,7 +11,7 @@ from harness.content import Library
 from harness.decide import Report
 from harness.render.ablations import ablation_legend, shown_ablations
 from harness.render.html.answer import answer_legend, answers_of_report
-from harness.render.html.browser import Browsed, chosen, items_json
+from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cells import grids, has_people, shares_by_side
 from harness.render.html.command import command_notes, command_of
 from harness.render.html.marks import legend_mark
@@ -32,7 +32,7 @@ def report_page(result: RunResult, report: Report) -> str:
     source = recording(result.judgments, result.prepared.data, result.prepared.training, report.run)
     judged = outcomes(source, of_rule(protocol.majority, protocol.annotators))
     [kept] = chosen([judged])
-    shown = Browsed(report.run, judged, kept, read_evidence(result, judged.row[kept]))
+    shown = BrowserSource(report.run, judged, kept, read_evidence(result, judged.row[kept]))
     library = result.prepared.library
     data = items_json([shown], text_fields(library))
     shares = shares_by_side(report.by_metric)

@@ -87,13 +87,13 @@ def test_where_keeps_what_it_names(several: Recording, where: Any, units: int) -
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"where": {"language": ("jp",)}}, r"no language 'jp'\. Did you mean 'ja'\?|no language 'jp'\.\n +here: en, ja"),
-        ({"where": {"metric": ("x",)}}, r"no metric 'x'\.\n +here: m, n"),
-        ({"where": {"judge": ("gpt4",)}}, r"no judge 'gpt4'\. Did you mean 'gpt-4'\?\n +here: gpt-4, llama"),
+        ({"where": {"language": ("jp",)}}, r"no language 'jp'\. Did you mean 'ja'\?|no language 'jp'\.\n +choose from: en, ja"),
+        ({"where": {"metric": ("x",)}}, r"no metric 'x'\.\n +choose from: m, n"),
+        ({"where": {"judge": ("gpt4",)}}, r"no judge 'gpt4'\. Did you mean 'gpt-4'\?\n +choose from: gpt-4, llama"),
         ({"judges": ("lama",)}, r"no judge 'lama'\. Did you mean 'llama'\?"),
-        ({"where": {"variant": ("joined",)}}, r"no variant 'joined'\. Did you mean 'joint'\?\n +here: joint, single"),
+        ({"where": {"variant": ("joined",)}}, r"no variant 'joined'\. Did you mean 'joint'\?\n +choose from: joint, single"),
         ({"where": {"temperature": ("0.07",)}}, r"no temperature '0\.07'\. Did you mean '0\.7'\?"),
-        ({"where": {"system": ("u",)}}, r"no system 'u'\.\n +here: s, t"),
+        ({"where": {"system": ("u",)}}, r"no system 'u'\.\n +choose from: s, t"),
         ({"where": {"colour": ("red",)}}, r"no item has 'colour'\."),
         ({"by": ("judge", "metrc")}, r"no item has 'metrc'\. Did you mean 'metric'\?"),
         ({"where": {"language": ("en",), "task": ("summarize",)}}, r"made has no judgments to compare"),

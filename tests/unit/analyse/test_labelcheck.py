@@ -214,9 +214,9 @@ def test_where_keeps_what_it_names(make_labelled: MakeLabelled) -> None:
     data = make_labelled(PEOPLE, places={"a": {"language": "ja"}})
     assert the_cell(data, where={"language": ("ja",)})["labelled"] == 1
     assert len(checked(data, where={"metric": ("m",)}).cells) == 2
-    with pytest.raises(UsageError, match=r"no metric 'n'\.\n +here: m"):
+    with pytest.raises(UsageError, match=r"no metric 'n'\.\n +choose from: m"):
         checked(data, where={"metric": ("n",)})
-    with pytest.raises(UsageError, match=r"no language 'cs'\.\n +here: en, ja"):
+    with pytest.raises(UsageError, match=r"no language 'cs'\.\n +choose from: en, ja"):
         checked(data, where={"language": ("cs",)})
 
 
@@ -226,7 +226,7 @@ def test_where_keeps_what_it_names(make_labelled: MakeLabelled) -> None:
         ({}, {}, r"people has no labels; labels\.jsonl should hold some"),
         (PEOPLE, {"by": ("language",)}, "labels are checked metric by metric; keep metric in --by"),
         (PEOPLE, {"by": ("metric", "colour")}, "no item has 'colour'"),
-        (PEOPLE, {"annotators": Annotators(4)}, "no item has 4 or more annotators on a metric; the most that one has is 3"),
+        (PEOPLE, {"annotators": Annotators(4)}, "no item has 4 or more annotators on a metric; the largest number is 3"),
     ],
     ids=["no labels", "no metric", "no such key", "too many"],
 )

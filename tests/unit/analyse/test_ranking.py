@@ -161,7 +161,7 @@ def test_a_board_may_rank_by_single_annotators(statistic: str, data: Dataset, an
 
 
 def test_what_forgives_failures_is_nothing_to_rank_by(data: Dataset, answers: Callable[..., Judgments]) -> None:
-    with pytest.raises(UsageError, match="no judge is ranked by 'pa'"):
+    with pytest.raises(UsageError, match="judges cannot be ranked by 'pa'"):
         tables(data, {"j": answers(1.0)}, rank_by="pa")
 
 

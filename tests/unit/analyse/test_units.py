@@ -77,7 +77,7 @@ def test_items_with_another_number_of_annotators_have_no_votes(make_recording: M
 )
 def test_a_number_of_annotators_that_no_item_has_is_refused(make_recording: MakeRecording, needed: Annotators, words: str) -> None:
     made = make_recording({"a": [2], "b": [2, 2, 2, 2]}, {})
-    with pytest.raises(UsageError, match=f"no item has {words} on a metric; the most that one has is 4"):
+    with pytest.raises(UsageError, match=f"no item has {words} on a metric; the largest number is 4"):
         votes(made.data, made.judgments, needed)
 
 
@@ -174,7 +174,7 @@ def test_what_counts_as_asked_is_as_the_data_say(make_recording: MakeRecording, 
 
 
 def test_what_is_missing_has_nothing_of_the_judgment_that_it_is_like(make_recording: MakeRecording, judged: Judged) -> None:
-    given = msgspec.structs.replace(judged("a", 1, expected=0.5, entropy=0.1, told_language="en"), justification="so")
+    given = msgspec.structs.replace(judged("a", 1, expected=0.5, entropy=0.1, detected_language="en"), justification="so")
     made = make_recording({"a": 1, "b": 1}, [given])
     units, _ = asked_and_not(
         units_of(made.data, made.judgments), made.data, votes(made.data, made.judgments, ONE), Asked("all"), made.judgments
@@ -204,7 +204,7 @@ def test_an_items_keys_are_its_own_and_any_field_that_holds_texts_or_numbers(mak
     for absent in ("tags", "colour"):
         with pytest.raises(
             UsageError,
-            match=rf"no item has '{absent}'\.(?: Did you mean 'task'\?)?\n +here: language, task, system, .*, output, prompt, round$",
+            match=rf"no item has '{absent}'\.(?: Did you mean 'task'\?)?\n +choose from: language, task, .*, output, prompt, round$",
         ):
             item_key(data, absent)
     with pytest.raises(UsageError, match=r"no item has 'rond'\. Did you mean 'round'\?"):

@@ -177,13 +177,13 @@ def test_pairs_can_pool_metrics_of_one_scale(make_recording: MakeRecording, judg
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"versus": ("judge", "por")}, r"no judge 'por'\. Did you mean 'poor'\?\n +here: good, poor"),
+        ({"versus": ("judge", "por")}, r"no judge 'por'\. Did you mean 'poor'\?\n +choose from: good, poor"),
         (
             {"versus": ("metric", "m")},
-            "judgments are paired by judge, variant, temperature, source, if cells are told apart by it; got 'metric'",
+            "judgments are paired by judge, variant, temperature, source, if it is one of the keys in --by; got 'metric'",
         ),
-        ({"versus": ("judge", "poor"), "by": ("metric",)}, "if cells are told apart by it; got 'judge'"),
-        ({"versus": ("source", "made")}, "if cells are told apart by it; got 'source'"),
+        ({"versus": ("judge", "poor"), "by": ("metric",)}, "if it is one of the keys in --by; got 'judge'"),
+        ({"versus": ("source", "made")}, "if it is one of the keys in --by; got 'source'"),
     ],
     ids=["name", "key", "pooled", "one source"],
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.analyse import held_against
+from harness.analyse import retest_outcomes
 from harness.api import Quiet
 from harness.boards.card import read_card
 from harness.boards.submit import SubmitterStatement, submit
@@ -54,12 +54,12 @@ def test_every_language_is_drawn_from_however_small_it_is() -> None:
 
 def test_outcomes_are_compared_by_metric_and_a_failure_is_an_outcome() -> None:
     given = [{"a": 1, "b": "off_scale"}, {"a": 0}]
-    found = held_against(given, [{"a": 1, "b": "off_scale"}, {"a": 2}], [{"b": "off_scale", "a": 1}, {"a": 2}])
+    found = retest_outcomes(given, [{"a": 1, "b": "off_scale"}, {"a": 2}], [{"b": "off_scale", "a": 1}, {"a": 2}])
     assert (found.n, found.alone, round(found.apart, 3), found.apart_fresh) == (2, 1, 0.333, 0)
 
 
 def test_a_score_and_the_name_of_a_failure_are_never_equal() -> None:
-    assert held_against([{"a": 0}], [{"a": "0"}], [{"a": "0"}]).alone == 1
+    assert retest_outcomes([{"a": 0}], [{"a": "0"}], [{"a": "0"}]).alone == 1
 
 
 def test_a_reply_stands_alone_if_the_fresh_ones_agree_with_each_other_only() -> None:
@@ -107,7 +107,7 @@ def test_a_submission_may_be_named_by_its_path(submitted: Any, own_board: Any) -
 
 def test_a_submission_that_is_not_there_is_named_with_those_that_are(submitted: Any, own_board: Any) -> None:
     submitted("baseline/length")
-    with pytest.raises(UsageError, match=r"no submission 'nobody' on the board 'held'.\n .*here: baseline-length"):
+    with pytest.raises(UsageError, match=r"no submission 'nobody' on the board 'held'.\n .*choose from: baseline-length"):
         verify("held", "nobody", Quiet(), Settings(), content=[own_board.content])
 
 

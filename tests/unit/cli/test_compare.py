@@ -87,7 +87,7 @@ def test_flags_reach_the_comparison(cli: Cli, folder: Path, flags: tuple[str, ..
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (("--annotators", "two"), "'two' is no number of annotators"),
+        (("--annotators", "two"), "'two' is not a number of annotators"),
         (("--annotators", "4"), "no item has exactly 4 annotators"),
         (("--where", "system"), "'system' must be a name, '=' and a value, such as --where language=ja,cs"),
         (("--where", "system="), "'system=' must be a name"),

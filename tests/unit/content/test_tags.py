@@ -74,7 +74,7 @@ def test_a_near_language_is_suggested_and_never_taken() -> None:
 
 
 def test_a_far_language_is_not_suggested() -> None:
-    assert complaint("ko") == f"no language pack for 'ko' (Korean).\n         here: {', '.join(PACKS)}"
+    assert complaint("ko") == f"no language pack for 'ko' (Korean).\n         choose from: {', '.join(PACKS)}"
 
 
 @pytest.mark.parametrize("texts", [("jp",), ("xx",), ("pt",), ("",), ("ja", " "), ()], ids=",".join)

@@ -192,7 +192,10 @@ BAD_LABELS: dict[str, tuple[dict[str, Any] | str, str]] = {
     "score true": (LABEL | {"annotator_id": "y", "score": True}, "got `bool`"),
     "off the scale": (LABEL | {"annotator_id": "y", "score": 3}, "score 3 is outside the scale of 'task_quality' (0, 1, 2)"),
     "score as text": (LABEL | {"annotator_id": "y", "score": "2"}, "score '2' is outside the scale"),
-    "unknown metric": (LABEL | {"metric": "charm"}, "metric 'charm' has no scale; add [metrics.charm] to data.toml or a rubric (known: "),
+    "unknown metric": (
+        LABEL | {"metric": "charm"},
+        "metric 'charm' has no scale; add [metrics.charm] to data.toml or a rubric. Choose from: ",
+    ),
     "unknown item": (LABEL | {"item_id": "z"}, "a label of item 'z', which is not among the items"),
     "unknown source": (LABEL | {"annotator_id": "y", "source": "guessed"}, "Invalid enum value 'guessed'"),
     "twice": (LABEL | {"score": 1}, "annotator 'x' has already scored 'task_quality' of 'a' in line 1"),

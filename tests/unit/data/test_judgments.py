@@ -214,7 +214,10 @@ def test_a_second_row_is_refused_with_the_first_and_what_to_do(path: Path, again
     ("change", "words"),
     [
         ({"item_id": "z"}, "a judgment of item 'z', which is not among the items"),
-        ({"metric": "charm"}, "metric 'charm' has no scale; add [metrics.charm] to data.toml or a rubric (known: tone, choice, length)"),
+        (
+            {"metric": "charm"},
+            "metric 'charm' has no scale; add [metrics.charm] to data.toml or a rubric. Choose from: tone, choice, length",
+        ),
         ({"failure": "bored"}, "not a judgment (Invalid enum value 'bored'"),
         ({"judge": None}, "not a judgment (Expected `str`, got `null`"),
         ({"temperature": "hot"}, "not a judgment (Expected `float | null`, got `str`"),

@@ -62,7 +62,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "unknown item": ({"item_id": "z"}, "a label of item 'z', which is not among the items"),
     "unknown metric": (
         {"metric": "charm"},
-        "metric 'charm' has no scale; add [metrics.charm] to data.toml or a rubric (known: tone, choice",
+        "metric 'charm' has no scale; add [metrics.charm] to data.toml or a rubric. Choose from: tone, choice",
     ),
     "off the scale": ({"score": 3}, "score 3 is outside the scale of 'tone' (0, 1, 2)"),
     "half a class": ({"score": 0.5}, "score 0.5 is outside the scale of 'tone' (0, 1, 2)"),

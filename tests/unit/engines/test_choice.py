@@ -15,7 +15,7 @@ RUN = ("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/random")
 
 
 def test_an_engine_that_is_not_here_is_refused_with_those_that_are() -> None:
-    with pytest.raises(UsageError, match="the engine 'cloud' is not part of this version; it has: local, batch, ray"):
+    with pytest.raises(UsageError, match="the engine 'cloud' is not part of this version; choose from: local, batch, ray"):
         check_engine(Settings(engine="cloud"))
 
 

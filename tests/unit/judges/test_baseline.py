@@ -216,7 +216,7 @@ def test_identity_holds_what_may_change_an_answer_and_nothing_else(make_item: Ma
 
 def test_an_unknown_baseline_is_refused_with_those_there_are(make_data: MakeData) -> None:
     with pytest.raises(
-        UsageError, match=r"no baseline 'majorty'. Did you mean 'majority'\?\n +here: constant-best, majority, random, length"
+        UsageError, match=r"no baseline 'majorty'. Did you mean 'majority'\?\n +choose from: constant-best, majority, random, length"
     ):
         open_judge("majorty", JudgeOptions(training=make_data([], {})))
 

@@ -104,7 +104,7 @@ def test_metrics_languages_and_tasks_can_be_picked(data: Dataset, library: Libra
     [
         ("a.doc", Selection(), "unknown format; pass --format"),
         ("a.csv", Selection(languages=("cs",)), "no item for 'cs'"),
-        ("a.csv", Selection(tasks=("chatt",)), "no item has the task 'chatt'. Did you mean 'chat'\\? Here: chat"),
+        ("a.csv", Selection(tasks=("chatt",)), "no item has the task 'chatt'. Did you mean 'chat'\\?\n +choose from: chat"),
         ("a.csv", Selection(metrics=("tome",)), "no metric 'tome' has a scale here. Did you mean 'tone'\\?"),
         ("a.csv", Selection(metrics=("task_quality",)), "there are no labels of these"),
         ("a.xlsx", Selection(), r"name them with --fields \(its texts: note, output\)"),

@@ -125,7 +125,7 @@ def test_what_the_mapping_does_is_done_and_noted(written: Written, into: Any) ->
 @pytest.mark.parametrize("what", [{"flip": ("tnoe",)}, {"rename": {"tnoe": "tone"}}, {"categories": {"tnoe": {"Good": 2}}}], ids=str)
 def test_a_name_that_does_not_occur_is_a_slip_and_nothing_is_written(written: Written, into: Any, what: dict[str, Any]) -> None:
     what = what | {"metrics": {"tone": Scale(kind="ordinal", classes=(0, 1, 2)), "tnoe": WARMTH}} if "flip" in what else what
-    with pytest.raises(UsageError, match=r"tnoe: .*a\.csv has no label of this metric \(it has: tone\)"):
+    with pytest.raises(UsageError, match=r"tnoe: .*a\.csv has no label of this metric\. Did you mean 'tone'\?\n +choose from: tone"):
         into(written("a.csv", LONG + "1,x,tone,2\n"), what)
     assert not into.folder.exists()
 

@@ -229,7 +229,7 @@ def test_of_several_sheets_the_first_filled_one_is_read_and_said(workbook: Calla
     table = read_source(str(path))
     assert table.notes == ["the sheet 'Scores' was read; choose another with --sheet (More)"]
     assert cells(read_source(str(path), worksheet="More")) == [{"item_id": "b"}]
-    with pytest.raises(UsageError, match="has no such sheet; it has: Empty, Scores, More"):
+    with pytest.raises(UsageError, match="has no such sheet; choose from: Empty, Scores, More"):
         read_source(str(path), worksheet="Other")
     assert "the sheet 'Empty' is empty" in complaint(path, worksheet="Empty")
 
@@ -350,7 +350,7 @@ def test_an_empty_parquet_file_is_refused(tmp_path: Path) -> None:
 
 def test_the_kind_can_be_forced(written: Written) -> None:
     path = written("labels.dump", CSV)
-    with pytest.raises(UsageError, match="unknown kind of file; pass --from with one of csv, tsv"):
+    with pytest.raises(UsageError, match="unknown kind of file; pass --from; choose from: csv, tsv"):
         read_source(str(path))
     assert cells(read_source(str(path), kind="csv")) == ROWS
     assert "xlsx" in KINDS and "not a readable Excel workbook" in complaint(path, kind="xlsx")

@@ -62,8 +62,8 @@ def test_the_text_form_reads_back(name: str, segmenter: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("shufle-words", r"no perturbation 'shufle-words'\. Did you mean 'shuffle-words'\?\n +here: drop-words, inject, "),
-        ("", r"no perturbation ''\.\n +here: "),
+        ("shufle-words", r"no perturbation 'shufle-words'\. Did you mean 'shuffle-words'\?\n +choose from: drop-words, inject, "),
+        ("", r"no perturbation ''\.\n +choose from: "),
         ("shuffle-words:", r"'' is not a dose of 'shuffle-words'; doses are numbers from 0\.05 to 1$"),
         ("shuffle-words:0.1,", r"'' is not a dose of 'shuffle-words'"),
         ("shuffle-words:much", r"'much' is not a dose of 'shuffle-words'"),
@@ -76,7 +76,7 @@ def test_the_text_form_reads_back(name: str, segmenter: str) -> None:
         ("truncate:1", r"1\.0 is not a dose of 'truncate'; doses are numbers from 0\.05 to 0\.95$"),
         ("inject:0.1", r"perturbation 'inject' has no dose; write 'inject' alone"),
         ("inject:", r"'' is not a dose of 'inject', which has none; write 'inject' alone"),
-        ("typos@whitespaces", r"no segmenter 'whitespaces'\. Did you mean 'whitespace'\?\n +here: icu, whitespace"),
+        ("typos@whitespaces", r"no segmenter 'whitespaces'\. Did you mean 'whitespace'\?\n +choose from: icu, whitespace"),
         ("typos@", r"no segmenter ''"),
         ("inject@icu", r"perturbation 'inject' does not work on words, so it has no segmenter; write 'inject' instead of 'inject@icu'"),
     ],

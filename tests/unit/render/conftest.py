@@ -97,6 +97,7 @@ VERDICT: dict[str, Any] = {
     "more_than_k": False,
     "n": 40,
     "groups": 24,
+    "n_labelled": 40,
     "agreement": 0.4,
     "people": 0.6,
     "gap": -0.2,

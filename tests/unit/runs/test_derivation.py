@@ -40,7 +40,7 @@ def item(make_item: Callable[..., Item]) -> Item:
 
 def test_a_reply_becomes_a_judgment_in_the_items_own_frame(item: Item) -> None:
     [found] = derived([(query(item, repeat=3), "p")], {"p": Reply('{"justification": "良い。", "score": 2}', "one-2024")})
-    expected = Judgment("a", "ja", "summarize", "m", "openai/one", "single", 0.3, 3, 2, None, "2", "良い。", "p", told_language="und")
+    expected = Judgment("a", "ja", "summarize", "m", "openai/one", "single", 0.3, 3, 2, None, "2", "良い。", "p", detected_language="und")
     assert found == expected
 
 
@@ -123,7 +123,7 @@ def test_a_look_at_a_reply_counts_what_cannot_be_read_and_moves_no_judgment(item
     reason = "The text keeps to what was asked, and leaves nothing out."
     both, reply = query(item, "m", "n", joint=True), Reply(json.dumps({"m": {"justification": reason, "score": 1}, "n": 3}), "")
     assert count_failures(both, reply, SCALES, WORDS) == 1
-    assert [found.told_language for found in derived([(both, "p")], {"p": reply})] == ["en", None]
+    assert [found.detected_language for found in derived([(both, "p")], {"p": reply})] == ["en", None]
 
 
 def test_only_the_metrics_of_the_ask_are_read(item: Item) -> None:
@@ -143,4 +143,4 @@ def test_only_the_metrics_of_the_ask_are_read(item: Item) -> None:
 def test_a_judgment_says_in_which_language_its_reason_is(item: Item, justification: str | None, told: str | None) -> None:
     said = {"score": 1} if justification is None else {"justification": justification, "score": 1}
     [found] = derived([(query(item), "p")], {"p": Reply(json.dumps(said), "")})
-    assert found.told_language == told and found.asked_language == "en"
+    assert found.detected_language == told and found.asked_language == "en"

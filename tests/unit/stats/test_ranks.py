@@ -190,7 +190,7 @@ def test_intervals_hold_the_true_ranks_and_equal_judges_share_a_letter(field: Fi
 def table() -> str:
     lines = [
         "| simulated judges | interval holds the true rank (least of the judges) | percentiles of ranks "
-        "| equal judges told apart | mean width |"
+        "| equal judges said to differ | mean width |"
     ]
     lines.append("| --- | --- | --- | --- | --- |")
     for field in FIELDS:

@@ -15,5 +15,5 @@ def test_weights_follow_the_values_of_the_scale() -> None:
 
 
 def test_unknown_weights() -> None:
-    with pytest.raises(ScaleError, match="identity, linear and quadratic"):
+    with pytest.raises(ScaleError, match="choose from: identity, linear, quadratic"):
         agreement_weights(3, "cubic")  # type: ignore[arg-type]

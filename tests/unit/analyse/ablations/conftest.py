@@ -37,7 +37,7 @@ def said() -> Callable[..., Judgment]:
             "call_id": "c",
         }
         words = other.get("justification")
-        return Judgment(**(own | {"told_language": detect_language(words) if words else None} | other))
+        return Judgment(**(own | {"detected_language": detect_language(words) if words else None} | other))
 
     return make
 

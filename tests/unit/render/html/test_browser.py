@@ -9,7 +9,7 @@ import pytest
 
 from harness.analyse import CompareOptions, Outcomes, outcomes
 from harness.data.columns import CodedColumn
-from harness.render.html.browser import Browsed, chosen, items_json
+from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.runs import Evidence, JudgeWords
 from tests.unit.analyse.test_outcomes import judged, recorded
 
@@ -23,7 +23,7 @@ def some() -> Outcomes:
 
 
 def shown(found: Outcomes, **other: Any) -> dict[str, Any]:
-    return items_json([Browsed("r", found, np.arange(len(found)), **other)])
+    return items_json([BrowserSource("r", found, np.arange(len(found)), **other)])
 
 
 def column(rows: dict[str, Any], name: str, many: int) -> list[Any]:
@@ -58,7 +58,7 @@ def test_evidence_goes_with_its_judgment() -> None:
 
 def test_two_sources_on_the_same_data_share_items_and_labels() -> None:
     one, other = some(), some()
-    data = items_json([Browsed(name, each, np.arange(4)) for name, each in (("one", one), ("other", other))])
+    data = items_json([BrowserSource(name, each, np.arange(4)) for name, each in (("one", one), ("other", other))])
     assert data["items"]["id"] == ["a", "b", "c"] and len(data["labels"]["item"]) == 9 and len(data["rows"]["item"]) == 8
     assert sorted(column(data["rows"], "source", 8)) == ["one"] * 4 + ["other"] * 4
 
@@ -77,13 +77,13 @@ def test_what_does_not_fit_is_left_out_by_whole_items_and_counted(most: int) -> 
     assert len(kept) <= most
     items = found.units.item
     assert all((items[kept] == item).sum() in (0, (items == item).sum()) for item in range(3))
-    assert items_json([Browsed("r", found, kept)])["left"] == 4 - len(kept)
+    assert items_json([BrowserSource("r", found, kept)])["left"] == 4 - len(kept)
     assert kept.tolist() == chosen([some()], most)[0].tolist(), "the same ones each time"
 
 
 def test_what_no_task_calls_a_text_is_about_the_item() -> None:
     source = recorded({"a": [1, 1]}, [judged("a", 1)])
     source.data.items[0].fields.update({"output": "Text.", "note": "About it.", "empty": " ", "number": 3})
-    data = items_json([Browsed("r", outcomes(source, CompareOptions()), np.arange(1))], frozenset({"output"}))
+    data = items_json([BrowserSource("r", outcomes(source, CompareOptions()), np.arange(1))], frozenset({"output"}))
     assert data["items"]["fields"] == ["output", "note"] and data["items"]["about"] == [0, 1]
     assert data["items"]["texts"] == [[[0, "Text."], [1, "About it."]]]

@@ -1,4 +1,4 @@
-"""What can be said of a run whose labels are sealed: how many answers could be read, and why the others could not."""
+"""The report of a run with sealed labels: how many answers could be read, and why the others could not."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from harness.data.judgments import Judgments
 _KEY = ("judge", "variant", "temperature", "top_p")
 
 
-class Covered(msgspec.Struct, frozen=True):
-    """One judge in one language under one condition: judgments `asked`, `read` those with a score, `failures` by name the others."""
+class RunCoverage(msgspec.Struct, frozen=True):
+    """One judge in one language under one condition: the judgments `asked`, those with a score (`read`), and the `failures` by name."""
 
     language: str
     judge: str
@@ -31,8 +31,8 @@ class Covered(msgspec.Struct, frozen=True):
         return self.read / self.asked
 
 
-def covered(judgments: Judgments, data: Dataset) -> tuple[Covered, ...]:
-    """Coverage by language, judge and condition, in that order, of texts as they are."""
+def run_coverage(judgments: Judgments, data: Dataset) -> tuple[RunCoverage, ...]:
+    """Coverage by language, judge and condition, in that order; judgments of perturbed texts are left out."""
     found: dict[tuple[Any, ...], Counter[str]] = {}
     clean = judgments.clean
     columns = [getattr(clean, name) for name in _KEY]
@@ -40,6 +40,6 @@ def covered(judgments: Judgments, data: Dataset) -> tuple[Covered, ...]:
         counts = found.setdefault((data.by_id[item].language, *key), Counter())
         counts[str(failure) if failure is not None else ""] += 1
     return tuple(
-        Covered(language, judge, variant, temperature, counts.total(), counts.pop("", 0), dict(sorted(counts.items())), top_p)
+        RunCoverage(language, judge, variant, temperature, counts.total(), counts.pop("", 0), dict(sorted(counts.items())), top_p)
         for (language, judge, variant, temperature, top_p), counts in sorted(found.items(), key=lambda pair: tuple(map(str, pair[0])))
     )
