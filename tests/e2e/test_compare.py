@@ -215,7 +215,7 @@ def test_a_byte_order_mark_is_no_fault(cli: Cli, folder: Folder) -> None:
     ("flags", "words"),
     [
         (("--annotators", "x"), "write 3 for exactly three"),
-        (("--annotators", "7"), "the most that one has is 3"),
+        (("--annotators", "7"), "the largest number is 3"),
         (("--judge", "two"), "no judge 'two'"),
         (("--where", "language=jp"), "no language 'jp'"),
         (("--where", "language"), "must be a name, '=' and a value"),

@@ -101,7 +101,7 @@ def test_every_refusal_is_in_words_ends_with_3_and_leaves_everything_as_it_was(
     refused(cli(*check, owner.file), 3, "damaged, or changed since it was sealed")
     path.unlink()
     refused(cli(*check, owner.file), 3, "no labels.age in this folder")
-    refused(cli("board", "check", "--key", owner.file), 2, "are of one board; name it")
+    refused(cli("board", "check", "--key", owner.file), 2, "belong to one board; name the board")
 
 
 @pytest.mark.needs("pyrage")
