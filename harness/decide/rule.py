@@ -12,7 +12,7 @@ VerdictName = Literal["use", "use corrected", "do not use", "too few labels", "n
 Controls = Literal["passes", "fails", "not shown"]
 
 
-class TestedCell(msgspec.Struct, frozen=True):
+class DecisionInputs(msgspec.Struct, frozen=True):
     """What the decision table looks at.
 
     Attributes:
@@ -58,11 +58,11 @@ CORRECTED_WORSE = Decision("use corrected", "as it is: shown worse")
 CORRECTED = Decision("use corrected", "as it is: not shown")
 
 
-def decide(cell: TestedCell, options: DecisionOptions) -> Decision:
+def decide(cell: DecisionInputs, options: DecisionOptions) -> Decision:
     """What a judge may be used for in one cell.
 
     >>> from harness.decide.options import DecisionOptions
-    >>> tested = TestedCell("native", 200, 200, False, 0.99, 1.0, 0.01, 1.0, 1.0, "random", 1.3)
+    >>> tested = DecisionInputs("native", 200, 200, False, 0.99, 1.0, 0.01, 1.0, 1.0, "random", 1.3)
     >>> decide(tested, DecisionOptions())
     Decision(verdict='use', reason='')
     """
@@ -85,12 +85,12 @@ def decide(cell: TestedCell, options: DecisionOptions) -> Decision:
     return BASE_WORSE if base_worse else NEITHER
 
 
-def has_enough(cell: TestedCell, options: DecisionOptions) -> bool:
+def has_enough(cell: DecisionInputs, options: DecisionOptions) -> bool:
     """Whether a cell has enough items and texts for its tests to mean anything; only such cells are members of a family."""
     return cell.n >= options.items and cell.groups >= options.groups
 
 
-def passes_controls(q_better: float, cell: TestedCell, options: DecisionOptions) -> Controls:
+def passes_controls(q_better: float, cell: DecisionInputs, options: DecisionOptions) -> Controls:
     """What constructed labels can say: whether a judge passes the controls, which is necessary and not sufficient.
 
     Args:

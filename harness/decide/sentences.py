@@ -9,7 +9,7 @@ from harness.content.tags import english_name
 from harness.decide.cell_tests import CellTests
 from harness.decide.more_labels import MORE_THAN
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import BASE_WORSE, FAILS, ONE_CLASS, WORSE, Controls, Decision, TestedCell, has_enough
+from harness.decide.rule import BASE_WORSE, FAILS, ONE_CLASS, WORSE, Controls, Decision, DecisionInputs, has_enough
 
 
 def apart(value: float, unit: str) -> str:
@@ -105,7 +105,7 @@ def _controls_sentence(one: CellTests, controls: Controls, missing: Sequence[str
             return f"Not shown to pass the controls, {place}: {'; '.join(missing)}."
 
 
-def reasons(one: CellTests, decision: Decision, controls: Controls | None, tested: TestedCell, options: DecisionOptions) -> tuple[str, ...]:
+def reasons(one: CellTests, decision: Decision, controls: Controls | None, tested: DecisionInputs, options: DecisionOptions) -> tuple[str, ...]:
     """The tests that a judge did not pass, each as a clause; empty for a judge that passes all."""
     if controls is not None:
         return _controls_reasons(one, controls, tested, options)
@@ -131,7 +131,7 @@ def _constant(one: CellTests) -> str:
     )
 
 
-def _controls_reasons(one: CellTests, controls: Controls, tested: TestedCell, options: DecisionOptions) -> tuple[str, ...]:
+def _controls_reasons(one: CellTests, controls: Controls, tested: DecisionInputs, options: DecisionOptions) -> tuple[str, ...]:
     if controls == "passes":
         return ()
     if controls == "fails":
@@ -178,7 +178,7 @@ _SHOWN = {ONE_CLASS: "constant", FAILS: "failures", WORSE: "worse", BASE_WORSE: 
 
 
 def obstacles(
-    one: CellTests, decision: Decision, controls: Controls | None, tested: TestedCell, options: DecisionOptions
+    one: CellTests, decision: Decision, controls: Controls | None, tested: DecisionInputs, options: DecisionOptions
 ) -> tuple[str, ...]:
     """What stands against `use`, as short names: what is shown against the judge, else the tests that it does not pass."""
     if decision.verdict == "use" or controls == "passes":

@@ -14,7 +14,7 @@ from harness.analyse.cells import number, sort_key
 from harness.decide.cell_tests import CellTests, cell_tests
 from harness.decide.more_labels import MORE_THAN, labels_needed
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import Controls, Decision, TestedCell, VerdictName, decide, has_enough, passes_controls
+from harness.decide.rule import Controls, Decision, DecisionInputs, VerdictName, decide, has_enough, passes_controls
 from harness.decide.sentences import not_for, obstacles, reasons, sentence
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.arrays import Floats
@@ -42,6 +42,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         p_gap, p_base: one-sided p of "no more than the margin worse than people", and of "better than the baseline".
         q_use, q_worse, q_base_worse: p after correction over the family; `family` is its number of cells.
         right, base_diff: share of right answers of the judge, and the same minus that of the majority baseline.
+        base_bound: the lower bound of `base_diff` at the level of `family_bound`.
         coverage: share of readable answers.
         gain: effective labels per label if many further texts are judged.
         leniency: judge minus mean label in points.
@@ -51,6 +52,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
             everything) or `failures`; not shown are `people`, `baseline`, `coverage`, or `cells` (each alone, but not among so many
             cells); `labels` are too few.
         reasons: the same as clauses of the sentence.
+        margin: how much less a judge may agree with people than they with each other.
         settings: all thresholds.
     """
 
@@ -77,6 +79,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     family: int
     right: float | None
     base_diff: float | None
+    base_bound: float | None
     coverage: float | None
     gain: float | None
     leniency: float | None
@@ -84,6 +87,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     not_for: tuple[str, ...]
     obstacles: tuple[str, ...]
     reasons: tuple[str, ...]
+    margin: float
     settings: str
 
     @property
@@ -164,10 +168,10 @@ def _corrected(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats, flo
     return q, np.where(shown, options.alpha / (m - np.minimum(rank, m - 1)), following), following
 
 
-def _tested(one: CellTests, corrected: _Corrected | None = None) -> TestedCell:
+def _tested(one: CellTests, corrected: _Corrected | None = None) -> DecisionInputs:
     q = corrected or _Corrected(1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
     q_use, q_worse, q_base_worse = (1.0 if math.isnan(value) else value for value in (q.q_use, q.q_worse, q.q_base_worse))
-    return TestedCell(
+    return DecisionInputs(
         one.labels, one.n, one.groups, one.one_class, one.coverage, one.coverage_upper, q_use, q_worse, q_base_worse, one.sampling, one.gain
     )
 
@@ -204,6 +208,7 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         family=family,
         right=number(one.right),
         base_diff=number(one.baseline.mean),
+        base_bound=number(one.baseline.lower_bound(corrected.level)),
         coverage=number(one.coverage),
         gain=number(one.gain) if math.isfinite(one.gain) else None,
         leniency=number(one.leniency),
@@ -211,6 +216,7 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         not_for=not_for(one, decision),
         obstacles=obstacles(one, decision, controls, tested, options),
         reasons=missing,
+        margin=options.margin,
         settings=str(options),
     )
 

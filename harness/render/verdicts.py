@@ -24,12 +24,18 @@ def verdict_tables(verdicts: Sequence[Verdict], *, wide: bool = True) -> Iterato
     characters.
     """
     tables = (TableName.VERDICTS, TableName.VERDICTS_WIDE) if wide else (TableName.VERDICTS,)
+    sides = sides_of_verdicts(verdicts)
+    for own in sides:
+        rows = list(_rows(own))
+        yield side_text(own[0]) if len(sides) > 1 else "", tabulate(rows, columns_in(*tables), ("language", "metric"), tables=tables)
+
+
+def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
+    """Verdicts by source, judge and condition; judges first, baselines last."""
     sides: dict[tuple[Any, ...], list[Verdict]] = {}
     for verdict in sorted(verdicts, key=lambda verdict: traits_of(str(verdict["judge"])).is_baseline):
         sides.setdefault(tuple(verdict.key.get(name) for name in _SIDE), []).append(verdict)
-    for own in sides.values():
-        rows = list(_rows(own))
-        yield side_text(own[0]) if len(sides) > 1 else "", tabulate(rows, columns_in(*tables), ("language", "metric"), tables=tables)
+    return list(sides.values())
 
 
 def _rows(verdicts: Sequence[Verdict]) -> Iterator[Row]:

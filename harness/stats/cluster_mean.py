@@ -36,6 +36,17 @@ class ClusterMean(NamedTuple):
         """One-sided p, in [0, 1], of the hypothesis that the mean is `value` or more; edges as `p_above`."""
         return self._p(value - self.mean)
 
+    def lower_bound(self, alpha: float) -> float:
+        """The `value` at which `p_above` is `alpha`; the mean itself where all groups say the same, NaN with fewer than two groups.
+
+        >>> found = cluster_mean([1, 1, 0, 0, 1, 0])
+        >>> round(found.p_above(found.lower_bound(0.05)), 4)
+        0.05
+        """
+        from scipy.special import stdtrit
+
+        return self.mean - float(stdtrit(self.groups - 1, 1 - alpha)) * self.error if self.groups > 1 else math.nan
+
     def _p(self, apart: float) -> float:
         from scipy.special import stdtr
 

@@ -13,7 +13,7 @@ from harness import api
 from harness.analyse import Annotators, CompareOptions, lay_out
 from harness.decide import DecisionOptions
 from harness.decide.cell_tests import cell_tests
-from harness.decide.rule import TestedCell, decide
+from harness.decide.rule import DecisionInputs, decide
 from harness.decide.verdicts import verdicts_laid_out
 from harness.stats import aggregate_counts, benjamini_hochberg, benjamini_yekutieli, commonest, count_long, hits, holm
 from harness.stats.arrays import Floats
@@ -122,7 +122,7 @@ def check_multiplicity(case: Case, _: Path) -> None:
 
 
 def check_table(case: Case, _: Path) -> None:
-    found = [decide(TestedCell(**row), DecisionOptions())._asdict() for row in case["inputs"]]
+    found = [decide(DecisionInputs(**row), DecisionOptions())._asdict() for row in case["inputs"]]
     assert_equal(found, case["expected"], case["tolerance"])
 
 

@@ -40,6 +40,7 @@ from harness.render.html.cells import (
     side_of,
     sides_of,
 )
+from harness.render.html.first_screen import first_screen
 from harness.render.html.marks import Mark, legend_mark, track
 from harness.render.html.report import SCRIPTS, text_fields
 from harness.render.html.shell import shell
@@ -101,6 +102,7 @@ def comparison_page(
         warnings=comparison.notes,
         versus=" = ".join(options.versus) if options.versus else "",
         answers=answers,
+        first=first_screen(comparison.verdicts),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, cells)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
@@ -136,7 +138,7 @@ def _judged_cells(
 
 def _sections(answers: bool, side_by_side: bool, squares: bool, shares: bool) -> Iterator[tuple[str, str]]:
     if answers:
-        yield "answer", "The answer"
+        yield "answer", "Language by language"
     if side_by_side:
         yield "sides", "Side by side"
     if squares:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -53,6 +54,32 @@ def legend_mark(kind: Literal["judge", "people", "base"]) -> Markup:
 
 def _at(value: float) -> str:
     return f"{_INSET + (100 - 2 * _INSET) * min(max(value, 0.0), 1.0):.2f}%"
+
+
+def axis_reach(values: Sequence[float]) -> float:
+    """How far an axis of differences reaches to both sides of 0: to the largest of them, in tenths, from 0.2 to 1."""
+    return min(1.0, max(0.2, math.ceil(10 * max((abs(value) for value in values), default=0.0) + 0.5) / 10))
+
+
+def gap_track(value: float, bound: float | None, margin: float | None, reach: float, style: str, words: str) -> Markup:
+    """A difference on a line from -reach to reach: a dot, a line to its lower bound, and a band from -margin to 0.
+
+    The dot is full where `style` is `good` (blue) or `bad` (orange), and hollow where nothing is shown; `words` say the same.
+    """
+    at = [_at((each + reach) / (2 * reach)) for each in (-reach, reach, 0.0, value)]
+    parts = []
+    if margin is not None:
+        left, right = (_INSET + (100 - 2 * _INSET) * (max(each, -reach) + reach) / (2 * reach) for each in (-margin, 0.0))
+        band = '<rect class="margin" x="{:.2f}%" width="{:.2f}%" y="0" height="100%"/>'
+        parts.append(Markup(band).format(left, right - left))
+    parts.append(Markup('<line class="rule" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(at[0], at[1]))
+    parts.append(Markup('<line class="zero" x1="{0}" x2="{0}" y1="0" y2="100%"/>').format(at[2]))
+    if bound is not None:
+        start = _at((bound + reach) / (2 * reach))
+        parts.append(Markup('<line class="gap {} reach" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(style, start, at[3]))
+    dot = Markup('<circle class="gap {}" r="5.5"/>').format(style)
+    parts.append(Markup('<svg x="{}" y="50%" overflow="visible">{}</svg>').format(at[3], dot))
+    return Markup('<svg class="track" role="img"><title>{}</title>{}</svg>').format(visible(words), Markup("").join(parts))
 
 
 def bar(shares: Mapping[str, float], classes: Sequence[str], what: str) -> Markup:

@@ -14,6 +14,7 @@ from harness.render.html.answer import answer_legend, answers_of_report
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cells import grids, has_people, shares_by_side
 from harness.render.html.command import command_notes, command_of
+from harness.render.html.first_screen import first_screen
 from harness.render.html.marks import legend_mark
 from harness.render.html.shell import shell
 from harness.render.html.spending import cost_sentence, cost_table, failure_table, read_record
@@ -49,6 +50,7 @@ def report_page(result: RunResult, report: Report) -> str:
         sections=list(_sections(bool(squares), bool(shares), bool(ablations))),
         warnings=notes(report),
         answers=answers,
+        first=first_screen(report.verdicts),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, report.by_metric)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
@@ -78,7 +80,7 @@ def text_fields(library: Library) -> frozenset[str]:
 
 
 def _sections(squares: bool, shares: bool, ablations: bool) -> Iterator[tuple[str, str]]:
-    yield "answer", "The answer"
+    yield "answer", "Language by language"
     if squares:
         yield "grid", "Language × metric"
     if shares:

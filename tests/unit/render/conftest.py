@@ -111,6 +111,7 @@ VERDICT: dict[str, Any] = {
     "family": 2,
     "right": 0.45,
     "base_diff": -0.05,
+    "base_bound": -0.2,
     "coverage": 0.9,
     "gain": 1.02,
     "leniency": 0.25,
@@ -118,6 +119,7 @@ VERDICT: dict[str, Any] = {
     "not_for": (),
     "obstacles": ("worse",),
     "reasons": ("it is worse",),
+    "margin": 0.1,
     "settings": "margin=0.1",
 }
 

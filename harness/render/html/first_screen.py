@@ -1,0 +1,181 @@
+"""The first screen of a page: the question, the answer in words, what to do next, and a plot of all languages and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from harness.content.tags import english_name
+from harness.decide import Verdict
+from harness.judges import traits_of
+from harness.render.html.marks import axis_reach, gap_track
+from harness.render.html.templates import spaced_name
+from harness.render.numbers import difference
+from harness.render.verdict_columns import labels_needed_text
+from harness.render.verdicts import side_text, sides_of_verdicts, style_of
+
+_GROUPS = {
+    "use": "Use it in",
+    "use corrected": "Use it with corrected means only in",
+    "do not use": "Do not use it in",
+    "passes the controls": "It passes the controls in",
+    "fails the controls": "It fails the controls in",
+}
+_MOST_STEPS = 3
+
+
+@dataclass(frozen=True)
+class PlottedVerdict:
+    """One language and metric: the figure, the number, the verdict in words, and what a click shows."""
+
+    drawn: Markup
+    number: str
+    words: str
+    style: str
+    show: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ForestPlot:
+    """Judge minus people (or minus a constant answer) by language and metric; languages from the best to the worst."""
+
+    axis: str
+    reach: str
+    metrics: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[PlottedVerdict | None, ...]], ...]
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """One thing to do: a sentence, and the judgments that a click on it shows, if any."""
+
+    text: str
+    show: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class JudgeAnswer:
+    """One judge under one condition: its name where there are several, `(style, sentence)`, what to do next, and the plot."""
+
+    name: str
+    sentences: tuple[tuple[str, str], ...]
+    steps: tuple[NextStep, ...]
+    plot: ForestPlot
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """The question that a page answers, the answers judge by judge, and the facts that they rest on."""
+
+    question: str
+    answers: tuple[JudgeAnswer, ...]
+    facts: str
+
+
+def first_screen(verdicts: Sequence[Verdict]) -> FirstScreen | None:
+    """The first screen of a page with these verdicts; None where there are none on any judge but baselines."""
+    sides = [own for own in sides_of_verdicts(verdicts) if not traits_of(str(own[0]["judge"])).is_baseline]
+    if not sides:
+        return None
+    answers = tuple(_answer(own, side_text(own[0]) if len(sides) > 1 else "") for own in sides)
+    return FirstScreen(_question(sides), answers, _facts(sides[0]))
+
+
+def _question(sides: Sequence[Sequence[Verdict]]) -> str:
+    judges = list(dict.fromkeys(str(own[0]["judge"]) for own in sides))
+    who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
+    return f"Can {who} pass the controls?" if sides[0][0].controls else f"Can {who} score like native speakers?"
+
+
+def _facts(verdicts: Sequence[Verdict]) -> str:
+    kind = "constructed labels" if verdicts[0].controls else "native speakers' labels"
+    languages = len({verdict["language"] for verdict in verdicts})
+    metrics = len({verdict["metric"] for verdict in verdicts})
+    counts = sorted(verdict.n_labelled for verdict in verdicts)
+    texts = f"{counts[0]:,} to {counts[-1]:,}" if counts[0] < counts[-1] else f"{counts[0]:,}"
+    return f"{kind} · {_counted(languages, 'language')} × {_counted(metrics, 'metric')} · {texts} texts each"
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def _answer(verdicts: Sequence[Verdict], name: str) -> JudgeAnswer:
+    return JudgeAnswer(name, tuple(_sentences(verdicts)), tuple(_steps(verdicts))[:_MOST_STEPS], _plot(verdicts))
+
+
+def _sentences(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
+    for answer, words in _GROUPS.items():
+        own = [verdict for verdict in verdicts if verdict.answer == answer]
+        if own:
+            yield style_of(own[0]), f"{words} {_places(own, verdicts)}."
+    left = sum(verdict.answer not in _GROUPS for verdict in verdicts)
+    if left == len(verdicts):
+        shown = "to pass the controls" if verdicts[0].controls else "to be as good as people"
+        yield "open", f"In no language is it shown {shown}, and in none to be worse."
+    elif left:
+        yield "open", f"Elsewhere nothing is shown: {left} of {len(verdicts)} language–metric pairs."
+
+
+def _places(own: Sequence[Verdict], every: Sequence[Verdict]) -> str:
+    """`Telugu (hallucinations, task quality) and Hindi`: a language alone where all its metrics have the verdict."""
+    texts = []
+    for language in dict.fromkeys(verdict["language"] for verdict in own):
+        here = [verdict for verdict in own if verdict["language"] == language]
+        whole = len(here) == sum(verdict["language"] == language for verdict in every)
+        metrics = "" if whole else f" ({', '.join(spaced_name(verdict['metric']) for verdict in here)})"
+        texts.append(f"{english_name(language)}{metrics}")
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _steps(verdicts: Sequence[Verdict]) -> Iterator[NextStep]:
+    if verdicts[0].controls:
+        yield NextStep("compare it with native speakers' labels: harness list datasets, harness labels import")
+    needed = [verdict for verdict in verdicts if verdict.k is not None and not verdict.more_than_k and verdict.verdict == "too few labels"]
+    for verdict in sorted(needed, key=lambda verdict: verdict.k or 0)[:1]:
+        yield NextStep(f"label {labels_needed_text(verdict.flat())} more texts in {_place(verdict)}")
+    bad = sorted((verdict for verdict in verdicts if style_of(verdict) == "bad"), key=_value)
+    for verdict in bad[:2]:
+        yield NextStep(f"read its judgments of {_place(verdict)}", _show(verdict))
+
+
+def _place(verdict: Verdict) -> str:
+    return f"{english_name(verdict['language'])} ({spaced_name(verdict['metric'])})"
+
+
+def _show(verdict: Verdict) -> dict[str, Any]:
+    return {name: value for name, value in verdict.key.items() if value is not None}
+
+
+def _value(verdict: Verdict) -> float:
+    value = verdict.base_diff if verdict.controls or verdict.gap is None else verdict.gap
+    return 0.0 if value is None else value
+
+
+def _bound(verdict: Verdict) -> float | None:
+    return verdict.base_bound if verdict.controls or verdict.gap is None else verdict.family_bound
+
+
+def _plot(verdicts: Sequence[Verdict]) -> ForestPlot:
+    controls = bool(verdicts[0].controls)
+    reach = axis_reach([_value(verdict) for verdict in verdicts])
+    metrics = tuple(dict.fromkeys(str(verdict["metric"]) for verdict in verdicts))
+    by_place = {(verdict["language"], verdict["metric"]): verdict for verdict in verdicts}
+    languages = dict.fromkeys(str(verdict["language"]) for verdict in verdicts)
+    ordered = sorted(languages, key=lambda tag: -min(_value(verdict) for verdict in verdicts if verdict["language"] == tag))
+    rows = tuple(
+        (tag, tuple(_plotted(by_place[tag, metric], reach) if (tag, metric) in by_place else None for metric in metrics)) for tag in ordered
+    )
+    axis = "judge − constant" if controls else "judge − people"
+    return ForestPlot(axis, difference(reach), metrics, rows)
+
+
+def _plotted(verdict: Verdict, reach: float) -> PlottedVerdict:
+    value, bound = _value(verdict), _bound(verdict)
+    margin = None if verdict.controls else verdict.margin
+    words = f"{_place(verdict)}: {verdict.answer}, {difference(value)}"
+    style = style_of(verdict)
+    return PlottedVerdict(gap_track(value, bound, margin, reach, style, words), difference(value), verdict.answer, style, _show(verdict))

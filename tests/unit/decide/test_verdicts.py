@@ -1,0 +1,155 @@
+"""Verdicts on small worlds: families, failures, constructed labels, and how many more labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from harness.analyse import CompareOptions, Recording
+from harness.decide import DecisionOptions, Verdict, compare, verdicts
+from harness.model import Failure, Score
+from harness.tables import to_json
+
+MakeRecording = Callable[..., Recording]
+DEFAULT = DecisionOptions()
+
+
+def labels_of(rng: np.random.Generator, n: int, people: float = 0.9) -> dict[str, list[int]]:
+    """Labels of three annotators who give an item's class with probability `people`."""
+    truth = rng.integers(0, 3, n)
+    drawn = rng.integers(0, 3, (n, 3))
+    kept = rng.random((n, 3)) < people
+    return {f"i{item}": np.where(kept[item], truth[item], drawn[item]).tolist() for item in range(n)}
+
+
+def decided(make: MakeRecording, labels: Mapping[str, Sequence[int]], answers: Mapping[str, Score | Failure], **other: Any) -> Verdict:
+    [verdict] = verdicts([make(labels, answers, **other)], CompareOptions())
+    return verdict
+
+
+def majority(labels: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    return {item: max(set(row), key=row.count) for item, row in labels.items()}
+
+
+def test_a_judge_that_answers_as_people_do_may_be_used(make_recording: MakeRecording) -> None:
+    labels = labels_of(np.random.default_rng(1), 200)
+    verdict = decided(make_recording, labels, majority(labels))
+    assert (verdict.verdict, verdict.reason, verdict.k, verdict.obstacles, verdict.answer) == ("use", "", None, (), "use")
+    assert verdict.n == verdict.groups == verdict.n_labelled == 200
+    assert verdict.gap is not None and verdict.agreement is not None and verdict.people is not None
+    assert verdict.gap == pytest.approx(verdict.agreement - verdict.people) and verdict.gap > 0
+    assert verdict.family_bound is not None and verdict.family_bound > -DEFAULT.margin
+    assert verdict.sentence.startswith("Use j for m in English: its agreement with native speakers is")
+    assert "other annotators than these" in verdict.not_for
+
+
+def test_a_constant_judge_does_not_vary(make_recording: MakeRecording) -> None:
+    labels = labels_of(np.random.default_rng(2), 100)
+    verdict = decided(make_recording, labels, dict.fromkeys(labels, 1))
+    assert (verdict.verdict, verdict.reason, verdict.obstacles) == ("do not use", "one class for everything", ("constant",))
+    assert "it gives '1' to 100 of 100 texts" in verdict.sentence
+
+
+def test_a_judge_that_refuses_fails_too_often(make_recording: MakeRecording) -> None:
+    labels = labels_of(np.random.default_rng(3), 100)
+    answers = {item: Failure.REFUSED if number % 2 else score for number, (item, score) in enumerate(majority(labels).items())}
+    verdict = decided(make_recording, labels, answers)
+    assert (verdict.verdict, verdict.obstacles, verdict.coverage) == ("do not use", ("failures",), 0.5)
+    assert "no readable score for 50 of 100 texts (refused 50)" in verdict.sentence
+
+
+def test_a_judge_that_answers_the_opposite_is_worse_than_people(make_recording: MakeRecording) -> None:
+    labels = labels_of(np.random.default_rng(4), 120)
+    answers = {item: (score + 1) % 3 for item, score in majority(labels).items()}
+    verdict = decided(make_recording, labels, answers)
+    assert (verdict.verdict, verdict.obstacles, verdict.k) == ("do not use", ("worse",), None)
+
+
+@pytest.mark.parametrize(("n", "reason"), [(12, "fewer than 30 items with two annotators"), (60, "fewer than 20 independent texts")])
+def test_few_texts_are_said_with_a_number_that_would_do(make_recording: MakeRecording, n: int, reason: str) -> None:
+    labels = labels_of(np.random.default_rng(5), n)
+    places = {item: {"group": f"g{number % 5}"} for number, item in enumerate(labels)}
+    verdict = decided(make_recording, labels, majority(labels), places=places)
+    assert (verdict.verdict, verdict.reason, verdict.obstacles) == ("too few labels", reason, ("labels",))
+    assert verdict.k is not None and verdict.k >= 10 and verdict.k % 10 == 0 and f"Label about {verdict.k:,} more" in verdict.sentence
+    assert verdict.q_use is None
+
+
+def test_without_a_second_annotator_there_is_nobody_to_compare_with(make_recording: MakeRecording) -> None:
+    labels = {item: row[:1] for item, row in labels_of(np.random.default_rng(6), 60).items()}
+    verdict = decided(make_recording, labels, majority(labels))
+    assert (verdict.verdict, verdict.n, verdict.gap, verdict.people) == ("too few labels", 0, None, None)
+    assert "no text has two annotators" in verdict.sentence
+
+
+def test_a_middling_judge_needs_more_labels_and_a_poor_one_is_not_helped(make_recording: MakeRecording) -> None:
+    labels = labels_of(np.random.default_rng(7), 60, people=0.8)
+    answers = majority(labels)
+    fair = answers | {item: (score + 1) % 3 for number, (item, score) in enumerate(answers.items()) if number % 6 == 0}
+    verdict = decided(make_recording, labels, fair)
+    assert verdict.verdict == "too few labels" and verdict.k and verdict.answer == "too few labels"
+    poor = answers | {item: (score + 1) % 3 for number, (item, score) in enumerate(answers.items()) if number % 3 == 0}
+    verdict = decided(make_recording, labels, poor)
+    assert verdict.gap is not None and verdict.gap < -DEFAULT.margin
+    assert (verdict.k, verdict.answer) == (None, "do not use" if verdict.verdict == "do not use" else "not shown")
+
+
+def test_a_further_judge_changes_nobodys_verdict_unless_all_are_one_family(
+    make_recording: MakeRecording, judged: Callable[..., Any]
+) -> None:
+    labels = labels_of(np.random.default_rng(8), 90)
+    answers = [judged(item, score) for item, score in majority(labels).items()]
+    others = [judged(item, row[0], judge=f"k{number}") for number in range(30) for item, row in labels.items()]
+    alone = verdicts([make_recording(labels, answers)], CompareOptions())
+    beside = verdicts([make_recording(labels, [*answers, *others])], CompareOptions())
+    assert [one for one in beside if one["judge"] == "j"] == list(alone)
+    together = verdicts([make_recording(labels, [*answers, *others])], CompareOptions(), DecisionOptions(family="all"))
+    [own] = [one for one in together if one["judge"] == "j"]
+    assert own.family == 31 and own.q_use is not None and alone[0].q_use is not None and own.q_use > alone[0].q_use
+
+
+def test_the_bound_is_above_the_margin_exactly_where_the_gap_is_shown(make_recording: MakeRecording, judged: Callable[..., Any]) -> None:
+    rng = np.random.default_rng(9)
+    labels = labels_of(rng, 120)
+    answers = [
+        judged(item, int((score + (rng.random() < wrong)) % 3), variant=f"v{wrong}")
+        for wrong in (0.0, 0.1, 0.2, 0.3)
+        for item, score in majority(labels).items()
+    ]
+    for verdict in verdicts([make_recording(labels, answers)], CompareOptions(), DecisionOptions(family="all")):
+        assert verdict.family_bound is not None and verdict.q_use is not None and verdict.p_gap is not None and verdict.p_base is not None
+        if verdict.p_base <= verdict.p_gap:
+            assert (verdict.family_bound > -verdict.margin) == (verdict.q_use <= 0.05)
+
+
+def test_repeats_are_one_text(make_recording: MakeRecording, judged: Callable[..., Any]) -> None:
+    labels = labels_of(np.random.default_rng(10), 40)
+    once = verdicts([make_recording(labels, [judged(item, score) for item, score in majority(labels).items()])], CompareOptions())
+    twice = [judged(item, score, repeat=repeat) for item, score in majority(labels).items() for repeat in (0, 1)]
+    assert verdicts([make_recording(labels, twice)], CompareOptions()) == once
+
+
+def test_distance_agreement_forgives_near_misses(make_recording: MakeRecording) -> None:
+    labels = labels_of(np.random.default_rng(11), 80)
+    near = {item: min(2, score + 1) if score == 0 else score for item, score in majority(labels).items()}
+    recording = make_recording(labels, near)
+    [exact], [distance] = (verdicts([recording], CompareOptions(), DecisionOptions(agreement=kind)) for kind in ("exact", "distance"))
+    assert exact.gap is not None and distance.gap is not None and distance.gap > exact.gap
+
+
+def test_a_comparison_has_its_verdicts_in_json_and_signature(make_recording: MakeRecording) -> None:
+    labels = labels_of(np.random.default_rng(12), 50)
+    made = compare([make_recording(labels, majority(labels))], CompareOptions(), DecisionOptions(margin=0.07))
+    [verdict] = json.loads(to_json(made.as_json()))["verdicts"]
+    assert verdict["language"] == "en" and verdict["metric"] == "m" and verdict["margin"] == 0.07
+    assert {"verdict", "sentence", "k", "q_use", "p_gap", "p_base", "gap", "guarded_bound", "reasons", "not_for", "alt_test"} <= set(
+        verdict
+    )
+    assert "decide:margin=0.07" in made.signature and verdict["settings"].startswith("margin=0.07")
+    systems = {item: {"system": f"s{number % 3}"} for number, item in enumerate(labels)}
+    system = compare([make_recording(labels, majority(labels), places=systems)], CompareOptions(level="system"))
+    assert system.verdicts == () and "decide" not in system.signature

@@ -1,0 +1,98 @@
+"""The first screen: the question, languages grouped by verdict, next steps, and a plot that says what the verdicts say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.decide import Verdict
+from harness.render.html.first_screen import FirstScreen, JudgeAnswer, first_screen
+from harness.render.html.marks import axis_reach, gap_track
+
+MakeVerdict = Callable[..., Verdict]
+
+
+def screen(*verdicts: Verdict) -> FirstScreen:
+    found = first_screen(verdicts)
+    assert found is not None
+    return found
+
+
+def answer(*verdicts: Verdict) -> JudgeAnswer:
+    [only] = screen(*verdicts).answers
+    return only
+
+
+@pytest.fixture
+def use(make_verdict: MakeVerdict) -> Callable[..., Verdict]:
+    return lambda **other: make_verdict(**({"verdict": "use", "reason": "", "obstacles": (), "gap": 0.05, "family_bound": -0.04} | other))
+
+
+@pytest.fixture
+def unclear(make_verdict: MakeVerdict) -> Callable[..., Verdict]:
+    fields: dict[str, Any] = {"verdict": "too few labels", "reason": "neither is shown", "gap": -0.03, "obstacles": ("people",)}
+    return lambda **other: make_verdict(**(fields | other))
+
+
+def test_languages_are_grouped_by_verdict(make_verdict: MakeVerdict, use: MakeVerdict, unclear: MakeVerdict) -> None:
+    made = answer(
+        use(language="te"), use(language="te", metric="style"), use(language="hi"), unclear(language="hi", metric="style"), make_verdict()
+    )
+    assert made.sentences == (
+        ("good", "Use it in Telugu and Hindi (task quality)."),
+        ("bad", "Do not use it in Czech."),
+        ("open", "Elsewhere nothing is shown: 1 of 5 language–metric pairs."),
+    )
+
+
+def test_nothing_shown_is_said_once(unclear: MakeVerdict) -> None:
+    [(style, sentence)] = answer(unclear(), unclear(language="ja")).sentences
+    assert (style, sentence) == ("open", "In no language is it shown to be as good as people, and in none to be worse.")
+
+
+def test_the_question_names_the_judge_and_what_was_asked(use: MakeVerdict, make_verdict: MakeVerdict) -> None:
+    assert screen(use(judge="gpt")).question == "Can gpt score like native speakers?"
+    assert screen(use(judge="gpt"), use(judge="other")).question == "Can 2 judges score like native speakers?"
+    controls = make_verdict(verdict="no verdict", controls="fails", obstacles=("constant",), gap=None, family_bound=None)
+    assert screen(controls).question == "Can openai/one pass the controls?"
+    assert answer(controls).sentences == (("bad", "It fails the controls in Czech."),)
+
+
+def test_baselines_have_no_first_screen(use: MakeVerdict) -> None:
+    assert first_screen([]) is None
+    assert first_screen([use(judge="baseline/majority")]) is None
+
+
+def test_the_next_steps_are_the_least_labels_and_the_worst_texts(make_verdict: MakeVerdict, unclear: MakeVerdict) -> None:
+    made = answer(
+        unclear(language="ja", k=120),
+        unclear(language="de", k=60),
+        unclear(language="fr", k=3000, more_than_k=True),
+        make_verdict(gap=-0.3),
+        make_verdict(language="it", gap=-0.2),
+    )
+    label, *read = made.steps
+    assert label.text == "label about 60 more texts in German (task quality)" and label.show is None
+    assert [step.text for step in read] == ["read its judgments of Czech (task quality)", "read its judgments of Italian (task quality)"]
+    assert read[0].show == {"language": "cs", "metric": "task_quality", "judge": "openai/one", "variant": "single", "temperature": 0.0}
+
+
+def test_the_plot_has_the_best_language_first_and_says_the_verdict_in_words(make_verdict: MakeVerdict, use: MakeVerdict) -> None:
+    plot = answer(make_verdict(), use(language="te", metric="style"), use(language="te")).plot
+    assert plot.axis == "judge − people" and [language for language, _ in plot.rows] == ["te", "cs"]
+    style, quality = plot.metrics.index("style"), plot.metrics.index("task_quality")
+    czech = dict(plot.rows)["cs"]
+    assert czech[style] is None
+    bad = czech[quality]
+    assert bad is not None and (bad.words, bad.style, bad.number) == ("do not use", "bad", "-20")
+    assert 'class="gap bad"' in bad.drawn and "Czech (task quality): do not use, -20" in bad.drawn
+
+
+def test_a_track_keeps_its_band_and_its_dot_on_the_axis() -> None:
+    assert (axis_reach([]), axis_reach([0.31]), axis_reach([-2.0])) == (0.2, 0.4, 1.0)
+    drawn = str(gap_track(0.1, -0.9, 0.1, 0.2, "good", "<b>"))
+    assert "<b>" not in drawn and "&lt;b&gt;" in drawn
+    assert 'x1="3.00%"' in drawn and 'class="margin" x="26.50%" width="23.50%"' in drawn
+    assert "margin" not in str(gap_track(0.1, None, None, 0.2, "open", "w"))
