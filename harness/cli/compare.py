@@ -101,7 +101,7 @@ def check_labels(arguments: argparse.Namespace) -> int:
     else:
         from harness.render.comparison import render_label_check, show
 
-        show(lambda narrow: render_label_check(check), check.signature)
+        show(lambda width: render_label_check(check), check.signature)
     return 0
 
 

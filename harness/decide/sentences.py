@@ -105,7 +105,9 @@ def _controls_sentence(one: CellTests, controls: Controls, missing: Sequence[str
             return f"Not shown to pass the controls, {place}: {'; '.join(missing)}."
 
 
-def reasons(one: CellTests, decision: Decision, controls: Controls | None, tested: DecisionInputs, options: DecisionOptions) -> tuple[str, ...]:
+def reasons(
+    one: CellTests, decision: Decision, controls: Controls | None, tested: DecisionInputs, options: DecisionOptions
+) -> tuple[str, ...]:
     """The tests that a judge did not pass, each as a clause; empty for a judge that passes all."""
     if controls is not None:
         return _controls_reasons(one, controls, tested, options)

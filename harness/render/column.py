@@ -39,7 +39,8 @@ class TableName(StrEnum):
     REPORT = auto()  # a run in the terminal, in Markdown and LaTeX
     REPORT_WIDE = auto()  # columns that Markdown and LaTeX add to it
     VERDICTS = auto()
-    VERDICTS_WIDE = auto()  # columns that need more than 80 characters
+    VERDICTS_REASONS = auto()  # columns that need 120 characters
+    VERDICTS_WIDE = auto()  # columns that need 180 characters
     ANSWER = auto()  # the lines of an answer on a page
     COMPARISON = auto()
     SYSTEMS = auto()

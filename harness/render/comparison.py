@@ -13,7 +13,7 @@ from harness.content.tags import autonym, english_name
 from harness.decide import DecidedComparison
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
-from harness.render.terminal import WIDE, dim_lines, filled_table, verdict_table
+from harness.render.terminal import dim_lines, filled_table, verdict_table
 from harness.render.text_table import TextTable, cell_row, tabulate, varying_keys
 from harness.render.verdicts import verdict_tables
 from harness.text import terminal_safe
@@ -22,7 +22,7 @@ _MOST_EXAMPLES = 8  # of what is odd in a label set
 _PIPE_WIDTH = 200  # of output that no terminal shows: nothing is cut there
 
 
-def render_comparison(comparison: Comparison, distributions: bool = False, narrow: bool = False) -> RenderableType:
+def render_comparison(comparison: Comparison, distributions: bool = False, width: int = _PIPE_WIDTH) -> RenderableType:
     """All cells, language by language; with `distributions`, also the class shares by agreement of the annotators."""
     parts: list[RenderableType] = []
     legend: dict[str, None] = {}
@@ -35,15 +35,15 @@ def render_comparison(comparison: Comparison, distributions: bool = False, narro
             parts += [Text(""), filled_table(shares, title="class shares by agreement")]
             legend |= dict.fromkeys(shares.legend)
     parts.append(dim_lines((*legend, *map(terminal_safe, comparison.notes))))
-    return Group(*parts, *_verdicts(comparison, narrow))
+    return Group(*parts, *_verdicts(comparison, width))
 
 
-def render_verdicts(comparison: Comparison, narrow: bool = False) -> RenderableType:
+def render_verdicts(comparison: Comparison, width: int = _PIPE_WIDTH) -> RenderableType:
     """The verdicts alone, and what a reader of the numbers has to know."""
-    return Group(*_verdicts(comparison, narrow), dim_lines(map(terminal_safe, comparison.notes)))
+    return Group(*_verdicts(comparison, width), dim_lines(map(terminal_safe, comparison.notes)))
 
 
-def _verdicts(comparison: Comparison, narrow: bool) -> Iterator[RenderableType]:
+def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
     """What each judge may be used for: the end of a comparison, which is what a reader sees first.
 
     A comparison that pools languages or metrics answers another question, so it has none here; JSON has them always.
@@ -51,9 +51,9 @@ def _verdicts(comparison: Comparison, narrow: bool) -> Iterator[RenderableType]:
     if any(POOLED in (cell["language"], cell["metric"]) for cell in comparison.cells):
         return
     legend: dict[str, None] = {}
-    for name, table in verdict_tables(comparison.verdicts if isinstance(comparison, DecidedComparison) else (), wide=not narrow):
+    for name, table in verdict_tables(comparison.verdicts if isinstance(comparison, DecidedComparison) else (), width):
         yield Text(f"\nVerdicts{f': {name}' if name else ''}", style="bold cyan")
-        yield verdict_table(table, narrow)
+        yield verdict_table(table, width)
         legend |= dict.fromkeys(table.legend)
     yield dim_lines(legend)
 
@@ -138,13 +138,13 @@ def _more(count: int, what: str) -> Iterator[str]:
         yield f"… and {count - _MOST_EXAMPLES} more {what} (--json has all)"
 
 
-def show(body: Callable[[bool], RenderableType], signature: str, console: Console | None = None) -> None:
+def show(body: Callable[[int], RenderableType], signature: str, console: Console | None = None) -> None:
     """Print to stdout; a pipe gets a generous width instead of cut columns. The signature is one line, to be copied whole.
 
-    `body` is told whether the terminal is narrow.
+    `body` is told the width of the terminal.
     """
     console = console or Console()
     if not console.is_terminal:
         console = Console(width=_PIPE_WIDTH)
-    console.print(body(console.width < WIDE))
+    console.print(body(console.width))
     console.print(Text(f"signature  {terminal_safe(signature)}", style="dim"), soft_wrap=True)

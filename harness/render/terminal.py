@@ -19,18 +19,13 @@ from harness.render.column import INTERVAL_HEADING, TableName
 from harness.render.columns import columns_in
 from harness.render.numbers import difference, percent
 from harness.render.text_table import TextTable, cell_row, key_text, tabulate
-from harness.render.verdicts import verdict_tables
+from harness.render.verdicts import SHORT_NAMES, verdict_tables
 from harness.text import terminal_safe
 
 WIDE = 120  # columns in which a table needs no line breaks inside intervals
-_PIPE_WIDTH = 160  # of output that no terminal shows
+_PIPE_WIDTH = 200  # of output that no terminal shows
 _NAME_WIDTH = 24
 _HEADING_WIDTH = 13  # headings up to this width stay on one line
-_SHORT_NAMES = {
-    "linguistic_acceptability": "acceptability",
-    "output_content_quality": "content quality",
-    "problematic_content": "problematic",
-}
 _WRAPPED = ("metric", "distribution_judge", "failures")  # columns that may be broken where there is room for all others
 
 
@@ -79,25 +74,26 @@ def dim_lines(lines: Iterable[str]) -> RenderableType:
     return Padding(Text("\n".join(lines), style="dim"), (1, 0, 0, 0))
 
 
-def render_report(report: Report, *, by_task: bool = False, narrow: bool = False) -> RenderableType:
+def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_WIDTH) -> RenderableType:
     """The whole report: the verdicts, a sentence for each language, the legend and notes.
 
-    `by_task` adds a table for each language, metric by metric and task by task; `narrow` is for 80 columns.
+    `by_task` adds a table for each language, metric by metric and task by task; `width` is that of the terminal.
     """
     parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text("")]
     legend: dict[str, None] = {}
-    for name, table in verdict_tables(report.verdicts, wide=not narrow):
-        parts += [*([Text(name, style="bold cyan")] if name else []), verdict_table(table, narrow)]
+    for name, table in verdict_tables(report.verdicts, width):
+        parts += [*([Text(name, style="bold cyan")] if name else []), verdict_table(table, width)]
         legend |= dict.fromkeys(table.legend)
-    parts += [Text(""), *(_summary_line(summary, len(report.summaries) > 1) for summary in report.summaries)]
-    if by_task:
+    if not by_task:
+        parts += [Text(""), *(_summary_line(summary, len(report.summaries) > 1) for summary in report.summaries)]
+    else:
         for language in dict.fromkeys(summary.language for summary in report.summaries):
             parts.append(_language_heading(language))
             for summary in report.summaries:
                 if summary.language == language:
                     cells = [c for c in (*report.by_metric, *report.cells) if belongs(c, summary)]
                     table = _report_table(cells)
-                    parts += [_summary_line(summary, len(report.summaries) > 1), _by_task(table, cells, narrow)]
+                    parts += [_summary_line(summary, len(report.summaries) > 1), _by_task(table, cells, width < WIDE)]
                     legend |= dict.fromkeys(table.legend)
     return Group(*parts, dim_lines((*legend, *_unreviewed(report), *notes(report))))
 
@@ -108,10 +104,10 @@ def _unreviewed(report: Report) -> Iterator[str]:
             yield f"No native reader has reviewed the {what} in {', '.join(map(english_name, languages))}."
 
 
-def verdict_table(table: TextTable, narrow: bool) -> Table:
+def verdict_table(table: TextTable, width: int) -> Table:
     """Verdicts without colours of their own: words say what they are. Only the last column may be broken."""
     whole = [heading.name for heading in table.headings if heading.name != "obstacles"]
-    return filled_table(table, unbroken=whole, gap=1 if narrow else 2)
+    return filled_table(table, unbroken=whole, gap=1 if width < WIDE else 2)
 
 
 def _summary_line(summary: LanguageSummary, show_condition: bool) -> Text:
@@ -149,7 +145,7 @@ def condition_of(summary: LanguageSummary) -> str:
 
 
 def _report_table(cells: Sequence[Cell]) -> TextTable:
-    rows = [cell_row(cell) | {"metric": _SHORT_NAMES.get(cell["metric"], cell["metric"])} for cell in cells]
+    rows = [cell_row(cell) | {"metric": SHORT_NAMES.get(cell["metric"], cell["metric"])} for cell in cells]
     return tabulate(rows, columns_in(TableName.REPORT), ("metric",))
 
 
@@ -198,6 +194,6 @@ def print_report(report: Report, console: Console | None = None, *, by_task: boo
     console = console or Console()
     if not console.is_terminal:
         console = Console(width=_PIPE_WIDTH)
-    console.print(render_report(report, by_task=by_task, narrow=console.width < WIDE))
+    console.print(render_report(report, by_task=by_task, width=console.width))
     for signature in report.signatures.values():
         console.print(Text(f"signature  {terminal_safe(signature)}", style="dim"), soft_wrap=True)

@@ -6,6 +6,7 @@ from harness.render.column import COUNT, POINTS, SHARE, TEXT, Column, Row, Table
 from harness.render.numbers import UNDEFINED, percent
 
 _ALWAYS = frozenset({TableName.VERDICTS})
+_REASONS = frozenset({TableName.VERDICTS_REASONS})
 _WIDE = frozenset({TableName.VERDICTS_WIDE})
 _OBSTACLES = {
     "worse": "worse than people",
@@ -52,7 +53,7 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "family_bound",
         "at least",
         POINTS,
-        _ALWAYS,
+        _REASONS,
         "the lower bound of judge − people at the level that the number of rows leaves; 'use' needs it above minus the margin",
     ),
     Column(
@@ -101,7 +102,7 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "obstacles",
         "why not",
         TEXT,
-        _ALWAYS,
+        _REASONS,
         "what is shown against the judge; with a question mark, what is not ruled out",
         text=lambda row: " ".join(_OBSTACLES[name] for name in row["obstacles"]) or UNDEFINED,
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.content.tags import english_name
@@ -13,20 +13,28 @@ from harness.render.columns import columns_in
 from harness.render.text_table import TextTable, tabulate
 from harness.text import terminal_safe
 
+SHORT_NAMES = {
+    "linguistic_acceptability": "acceptability",
+    "output_content_quality": "content quality",
+    "problematic_content": "problematic",
+}
+"""Metrics in a narrow terminal."""
+_WIDE = 180
+_ROOM = {TableName.VERDICTS_REASONS: 120, TableName.VERDICTS_WIDE: _WIDE}
 _SAMPLING = {"temperature": "temperature", "top_p": "top-p"}
 _SIDE = ("source", "judge", "variant", "temperature", "top_p")
 
 
-def verdict_tables(verdicts: Sequence[Verdict], *, wide: bool = True) -> Iterator[tuple[str, TextTable]]:
+def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[tuple[str, TextTable]]:
     """For each judge and condition its name and its table; judges first, baselines last.
 
-    The name is empty where there is only one. A language is named in its first row only. `wide` adds the columns that need more than 80
-    characters.
+    The name is empty where there is only one. A language is named in its first row only. Columns that have no room in `width` characters
+    are left out, and then long names of metrics are short.
     """
-    tables = (TableName.VERDICTS, TableName.VERDICTS_WIDE) if wide else (TableName.VERDICTS,)
+    tables = [TableName.VERDICTS, *(name for name, needed in _ROOM.items() if width >= needed)]
     sides = sides_of_verdicts(verdicts)
     for own in sides:
-        rows = list(_rows(own))
+        rows = list(_rows(own, {} if width >= _WIDE else SHORT_NAMES))
         yield side_text(own[0]) if len(sides) > 1 else "", tabulate(rows, columns_in(*tables), ("language", "metric"), tables=tables)
 
 
@@ -38,10 +46,10 @@ def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
     return list(sides.values())
 
 
-def _rows(verdicts: Sequence[Verdict]) -> Iterator[Row]:
+def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row]:
     before = None
     for verdict in verdicts:
-        row = verdict.flat() | {"answer": verdict.answer}
+        row = verdict.flat() | {"answer": verdict.answer, "metric": names.get(verdict["metric"], verdict["metric"])}
         language = verdict["language"]
         row["language"] = "" if language == before else english_name(language)
         before = language

@@ -296,7 +296,7 @@ def test_each_top_p_is_asked_for_and_has_cells_of_its_own(ask: Cli, endpoint: An
     report = json.loads(done.out)
     assert [(cell["top_p"], cell["n"]) for cell in report["cells"]] == [(0.5, LABELLED), (0.9, LABELLED)]
     assert {row["top_p"] for row in pq.read_table(run_folder(out) / "report.parquet").to_pylist()} == {0.5, 0.9}
-    shown = ask(*ONE, "--top-p", "0.5,0.9", "--temperature", "0.7").out
+    shown = ask(*ONE, "--top-p", "0.5,0.9", "--temperature", "0.7", "--by-task").out
     assert all(" ".join(shown.split()).count(f"temperature 0.7, top-p {top_p})") == 1 for top_p in (0.5, 0.9))
     assert shown.count("\ntask quality") == 2 * 2  # pooled and by task, once a top-p
 
@@ -331,7 +331,7 @@ def test_unreviewed_instructions_run_when_they_are_allowed_and_are_marked(
     report = json.loads(done.out)
     assert report["unreviewed_instructions"] == ["cs"]
     assert {(row["variant"], row["asked_language"]) for row in judgments()} == {("single", "en"), ("single+own-language", "cs")}
-    assert "own-language instructions not reviewed by a native reader" in ask(*how).out
+    assert "No native reader has reviewed the own-language instructions in Czech." in ask(*how).out
     assert "own-language" not in ask(*ONE).out
 
 

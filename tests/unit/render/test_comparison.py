@@ -22,7 +22,7 @@ HOSTILE = ["[/nope]", "[bold red]loud[/]", ":smile:", "na\x1b[31mme", "ti\u202et
 
 def shown(found: RenderableType, signature: str = "data:d", width: int = 200) -> str:
     console = Console(width=width, file=io.StringIO(), force_terminal=True, color_system=None)
-    show(lambda narrow: found, signature, console)
+    show(lambda width: found, signature, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -132,7 +132,7 @@ def test_nothing_is_cut(make_cell: MakeCell, make_comparison: MakeComparison, wi
 
 
 def test_a_pipe_gets_room_and_no_colour(make_cell: MakeCell, make_comparison: MakeComparison, capsys: pytest.CaptureFixture[str]) -> None:
-    show(lambda narrow: render_comparison(make_comparison(make_cell())), "s" * 300)
+    show(lambda width: render_comparison(make_comparison(make_cell())), "s" * 300)
     text = capsys.readouterr().out
     assert "\x1b" not in text and "46 % [18–77]" in text and "s" * 300 in text
 

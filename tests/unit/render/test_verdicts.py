@@ -1,0 +1,62 @@
+"""Verdict tables: nothing is cut at usual widths, languages are named once, judges come before baselines."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console, Group
+
+from harness.decide import Verdict
+from harness.render.terminal import verdict_table
+from harness.render.verdicts import verdict_tables
+
+MakeVerdict = Callable[..., Verdict]
+
+
+def shown(verdicts: list[Verdict], width: int) -> str:
+    console = Console(width=width, file=io.StringIO(), force_terminal=True, color_system=None)
+    console.print(Group(*(verdict_table(table, width) for _, table in verdict_tables(verdicts, width))))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.fixture
+def many(make_verdict: MakeVerdict) -> list[Verdict]:
+    metrics = ("linguistic_acceptability", "output_content_quality", "problematic_content")
+    return [
+        *(make_verdict(language="ml", metric=name) for name in metrics),
+        make_verdict(language="ja", verdict="too few labels", k=3000, more_than_k=True, obstacles=("people", "baseline")),
+        make_verdict(language="ja", metric="style", verdict="use corrected", k=1240, obstacles=("cells",)),
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 160, 200])
+def test_nothing_is_cut_at_any_usual_width(many: list[Verdict], width: int) -> None:
+    text = shown(many, width)
+    assert "…" not in text and all(cell_len(line) <= width for line in text.splitlines())
+    for piece in (
+        "Malayalam",
+        "Japanese",
+        "acceptability",
+        "do not use",
+        "too few labels",
+        "use corrected",
+        "more than 3,000",
+        "about 1,240",
+    ):
+        assert piece in text
+    if width >= 180:
+        assert "worse than people? no better than a constant?" in text and "too many cells for so few texts" in text
+
+
+def test_a_language_is_named_once(many: list[Verdict]) -> None:
+    assert shown(many, 80).count("Malayalam") == 1
+
+
+def test_judges_come_before_baselines_and_are_named_where_there_are_several(make_verdict: MakeVerdict) -> None:
+    verdicts = [make_verdict(judge="baseline/random"), make_verdict(judge="openai/one", temperature=None, top_p=0.9)]
+    assert [name for name, _ in verdict_tables(verdicts)] == ["openai/one, single, top-p 0.9", "baseline/random, single, temperature 0"]
+    assert [name for name, _ in verdict_tables(verdicts[:1])] == [""]
