@@ -648,7 +648,7 @@ def test_results_that_were_half_in_the_store_are_collected_to_their_end(
     assert len(rows(out, "SELECT 1 FROM attempts")) == len(calls[0]) + asked_again
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_a_kill_while_collecting_keeps_every_answer_once(
     seed: int,
     cli: Cli,

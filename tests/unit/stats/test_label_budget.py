@@ -55,7 +55,10 @@ def test_one_look_is_no_correction() -> None:
     assert budget.pocock(1, 0.025).p == pytest.approx(0.025)
 
 
-@pytest.mark.parametrize(("looks", "alpha"), [(2, 0.05), (5, 0.05), (3, 0.01), (10, 0.05)])
+@pytest.mark.parametrize(
+    ("looks", "alpha"),
+    [(2, 0.05), (5, 0.05), pytest.param(3, 0.01, marks=pytest.mark.slow), pytest.param(10, 0.05, marks=pytest.mark.slow)],
+)
 def test_looks_keep_the_level(looks: int, alpha: float) -> None:
     z = budget.pocock(looks, alpha).z
     steps = np.random.default_rng(0).normal(size=(50_000, looks)).cumsum(axis=1) / np.sqrt(np.arange(1, looks + 1))
