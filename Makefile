@@ -1,4 +1,4 @@
-# make setup | run | test | test-all | lint | check | wheel-check | lock | items | oracles | bench | clean
+# make setup | run | test | test-all | lint | check | wheel-check | lock | items | oracles | bench | simulations | clean
 
 PYTHON := $(shell sh .ci/pythons first)
 VENV := .venv
@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -rs --numprocesses logical --dist loadfile
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup run test test-slow test-others test-all lint check wheel-check lock items oracles bench clean
+.PHONY: setup run test test-slow test-others test-all lint check wheel-check lock items oracles bench simulations clean
 
 setup: $(VENV)/.ready
 
@@ -75,6 +75,7 @@ oracles: .venv-oracles/.ready
 bench: setup
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/stats.py
+	$(BIN)/python benchmarks/decide.py
 	$(BIN)/python benchmarks/labels.py
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/perturb.py
@@ -85,6 +86,10 @@ bench: setup
 	$(BIN)/python benchmarks/boards.py
 	$(BIN)/python benchmarks/million.py
 	$(BIN)/python benchmarks/local.py
+
+# How often verdicts, plans and intervals are wrong in made worlds: the tables of docs/statistics.md, in about six minutes.
+simulations: setup
+	$(BIN)/python -m tests.unit.decide.test_simulations
 
 clean:
 	rm -rf .venv .venv-* dist results .mypy_cache .ruff_cache .pytest_cache .hypothesis

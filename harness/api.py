@@ -190,6 +190,7 @@ def compare(
     out: Path | str = "results",
     seed: int = 0,
     decision: decide.DecisionOptions | None = None,
+    full: bool = False,
 ) -> decide.DecidedComparison:
     """Compare recorded judgments with labels, like `harness compare`.
 
@@ -206,6 +207,7 @@ def compare(
         out: the results folder of runs that are given as names.
         seed: for the bootstrap.
         decision: the thresholds of the verdicts; without it they have their defaults.
+        full: whether to add the calibration of confidences, and the comparisons of languages that take longer.
 
     Raises:
         UsageError: for unknown names, and for sources without labels or judgments.
@@ -213,7 +215,7 @@ def compare(
     """
     options = compare_options(judges, by, annotators, majority, level, where, versus, seed)
     opened = open_sources(sources, _card(card, recipe), Path(out))
-    return decide.compare([source.recording for source in opened], options, decision or decide.DecisionOptions())
+    return decide.compare([source.recording for source in opened], options, decision or decide.DecisionOptions(), full=full)
 
 
 def compare_options(

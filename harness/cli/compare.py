@@ -27,13 +27,13 @@ def compare(arguments: argparse.Namespace) -> int:
         arguments.annotators,
         arguments.majority,
         arguments.level,
-        _where(arguments.where),
+        where_of(arguments.where),
         versus,
         arguments.seed,
     )
     with working("comparing"):
         sources = api.open_sources(arguments.sources, arguments.card, arguments.out)
-        comparison = decide.compare([source.recording for source in sources], options, decision)
+        comparison = decide.compare([source.recording for source in sources], options, decision, full=arguments.decide == "full")
     if arguments.figure:
         from harness.render.figures import draw_by_agreement
 
@@ -71,7 +71,15 @@ def _command(arguments: argparse.Namespace) -> str:
     words = ["harness", "compare", *(Path(source).name for source in arguments.sources)]
     words += [word for name in arguments.judge or () for word in ("--judge", name)]
     words += [word for text in arguments.where for word in ("--where", text)]
-    for name, default in (("annotators", None), ("card", None), ("majority", "drop"), ("level", "item"), ("versus", None), ("seed", 0)):
+    for name, default in (
+        ("annotators", None),
+        ("card", None),
+        ("majority", "drop"),
+        ("level", "item"),
+        ("versus", None),
+        ("seed", 0),
+        ("decide", "verdicts"),
+    ):
         if getattr(arguments, name) != default:
             words += [f"--{name}", str(getattr(arguments, name))]
     for name, (flag, _, _) in DECISION_FLAGS.items():
@@ -91,7 +99,7 @@ def check_labels(arguments: argparse.Namespace) -> int:
             arguments.data,
             by=arguments.by,
             annotators=arguments.annotators,
-            where=_where(arguments.where),
+            where=where_of(arguments.where),
             card=arguments.card,
             seed=arguments.seed,
             watch=watch,
@@ -105,7 +113,8 @@ def check_labels(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _where(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def where_of(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What `--where` says: values by name. Raises UsageError for a text without a name or a value."""
     values: dict[str, tuple[str, ...]] = {}
     for text in texts:
         name, value = _pair(text, "--where language=ja,cs")

@@ -213,10 +213,11 @@ def _batch_address(p: argparse.ArgumentParser) -> None:
 
 
 def _labels(commands: Any) -> None:
-    sub = group(commands, "labels", "import, export and check label sets")
+    sub = group(commands, "labels", "import, export and check label sets, and plan how many labels are needed")
     _labels_import(sub)
     _labels_export(sub)
     _labels_check(sub)
+    _labels_needed(sub)
 
 
 def _labels_import(sub: Any) -> None:
@@ -317,6 +318,19 @@ def _labels_check(sub: Any) -> None:
     json_flag(p)
 
 
+def _labels_needed(sub: Any) -> None:
+    p = command(sub, "needed", "labels_needed:needed", "show how many more texts have to be labelled, for an interval and for a verdict")
+    p.add_argument("source", metavar="DIR_OR_RUN", help="a data folder with judgments, a run's folder, or the name of a run in --out")
+    p.add_argument(
+        "--half-width", type=float, default=0.05, metavar="SHARE", help="the wanted half-width of the interval of agreement (default: 0.05)"
+    )
+    p.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
+    _restriction_flags(p)
+    decision_flags(p)
+    out_flag(p)
+    json_flag(p)
+
+
 def _compare(commands: Any) -> None:
     p = command(commands, "compare", "compare:compare", "compare recorded judgments with labels, without asking a judge")
     p.add_argument(
@@ -348,6 +362,12 @@ def _compare(commands: Any) -> None:
     out_flag(p)
     shown = p.add_argument_group("output")
     shown.add_argument("--verdicts", action="store_true", help="show only the verdicts: what each judge may be used for")
+    shown.add_argument(
+        "--decide",
+        choices=("verdicts", "full"),
+        default="verdicts",
+        help="full: also calibration of confidences, and judges compared across languages (default: verdicts)",
+    )
     shown.add_argument("--distributions", action="store_true", help="show class shares where annotators agree fully, partly or not at all")
     shown.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw the class shares (needs the extra 'figures')")
     form = shown.add_mutually_exclusive_group()

@@ -230,7 +230,7 @@ def read_columns(path: Path, row: type[Row], what: str) -> Columns:
 
     Args:
         path: the file.
-        row: a struct with the types of the fields. A list is stored as a tuple.
+        row: a struct with the types of the fields. A list is stored as a tuple, an object as a tuple of pairs.
         what: the name of a row in messages, such as `a label`.
 
     Raises:
@@ -250,6 +250,9 @@ def read_columns(path: Path, row: type[Row], what: str) -> Columns:
 
 
 def _hashable(value: Any) -> Any:
+    """A value that a column can hold: lists and objects as tuples, an object's of pairs."""
+    if isinstance(value, dict):
+        return tuple(value.items())
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -275,12 +278,17 @@ def checked_columns(source: Mapping[str, CodedColumn], rows: int, row: type[Row]
         column = columns[name] = source[name]
         for code, value in enumerate(column.values):
             try:
-                msgspec.convert(value, field.type)
+                msgspec.convert(dict(value) if _is_object(value) else value, field.type)
             except msgspec.ValidationError as err:
                 raise ContentError(f"not {what} ({err} in column '{name}')", path, int(np.argmax(column.codes == code)) + 1) from None
         if field.required and (column.codes == NO_VALUE).any():
             raise ContentError(f"not {what}: '{name}' is empty", path, int(np.argmax(column.codes == NO_VALUE)) + 1)
     return Columns(columns, np.arange(1, rows + 1))
+
+
+def _is_object(value: Any) -> bool:
+    """Whether `_hashable` made this value of an object."""
+    return isinstance(value, tuple) and bool(value) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
 
 
 def from_arrow(column: Any) -> CodedColumn:

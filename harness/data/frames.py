@@ -123,9 +123,11 @@ def _columns(frame: DataFrame, row: type[msgspec.Struct], what: str, path: Path)
 
 
 def _json_value(value: Any) -> Any:
-    """The value as JSON would hold it: no NaN, no numpy types; lists become tuples."""
+    """The value as JSON would hold it: no NaN, no numpy types; lists become tuples, dicts tuples of pairs."""
     if _is_gap(value):
         return None
+    if isinstance(value, dict):
+        return tuple(value.items())
     return tuple(value) if isinstance(value, (list, np.ndarray)) else value.item() if isinstance(value, np.generic) else value
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, ColumnBuilder, arrow_codes, from_arrow
-from harness.data.judgments import Judgments
+from harness.data.judgments import Judgments, confidence_of
 from harness.data.labels import pairs_of
 from harness.errors import ContentError, StoreError
 from harness.model import Judgment, Scale, Score
@@ -119,11 +119,25 @@ def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
         columns = {
             name: CodedColumn.concatenate([*map(from_arrow, _batches(file, column))])
             for name, column in names.items()
-            if name != "justification"
+            if name not in ("justification", "confidence")
         }
         columns["justification"] = _justification_hashes(file)
+        columns["confidence"] = _confidences(file)
     columns["score"] = _scores(columns["metric"], columns["score"], scales, path)
     return Judgments(**columns)
+
+
+def _confidences(file: Any) -> CodedColumn:
+    """The probability of each score, from the probabilities of all classes; these are not kept."""
+    builder, decode = ColumnBuilder(), msgspec.json.Decoder(dict[str, float]).decode
+    for batch in file.iter_batches(_BATCH_ROWS, columns=["score", "probs"], use_threads=False):
+        scores, probs = batch.column("score"), batch.column("probs")
+        if probs.null_count == len(probs):
+            builder.add([None] * len(probs))
+            continue
+        pairs = zip(scores.to_pylist(), probs.to_pylist(), strict=True)
+        builder.add([None if text is None else confidence_of(decode(text), score) for score, text in pairs])
+    return CodedColumn(*builder.finish())
 
 
 def _batches(file: Any, column: str) -> Iterator[Any]:

@@ -36,6 +36,7 @@ class JudgmentRow(msgspec.Struct):
     entropy: float | None = None
     repeat: int | None = None
     language: str | None = None
+    probs: dict[str, float | None] | str | None = None  # of the scale's classes; a text holds the same as JSON
 
 
 # The hash is in signatures, so it keeps the names that columns had before.
@@ -46,13 +47,14 @@ class Judgments:
     """Judgments in the order of their file or run.
 
     Columns (rows,): `item`, `metric`, `judge`, `variant`, `temperature` and `top_p` (no value if unknown), `perturbation` (no value for
-    the original text), `repeat`, `score` (no value after a failure), `failure` (why there is no score), `expected` and `entropy` (from
-    token probabilities), `justification`, `asked_language` and `detected_language` of the justification (only in runs).
+    the original text), `repeat`, `score` (no value after a failure), `failure` (why there is no score), `expected`, `entropy` and
+    `confidence` (from token probabilities; the last is the probability of the score that was given), `justification`, `asked_language`
+    and `detected_language` of the justification (only in runs).
     A score off its scale is the failure `off_scale`.
     """
 
     COLUMNS = ("item", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "repeat", "score", "failure")
-    OPTIONAL = ("expected", "entropy", "justification", "asked_language", "detected_language")
+    OPTIONAL = ("expected", "entropy", "confidence", "justification", "asked_language", "detected_language")
 
     item: CodedColumn
     metric: CodedColumn
@@ -66,6 +68,7 @@ class Judgments:
     failure: CodedColumn
     expected: CodedColumn
     entropy: CodedColumn
+    confidence: CodedColumn
     justification: CodedColumn
     asked_language: CodedColumn
     detected_language: CodedColumn
@@ -77,10 +80,11 @@ class Judgments:
 
     @classmethod
     def from_rows(cls, judgments: Sequence[Judgment]) -> Judgments:
-        names = [name for name in (*cls.COLUMNS[1:], *cls.OPTIONAL) if name != "perturbation"]
+        names = [name for name in (*cls.COLUMNS[1:], *cls.OPTIONAL) if name not in ("perturbation", "confidence")]
         columns = {name: CodedColumn.from_values(getattr(j, name) for j in judgments) for name in names}
         perturbation = CodedColumn.from_values(j.perturbation or None for j in judgments)
-        return cls(item=CodedColumn.from_values(j.item_id for j in judgments), perturbation=perturbation, **columns)
+        confidence = CodedColumn.from_values(confidence_of(j.probs, j.score) for j in judgments)
+        return cls(item=CodedColumn.from_values(j.item_id for j in judgments), perturbation=perturbation, confidence=confidence, **columns)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Judgments]) -> Judgments:
@@ -127,6 +131,15 @@ class Judgments:
         return self if kept.all() else self.take(kept)
 
 
+def confidence_of(probs: Mapping[str, float] | None, score: Score | None) -> float | None:
+    """The probability of the score that was given; None without probabilities or score.
+
+    >>> confidence_of({"1": 0.25, "2": 0.75}, 2)
+    0.75
+    """
+    return None if probs is None or score is None else probs.get(str(score), 0.0)
+
+
 def read_judgment_rows(path: Path) -> Columns:
     """The rows of a judgment file, one per score: a list of `scores` becomes repeats.
 
@@ -167,7 +180,34 @@ def checked_judgments(
     repeat = _repeats(rows, path, number_rows)
     score, failure = _scores_and_failures(rows, scales)
     names = ("metric", "judge", "variant", "temperature", "top_p", "perturbation", "expected", "entropy")
-    return Judgments(item=rows["item_id"], repeat=repeat, score=score, failure=failure, **{name: rows[name] for name in names})
+    stated = {name: rows[name] for name in names}
+    confidence = _confidences(rows, score, path)
+    return Judgments(item=rows["item_id"], repeat=repeat, score=score, failure=failure, confidence=confidence, **stated)
+
+
+def _confidences(rows: Columns, scores: CodedColumn, path: Path) -> CodedColumn:
+    """The probability of each score. Raises ContentError for probabilities that are none."""
+    probs = rows["probs"]
+    if not probs.values:
+        return CodedColumn.empty(len(probs))
+    decoded: list[dict[str, float] | None] = []
+    for code, stated in enumerate(probs.values):
+        try:
+            decoded.append(_probabilities(stated))
+        except (msgspec.MsgspecError, ValueError):
+            message = '\'probs\' should hold a probability from 0 to 1 for each class, such as {"0": 0.1, "1": 0.9}'
+            raise ContentError(message, path, int(rows.lines[int(np.argmax(probs.codes == code))])) from None
+    by_code = [*decoded, None]
+    return CodedColumn.from_values(confidence_of(by_code[code], score) for code, score in zip(probs.codes.tolist(), scores, strict=True))
+
+
+def _probabilities(stated: str | tuple[tuple[str, float | None], ...]) -> dict[str, float]:
+    """Probabilities by class. Classes without a number are left out: a column of structs has one for every class of the file."""
+    pairs = msgspec.json.decode(stated, type=dict[str, float | None]) if isinstance(stated, str) else dict(stated)
+    known = {str(name): float(value) for name, value in pairs.items() if value is not None}
+    if not all(0 <= value <= 1 for value in known.values()):
+        raise ValueError("no probabilities")
+    return known
 
 
 def _repeats(rows: Columns, path: Path, number_rows: bool) -> CodedColumn:

@@ -10,12 +10,12 @@ import msgspec
 import numpy as np
 
 from harness.analyse import JudgedData
-from harness.analyse.cells import key_column
 from harness.analyse.options import CompareOptions
 from harness.analyse.unit_agreement import baseline_hits, mean_of_questions, unit_gaps, unit_hits
 from harness.analyse.units import Classes, item_key
-from harness.data.columns import combination_ids, first_rows, rows_by_number
+from harness.data.columns import combination_ids, first_rows
 from harness.decide.annotator_labels import AnnotatorLabels, annotator_test
+from harness.decide.keyed_rows import keyed_rows
 from harness.decide.options import DecisionOptions
 from harness.model import Score
 from harness.stats import RARE
@@ -25,7 +25,6 @@ from harness.stats.groups import GroupSums
 from harness.stats.noninferiority import gap_sums, guarded_bound, guarded_p, pair_agreement
 from harness.stats.weights import agreement_weights
 
-KEYS = ("language", "metric", "judge", "variant", "temperature", "top_p")
 _CONSTANT = 0.99  # a judge that gives one class this often does not vary …
 _VARIED = 0.95  # … unless people's commonest class is this common
 _SAME_LEVEL = 0.1  # judge and people are on one level within this share of the scale
@@ -49,11 +48,12 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         n, groups: items with two annotators or more, and independent texts among them.
         people: agreement of people with each other on these items, by pairs.
         gap, p_gap, p_worse, guarded_bound: the judge's agreement minus people's; see docs/decisions.md.
-        right: share of items on which the judge gives the aggregate of the labels, failures as wrong.
+        hits, right: share of items on which the judge gives the aggregate of the labels, failures as wrong, by groups.
         baseline, p_base, p_base_worse: right answers of the judge minus those of the majority baseline.
         coverage, coverage_upper, failures: readable answers, and what the others are.
         judge_commonest, labels_commonest: class and share of the commonest answer and label.
-        leniency, same_level: judge minus mean label in points; whether it is shown to be less than a tenth of the scale.
+        level, leniency, same_level: judge minus mean label in points, by groups; whether it is shown to be less than a tenth of the
+            scale, which is `reach` points.
         rho: correlation of judge and labels; `gain` effective labels per label if many further texts are judged.
         few_rare_cases: the rarest class is expected fewer than 15 times.
         differences: what the tests were computed from.
@@ -72,7 +72,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     p_gap: float
     p_worse: float
     guarded_bound: float
-    right: float
+    hits: ClusterMean
     baseline: ClusterMean
     p_base: float
     p_base_worse: float
@@ -81,12 +81,23 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     failures: dict[str, int]
     judge_commonest: tuple[Score, float] | None
     labels_commonest: tuple[Score, float] | None
-    leniency: float
+    level: ClusterMean
+    reach: float
     same_level: bool
     rho: float
     gain: float
     few_rare_cases: bool
     alt_test: dict[str, Any] | None
+
+    @property
+    def right(self) -> float:
+        """Share of items on which the judge gives the aggregate."""
+        return self.hits.mean
+
+    @property
+    def leniency(self) -> float:
+        """Judge minus mean label in points."""
+        return self.level.mean
 
     @property
     def one_class(self) -> bool:
@@ -105,15 +116,9 @@ def cell_tests(judged: JudgedData, by_source: bool, compare: CompareOptions, opt
         compare: the rule of the aggregate.
         options: margin and level of the tests.
     """
-    units = judged.units
-    names = (*(("source",) if by_source else ()), *KEYS)
-    columns = {name: key_column(name, judged.data, units, judged.counted) for name in names}
-    code = combination_ids(columns.values(), np.zeros(len(units), np.int8))
     measures = _UnitMeasures(judged, compare, options)
-    for row, rows in zip(first_rows(code).tolist(), rows_by_number(code, int(code.max(initial=-1)) + 1), strict=True):
-        key = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
-        if key["metric"] in judged.counted:
-            yield measures.cell(key, rows)
+    for key, rows in keyed_rows(judged, by_source):
+        yield measures.cell(key, rows)
 
 
 class _UnitMeasures:
@@ -161,7 +166,7 @@ class _UnitMeasures:
             p_gap=guarded_p(gaps, options.margin),
             p_worse=gap.p_below(-options.margin),
             guarded_bound=guarded_bound(gaps, options.alpha),
-            right=_mean(mean_of_questions(question, self.right[rows])),
+            hits=_mean_over_groups(mean_of_questions(question, self.right[rows]), group),
             baseline=better,
             p_base=better.p_above(0.0),
             p_base_worse=better.p_below(0.0),
@@ -170,8 +175,9 @@ class _UnitMeasures:
             failures=self._failures(rows[counted]),
             judge_commonest=_commonest(votes.classes, np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))),
             labels_commonest=_commonest(votes.classes, counts[labelled].sum(axis=0)),
-            leniency=level.mean,
-            same_level=correction.same_level(level, options.alpha),
+            level=level,
+            reach=correction.reach,
+            same_level=same_level_p(level, correction.reach) <= options.alpha,
             rho=correction.rho,
             gain=correction.gain,
             few_rare_cases=correction.few_rare_cases,
@@ -299,8 +305,12 @@ class _Correction:
         read = ~np.isnan(self.codes) if self.classes.kind != "nominal" else np.zeros(len(self.codes), bool)
         return cluster_mean((f - y)[read, 0], group[read])
 
-    def same_level(self, level: ClusterMean, alpha: float) -> bool:
-        """Whether two one-sided tests at `alpha` show that judge and people are less than a tenth of the scale apart."""
-        reach = _SAME_LEVEL * float(self.values[-1] - self.values[0]) if len(self.values) else 0.0
-        p = max(level.p_above(-reach), level.p_below(reach))
-        return p <= alpha
+    @property
+    def reach(self) -> float:
+        """The points within which judge and people are on one level: a tenth of the scale."""
+        return _SAME_LEVEL * float(self.values[-1] - self.values[0]) if len(self.values) else 0.0
+
+
+def same_level_p(level: ClusterMean, reach: float) -> float:
+    """p of two one-sided tests that judge and people are at least `reach` points apart; NaN where there is no level to test."""
+    return max(level.p_above(-reach), level.p_below(reach))

@@ -1,4 +1,4 @@
-"""A comparison with its verdicts."""
+"""A comparison with its verdicts, and with what else is known of judges: languages side by side, calibration."""
 
 from __future__ import annotations
 
@@ -8,32 +8,56 @@ from typing import Any
 import msgspec
 
 from harness.analyse import CompareOptions, Comparison, Recording, compare_laid_out, lay_out
+from harness.decide.calibration import Calibration, calibrations
+from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
-from harness.decide.verdicts import Verdict, verdicts_laid_out
+from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.signature import ComparisonSignature
 
 
 class DecidedComparison(Comparison, frozen=True, kw_only=True):
-    """Cells, and what each judge may be used for by language and metric. Correlations of systems have no verdicts."""
+    """Cells, and what each judge may be used for by language and metric. Correlations of systems have none of this.
+
+    Attributes:
+        verdicts: one a language, metric, judge and condition.
+        languages: one a metric, judge and condition: its languages side by side.
+        calibration: one a language, metric, judge and condition; None where it was not asked for.
+    """
 
     verdicts: tuple[Verdict, ...] = ()
+    languages: tuple[LanguageComparison, ...] = ()
+    calibration: tuple[Calibration, ...] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: that of `Comparison`, and `verdicts`."""
-        return super().as_json() | {"verdicts": [verdict.flat() for verdict in self.verdicts]}
+        """One object for programs: that of `Comparison`, `verdicts` and `languages`, and `calibration` if it was asked for."""
+        found = super().as_json() | {name: [one.flat() for one in getattr(self, name)] for name in ("verdicts", "languages")}
+        calibration = found.pop("calibration")
+        return found if calibration is None else found | {"calibration": [one.flat() for one in calibration]}
 
 
-def compare(sources: Sequence[Recording], options: CompareOptions, decision: DecisionOptions = DecisionOptions()) -> DecidedComparison:  # noqa: B008 (frozen)
+def compare(
+    sources: Sequence[Recording],
+    options: CompareOptions,
+    decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
+    *,
+    full: bool = False,
+) -> DecidedComparison:
     """Compare the judgments of each source with its labels, and decide. Raises UsageError as `analyse.compare` does.
 
     Args:
         sources: judgments with the labels that they are compared with.
         options: which items and judges, how annotators become one reference, and the keys to group cells by.
         decision: the thresholds of the verdicts.
+        full: whether to add calibration, and the comparisons of languages that take longer.
     """
     laid_out = lay_out(sources, options)
     compared = compare_laid_out(laid_out, options)
-    made = verdicts_laid_out(laid_out, options, decision) if options.level == "item" else ()
-    signature = msgspec.structs.replace(ComparisonSignature.parse(compared.signature), decide=str(decision) if made else "")
-    fields = {name: getattr(compared, name) for name in Comparison.__struct_fields__}
-    return DecidedComparison(**(fields | {"signature": str(signature), "verdicts": made}))
+    tests = tests_laid_out(laid_out, options, decision) if options.level == "item" else ()
+    signature = msgspec.structs.replace(ComparisonSignature.parse(compared.signature), decide=str(decision) if tests else "")
+    fields = {name: getattr(compared, name) for name in Comparison.__struct_fields__} | {"signature": str(signature)}
+    return DecidedComparison(
+        **fields,
+        verdicts=verdicts_of_tests(tests, decision),
+        languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
+        calibration=calibrations(laid_out, options, decision) if full and tests else None,
+    )

@@ -120,8 +120,16 @@ def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: Dec
 
 def verdicts_laid_out(laid_out: LaidOut, compare: CompareOptions, options: DecisionOptions) -> tuple[Verdict, ...]:
     """The same of sources that are laid out already."""
-    several = "source" in laid_out.by
-    tests = [one for judged in laid_out.judged for one in cell_tests(judged, several, compare, options)]
+    return verdicts_of_tests(tests_laid_out(laid_out, compare, options), options)
+
+
+def tests_laid_out(laid_out: LaidOut, compare: CompareOptions, options: DecisionOptions) -> tuple[CellTests, ...]:
+    """The tests of every cell, uncorrected."""
+    return tuple(one for judged in laid_out.judged for one in cell_tests(judged, "source" in laid_out.by, compare, options))
+
+
+def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> tuple[Verdict, ...]:
+    """The verdicts of cells whose tests are made, sorted by language and metric."""
     families: dict[tuple[Any, ...], list[CellTests]] = {}
     for one in tests:
         families.setdefault(() if options.family == "all" else tuple(one.key.get(name) for name in _CONDITION), []).append(one)

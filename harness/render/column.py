@@ -61,6 +61,9 @@ class TableName(StrEnum):
     INJECTION = auto()
     LENGTH = auto()
     JUSTIFICATION_LANGUAGE = auto()
+    LANGUAGES = auto()
+    CALIBRATION = auto()
+    LABELS_NEEDED = auto()
 
 
 CELL_TABLES = frozenset({TableName.REPORT, TableName.REPORT_WIDE, TableName.ANSWER, TableName.COMPARISON, TableName.SYSTEMS})

@@ -26,6 +26,7 @@ from harness.render.column import (
     TableName,
 )
 from harness.render.column import in_tables as _in
+from harness.render.decision_columns import DECISION_COLUMNS
 from harness.render.numbers import UNDEFINED, class_shares
 from harness.render.verdict_columns import VERDICT_COLUMNS
 
@@ -385,6 +386,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("distribution_labels", "label shares", CLASS_SHARES, _in(TableName.LABELS), "how often each score was given, in percent"),
     *ABLATION_COLUMNS,
     *VERDICT_COLUMNS,
+    *DECISION_COLUMNS,
 )
 """Every column, in the order in which tables show them."""
 

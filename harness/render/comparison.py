@@ -10,9 +10,10 @@ from rich.text import Text
 
 from harness.analyse import LABELS_BY, POOLED, Cell, Comparison, LabelCheck
 from harness.content.tags import autonym, english_name
-from harness.decide import DecidedComparison
+from harness.decide import DecidedComparison, calibration_note, language_notes
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
+from harness.render.decisions import calibration_table, languages_table
 from harness.render.terminal import dim_lines, filled_table, verdict_table
 from harness.render.text_table import TextTable, cell_row, tabulate, varying_keys
 from harness.render.verdicts import verdict_tables
@@ -35,7 +36,7 @@ def render_comparison(comparison: Comparison, distributions: bool = False, width
             parts += [Text(""), filled_table(shares, title="class shares by agreement")]
             legend |= dict.fromkeys(shares.legend)
     parts.append(dim_lines((*legend, *map(terminal_safe, comparison.notes))))
-    return Group(*parts, *_verdicts(comparison, width))
+    return Group(*parts, *_beside_verdicts(comparison), *_verdicts(comparison, width))
 
 
 def render_verdicts(comparison: Comparison, width: int = _PIPE_WIDTH) -> RenderableType:
@@ -56,6 +57,20 @@ def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
         yield verdict_table(table, width)
         legend |= dict.fromkeys(table.legend)
     yield dim_lines(legend)
+
+
+def _beside_verdicts(comparison: Comparison) -> Iterator[RenderableType]:
+    """Languages side by side and calibration, where they were asked for."""
+    if not isinstance(comparison, DecidedComparison) or comparison.calibration is None:
+        return
+    languages, calibration = languages_table(comparison.languages), calibration_table(comparison.calibration)
+    for title, table in (("Across languages", languages), ("Calibration of confidence", calibration)):
+        if table.rows:
+            yield Text(f"\n{title}", style="bold cyan")
+            yield filled_table(table)
+    note = calibration_note(comparison.calibration)
+    notes = [*language_notes(comparison.languages), *([note] if note else [])]
+    yield dim_lines(dict.fromkeys((*languages.legend, *calibration.legend, *map(terminal_safe, notes))))
 
 
 def comparison_table(comparison: Comparison, cells: Sequence[Cell], *, first_keys: Sequence[str] = ()) -> TextTable:

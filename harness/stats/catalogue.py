@@ -12,7 +12,7 @@ from harness.stats.correlation import correlation_with_humans
 from harness.stats.describe import Direction, leniency_of_judge, mean_score, sd_score
 from harness.stats.f1 import f1_of_judge
 from harness.stats.gwet import gwet_of_humans, gwet_of_judge
-from harness.stats.kappa import cohen, fleiss
+from harness.stats.kappa import cohen, fleiss, fleiss_with_aggregate
 from harness.stats.statistic import Statistic
 
 NO_ORDER = "the scale has no order"
@@ -137,6 +137,7 @@ def judge_statistics(
         gap("loo", judge),
         f1_of_judge(rule=rule, judge=judge),
         cohen(rule=rule, judge=judge),
+        fleiss_with_aggregate(rule=rule, judge=judge),
         cohen("linear", values, rule=rule, judge=judge, name="linear_kappa"),
         cohen("quadratic", values, rule=rule, judge=judge, name="quadratic_kappa"),
         *(alpha_of_judge(metric, values, rule=rule, judge=judge) for metric in ("nominal", "ordinal", "interval")),

@@ -51,6 +51,23 @@ def fleiss(weights: Weights = "identity", values: ArrayLike | None = None, *, na
     return Statistic(name, AnnotatorPairs(), value, empty="no item with two annotators", least_uncommon=LEAST_UNCOMMON)
 
 
+def fleiss_with_aggregate(*, rule: Rule = "drop", judge: int = 0) -> Statistic:
+    """Fleiss' kappa of two raters, judge and aggregate, as a statistic of many cells; with two raters it is Scott's pi.
+
+    (P - Pe) / (1 - Pe) with P the share of items on which both agree and Pe = sum_c ((p_c + q_c) / 2)² by their margins p and q.
+    """
+
+    def value(sums: Floats) -> Floats:
+        n = sums[..., 0]
+        table = square(sums) / np.maximum(n, 1)[..., None, None]
+        shares = (table.sum(axis=-1) + table.sum(axis=-2)) / 2
+        expected = (shares**2).sum(axis=-1)
+        kappa = ratio(np.trace(table, axis1=-2, axis2=-1) - expected, 1 - expected)
+        return np.where(n > 0, kappa, np.nan)
+
+    return Statistic("fleiss_with_aggregate", Joint(rule, judge), value)
+
+
 def cohen_kappa(a: ArrayLike, b: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None) -> Estimate:
     """Cohen's kappa of two raters, unweighted, linear or quadratic.
 

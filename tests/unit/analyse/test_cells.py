@@ -35,7 +35,7 @@ DOCUMENTED = words("""
 n_asked not_asked
 language task metric judge variant n_ref n coverage failures pa pa_failed_wrong pa_pairwise human_pa judge_loo human_loo human_all_agree
 human_fleiss human_alpha_nominal human_alpha_ordinal weighted_f1 cohen_kappa quadratic_kappa alpha_nominal alpha_ordinal ac1 ac2 leniency
-kendall_tau spearman vs_baseline distribution_labels distribution_judge distribution_by_agreement undefined
+fleiss_with_aggregate kendall_tau spearman vs_baseline distribution_labels distribution_judge distribution_by_agreement undefined
 """)
 FURTHER = words("""
 temperature groups design_effect few_rare_cases pairwise_gap loo_gap linear_kappa alpha_interval human_alpha_interval human_ac1 human_ac2

@@ -35,6 +35,7 @@ NEEDED = {
     "labels import": ["file", "--to", "folder"],
     "labels export": ["folder", "--to", "file"],
     "labels check": ["folder"],
+    "labels needed": ["folder"],
     "store export": ["--to", "f"],
     "store merge": ["folder", "--out", "folder"],
     "submit": ["run", "--board", "controls"],
@@ -69,7 +70,7 @@ def test_these_are_the_commands() -> None:
         *("run", "report", "runs", "batch", "compare", "labels", "submit", "board"),
         *("list", "check", "new", "models", "store", "doctor"),
     ]
-    assert [name for name in LEAVES if name.startswith("labels")] == ["labels import", "labels export", "labels check"]
+    assert [name for name in LEAVES if name.startswith("labels")] == ["labels import", "labels export", "labels check", "labels needed"]
     assert [name for name in LEAVES if name.startswith("store")] == ["store check", "store export", "store gc", "store merge"]
 
 

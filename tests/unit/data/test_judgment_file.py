@@ -57,6 +57,7 @@ def test_judgments_come_back_as_columns_with_the_scores_of_their_scales(path: Pa
     for name in (*Judgments.COLUMNS, *Judgments.OPTIONAL):
         if name != "justification":
             assert list(getattr(back, name)) == list(getattr(direct, name)), name
+    assert list(back.confidence) == [0.25, None, None, None, None]
     assert [type(score) for score in back.score] == [int, str, float, int, type(None)]
 
 

@@ -326,3 +326,17 @@ def test_judgments_are_restricted_with_their_items(folder: Callable[..., Dataset
     data = folder(items=[{"item_id": "a"}, {"item_id": "b"}], judgments=[ROW, ROW | {"item_id": "b"}])
     part = data.only([data.by_id["b"]])
     assert part.judgments is not None and list(part.judgments.item) == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("probs", "confidence"),
+    [({"0": 0.1, "2": 0.9}, 0.9), ('{"0": 0.1, "2": 0.9}', 0.9), ({"0": 0.1, "1": 0.9}, 0.0), (None, None)],
+)
+def test_the_confidence_of_a_score_is_its_probability(path: Path, probs: Any, confidence: float | None) -> None:
+    found = read(path, ROW | {"score": 2, "probs": probs}, ROW | {"item_id": "b", "score": None, "probs": probs})
+    assert list(found.confidence) == [confidence, None]
+
+
+@pytest.mark.parametrize("probs", [{"0": 1.5}, {"0": -0.1, "1": 1.1}, "nothing", '{"0": "x"}'])
+def test_probabilities_that_are_none_are_refused(path: Path, probs: Any) -> None:
+    assert "'probs' should hold" in refused(path, ROW | {"probs": probs})

@@ -56,6 +56,27 @@ def test_gaps() -> None:
         mean_squares(scores)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_gaps_are_as_in_statsmodels(seed: int) -> None:
+    from pandas import DataFrame
+    from statsmodels.regression.mixed_linear_model import MixedLM
+
+    rng = np.random.default_rng(seed)
+    scores = 3 + rng.normal(0, 1, (30, 1)) + rng.normal(0, 0.6, (1, 5)) + rng.normal(0, 0.7, (30, 5))
+    scores[rng.random((30, 5)) < 0.35] = np.nan
+    item, rater = np.nonzero(~np.isnan(scores))
+    frame = DataFrame({"score": scores[item, rater], "item": item, "rater": rater, "one": 1})
+    parts = {"item": "0+C(item)", "rater": "0+C(rater)"}
+    oracle = MixedLM.from_formula("score ~ 1", groups="one", vc_formula=parts, data=frame).fit(reml=True)
+    theirs = dict(zip(oracle.model.exog_vc.names, oracle.vcomp, strict=True))
+    found = mixed_components(scores)
+    assert (found.item, found.annotator, found.residual) == pytest.approx((theirs["item"], theirs["rater"], oracle.scale), rel=2e-3)
+
+
+def test_scores_without_variance_have_no_components() -> None:
+    assert mixed_components([[1, 1, np.nan], [1, np.nan, 1], [1, 1, 1]]).reason == "constant values"
+
+
 def test_a_component_at_the_boundary_is_named() -> None:
     scores = np.random.default_rng(5).normal(size=(20, 1)) + np.tile([[0.5, -0.5], [-0.5, 0.5]], (10, 2)) * 0.4
     found = mixed_components(scores)

@@ -59,3 +59,16 @@ def test_input_is_checked() -> None:
         meta_analysis([0.1, 0.2], [0.1])
     with pytest.raises(ValueError, match="unknown method"):
         meta_analysis([0.1, 0.2], [0.1, 0.1], method="reml")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(("method", "name"), [("pm", "iterated"), ("dl", "chi2")])
+def test_the_variance_between_languages_is_as_in_statsmodels(seed: int, method: Method, name: str) -> None:
+    rng = np.random.default_rng(seed)
+    variance = rng.uniform(0.0002, 0.01, 9)
+    estimate = rng.normal(0, 0.15, 9) + rng.normal(0, np.sqrt(variance))
+    found = meta_analysis(estimate, variance, method=method)
+    assert found.tau2 == pytest.approx(combine_effects(estimate, variance, method_re=name).tau2, rel=1e-4)
+    if method == "pm":
+        w = 1 / (variance + found.tau2)
+        assert w @ (estimate - found.mean) ** 2 == pytest.approx(8)

@@ -1,0 +1,30 @@
+"""`harness labels needed`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from harness import api, decide
+from harness.cli.arguments import decision_options
+from harness.cli.compare import where_of
+
+
+def needed(arguments: argparse.Namespace) -> int:
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    options = api.compare_options(arguments.judge, None, arguments.annotators, "drop", "item", where_of(arguments.where), None, 0)
+    decision = decision_options(arguments)
+    with working("planning"):
+        sources = api.open_sources([arguments.source], arguments.card, arguments.out)
+        recordings = [source.recording for source in sources]
+        budget = decide.label_budget(recordings, options, decision, half_width=arguments.half_width)
+    if arguments.json:
+        sys.stdout.write(to_json(budget.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.decisions import render_budget
+
+        show(lambda narrow: render_budget(budget), budget.signature)
+    return 0

@@ -1,0 +1,32 @@
+"""The judgments of one language, metric, judge and condition: what verdicts and all else that is said of a judge are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from harness.analyse import JudgedData
+from harness.analyse.cells import key_column
+from harness.data.columns import combination_ids, first_rows, rows_by_number
+from harness.stats.arrays import Ints
+
+KEYS = ("language", "metric", "judge", "variant", "temperature", "top_p")
+
+
+def keyed_rows(judged: JudgedData, by_source: bool) -> Iterator[tuple[dict[str, Any], Ints]]:
+    """The key and the unit numbers, rising, of every cell that has labels. Tasks are pooled.
+
+    Args:
+        judged: judgments laid beside labels.
+        by_source: whether sources have cells of their own; then `source` is the first part of the key.
+    """
+    units = judged.units
+    names = (*(("source",) if by_source else ()), *KEYS)
+    columns = {name: key_column(name, judged.data, units, judged.counted) for name in names}
+    code = combination_ids(columns.values(), np.zeros(len(units), np.int8))
+    for row, rows in zip(first_rows(code).tolist(), rows_by_number(code, int(code.max(initial=-1)) + 1), strict=True):
+        key = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
+        if key["metric"] in judged.counted:
+            yield key, rows

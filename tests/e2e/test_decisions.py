@@ -1,0 +1,131 @@
+"""`harness compare --decide full` and `harness labels needed` with the real command: what is read, and what cannot be said."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+TAGS = ("cs", "de", "en", "fr", "ja", "zh")
+DATA = """id = "made"
+annotators = "{annotators}"
+[metrics.fluency]
+kind = "ordinal"
+classes = [0, 1, 2]
+best = 2
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Callable[..., Path]:
+    """A data folder: 30 texts of each language, parallel to each other, three annotators and a judge with probabilities."""
+
+    def make(tags: Sequence[str] = TAGS, *, annotators: str = "persistent", probs: bool = True, texts: int = 30) -> Path:
+        rng, path = random.Random(0), tmp_path / f"made-{len(tags)}-{annotators}-{probs}"
+        path.mkdir()
+        items, labels, judged = [], [], []
+        for number in range(texts):
+            true = rng.randrange(3)
+            for tag in tags:
+                name = f"{tag}{number}"
+                items.append({"item_id": name, "language": tag, "task": "chat", "parallel_id": str(number), "output": f"{name}."})
+                for who in range(3):
+                    given = true if rng.random() < 0.8 else rng.randrange(3)
+                    labels.append({"item_id": name, "annotator_id": f"a{who}", "metric": "fluency", "score": given})
+                score = true if rng.random() < 0.8 else rng.randrange(3)
+                own = {str(c): 0.9 if c == score else 0.05 for c in range(3)}
+                judged.append({"item_id": name, "judge": "one", "metric": "fluency", "score": score} | ({"probs": own} if probs else {}))
+        for file, rows in (("items", items), ("labels", labels), ("judgments", judged)):
+            (path / f"{file}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        (path / "data.toml").write_text(DATA.format(annotators=annotators), "utf-8")
+        return path
+
+    return make
+
+
+def compared(cli: Cli, path: Path, *more: str) -> dict[str, Any]:
+    done = cli("compare", path, "--json", *more)
+    assert done.code == 0, done.err
+    return dict(json.loads(done.out))
+
+
+def test_everything_for_programs(cli: Cli, folder: Callable[..., Path]) -> None:
+    path = folder()
+    found = compared(cli, path, "--decide", "full")
+    [one] = found["languages"]
+    assert (one["metric"], one["judge"]) == ("fluency", "one") and [row["language"] for row in one["languages"]] == list(TAGS)
+    assert one["gap"]["languages"] == 6 and one["rates"]["df"] == 5 and one["consistency"]["items"] == 30 and one["dif"]["parallel"]
+    assert len(one["annotators"]) == 6 and one["reasons"] == {}
+    assert len(found["calibration"]) == 6
+    for each in found["calibration"]:
+        assert each["confidence"] == pytest.approx(0.9) and each["bins"][0]["n"] == each["n"] and each["recalibration"]["method"] == "platt"
+    plain = compared(cli, path)
+    assert "calibration" not in plain and plain["verdicts"] == found["verdicts"] and plain["signature"] == found["signature"]
+    [short] = plain["languages"]
+    assert short["gap"] == one["gap"] and short["dif"] is None and short["reasons"]["dif"] == "computed with --decide full"
+
+
+def test_everything_for_people(cli: Cli, folder: Callable[..., Path]) -> None:
+    shown = cli("compare", folder(), "--decide", "full").out
+    assert "Across languages" in shown and "Calibration of confidence" in shown and "κ of parallel texts" in shown
+    assert "mean of judge − people: the mean over languages" in shown
+
+
+def test_what_cannot_be_said_is_said(cli: Cli, folder: Callable[..., Path]) -> None:
+    path = folder(("ja",), annotators="anonymous", probs=False)
+    found = compared(cli, path, "--decide", "full")
+    [one] = found["languages"]
+    assert one["gap"] is one["dif"] is one["rates"] is one["consistency"] is one["annotators"] is None
+    assert one["reasons"] == dict.fromkeys(("gap", "dif", "rates", "consistency"), "one language") | {
+        "annotators": "annotators are anonymous"
+    }
+    [calibration] = found["calibration"]
+    assert calibration["n"] == 0 and calibration["brier"] is None and "no probabilities are recorded" in calibration["reason"]
+    shown = cli("compare", path, "--decide", "full").out
+    assert "Calibration: no probabilities are recorded" in shown and "Across languages: one language." in shown
+
+
+def test_under_five_languages_each_is_shown(cli: Cli, folder: Callable[..., Path]) -> None:
+    [one] = compared(cli, folder(TAGS[:3]))["languages"]
+    assert one["gap"] is None and one["reasons"]["gap"].startswith("fewer than five languages") and len(one["languages"]) == 3
+
+
+def test_probabilities_that_are_none_are_refused(cli: Cli, folder: Callable[..., Path]) -> None:
+    path = folder(("ja",))
+    (path / "judgments.jsonl").write_text('{"item_id": "ja0", "judge": "one", "metric": "fluency", "score": 1, "probs": {"1": 7}}\n')
+    done = cli("compare", path)
+    assert done.code == 3 and "judgments.jsonl:1" in done.err and "'probs' should hold" in done.err
+
+
+def test_labels_needed(cli: Cli, folder: Callable[..., Path]) -> None:
+    path = folder()
+    done = cli("labels", "needed", path, "--half-width", "0.04", "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["half_width"] == 0.04 and len(found["cells"]) == 6 and found["signature"].startswith("data:made")
+    verdicts = {one["language"]: one for one in compared(cli, path)["verdicts"]}
+    for cell in found["cells"]:
+        assert cell["n"] == 30 and cell["texts_for_half_width"] == cell["n"] + cell["more_for_half_width"] > 200
+        assert cell["more_for_verdict"] == verdicts[cell["language"]]["k"]
+    narrow, wide = (json.loads(cli("labels", "needed", path, "--half-width", width, "--json").out) for width in ("0.03", "0.2"))
+    assert narrow["cells"][0]["more_for_half_width"] > found["cells"][0]["more_for_half_width"] > wide["cells"][0]["more_for_half_width"]
+    shown = cli("labels", "needed", path).out
+    assert "for the half-width" in shown and "Japanese" in shown and " more" in shown and "signature" in shown
+
+
+@pytest.mark.parametrize("width", ["0", "0.7", "-1", "nan"])
+def test_a_half_width_that_is_none(cli: Cli, folder: Callable[..., Path], width: str) -> None:
+    done = cli("labels", "needed", folder(("ja",)), f"--half-width={width}")
+    assert done.code == 2 and "half-width" in done.err and "Traceback" not in done.err
+
+
+def test_a_folder_without_judgments(cli: Cli, folder: Callable[..., Path]) -> None:
+    path = folder(("ja",))
+    (path / "judgments.jsonl").unlink()
+    done = cli("labels", "needed", path)
+    assert done.code == 2 and "no judgments" in done.err

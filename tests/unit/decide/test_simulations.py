@@ -1,0 +1,402 @@
+"""The verdicts and what stands beside them hold what they promise in made worlds.
+
+`python -m tests.unit.decide.test_simulations` from the checkout prints the tables for docs/statistics.md (`make simulations`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from harness.decide.options import DecisionOptions
+from harness.stats import (
+    about_more,
+    acceptance_threshold,
+    brier_score,
+    cross_fitted,
+    fit_isotonic,
+    fit_platt,
+    group_folds,
+    holm,
+    log_loss,
+    prediction_powered_mean,
+    prediction_powered_share,
+    recalibrated,
+)
+from harness.stats.cluster_mean import cluster_mean
+from harness.stats.logistic import logistic
+from harness.stats.noninferiority import gap_sums, guarded_p
+from harness.stats.recalibration import logit
+from tests.unit.decide.worlds import (
+    BALANCED,
+    CELLS,
+    FURTHER,
+    LIKERT5,
+    SKEWED3,
+    SPARSE,
+    WORLDS,
+    World,
+    draw,
+    judge_of,
+    p_values,
+    verdicts,
+)
+
+OPTIONS = DecisionOptions()
+DESIGNS = ((60, 1), (200, 1), (600, 1), (600, 10), (200, 10))
+"""Items of a cell, and of a group."""
+FALSE_USE, FALSE_USE_OF_FEW_GROUPS = 0.05, 0.07
+FEW_GROUPS = 60
+EXPECTED_POWER = {
+    BALANCED.name: (3, 98, 100, 100, 48),
+    LIKERT5.name: (1, 56, 100, 100, 31),
+    SKEWED3.name: (1, 63, 100, 100, 37),
+    SPARSE.name: (0, 100, 100, 100, 100),
+}
+"""Share of 45 cells that are called `use` if all are as good as people, in percent of 120 grids: found with other code, by design."""
+_EXPECTED_GRIDS = 120
+_CHUNK = 20  # grids in memory
+
+
+class Grids(NamedTuple):
+    """What was seen in many grids of 45 cells: share with any `use`, the same of Holm on plain t, share of cells `use` with its error
+    and share `do not use`."""
+
+    any_use: float
+    any_plain: float
+    use: float
+    error: float
+    never: float
+    grids: int
+
+
+def of_grids(world: World, gap: float, grids: int, seed: int) -> Grids:
+    """The real rule on grids in which every cell has the same true gap."""
+    judge, rng = judge_of(world, gap), np.random.default_rng(seed)
+    items, groups = sum(world.sizes), len(world.sizes)
+    uses, plains, nevers = [], [], []
+    for start in range(0, grids, _CHUNK):
+        many = min(_CHUNK, grids - start)
+        found = p_values(draw(world, judge, many * CELLS, rng), OPTIONS.margin)
+        for number in range(many):
+            own = type(found)(*(each[number * CELLS : (number + 1) * CELLS] for each in found))
+            said = verdicts(own, items, groups, OPTIONS)
+            uses.append(said.count("use") / CELLS)
+            nevers.append(said.count("do not use") / CELLS)
+            plains.append(bool((holm(own.plain) <= OPTIONS.alpha).any()))
+    use = np.array(uses)
+    spread = float(use.std(ddof=1)) / math.sqrt(grids)
+    return Grids(float((use > 0).mean()), float(np.mean(plains)), float(use.mean()), spread, float(np.mean(nevers)), grids)
+
+
+def error_of(share: float, repetitions: int) -> float:
+    """Three simulation errors of a share."""
+    return 3 * math.sqrt(max(share * (1 - share), 1 / repetitions) / repetitions)
+
+
+def limit_of(world: World) -> float:
+    """The chance of any false `use` that is allowed: more with 20 to 60 groups of several items."""
+    return FALSE_USE_OF_FEW_GROUPS if len(world.sizes) <= FEW_GROUPS and max(world.sizes) > 1 else FALSE_USE
+
+
+def every_world() -> Iterator[tuple[World, int | None]]:
+    """All worlds with the number of their design; further ones have none."""
+    for world in WORLDS:
+        for number, (items, size) in enumerate(DESIGNS):
+            yield world.of(items, size), number
+    for world in FURTHER:
+        yield world, None
+
+
+# ---- the worlds and the vectorised tests are what they say
+
+
+def test_the_tests_of_many_cells_are_those_of_each() -> None:
+    for world in (LIKERT5.of(60), SKEWED3.of(200, 10), FURTHER[2]):
+        drawn = draw(world, judge_of(world, -0.05), 6, np.random.default_rng(1))
+        found = p_values(drawn, 0.1)
+        for cell in range(6):
+            gaps, groups = _items(drawn.gap[cell], drawn.gap_n[cell])
+            better, of = _items(drawn.better[cell], drawn.better_n[cell])
+            base, plain = cluster_mean(better, of), cluster_mean(gaps, groups)
+            assert found.use[cell] == pytest.approx(max(guarded_p(gap_sums(gaps, groups), 0.1), base.p_above(0.0)))
+            assert found.worse[cell] == pytest.approx(plain.p_below(-0.1))
+            assert found.base_worse[cell] == pytest.approx(base.p_below(0.0))
+
+
+def _items(sums: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Items with these sums of groups: each has its group's mean."""
+    size = n.astype(int)
+    return np.repeat(sums / np.maximum(n, 1), size), np.repeat(np.arange(len(size)), size)
+
+
+@pytest.mark.parametrize("world", [*WORLDS, *FURTHER], ids=lambda world: world.name)
+@pytest.mark.parametrize("gap", [0.0, -0.1])
+def test_a_world_has_the_gap_that_it_says(world: World, gap: float) -> None:
+    world = world if world.sizes else world.of(200, 10)
+    drawn = draw(world, judge_of(world, gap), 300, np.random.default_rng(2))
+    means = drawn.gap.sum(axis=1) / drawn.gap_n.sum(axis=1)
+    assert means.mean() == pytest.approx(gap, abs=4 * means.std() / math.sqrt(300))
+
+
+# ---- short forms
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("world", "design"), [*every_world()], ids=lambda value: value.name if isinstance(value, World) else None)
+def test_verdicts_of_grids(world: World, design: int | None) -> None:
+    grids = 100 if sum(world.sizes) < 300 else 40
+    at_margin, good = of_grids(world, -OPTIONS.margin, grids, 11), of_grids(world, 0.0, 30, 12)
+    assert at_margin.any_use <= limit_of(world) + error_of(limit_of(world), grids)
+    assert good.never == 0
+    if design is not None and world.name in EXPECTED_POWER:
+        assert abs(good.use - EXPECTED_POWER[world.name][design] / 100) <= power_tolerance(good)
+
+
+def power_tolerance(good: Grids) -> float:
+    """Three errors of both simulations, and half a percent of rounding."""
+    return 3 * good.error * math.sqrt(1 + good.grids / _EXPECTED_GRIDS) + 0.005
+
+
+@pytest.mark.slow
+def test_prediction_powered_intervals() -> None:
+    for case in POWERED:
+        found = coverage_of(case, 600)
+        assert 0.93 - error_of(0.95, 600) <= found <= 0.97 + error_of(0.95, 600), case
+
+
+@pytest.mark.slow
+def test_acceptance_and_recalibration() -> None:
+    for case in ACCEPTED:
+        assert violations_of(case, 200) <= case.delta + error_of(case.delta, 200), case
+    for n, _, truth in RECALIBRATED[:4]:
+        assert worse_by(n, truth, 40).loss <= MOST_LOST[n], (n, truth)
+
+
+@pytest.mark.slow
+def test_the_number_of_further_labels() -> None:
+    for world, wanted in NEEDED:
+        assert planned_of(world, 60, 12) == pytest.approx(wanted, rel=0.25), world.name
+
+
+# ---- about how many more labels
+
+NEEDED = ((LIKERT5, 330), (SKEWED3, 295), (BALANCED, 210))
+"""Items with which 80 % of judges as good as people are shown to be so among 45 cells: found with other code."""
+
+
+def planned_of(world: World, items: int, repetitions: int) -> float:
+    """Median number of items that is planned from `items` for one of 45 cells."""
+    world = world.of(items)
+    drawn = draw(world, judge_of(world, 0.0), repetitions, np.random.default_rng(21))
+    found = []
+    for cell in range(repetitions):
+        gap, better = (
+            np.where(n > 0, y, np.nan) for y, n in ((drawn.gap[cell], drawn.gap_n[cell]), (drawn.better[cell], drawn.better_n[cell]))
+        )
+        planned = about_more(gap, better, np.arange(items), margin=OPTIONS.margin, alpha=OPTIONS.alpha, cells=CELLS)
+        found.append(math.inf if planned.planned is None else planned.planned)
+    return float(np.median(found))
+
+
+def power_of(world: World, items: int, cells: int) -> float:
+    """Share of single cells that pass at the level of 45."""
+    world = world.of(items)
+    drawn = draw(world, judge_of(world, 0.0), cells, np.random.default_rng(22))
+    return float((p_values(drawn, OPTIONS.margin).use <= OPTIONS.alpha / CELLS).mean())
+
+
+def items_for_power(world: World, cells: int = 2000) -> int:
+    """The fewest items, in steps of five, with which 80 % of cells pass."""
+    low, high = 6, 200
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if power_of(world, 5 * middle, cells) >= OPTIONS.power else (middle + 1, high)
+    return 5 * low
+
+
+# ---- corrected means
+
+
+class Powered(NamedTuple):
+    """Labels of a share or of numbers, and how well the judge knows them."""
+
+    kind: str
+    level: float
+    n: int
+
+
+POWERED = tuple(
+    Powered(*case)
+    for case in (
+        ("numbers, correlation", 0.5, 15),
+        ("numbers, correlation", 0.5, 60),
+        ("numbers, correlation", 0.8, 30),
+        ("numbers, correlation", 0.0, 60),
+        ("share", 0.3, 30),
+        ("share", 0.3, 60),
+        ("share", 0.1, 60),
+    )
+)
+
+
+def coverage_of(case: Powered, repetitions: int) -> float:
+    """How often the 95 % interval from n labels and ten times as many judged items holds the truth."""
+    rng, total = np.random.default_rng(31), 11 * case.n
+    held = 0
+    for _ in range(repetitions):
+        if case.kind == "share":
+            y = (rng.random(total) < case.level) * 1.0
+            f = np.where(rng.random(total) < 0.87, y, 1 - y)
+            labels = np.where(np.arange(total) < case.n, y, np.nan)
+            interval = prediction_powered_share(labels, f).interval
+        else:
+            y = rng.normal(size=total)
+            f = case.level * y + math.sqrt(1 - case.level**2) * rng.normal(size=total)
+            interval = prediction_powered_mean(np.where(np.arange(total) < case.n, y, np.nan), f).interval
+        held += interval.lo <= (case.level if case.kind == "share" else 0.0) <= interval.hi
+    return held / repetitions
+
+
+# ---- automatic acceptance
+
+
+class Accepted(NamedTuple):
+    """Confidences 1 - Beta(1.2, 4); agreement rises steeply with them, or is 88 % throughout, which is just below what is promised."""
+
+    shape: str
+    n: int
+    alpha: float = 0.1
+    delta: float = 0.1
+
+
+ACCEPTED = (Accepted("steep", 100), Accepted("steep", 200), Accepted("steep", 400), Accepted("steep", 1000), Accepted("flat", 400, 0.1199))
+
+
+def violations_of(case: Accepted, repetitions: int) -> float:
+    """How often the true disagreement among what is accepted is above alpha."""
+    rng = np.random.default_rng(41)
+    every = np.sort(1 - rng.beta(1.2, 4, 200_000))[::-1]
+    risk = np.cumsum(1 - _agreement(case.shape, every)) / np.arange(1, len(every) + 1)
+    wrong = 0
+    for _ in range(repetitions):
+        confidence = 1 - rng.beta(1.2, 4, case.n)
+        agrees = rng.random(case.n) < _agreement(case.shape, confidence)
+        threshold = acceptance_threshold(confidence, agrees, alpha=case.alpha, delta=case.delta).threshold
+        if not math.isnan(threshold):
+            accepted = int(np.searchsorted(-every, -threshold, side="right"))
+            wrong += bool(risk[max(accepted, 1) - 1] > case.alpha)
+    return wrong / repetitions
+
+
+def _agreement(shape: str, confidence: np.ndarray) -> np.ndarray:
+    return np.full(confidence.shape, 0.88) if shape == "flat" else 0.5 + 0.5 / (1 + np.exp(-14 * (confidence - 0.72)))
+
+
+# ---- recalibration
+
+TOO_SURE, CALIBRATED = "too sure", "calibrated"
+RECALIBRATED = tuple(
+    (n, limit, truth) for n, limit in ((60, 0.012), (120, 0.006), (300, 0.003), (1000, 0.001)) for truth in (TOO_SURE, CALIBRATED)
+)
+"""Answers, how much larger the cross-fitted Brier score may be than the raw one on average, and what is true."""
+MOST_LOST = {n: limit for n, limit, _ in RECALIBRATED}
+
+
+class Recalibrated(NamedTuple):
+    """Cross-fitted Brier score and log loss less the raw ones, mean over repetitions, and of isotonic regression."""
+
+    loss: float
+    log_loss: float
+    isotonic: float
+
+
+def worse_by(n: int, truth: str, repetitions: int) -> Recalibrated:
+    """How much worse answers are predicted after recalibration on other folds."""
+    rng, found = np.random.default_rng(51), []
+    for number in range(repetitions):
+        p = rng.beta(3, 1.5, n)
+        right = (rng.random(n) < (logistic(0.5 * logit(p) - 0.3) if truth == TOO_SURE else p)) * 1.0
+        folds = group_folds(np.arange(n), 5, seed=number)
+        corrected, raw = recalibrated(p, right, folds)[0], brier_score(p, right)
+        isotonic = cross_fitted(p, right, folds, fit_isotonic)
+        found.append(
+            (brier_score(corrected, right) - raw, log_loss(corrected, right) - log_loss(p, right), brier_score(isotonic, right) - raw)
+        )
+    return Recalibrated(*map(float, np.mean(found, axis=0)))
+
+
+def test_platts_map_finds_the_truth() -> None:
+    p = np.random.default_rng(1).beta(3, 1.5, 20_000)
+    found = fit_platt(p, np.random.default_rng(2).random(20_000) < logistic(0.5 * logit(p) - 0.3))
+    assert (found.intercept, found.slope) == pytest.approx((-0.3, 0.5), abs=0.1)
+
+
+# ---- the long form
+
+Table = Callable[[], Iterator[str]]
+
+
+def grid_table() -> Iterator[str]:
+    yield "| world | items | any false `use`, % | limit | by plain t, % | `use` at gap 0, % | expected | then `do not use`, % | |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    for world, design in every_world():
+        items, groups = sum(world.sizes), len(world.sizes)
+        grids = 2000 if items < 100 else 1000 if items < 300 else 400
+        bad, good = of_grids(world, -OPTIONS.margin, grids, 61), of_grids(world, 0.0, 120, 62)
+        wanted = EXPECTED_POWER[world.name][design] if design is not None and world.name in EXPECTED_POWER else None
+        missed = [] if bad.any_use <= limit_of(world) else ["false `use` above the limit" + _within(bad.any_use, limit_of(world), grids)]
+        if wanted is not None and abs(good.use - wanted / 100) > power_tolerance(good):
+            missed.append("power missed")
+        missed += ["a good judge is called `do not use`"] if good.never else []
+        place = f"{items} in {groups}" if groups < items else f"{items}"
+        numbers = f"{100 * bad.any_use:.1f} | {100 * limit_of(world):.0f} | {100 * bad.any_plain:.1f} | {100 * good.use:.0f}"
+        expected = "–" if wanted is None else str(wanted)
+        yield f"| {world.name} | {place} | {numbers} | {expected} | {100 * good.never:.2f} | {', '.join(missed) or 'held'} |"
+
+
+def _within(share: float, limit: float, repetitions: int) -> str:
+    return " (within three simulation errors)" if share <= limit + error_of(limit, repetitions) else ""
+
+
+def needed_table() -> Iterator[str]:
+    yield "| world | planned from 60 items | from 120 | items for 80 % | off by, % | power with the planned, % |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for world, _ in NEEDED:
+        few, many, true = planned_of(world, 60, 60), planned_of(world, 120, 60), items_for_power(world)
+        off = ", ".join(f"{100 * (planned / true - 1):+.0f}" for planned in (few, many))
+        yield f"| {world.name} | {few:.0f} | {many:.0f} | {true} | {off} | {100 * power_of(world, int(few), 2000):.0f} |"
+
+
+def powered_table() -> Iterator[str]:
+    yield "| labels | n | 95 % intervals that hold the truth, % |"
+    yield "| --- | --- | --- |"
+    for case in POWERED:
+        yield f"| {case.kind} {case.level:g} | {case.n} | {100 * coverage_of(case, 3000):.1f} |"
+
+
+def accepted_table() -> Iterator[str]:
+    yield "| agreement | labelled items | promise broken, % | allowed |"
+    yield "| --- | --- | --- | --- |"
+    for case in ACCEPTED:
+        yield f"| {case.shape}, α {case.alpha:g} | {case.n} | {100 * violations_of(case, 1000):.1f} | {100 * case.delta:.0f} |"
+
+
+def recalibrated_table() -> Iterator[str]:
+    yield "| judge | answers | Brier score changes by | allowed | log loss by | Brier score by isotonic regression |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for n, limit, truth in RECALIBRATED:
+        found = worse_by(n, truth, 200)
+        yield f"| {truth} | {n} | {found.loss:+.4f} | {limit:+.4f} | {found.log_loss:+.4f} | {found.isotonic:+.4f} |"
+
+
+TABLES: tuple[Table, ...] = (grid_table, needed_table, powered_table, accepted_table, recalibrated_table)
+
+
+if __name__ == "__main__":
+    for table in TABLES:
+        print(*table(), sep="\n", end="\n\n", flush=True)

@@ -1,0 +1,197 @@
+"""Made worlds of labels and judges whose true gap is known, drawn many at a time, and the verdicts of the real rule on them.
+
+An item's true class is drawn from `shares`. Each of three annotators reports it with a probability of their own, else draws a class from
+`shares`; the judge likewise. In groups these probabilities vary from group to group. The judge's probability is solved from the gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.decide.options import DecisionOptions
+from harness.decide.rule import TestedCell, decide
+from harness.stats import holm
+from harness.stats.arrays import Floats, Ints
+from harness.stats.group_moments import GroupMoments, cluster_t_p_values, group_features, guarded_p_values
+
+LANGUAGES, METRICS = 9, 5
+CELLS = LANGUAGES * METRICS
+
+
+@dataclass(frozen=True)
+class World:
+    """How labels and scores come about.
+
+    Attributes:
+        shares: of the true classes.
+        people: probability of each annotator to report the truth.
+        sizes: number of items of each group; one group an item if all are 1.
+        sd_people, sd_judge: how much the probabilities vary between groups.
+        copies: probability that the judge gives the first annotator's class.
+        missing: probability that an annotator has not labelled an item.
+        fails: probability that the judge gives no readable score.
+    """
+
+    name: str
+    shares: tuple[float, ...]
+    people: tuple[float, ...]
+    sizes: tuple[int, ...] = ()
+    sd_people: float = 0.0
+    sd_judge: float = 0.0
+    copies: float = 0.0
+    missing: float = 0.0
+    fails: float = 0.0
+
+    def of(self, items: int, size: int = 1) -> World:
+        """This world with so many items, in groups of so many."""
+        return replace(self, sizes=(size,) * (items // size), **({} if size > 1 else {"sd_people": 0.0, "sd_judge": 0.0}))
+
+    @property
+    def chance(self) -> float:
+        """The probability that two draws from the shares agree."""
+        return sum(share**2 for share in self.shares)
+
+
+THIRDS, LIKERT = (1 / 3, 1 / 3, 1 / 3), (0.1, 0.1, 0.2, 0.3, 0.3)
+BALANCED = World("balanced, people .9", THIRDS, (0.9,) * 3, sd_people=0.03, sd_judge=0.1)
+LIKERT5 = World("Likert 5, people .7", LIKERT, (0.7,) * 3, sd_people=0.05, sd_judge=0.12)
+SKEWED3 = World("skewed 3, people .7", (0.15, 0.25, 0.6), (0.7,) * 3, sd_people=0.05, sd_judge=0.12)
+RARE = World("rare, people .85", (0.1, 0.9), (0.85,) * 3, sd_people=0.05, sd_judge=0.12)
+SPARSE = World("sparse, people .98", THIRDS, (0.98,) * 3, sd_people=0.0, sd_judge=0.03)
+WORLDS = (BALANCED, LIKERT5, SKEWED3, RARE, SPARSE)
+UNEVEN = tuple(int(size) for size in np.ceil(np.random.default_rng(3).exponential(9.0, 60)))
+"""Sizes of 60 groups, from one item to some dozens."""
+FURTHER = (
+    World("annotators .95, .8, .6", LIKERT, (0.95, 0.8, 0.6), (1,) * 200),
+    World("judge copies one annotator in 30 %", LIKERT, (0.7,) * 3, (1,) * 200, copies=0.3),
+    World("30 % of labels missing, judge fails in 3 %", (0.15, 0.25, 0.6), (0.8,) * 3, (1,) * 300, missing=0.3, fails=0.03),
+    World("60 groups of 1 to 50", LIKERT, (0.7,) * 3, UNEVEN, sd_people=0.05, sd_judge=0.12),
+    World("25 groups of 8", LIKERT, (0.7,) * 3, (8,) * 25, sd_people=0.05, sd_judge=0.12),
+)
+
+
+class Drawn(NamedTuple):
+    """Sums of each group and how many items they are of, (cells, groups): gaps, and right answers of judge less those of a constant."""
+
+    gap: Floats
+    gap_n: Floats
+    better: Floats
+    better_n: Floats
+
+
+def judge_of(world: World, gap: float) -> float:
+    """The judge's mean probability to report the truth with which its agreement with people is `gap` above theirs."""
+    low, high = -1.0, 3.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _gap(world, middle) < gap else (low, middle)
+    return (low + high) / 2
+
+
+@cache
+def _spread() -> Floats:
+    return np.random.default_rng(5).normal(size=(2, 200_000))
+
+
+def _gap(world: World, judge: float) -> float:
+    s, people = world.chance, world.people
+    if world.sd_judge or world.sd_people:
+        p, q = (
+            np.clip(mean + sd * z, 0, 1)
+            for mean, sd, z in zip((people[0], judge), (world.sd_people, world.sd_judge), _spread(), strict=True)
+        )
+        return float((1 - s) * ((p * q).mean() - (p * p).mean()))
+    pairs = [(people[a] * people[b]) * (1 - s) + s for a in range(3) for b in range(a)]
+    among = sum(pairs) / 3
+    alone = sum(people) / 3 * judge * (1 - s) + s
+    copied = (1 + sum(people[0] * other * (1 - s) + s for other in people[1:])) / 3
+    return (1 - world.fails) * (world.copies * copied + (1 - world.copies) * alone) - among
+
+
+def draw(world: World, judge: float, cells: int, rng: np.random.Generator) -> Drawn:
+    """Cells of a world in which the judge reports the truth with the mean probability `judge`."""
+    sizes = np.asarray(world.sizes)
+    group, items, k = np.repeat(np.arange(len(sizes)), sizes), int(sizes.sum()), len(world.shares)
+    edges = np.cumsum(world.shares)[:-1]
+
+    def classes() -> Ints:
+        return np.searchsorted(edges, rng.random((cells, items), np.float32), side="right").astype(np.int8)
+
+    def probability(mean: float, sd: float) -> Floats | float:
+        if not sd:
+            return mean
+        return np.clip(mean + sd * rng.normal(size=(cells, len(sizes))), 0, 1)[:, group]
+
+    def reports(p: Floats | float) -> Ints:
+        return np.where(rng.random((cells, items), np.float32) < p, true, classes())
+
+    true = classes()
+    shared = probability(world.people[0], world.sd_people)
+    labels = [reports(shared if world.sd_people else p) for p in world.people]
+    score = reports(probability(judge, world.sd_judge))
+    if world.copies:
+        score = np.where(rng.random((cells, items)) < world.copies, labels[0], score)
+    if world.fails:
+        score = np.where(rng.random((cells, items)) < world.fails, -1, score)
+    if world.missing:
+        labels = [np.where(rng.random((cells, items)) < world.missing, -2, label) for label in labels]
+    counts = np.stack([sum((label == c).astype(np.int8) for label in labels) for c in range(k)], axis=-1)
+    return _sums(counts, score, group, len(sizes))
+
+
+def _sums(counts: Ints, score: Ints, group: Ints, groups: int) -> Drawn:
+    """Gaps and right answers by group, from class counts (cells, items, k) and scores (cells, items)."""
+    raters = counts.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.take_along_axis(counts, np.maximum(score, 0)[..., None].astype(np.int64), axis=-1)[..., 0]
+        gap = np.where(score >= 0, own, 0) / raters - (counts * (counts - 1)).sum(axis=-1) / (raters * (raters - 1))
+    paired = raters >= 2
+    most = counts.max(axis=-1)
+    reference = np.where(((counts == most[..., None]).sum(axis=-1) == 1) & paired, counts.argmax(axis=-1), -1)
+    commonest = np.stack([(reference == c).sum(axis=1) for c in range(counts.shape[-1])], axis=1).argmax(axis=1)
+    known = reference >= 0
+    better = ((score == reference) & known) * 1.0 - ((commonest[:, None] == reference) & known)
+    starts = np.searchsorted(group, np.arange(groups))
+
+    def of_groups(values: Floats) -> Floats:
+        return np.asarray(np.add.reduceat(values, starts, axis=1), np.float64)
+
+    return Drawn(of_groups(np.where(paired, gap, 0.0)), of_groups(paired * 1.0), of_groups(better), of_groups(known * 1.0))
+
+
+class PValues(NamedTuple):
+    """One-sided p of every cell, (cells,): of `use`, of the plain t test instead of the guarded one, and of both ways to be worse."""
+
+    use: Floats
+    plain: Floats
+    worse: Floats
+    base_worse: Floats
+
+
+def p_values(drawn: Drawn, margin: float) -> PValues:
+    """The tests of the rule on every cell."""
+    gap, better = _moments(drawn.gap, drawn.gap_n), _moments(drawn.better, drawn.better_n)
+    base = cluster_t_p_values(better)
+    worse, base_worse = (
+        cluster_t_p_values(_moments(-y, n), at) for y, n, at in ((drawn.gap, drawn.gap_n, margin), (drawn.better, drawn.better_n, 0.0))
+    )
+    plain = cluster_t_p_values(gap, -margin)
+    return PValues(np.maximum(guarded_p_values(gap, margin), base), np.maximum(plain, base), worse, base_worse)
+
+
+def _moments(y: Floats, n: Floats) -> GroupMoments:
+    return GroupMoments(*np.moveaxis(group_features(y, n).sum(axis=-2), -1, 0))
+
+
+def verdicts(found: PValues, items: int, groups: int, options: DecisionOptions) -> list[str]:
+    """The verdict on every cell of one family, by the real correction and decision table; the labels are no random sample."""
+    corrected = (holm(p) for p in (found.use, found.worse, found.base_worse))
+    rows = zip(*(q.tolist() for q in corrected), strict=True)
+    return [
+        decide(TestedCell("native", items, groups, False, 1.0, 1.0, use, worse, base, "unknown", 1.0), options).verdict
+        for use, worse, base in rows
+    ]
