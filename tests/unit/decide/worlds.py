@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import TestedCell, decide
+from harness.decide.rule import DecisionInputs, decide
 from harness.stats import holm
 from harness.stats.arrays import Floats, Ints
 from harness.stats.group_moments import GroupMoments, cluster_t_p_values, group_features, guarded_p_values
@@ -192,6 +192,6 @@ def verdicts(found: PValues, items: int, groups: int, options: DecisionOptions) 
     corrected = (holm(p) for p in (found.use, found.worse, found.base_worse))
     rows = zip(*(q.tolist() for q in corrected), strict=True)
     return [
-        decide(TestedCell("native", items, groups, False, 1.0, 1.0, use, worse, base, "unknown", 1.0), options).verdict
+        decide(DecisionInputs("native", items, groups, False, 1.0, 1.0, use, worse, base, "unknown", 1.0), options).verdict
         for use, worse, base in rows
     ]
