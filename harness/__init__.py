@@ -21,6 +21,7 @@ _PUBLIC = {
     "from_frames": "harness.data.frames",
     "frame_of": "harness.data.frames",
     "compare": "harness.api",
+    "certificate": "harness.decide",
     "check_labels": "harness.api",
     "HarnessError": "harness.errors",
 }

@@ -2,7 +2,10 @@
 
     HarnessError            1
     ├── UsageError          2   an invalid flag, name or combination
-    │   └── MissingData     2   the user has to provide a board's data or the key of its sealed labels
+    │   ├── MissingData     2   the user has to provide a board's data or the key of its sealed labels
+    │   └── CertificateError 2   a certificate does not allow what is asked of it
+    │       ├── StaleCertificate 2   judge, prompt, rubric, language or scale are not those of the certificate
+    │       └── UseForbidden 2   the certificate's verdict forbids this use, or the certificate has no numbers for it
     ├── ContentError        3   a content or data file is wrong (has path and line)
     ├── JudgeError          4   a judge cannot be reached, used or trusted
     │   └── FatalReply      4   an error that every call would get (401, unknown model, ...)
@@ -36,6 +39,18 @@ class UsageError(HarnessError):
 
 class MissingData(UsageError):
     """A board's data or the key of its sealed labels are not part of the project; the user has to provide them."""
+
+
+class CertificateError(UsageError):
+    """A certificate does not allow what is asked of it."""
+
+
+class StaleCertificate(CertificateError):
+    """Judge, prompt, rubric, language or scale are not those that the certificate was made for."""
+
+
+class UseForbidden(CertificateError):
+    """The certificate's verdict forbids this use, or the certificate has no numbers for it."""
 
 
 class ContentError(HarnessError):

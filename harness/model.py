@@ -309,6 +309,11 @@ class Judgment(msgspec.Struct, frozen=True):
     asked_language: str = "en"  # language that the prompt requested for the justification
     detected_language: str | None = None  # of the justification; `und`: too short to detect; None without a justification
 
+    @property
+    def probability(self) -> float | None:
+        """The probability of the score itself, from `probs`; None where there are none."""
+        return (self.probs or {}).get(str(self.score))
+
 
 class JudgeIdentity(msgspec.Struct, frozen=True):
     """Who answers: everything that may change an answer, and nothing else. Never a path, a port or a key."""

@@ -75,6 +75,7 @@ class ComparisonSignature(_SignatureText, frozen=True):
     resamples: int
     harness: str
     decide: str = ""  # the thresholds of the verdicts
+    use: str = ""  # what scores are used for besides: corrected numbers, acceptance
 
 
 def _text(value: object) -> str:

@@ -19,7 +19,7 @@ def compare(arguments: argparse.Namespace) -> int:
     from harness.tables import to_json
 
     page = page_path(arguments.html)
-    versus = _pair(arguments.versus, "--versus judge=NAME") if arguments.versus else None
+    versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
     options = api.compare_options(
         arguments.judge,
@@ -27,7 +27,7 @@ def compare(arguments: argparse.Namespace) -> int:
         arguments.annotators,
         arguments.majority,
         arguments.level,
-        where_of(arguments.where),
+        restrictions(arguments.where),
         versus,
         arguments.seed,
     )
@@ -99,7 +99,7 @@ def check_labels(arguments: argparse.Namespace) -> int:
             arguments.data,
             by=arguments.by,
             annotators=arguments.annotators,
-            where=where_of(arguments.where),
+            where=restrictions(arguments.where),
             card=arguments.card,
             seed=arguments.seed,
             watch=watch,
@@ -113,16 +113,16 @@ def check_labels(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def where_of(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def restrictions(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """What `--where` says: values by name. Raises UsageError for a text without a name or a value."""
     values: dict[str, tuple[str, ...]] = {}
     for text in texts:
-        name, value = _pair(text, "--where language=ja,cs")
+        name, value = key_and_value(text, "--where language=ja,cs")
         values[name] = values.get(name, ()) + tuple(value.split(","))
     return values
 
 
-def _pair(text: str, example: str) -> tuple[str, str]:
+def key_and_value(text: str, example: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (name and equals and value):
         raise UsageError(f"'{text}' must be a name, '=' and a value, such as {example}")

@@ -7,14 +7,14 @@ import sys
 
 from harness import api, decide
 from harness.cli.arguments import decision_options
-from harness.cli.compare import where_of
+from harness.cli.compare import restrictions
 
 
 def needed(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
     from harness.tables import to_json
 
-    options = api.compare_options(arguments.judge, None, arguments.annotators, "drop", "item", where_of(arguments.where), None, 0)
+    options = api.compare_options(arguments.judge, None, arguments.annotators, "drop", "item", restrictions(arguments.where), None, 0)
     decision = decision_options(arguments)
     with working("planning"):
         sources = api.open_sources([arguments.source], arguments.card, arguments.out)

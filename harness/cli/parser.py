@@ -24,13 +24,15 @@ from harness.cli.arguments import (
     reask,
     retry_flags,
     seed,
+    share,
     temperatures,
     top_ps,
 )
 
 _EXIT_CODES = """exit codes:
   0    done
-  1    'harness check', 'harness store check' or 'harness board check' found problems; 'harness labels import' refused rows
+  1    'harness check', 'harness store check' or 'harness board check' found problems; 'harness labels import' refused rows;
+       'harness certify --check' found a stale certificate
   2    a flag or a name is wrong, or flags exclude each other
   3    a content or data file is wrong (the message gives file:line)
   4    a judge cannot be reached, used or trusted
@@ -51,7 +53,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_run, _report, _runs, _batch, _compare, _labels, board_parser.submit_parser, board_parser.add, *_MAINTENANCE):
+    used = (_compare, _correct, _accept, _certify)
+    for add in (_run, _report, _runs, _batch, *used, _labels, board_parser.submit_parser, board_parser.add, *_MAINTENANCE):
         add(commands)
     return parser
 
@@ -73,6 +76,11 @@ def _run(commands: Any) -> None:
     what.add_argument("--board", metavar="NAME", help="the board whose protocol is used (default: controls)")
     what.add_argument("--full", action="store_true", help="all test items (short for --board controls-full)")
     what.add_argument("--data", type=Path, metavar="DIR", help="judge the items of a data folder instead of a board's")
+    what.add_argument(
+        "--unlabelled",
+        action="store_true",
+        help="with --data: also judge items without a label, so that 'harness correct' can extend the labels to them",
+    )
     what.add_argument("--limit", type=positive_integer, metavar="N", help="only the first N items of each language and task")
     content_flag(what)  # type: ignore[arg-type]
     who = p.add_argument_group("judges")
@@ -375,6 +383,79 @@ def _compare(commands: Any) -> None:
     form.add_argument("--csv", action="store_true", help="print CSV, unrounded")
     form.add_argument("--latex", action="store_true", help="print a LaTeX table (booktabs, siunitx)")
     form.add_argument("--html", metavar="FILE", help="write one self-contained page")
+
+
+def _correct(commands: Any) -> None:
+    p = command(
+        commands, "correct", "use:correct", "estimate means, class shares and differences of systems from a judge's scores and some labels"
+    )
+    _judged_source(p)
+    what = p.add_argument_group("what to estimate")
+    what.add_argument(
+        "--by",
+        type=names,
+        metavar="KEYS",
+        help="keys of the items to group by, beside language, metric, judge and condition (default: system)",
+    )
+    what.add_argument("--shares", action="store_true", help="the shares of all classes instead of the mean")
+    what.add_argument("--class", dest="share_of", metavar="CLASS", help="the share of this class instead of the mean")
+    what.add_argument("--versus", metavar="KEY=NAME", help="add the difference of each system from one: system=NAME")
+    what.add_argument(
+        "--prevalence-shift",
+        action="store_true",
+        help="the labels come from elsewhere, where classes are more or less common: correct by the judge's error rates "
+        "(Rogan-Gladen) instead of by the mean error",
+    )
+    shown = p.add_argument_group("output")
+    shown.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw three intervals a system (needs the extra 'figures')")
+    json_flag(shown)  # type: ignore[arg-type]
+
+
+def _accept(commands: Any) -> None:
+    p = command(commands, "accept", "use:accept", "find from which confidence on a judge's answers can be accepted without a person")
+    _judged_source(p)
+    _acceptance_flags(p.add_argument_group("what to guarantee"))
+    json_flag(p)
+
+
+def _acceptance_flags(how: Any) -> None:
+    how.add_argument(
+        "--alpha-risk",
+        type=share,
+        default=0.1,
+        metavar="N",
+        help="the tolerated share of accepted answers that differ from people's commonest label (default: 0.1)",
+    )
+    how.add_argument("--delta", type=share, default=0.1, metavar="N", help="the tolerated chance that more of them differ (default: 0.1)")
+    how.add_argument(
+        "--confidence",
+        choices=("probability", "repeats", "votes"),
+        help="probability: of the answer's token; repeats: the share of the commonest answer; votes: the same over several judges "
+        "(default: probabilities where there are any, else repeats)",
+    )
+
+
+def _certify(commands: Any) -> None:
+    p = command(commands, "certify", "use:certify", "write a judge's certificate for other programs, or check whether one still holds")
+    _judged_source(p, optional=True)
+    what = p.add_argument_group("what to do")
+    what.add_argument("--to", type=Path, metavar="FILE", help="write the certificate of one judge to this file (JSON)")
+    what.add_argument("--check", type=Path, metavar="FILE", help="say what of a certificate is stale, and why; exit code 1 if anything is")
+    _acceptance_flags(p.add_argument_group("what to guarantee of automatic acceptance"))
+    decision_flags(p)
+    json_flag(p)
+
+
+def _judged_source(p: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    p.add_argument(
+        "source",
+        nargs="?" if optional else None,
+        metavar="RUN_OR_DIR",
+        help="a data folder with judgments, a run's folder, or the name of a run in --out",
+    )
+    p.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
+    _restriction_flags(p)
+    out_flag(p)
 
 
 def _restriction_flags(parser: argparse.ArgumentParser) -> None:

@@ -70,6 +70,7 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
         reask="refused" in arguments.reask,
         seed=arguments.seed,
         limit=arguments.limit,
+        unlabelled=arguments.unlabelled,
     )
 
 

@@ -1,7 +1,10 @@
-"""cells → verdicts: what a judge's scores may be used for, and what is needed to use them."""
+"""cells → verdicts: what a judge's scores may be used for, what is needed to use them, and how they are used."""
 
+from harness.decide import certificate
+from harness.decide.acceptance import Acceptances, AcceptOptions, accept
 from harness.decide.calibration import Calibration, calibration_note
 from harness.decide.comparison import DecidedComparison, compare
+from harness.decide.correct import Corrected, CorrectedNumber, CorrectOptions, correct
 from harness.decide.labels_budget import LabelBudget, LabelsNeeded, label_budget
 from harness.decide.languages import LanguageComparison, language_notes
 from harness.decide.options import DecisionOptions
@@ -9,7 +12,12 @@ from harness.decide.report import Report, report
 from harness.decide.verdicts import Verdict, by_language, verdicts
 
 __all__ = [
+    "AcceptOptions",
+    "Acceptances",
     "Calibration",
+    "CorrectOptions",
+    "Corrected",
+    "CorrectedNumber",
     "DecidedComparison",
     "DecisionOptions",
     "LabelBudget",
@@ -17,9 +25,12 @@ __all__ = [
     "LanguageComparison",
     "Report",
     "Verdict",
+    "accept",
     "by_language",
     "calibration_note",
+    "certificate",
     "compare",
+    "correct",
     "label_budget",
     "language_notes",
     "report",

@@ -41,6 +41,8 @@ class TableName(StrEnum):
     VERDICTS = auto()
     VERDICTS_REASONS = auto()  # columns that need 120 characters
     VERDICTS_WIDE = auto()  # columns that need 180 characters
+    CORRECTED = auto()
+    ACCEPTANCE = auto()
     ANSWER = auto()  # the lines of an answer on a page
     COMPARISON = auto()
     SYSTEMS = auto()

@@ -28,6 +28,7 @@ from harness.render.column import (
 from harness.render.column import in_tables as _in
 from harness.render.decision_columns import DECISION_COLUMNS
 from harness.render.numbers import UNDEFINED, class_shares
+from harness.render.use_columns import ACCEPTANCE_COLUMNS, CORRECTED_COLUMNS
 from harness.render.verdict_columns import VERDICT_COLUMNS
 
 _RUN = _in(TableName.REPORT, TableName.ANSWER)
@@ -387,6 +388,8 @@ COLUMNS: tuple[Column, ...] = (
     *ABLATION_COLUMNS,
     *VERDICT_COLUMNS,
     *DECISION_COLUMNS,
+    *CORRECTED_COLUMNS,
+    *ACCEPTANCE_COLUMNS,
 )
 """Every column, in the order in which tables show them."""
 

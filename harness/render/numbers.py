@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from harness.text import terminal_safe
@@ -57,6 +58,11 @@ def probability(value: float | None) -> str:
 def two_digits(value: float) -> str:
     """A number to two significant digits, large ones as integers: `0.091`, `3.2`, `120`."""
     return f"{value:.0f}" if abs(value) >= 10 else f"{value:.2g}"
+
+
+def rounded_up(value: float) -> str:
+    """A number to three decimals, never below it: `0.684` for a certified confidence of 0.6834."""
+    return f"{math.ceil(1000 * value - 1e-9) / 1000:g}"
 
 
 def class_shares(distribution: Mapping[str, float] | None) -> str:

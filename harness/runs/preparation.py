@@ -61,6 +61,8 @@ def prepare(spec: RunSpec) -> Prepared:
     library = Library(*spec.content)
     if spec.data is not None and spec.board is None:
         return _prepare_folder(spec, spec.data, library)
+    if spec.unlabelled:
+        raise UsageError("--unlabelled is for a data folder; pass --data DIR without --board")
     return _prepare_board(spec, spec.board or DEFAULT_BOARD, library)
 
 
@@ -102,6 +104,9 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
         raise UsageError(f"{folder} has no labels on a metric with a rubric; see 'harness list rubrics' and 'harness new rubric'")
     metrics = _choose(spec.metrics, known_metrics, "metric")
     items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
+    if spec.unlabelled:
+        asks = {task: frozenset(library.task(task).metrics) & frozenset(metrics) for task in tasks}
+        everything = msgspec.structs.replace(everything, asks=asks)
     return _resolve_protocol(spec, everything, items, library, tasks, metrics, everything.id, None, languages)
 
 
@@ -119,6 +124,8 @@ def _resolve_protocol(
     data = everything.only(_first_items(items, spec.limit))
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
+    if spec.unlabelled and data.sealed:
+        raise UsageError("none of the chosen items has a label; --unlabelled needs some that have one")
     variants = spec.variants or (board.variants if board else ("single",))
     temperatures = spec.temperatures or ((board.temperature,) if board else (0.0,))
     protocol = RunProtocol(
@@ -137,6 +144,7 @@ def _resolve_protocol(
         seed=spec.seed,
         reask=spec.reask,
         limit=spec.limit,
+        unlabelled=spec.unlabelled,
         data_sha256=data.sha256,
         prompts=program_hash(),
         instructions=_instruction_versions(spec, library, variants, languages),

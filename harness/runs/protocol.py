@@ -11,7 +11,7 @@ import msgspec
 from harness.model import Condition, JudgeIdentity
 
 # Defaults of fields that were added later. They are left out of the hash in a run's name, so that earlier runs keep their names.
-_LATER_DEFAULTS = {"majority": "drop", "annotators": ""}
+_LATER_DEFAULTS = {"majority": "drop", "annotators": "", "unlabelled": False}
 
 
 class RunProtocol(msgspec.Struct, frozen=True):
@@ -38,6 +38,7 @@ class RunProtocol(msgspec.Struct, frozen=True):
     reask: bool = False  # refused calls are asked again
     majority: Literal["drop", "median", "strict"] = "drop"  # how annotators become one reference
     annotators: str = ""  # how many annotators an item needs, such as `2+`; empty: the rule of `harness compare`
+    unlabelled: bool = False  # items of the data folder without a label are asked about too
     identities: tuple[JudgeIdentity, ...] = ()
 
     @property

@@ -249,6 +249,7 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
         tasks=tuple(protocol.tasks),
         metrics=protocol.metrics,
         limit=protocol.limit,
+        unlabelled=protocol.unlabelled,
     )
     prepared = prepare(spec)
     if prepared.protocol.data_sha256 != protocol.data_sha256:

@@ -33,3 +33,4 @@ class RunSpec(msgspec.Struct, frozen=True):
     reask: bool = False  # ask refused calls again
     seed: int = 0
     limit: int | None = None
+    unlabelled: bool = False  # also ask about items of a data folder that have no label

@@ -91,6 +91,13 @@ from harness.stats.label_budget import (
     pocock,
     sd_upper_limit,
 )
+from harness.stats.labelled_summary import (
+    LabelledSummary,
+    SummaryCorrected,
+    correct_with_summary,
+    prediction_powered_weighted,
+    summarise_labelled,
+)
 from harness.stats.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
 from harness.stats.meta_analysis import ForestRow, MetaAnalysis, meta_analysis
 from harness.stats.misclassification import (
@@ -129,6 +136,7 @@ from harness.stats.prediction_powered import (
     combine_estimates,
     effective_labels,
     enough_labels,
+    prediction_powered_class_shares,
     prediction_powered_difference,
     prediction_powered_mean,
     prediction_powered_share,
@@ -196,6 +204,7 @@ __all__ = [
     "Interval",
     "Isotonic",
     "Kind",
+    "LabelledSummary",
     "Looks",
     "MarginTest",
     "MetaAnalysis",
@@ -218,6 +227,7 @@ __all__ = [
     "ScaleError",
     "ShapeError",
     "Statistic",
+    "SummaryCorrected",
     "Superiority",
     "SystemCorrelation",
     "Temperature",
@@ -246,6 +256,7 @@ __all__ = [
     "commonest",
     "compare_rates",
     "corp_decomposition",
+    "correct_with_summary",
     "corrected_shares",
     "count_classes",
     "count_long",
@@ -326,10 +337,12 @@ __all__ = [
     "parallel_consistency",
     "pearson",
     "pocock",
+    "prediction_powered_class_shares",
     "prediction_powered_difference",
     "prediction_powered_mean",
     "prediction_powered_share",
     "prediction_powered_shares",
+    "prediction_powered_weighted",
     "predictive_value_share",
     "proportion_interval",
     "proportional_allocation",
@@ -348,6 +361,7 @@ __all__ = [
     "stratified_variance",
     "stuart_maxwell",
     "stuart_maxwell_of_table",
+    "summarise_labelled",
     "superiority",
     "system_correlation",
     "tabulate",

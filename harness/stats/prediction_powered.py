@@ -135,21 +135,21 @@ def prediction_powered_mean(
     y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
     if y.ndim != 1 or y.shape != f.shape:
         raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
-    sample = _sample(y[:, None], _without_gaps(f[:, None]), ~np.isnan(y), groups)
+    sample = _sample(y[:, None], fill_failures(f[:, None]), ~np.isnan(y), groups)
     estimated, alone = _estimate(sample, lam), _estimate(sample, 0.0)
     value, error = float(estimated.value[0]), math.sqrt(estimated.variance[0])
     return PredictionPowered(
         value,
         error,
         estimated.freedom,
-        _t_interval(value, error, estimated.freedom, sample.labelled_groups, level),
+        t_interval(value, error, estimated.freedom, sample.labelled_groups, level),
         estimated.lam,
         sample.n,
         sample.unlabelled,
         float(alone.value[0]),
         math.sqrt(alone.variance[0]),
         float(sample.f.mean()) if len(sample.f) else math.nan,
-        _correlation(sample.y[:, 0], sample.f[sample.known, 0]),
+        label_correlation(sample.y[:, 0], sample.f[sample.known, 0]),
         TOO_FEW_LABELS if math.isnan(error) else None,
     )
 
@@ -207,7 +207,7 @@ def prediction_powered_share(
         raise ValueError("labels of a share lie between 0 and 1")
     found = prediction_powered_mean(y, judged, groups, lam=lam, level=level)
     labelled_groups = found.interval.groups
-    interval = _share_interval(found.value, found.error, found.freedom, labelled_groups, found.n + found.unlabelled, level)
+    interval = share_interval(found.value, found.error, found.freedom, labelled_groups, found.n + found.unlabelled, level)
     return replace(found, interval=interval)
 
 
@@ -245,13 +245,41 @@ def prediction_powered_shares(
     if y.ndim != 1 or y.shape != f.shape:
         raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
     classes = np.arange(k)
-    judged_classes = np.where(f[:, None] < 0, np.nan, f[:, None] == classes)
-    sample = _sample(np.asarray(y[:, None] == classes, np.float64), _without_gaps(judged_classes), np.asarray(y >= 0), groups)
+    labelled, answered = (np.where(codes[:, None] < 0, math.nan, codes[:, None] == classes) for codes in (y, f))
+    return prediction_powered_class_shares(labelled, answered, groups, lam=lam, level=level)
+
+
+def prediction_powered_class_shares(
+    labels: ArrayLike, judged: ArrayLike, groups: ArrayLike | None = None, *, lam: float | None = None, level: float = 0.95
+) -> PredictionPoweredShares:
+    """`prediction_powered_shares` for items that several annotators labelled, or that a judge scored several times.
+
+    Args:
+        labels: (items, k) share of an item's annotators who gave each class, rows that sum to 1; NaN where there is no label.
+        judged: (items, k) share of the judge's answers in each class; NaN (a failure) counts as the mean of what can be read.
+        groups, lam, level: as in `prediction_powered_mean`.
+
+    Returns:
+        `PredictionPoweredShares`, as `prediction_powered_shares`.
+
+    Raises:
+        ShapeError: if the arrays are not of the same items and classes.
+
+    >>> nan = float("nan")
+    >>> found = prediction_powered_class_shares([[1, 0], [0.5, 0.5], [nan, nan], [nan, nan]], [[1, 0], [0, 1], [1, 0], [0, 1]])
+    >>> found.value.round(3).tolist(), found.n
+    ([0.75, 0.25], 2)
+    """
+    y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
+    if y.ndim != 2 or y.shape != f.shape:
+        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items and classes")
+    known = np.asarray(~np.isnan(y).any(axis=1))
+    sample = _sample(y, fill_failures(f), known, groups)
     estimated, alone = _estimate(sample, lam), _estimate(sample, 0.0)
     error = np.sqrt(estimated.variance)
     total = sample.n + sample.unlabelled
     intervals = tuple(
-        _share_interval(float(value), float(each), estimated.freedom, sample.labelled_groups, total, level)
+        share_interval(float(value), float(each), estimated.freedom, sample.labelled_groups, total, level)
         for value, each in zip(estimated.value, error, strict=True)
     )
     gain = _gain(float(alone.variance.sum()), float(estimated.variance.sum()))
@@ -293,7 +321,7 @@ def combine_estimates(estimates: Sequence[PredictionPowered], weights: Sequence[
     freedom = variance**2 / float((parts**2 / freedoms).sum()) if variance > 0 else float(freedoms.min())
     error, groups = math.sqrt(variance), sum(one.interval.groups for one in estimates)
     reason = TOO_FEW_LABELS if math.isnan(error) else None
-    return CombinedEstimate(value, error, freedom, _t_interval(value, error, freedom, groups, level), _gain(alone, variance), reason)
+    return CombinedEstimate(value, error, freedom, t_interval(value, error, freedom, groups, level), _gain(alone, variance), reason)
 
 
 def effective_labels(rho: float, n: float, unlabelled: float) -> float:
@@ -395,8 +423,12 @@ def _sample(y: Floats, f: Floats, known: NDArray[np.bool_], groups: ArrayLike | 
     return _Sample(y[known], f, known, index)
 
 
-def _without_gaps(f: Floats) -> Floats:
-    """Scores (items, d) in which a failure has a fixed value, which needs no label to choose; validity does not depend on it."""
+def fill_failures(f: Floats) -> Floats:
+    """Scores (items, d) in which a failure has a fixed value, which needs no label to choose; validity does not depend on it.
+
+    >>> fill_failures(np.array([[1.0], [math.nan], [3.0]])).ravel().tolist()
+    [1.0, 2.0, 3.0]
+    """
     gaps = np.isnan(f)
     return np.where(gaps, f[~gaps.any(axis=1)].mean(axis=0) if not gaps.all() else 0.0, f)
 
@@ -449,7 +481,12 @@ def _clustered(values: Floats, index: NDArray[np.integer]) -> Floats:
     return np.array([variance_of_sums(deviation_sums(column, index)) for column in values.T])
 
 
-def _correlation(a: Floats, b: Floats) -> float:
+def label_correlation(a: Floats, b: Floats) -> float:
+    """Pearson's correlation of labels and scores; NaN where one of them does not vary.
+
+    >>> label_correlation(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
+    nan
+    """
     if len(a) < 2 or not (np.ptp(a) > 0 and np.ptp(b) > 0):
         return math.nan
     return float(np.corrcoef(a, b)[0, 1])
@@ -461,14 +498,26 @@ def _gain(alone: float, variance: float) -> float:
     return math.nan if math.isnan(variance) else 1.0 if alone == 0 else math.inf
 
 
-def _t_interval(value: float, error: float, freedom: float, groups: int, level: float) -> Interval:
+def t_interval(value: float, error: float, freedom: float, groups: int, level: float) -> Interval:
+    """Student's t interval of a mean with this standard error; none with a reason where nothing varies or the error is undefined.
+
+    >>> [round(end, 3) for end in (t_interval(2.0, 0.1, 59, 60, 0.95).lo, t_interval(2.0, 0.1, 59, 60, 0.95).hi)]
+    [1.8, 2.2]
+    """
     if not error > 0:
         return no_interval(groups, TOO_FEW_LABELS if math.isnan(error) else CONSTANT)
     half = t_quantile(level, freedom) * error
     return Interval(value - half, value + half, MEAN, groups, None, None)
 
 
-def _share_interval(value: float, error: float, freedom: float, groups: int, items: int, level: float) -> Interval:
+def share_interval(value: float, error: float, freedom: float, groups: int, items: int, level: float) -> Interval:
+    """Wilson's interval with Student's t of a share with this standard error, on n_eff = p (1 - p) / error².
+
+    n_eff stays between half the groups and `items`; where nothing varies it is the number of groups.
+
+    >>> [round(end, 3) for end in (share_interval(0.1, 0.03, 59, 60, 400, 0.95).lo, share_interval(0.1, 0.03, 59, 60, 400, 0.95).hi)]
+    [0.055, 0.176]
+    """
     if math.isnan(error):
         return no_interval(groups, TOO_FEW_LABELS)
     share = min(1.0, max(0.0, value))

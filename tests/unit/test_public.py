@@ -11,6 +11,7 @@ import pytest
 import harness
 from harness import analyse, api, content, data, engines, errors
 from harness.data import frames
+from harness.decide import certificate
 from harness.runs import runner
 
 PUBLIC = {
@@ -20,6 +21,7 @@ PUBLIC = {
     "RunResult": runner.RunResult,
     "RunSpec": runner.RunSpec,
     "Settings": engines.Settings,
+    "certificate": certificate,
     "check_labels": api.check_labels,
     "compare": api.compare,
     "frame_of": frames.frame_of,

@@ -12,11 +12,12 @@ from typing import Any
 from harness.render.figures.agreement import draw_agreement
 from harness.render.figures.by_agreement import draw_by_agreement, draw_distributions
 from harness.render.figures.by_language import draw_consistency, draw_injection
+from harness.render.figures.corrected import draw_corrected
 from harness.render.figures.line_chart import draw_few_shot, draw_temperature
 from harness.render.figures.sensitivity import draw_sensitivity
 from harness.tables import write_atomic
 
-__all__ = ["draw_by_agreement", "draw_figures"]
+__all__ = ["draw_by_agreement", "draw_corrected", "draw_figures"]
 
 _SECTIONS: dict[str, tuple[str, Callable[..., bytes]]] = {
     "variants": ("agreement", draw_agreement),

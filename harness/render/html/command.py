@@ -55,6 +55,8 @@ def _flags(p: RunProtocol, board: Board | None) -> Iterator[str]:
     yield from ("--repeats", str(p.repeats), "--seed", str(p.seed))
     if p.limit is not None:
         yield from ("--limit", str(p.limit))
+    if p.unlabelled:
+        yield "--unlabelled"
     if p.reask:
         yield from ("--reask", "refused")
     if p.instructions:

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.cli.compare import _pair, where_of
+from harness.cli.compare import key_and_value, restrictions
 from harness.errors import UsageError
 
 TOML = 'id = "mine"\nannotators = "persistent"\n[metrics.tone]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n'
@@ -119,7 +119,7 @@ def test_a_label_check_needs_no_judgments(cli: Cli, folder: Path) -> None:
 
 
 def test_restrictions_of_one_name_are_alternatives() -> None:
-    assert where_of(["a=1,2", "b=x=y", "a=3"]) == {"a": ("1", "2", "3"), "b": ("x=y",)}
-    assert _pair("judge=openai/a=b", "") == ("judge", "openai/a=b")
+    assert restrictions(["a=1,2", "b=x=y", "a=3"]) == {"a": ("1", "2", "3"), "b": ("x=y",)}
+    assert key_and_value("judge=openai/a=b", "") == ("judge", "openai/a=b")
     with pytest.raises(UsageError, match="such as an example"):
-        _pair("judge", "an example")
+        key_and_value("judge", "an example")

@@ -31,6 +31,8 @@ NEEDED = {
     "new": ["task", "x"],
     "models": ["list"],
     "compare": ["folder"],
+    "correct": ["folder"],
+    "accept": ["folder"],
     "batch forget": ["batch_1"],
     "labels import": ["file", "--to", "folder"],
     "labels export": ["folder", "--to", "file"],
@@ -67,7 +69,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
-        *("run", "report", "runs", "batch", "compare", "labels", "submit", "board"),
+        *("run", "report", "runs", "batch", "compare", "correct", "accept", "certify", "labels", "submit", "board"),
         *("list", "check", "new", "models", "store", "doctor"),
     ]
     assert [name for name in LEAVES if name.startswith("labels")] == ["labels import", "labels export", "labels check", "labels needed"]

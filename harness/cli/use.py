@@ -1,0 +1,127 @@
+"""`harness correct`, `harness accept` and `harness certify`: using a judge's scores."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from harness import api
+from harness.analyse import CompareOptions, Recording
+from harness.cli.arguments import decision_options
+from harness.cli.compare import key_and_value, restrictions
+from harness.errors import UsageError
+
+if TYPE_CHECKING:
+    from harness.decide.certify import Asked
+
+
+def correct(arguments: argparse.Namespace) -> int:
+    from harness import decide
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    options = decide.CorrectOptions(
+        by=arguments.by or ("system",),
+        shares=arguments.shares,
+        share_of=arguments.share_of,
+        versus=key_and_value(arguments.versus, "--versus system=NAME") if arguments.versus else None,
+        prevalence_shift=arguments.prevalence_shift,
+    )
+    if arguments.figure and arguments.figure.suffix != ".svg":
+        raise UsageError(f"figures are SVG files; name it {arguments.figure.with_suffix('.svg').name}")
+    with working("correcting"):
+        corrected = decide.correct(_sources(arguments), _compare_options(arguments), options)
+    if arguments.figure:
+        from harness.render.figures import draw_corrected
+
+        draw_corrected(corrected, arguments.figure)
+    if arguments.json:
+        sys.stdout.write(to_json(corrected.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.use import render_corrected
+
+        show(lambda narrow: render_corrected(corrected), corrected.signature)
+    return 0
+
+
+def accept(arguments: argparse.Namespace) -> int:
+    from harness import decide
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    options = decide.AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
+    with working("testing thresholds"):
+        found = decide.accept(_sources(arguments), _compare_options(arguments), options)
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.use import render_acceptance
+
+        show(lambda narrow: render_acceptance(found), found.signature)
+    return 0
+
+
+def _sources(arguments: argparse.Namespace) -> list[Recording]:
+    return [source.recording for source in api.open_sources([arguments.source], arguments.card, arguments.out)]
+
+
+def _compare_options(arguments: argparse.Namespace) -> CompareOptions:
+    where = restrictions(arguments.where)
+    return api.compare_options(arguments.judge, None, arguments.annotators, "drop", "item", where, None, 0)
+
+
+def certify(arguments: argparse.Namespace) -> int:
+    if bool(arguments.to) == bool(arguments.check):
+        raise UsageError("pass --to FILE to write a certificate, or --check FILE to check one")
+    if arguments.check:
+        return _check(arguments)
+    if arguments.source is None:
+        raise UsageError("name a run or a data folder: harness certify RUN_OR_DIR --to FILE")
+    from harness import decide
+    from harness.decide.certify import certify as make
+    from harness.render.progress import working
+    from harness.tables import to_json, write_atomic
+
+    accepting = decide.AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
+    with working("certifying"):
+        recording, asked = _asked_source(arguments)
+        made = make(recording, _compare_options(arguments), decision_options(arguments), accepting, asked)
+    text = to_json(made)
+    write_atomic(arguments.to, text)
+    if arguments.json:
+        sys.stdout.write(text)
+    else:
+        from harness.render.certificate import print_certificate
+
+        print_certificate(made, str(arguments.to))
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from harness.decide import certificate
+    from harness.decide.certify import staleness, unchecked
+    from harness.render.certificate import print_check
+    from harness.tables import to_json
+
+    held = certificate.load(arguments.check)
+    if arguments.source is None:
+        stale: tuple[str, ...] = ()
+        unknown: tuple[str, ...] = ("judge", "prompt", "rubric", "scale", "labels")
+    else:
+        recording, asked = _asked_source(arguments)
+        stale, unknown = staleness(held, recording, asked), unchecked(held, asked)
+    if arguments.json:
+        sys.stdout.write(to_json({"schema_version": 1, "judge": held.judge.name, "stale": stale, "unchecked": unknown}))
+    else:
+        print_check(held, stale, unknown, compared=arguments.source is not None)
+    return 1 if stale else 0
+
+
+def _asked_source(arguments: argparse.Namespace) -> tuple[Recording, Asked | None]:
+    from harness.decide.certify import Asked
+
+    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
+    return source.recording, Asked(source.run.protocol, source.run.prepared.library) if source.run else None

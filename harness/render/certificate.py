@@ -1,0 +1,55 @@
+"""Certificates in the terminal: what one allows, and what is stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from harness.content.tags import english_name
+from harness.decide.certificate import Certificate, CertifiedCell
+from harness.render.numbers import percent, rounded_up
+from harness.text import terminal_safe
+
+
+def print_certificate(certificate: Certificate, path: str) -> None:
+    """Print what a new certificate allows, a line for each language and metric."""
+    _print([f"{path}: {certificate.judge.name}, {certificate.judge.variant}", *_cells(certificate), *_unchecked(certificate.unchecked)])
+
+
+def print_check(certificate: Certificate, stale: Sequence[str], unchecked: Sequence[str], *, compared: bool) -> None:
+    """Print whether a certificate still holds, and why not; `compared` is false where there was nothing to compare it with."""
+    judge = f"certificate of {certificate.judge.name}, {certificate.judge.variant}"
+    fresh = "nothing is stale" if compared else "whole, and compared with nothing; name a run or a data folder to compare it with"
+    lines = [f"{judge}: stale", *(f"  {reason}" for reason in stale)] if stale else [f"{judge}: {fresh}", *_cells(certificate)]
+    _print([*lines, *_unchecked(unchecked)])
+
+
+def _cells(certificate: Certificate) -> Iterator[str]:
+    for cell in certificate.cells:
+        yield f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {cell.verdict}; {_means(cell)}; {_acceptance(cell)}"
+
+
+def _means(cell: CertifiedCell) -> str:
+    if cell.corrections:
+        return f"means are corrected by {cell.corrections[0].n} labels"
+    return f"no corrected means ({cell.correction_reason})"
+
+
+def _acceptance(cell: CertifiedCell) -> str:
+    found = cell.acceptance
+    if found is None or found.threshold is None:
+        return f"nothing is accepted ({cell.acceptance_reason if found is None else (found.reason or '').partition(';')[0]})"
+    return f"answers are accepted from {found.confidence} {rounded_up(found.threshold)} on, {percent(found.coverage)} of them"
+
+
+def _unchecked(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield f"Not known, so staleness cannot be checked by it: {', '.join(names)}."
+
+
+def _print(lines: Sequence[str]) -> None:
+    console = Console()
+    for line in lines:
+        console.print(Text(terminal_safe(line)), soft_wrap=True)

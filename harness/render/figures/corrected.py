@@ -1,0 +1,95 @@
+"""Three intervals a system: the judge alone, the labels alone, and the judge corrected by the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.decide import Corrected, CorrectedNumber
+from harness.errors import UsageError
+from harness.render.figures.style import (
+    COLOURS,
+    CONTEXT,
+    JUDGE,
+    PEOPLE,
+    SMALL,
+    Series,
+    Value,
+    context_name,
+    dots,
+    drawing,
+    finish_with_legend,
+    height_of,
+    shares_along,
+)
+from harness.tables import write_atomic
+from harness.text import terminal_safe
+
+MOST_PANELS = 40  # nobody reads more in one figure
+_WIDTH = 6.5  # inches
+_ESTIMATES = (
+    ("judge alone (bias unknown)", "judge_alone", JUDGE, "o", True),
+    ("labels alone", "labels_alone", PEOPLE, "s", False),
+    ("corrected", "corrected", COLOURS[2], "^", False),
+)
+_CAPTION = "Lines are 95 % intervals. That of the judge alone does not cover its bias."
+
+
+def draw_corrected(corrected: Corrected, path: Path) -> None:
+    """Draw the three estimates of every mean and share, a panel for each language, metric, class, judge and condition.
+
+    Raises:
+        UsageError: without the extra `figures`, for another suffix than .svg, and when there are more than 40 panels.
+    """
+    if path.suffix != ".svg":
+        raise UsageError(f"figures are SVG files; name it {path.with_suffix('.svg').name}")
+    panels: dict[tuple[Any, ...], list[CorrectedNumber]] = {}
+    for number in corrected.numbers:
+        if number.versus is None:
+            panels.setdefault(_panel_key(number), []).append(number)
+    if len(panels) > MOST_PANELS:
+        raise UsageError(f"a figure holds {MOST_PANELS} panels at most, and there are {len(panels)}; choose some with --where metric=NAME")
+    write_atomic(path, _draw(list(panels.values()), corrected.signature))
+
+
+def _panel_key(number: CorrectedNumber) -> tuple[Any, ...]:
+    return (*(number.key.get(name) for name in ("language", "metric", "source", *CONTEXT)), number.share_of)
+
+
+def _draw(panels: Sequence[Sequence[CorrectedNumber]], signature: str) -> bytes:
+    heights = [height_of(len(numbers), len(_ESTIMATES)) for numbers in panels]
+    with drawing(signature) as new_figure:
+        figure = new_figure(figsize=(_WIDTH, sum(heights) + 0.9), layout="constrained")
+        axes: Any = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
+        for panel, numbers in zip(axes[:, 0], panels, strict=True):
+            _draw_panel(panel, numbers)
+        return finish_with_legend(figure, axes[0, 0], _CAPTION, signature)
+
+
+def _draw_panel(panel: Any, numbers: Sequence[CorrectedNumber]) -> None:
+    first = numbers[0]
+    names = [_system_name(number) for number in numbers]
+    series = [
+        Series(name, _values(names, numbers, attribute), colour, marker, hollow) for name, attribute, colour, marker, hollow in _ESTIMATES
+    ]
+    dots(panel, "system", names, series)
+    what = str(first.key["metric"]).replace("_", " ") + ("" if first.share_of is None else f": share of '{first.share_of}'")
+    judge = context_name([first.key.get(name) for name in CONTEXT])
+    panel.set_title(terminal_safe(f"{first.key['language']}, {what}, {judge}"), fontsize=SMALL, loc="left")
+    if first.share_of is not None:
+        shares_along(panel)
+
+
+def _values(names: Sequence[str], numbers: Sequence[CorrectedNumber], attribute: str) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for name, number in zip(names, numbers, strict=True):
+        figure = getattr(number, attribute)
+        if figure.value is not None:
+            found[name] = (figure.value, *(figure.ci or (None, None)))
+    return found
+
+
+def _system_name(number: CorrectedNumber) -> str:
+    parts = [value for name, value in number.key.items() if name not in ("language", "metric", "source", *CONTEXT)]
+    return ", ".join(str(value) for value in parts if value is not None) or "all"

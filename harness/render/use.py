@@ -1,0 +1,53 @@
+"""Corrected numbers and automatic acceptance as terminal tables, language by language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from harness.content.tags import autonym, english_name
+from harness.decide import Acceptances, Corrected, CorrectedNumber
+from harness.render.column import Row, TableName
+from harness.render.columns import columns_in
+from harness.render.terminal import dim_lines, filled_table
+from harness.render.text_table import key_text, tabulate, varying_keys
+from harness.text import terminal_safe
+
+_CONDITION = ("source", "judge", "variant", "temperature", "top_p")
+
+
+def render_corrected(corrected: Corrected) -> RenderableType:
+    """All numbers; a difference stands in the row of its first system, `one − other`."""
+    rows = [_corrected_row(number) for number in corrected.numbers]
+    names = [name for name in corrected.numbers[0].key if name not in ("language", "metric", *_CONDITION)]
+    keys = (*varying_keys(rows, _CONDITION), "metric", *(name for name in names if any(row[name] is not None for row in rows)))
+    keys = (*keys, *(["class"] if any(row["class"] is not None for row in rows) else []))
+    return _tables(rows, keys, TableName.CORRECTED, corrected.notes)
+
+
+def _corrected_row(number: CorrectedNumber) -> dict[str, Any]:
+    row = number.flat() | {"class": number.share_of}
+    if number.versus is not None:
+        key, subtracted = number.versus
+        row[key] = f"{number.key[key]} − {subtracted}"
+    return row
+
+
+def render_acceptance(found: Acceptances) -> RenderableType:
+    """All thresholds; that nothing is certified is said in words."""
+    rows = [threshold.flat() for threshold in found.thresholds]
+    return _tables(rows, (*varying_keys(rows, _CONDITION), "metric"), TableName.ACCEPTANCE, found.notes)
+
+
+def _tables(rows: Sequence[Row], keys: Sequence[str], name: TableName, notes: Sequence[str]) -> RenderableType:
+    parts: list[RenderableType] = []
+    legend: dict[str, None] = {}
+    for language in dict.fromkeys(row["language"] for row in rows):
+        table = tabulate([row for row in rows if row["language"] == language], columns_in(name), keys, tables=(name,), shown_in=rows)
+        title = f"{english_name(language)} · {autonym(language)} ({language})" if language else key_text("language", language)
+        parts += [Text(f"\n{terminal_safe(title)}", style="bold cyan"), filled_table(table)]
+        legend |= dict.fromkeys(table.legend)
+    return Group(*parts, dim_lines((*legend, *map(terminal_safe, notes))))

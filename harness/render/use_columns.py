@@ -1,0 +1,91 @@
+"""The columns of corrected numbers and of automatic acceptance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from harness.render.column import COUNT, SHARE, TEXT, Column, Row, TableName
+from harness.render.numbers import UNDEFINED, difference, percent, rounded_up
+
+_CORRECTED = frozenset({TableName.CORRECTED})
+_ACCEPTANCE = frozenset({TableName.ACCEPTANCE})
+
+
+def estimate_text(name: str) -> Callable[[Row], str]:
+    """Writes one of three estimates: a share in percent, a difference of shares in percentage points, a mean in points of its scale."""
+
+    def text(row: Row) -> str:
+        value, ci = row[name]["value"], row[name]["ci"]
+        if row["quantity"] == "share":
+            return difference(value, ci) if row["versus"] is not None else percent(value, ci)
+        return _points_of_scale(value, ci, signed=row["versus"] is not None)
+
+    return text
+
+
+def _points_of_scale(value: float | None, ci: Any, *, signed: bool) -> str:
+    if value is None:
+        return UNDEFINED
+    sign = "+" if signed else ""
+    ends = f" [{ci[0]:{sign}.2f} to {ci[1]:{sign}.2f}]" if ci else ""
+    return f"{value:{sign}.2f}{ends}"
+
+
+def _reason(row: Row) -> str:
+    reasons = [row[name]["reason"] for name in ("corrected", "labels_alone", "judge_alone")]
+    return next((reason for reason in reasons if reason), "")
+
+
+def _saved(row: Row) -> str:
+    return UNDEFINED if row["labels_saved"] is None else f"{row['labels_saved']:+.0f}"
+
+
+CORRECTED_COLUMNS: tuple[Column, ...] = (
+    Column("n", "labelled", COUNT, _CORRECTED, "texts with a label; of a paired difference, pairs"),
+    Column("unlabelled", "judged only", COUNT, _CORRECTED, "texts that only the judge scored"),
+    Column(
+        "judge_alone",
+        "judge alone [95 %]",
+        TEXT,
+        _CORRECTED,
+        "the mean of the judge's scores; its bias is unknown and not in the interval",
+        text=estimate_text("judge_alone"),
+    ),
+    Column("labels_alone", "labels alone [95 %]", TEXT, _CORRECTED, "the mean of the labels", text=estimate_text("labels_alone")),
+    Column(
+        "corrected",
+        "corrected [95 %]",
+        TEXT,
+        _CORRECTED,
+        "the judge's scores of all texts, corrected by the labels",
+        text=estimate_text("corrected"),
+    ),
+    Column(
+        "effective_labels",
+        "effective labels",
+        COUNT,
+        _CORRECTED,
+        "the number of labels that would be as precise without the judge",
+        value=lambda row: None if row["effective_labels"] is None else round(row["effective_labels"]),
+    ),
+    Column("labels_saved", "labels saved", TEXT, _CORRECTED, "effective labels minus labels", text=_saved),
+    Column("reason", "why not", TEXT, _CORRECTED, "why there is no corrected number, or why it is weak", text=_reason),
+)
+
+ACCEPTANCE_COLUMNS: tuple[Column, ...] = (
+    Column("confidence", "confidence", TEXT, _ACCEPTANCE, "what the confidence of an answer is read from"),
+    Column(
+        "threshold",
+        "accept from",
+        TEXT,
+        _ACCEPTANCE,
+        "the lowest confidence at which agreement with people is certified",
+        text=lambda row: "nothing certified" if row["threshold"] is None else rounded_up(row["threshold"]),
+    ),
+    Column("coverage", "accepted", SHARE, _ACCEPTANCE, "the share of labelled texts at or above this confidence"),
+    Column("agreement", "agreement", SHARE, _ACCEPTANCE, "how often the accepted answers give people's commonest label"),
+    Column("agreement_lower", "at least", SHARE, _ACCEPTANCE, "the agreement that is guaranteed with probability 1 - delta"),
+    Column("n", "labelled", COUNT, _ACCEPTANCE, "texts with a commonest label"),
+    Column("reason", "why not", TEXT, _ACCEPTANCE, "why nothing is certified", text=lambda row: row["reason"] or ""),
+)

@@ -1,0 +1,277 @@
+"""Prediction-powered inference from a summary of the labelled items: what a certificate keeps, and what weights of a sampling plan need.
+
+The labelled items are summarised by the means of labels and scores and the covariance of these two means over groups. With such a summary
+new scores can be corrected without the labels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from harness.stats.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.cluster_mean import cluster_mean
+from harness.stats.intervals import Interval
+from harness.stats.prediction_powered import (
+    TOO_FEW_LABELS,
+    PredictionPowered,
+    fill_failures,
+    label_correlation,
+    share_interval,
+    t_interval,
+)
+
+TOO_FEW_SCORES = "fewer than two independent scores"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSummary:
+    """Means of the labels and the judge's scores of `n` labelled items in `groups` groups, and the covariance of these two means.
+
+    `variance_label`, `variance_judge` and `covariance` are those of the means over groups: standard errors squared, not variances of
+    items. NaN with fewer than two groups.
+    """
+
+    n: int
+    groups: int
+    mean_label: float
+    mean_judge: float
+    variance_label: float
+    variance_judge: float
+    covariance: float
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryCorrected:
+    """The mean label of new items, from a summary of labelled ones and a judge's scores of the new ones.
+
+    `value`, `error` and `interval` are of the population that labelled and new items come from. `residual_variance` is the part of the
+    squared error that comes from the labelled items. `judge_only` is the mean of the new scores, `effective_n` the number of labels that
+    would give this error without the judge. `reason` says why numbers are undefined.
+    """
+
+    value: float
+    error: float
+    freedom: float
+    interval: Interval
+    lam: float
+    unlabelled: int
+    judge_only: float
+    residual_variance: float
+    effective_n: float
+    reason: str | None
+
+
+def summarise_labelled(
+    labels: ArrayLike, judged: ArrayLike, groups: ArrayLike | None = None, *, weights: ArrayLike | None = None
+) -> LabelledSummary:
+    """Means of labels and scores of labelled items, and the covariance of these means over groups.
+
+    mean = sum w x / sum w; covariance = G / (G - 1) sum_g u_g v_g with u_g = sum_{i in g} w_i (Y_i - mean Y) / sum w, and v_g alike for
+    the scores. Without weights this is the plain cluster covariance.
+
+    Args:
+        labels: (items,) label or mean label of each item, without gaps.
+        judged: (items,) the judge's scores, without gaps.
+        groups: (items,) any sortable codes of what items share; None if items are independent.
+        weights: (items,) 1 / inclusion probability, above 0; None if all items were drawn with one probability.
+
+    Returns:
+        `LabelledSummary`; means NaN without items, variances NaN with fewer than two groups.
+
+    Raises:
+        ShapeError: if the arrays are not of one length.  ValueError: for weights that are not above 0, or labels or scores with gaps.
+
+    Reference: Cameron & Miller (2015); Hájek (1971) for the weighted mean.
+
+    >>> found = summarise_labelled([1, 1, 0, 0, 1, 0], [1, 0, 0, 0, 1, 1], groups=[1, 1, 2, 2, 3, 3])
+    >>> found.mean_label, round(found.variance_label, 4), round(found.covariance, 4), found.groups
+    (0.5, 0.0833, 0.0417, 3)
+    """
+    y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
+    if y.ndim != 1 or y.shape != f.shape:
+        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
+    if np.isnan(y).any() or np.isnan(f).any():
+        raise ValueError("labels and scores of labelled items have no gaps")
+    w = _weights(weights, len(y))
+    if not len(y):
+        return LabelledSummary(0, 0, math.nan, math.nan, math.nan, math.nan, math.nan)
+    index = as_index(np.arange(len(y)) if groups is None else groups, len(y), "groups")
+    u, v = _group_influence(y, w, index), _group_influence(f, w, index)
+    count = len(u)
+    scale = count / (count - 1) if count > 1 else math.nan
+    return LabelledSummary(len(y), count, float(w @ y), float(w @ f), scale * float(u @ u), scale * float(v @ v), scale * float(u @ v))
+
+
+def correct_with_summary(
+    summary: LabelledSummary,
+    judged: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    share: bool = False,
+    lam: float | None = None,
+    level: float = 0.95,
+) -> SummaryCorrected:
+    """Mean label of the population from which labelled and new items come, corrected by a summary of the labelled ones.
+
+    theta = mean Y + lam (mean f, new - mean f, labelled); variance = V_YY - 2 lam V_Yf + lam² (V_ff + V_new), lam = V_Yf / (V_ff + V_new)
+    cut to [0, 1]; 0 for a judge that does not vary. V are variances of means over groups; Student's t with the smaller number of groups
+    minus 1. No group may have both labelled and new items.
+
+    With the same lam this is `prediction_powered_mean`. The lam that is chosen differs from its a little: there, one variance of all scores
+    stands for both V_ff and V_new, and items count as independent; here, each part has its own variance over groups.
+
+    Args:
+        summary: of the labelled items.
+        judged: (items,) scores of new items, without gaps.
+        groups: (items,) as in `summarise_labelled`.
+        share: whether the mean is a share in [0, 1]; then the interval is Wilson's on an effective n.
+        lam: weight of the judge; None chooses it.
+        level: confidence in (0, 1).
+
+    Returns:
+        `SummaryCorrected`; NaN with a reason with fewer than two labelled or two new groups.
+
+    Raises:
+        ShapeError: if the arrays are not of one length.  ValueError: for scores with gaps.
+
+    Reference: Angelopoulos, Duchi & Zrnic (2023), PPI++.
+
+    >>> labelled = summarise_labelled([1, 2, 3, 4, 2, 3], [1, 2, 3, 3, 2, 2])
+    >>> found = correct_with_summary(labelled, [1, 2, 3] * 20)
+    >>> round(found.value, 3), round(found.error, 3), round(found.lam, 2), found.judge_only
+    (2.333, 0.236, 1.0, 2.0)
+    """
+    f = np.asarray(judged, np.float64)
+    if np.isnan(f).any():
+        raise ValueError("scores of new items have no gaps; give failures a fixed value")
+    new = cluster_mean(f, groups)
+    reason = TOO_FEW_LABELS if math.isnan(summary.variance_label) else TOO_FEW_SCORES if math.isnan(new.error) else None
+    judge_variance = summary.variance_judge + new.error**2
+    if lam is None:
+        lam = float(np.clip(summary.covariance / judge_variance, 0.0, 1.0)) if judge_variance > 0 else 0.0
+    value = summary.mean_label + lam * (new.mean - summary.mean_judge)
+    residual = max(0.0, summary.variance_label - 2 * lam * summary.covariance + lam**2 * summary.variance_judge)
+    variance = residual + (lam * new.error) ** 2
+    if reason:
+        value = residual = variance = lam = math.nan
+    error, freedom = math.sqrt(variance), min(summary.groups, new.groups) - 1.0
+    if share:
+        interval = share_interval(value, error, freedom, summary.groups, summary.n + new.n, level)
+    else:
+        interval = t_interval(value, error, freedom, summary.groups, level)
+    effective = summary.n * summary.variance_label / variance if variance > 0 else float(summary.n) if variance == 0 else math.nan
+    return SummaryCorrected(value, error, freedom, interval, lam, new.n, new.mean, residual, effective, reason)
+
+
+def prediction_powered_weighted(
+    labels: ArrayLike,
+    judged: ArrayLike,
+    weights: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    share: bool = False,
+    lam: float | None = None,
+    level: float = 0.95,
+) -> PredictionPowered:
+    """`prediction_powered_mean` for labels that were drawn with known and unequal inclusion probabilities.
+
+    theta = sum w (Y - b f) / sum w + b mean(f, all), w = 1 / inclusion probability, over the labelled items (Hájek's form). b = lam
+    (1 + n / N), so that lam means the same as in `prediction_powered_mean`; lam = cov_w(Y, f) / (var(f, all) (1 + n / N)) cut to [0, 1].
+    variance = G / (G - 1) sum psi_g², where psi_g = sum_labelled w (r - mean_w r) / sum w + b sum_all (f - mean f) / T with
+    r = Y - b f, T = n + N, and G labelled groups; Student's t with G - 1 degrees of freedom.
+
+    Args:
+        labels: (items,) as in `prediction_powered_mean`, NaN where there is none.
+        judged: (items,) the judge's scores; NaN (a failure) counts as the mean of the scores that can be read.
+        weights: (items,) 1 / inclusion probability, above 0 where there is a label; not read elsewhere.
+        groups, lam, level: as in `prediction_powered_mean`.
+        share: whether the mean is a share in [0, 1]; then the interval is Wilson's on an effective n.
+
+    Returns:
+        `PredictionPowered`; `alone` is the weighted mean of the labels. NaN with a reason with fewer than two labelled groups.
+
+    Raises:
+        ShapeError: if the arrays are not of one length.  ValueError: for weights that are not above 0.
+
+    Reference: Hájek (1971); Särndal, Swensson & Wretman (1992), the difference estimator; Zrnic & Candès (2024).
+
+    >>> nan = float("nan")
+    >>> found = prediction_powered_weighted([0, 1, 1, nan, nan, nan], [0, 1, 1, 0, 1, 0], [3, 1, 2, nan, nan, nan])
+    >>> round(found.value, 3), found.alone, round(found.lam, 3)
+    (0.5, 0.5, 0.417)
+    """
+    y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
+    if y.ndim != 1 or y.shape != f.shape:
+        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
+    given = np.asarray(weights, np.float64)
+    if given.shape != y.shape:
+        raise ShapeError(f"weights {given.shape} must be of the same items as labels {y.shape}")
+    known, f = ~np.isnan(y), fill_failures(f[:, None])[:, 0]
+    w, index = _weights(given[known], int(known.sum())), as_index(np.arange(len(y)) if groups is None else groups, len(y), "groups")
+    chosen = _slope(y[known], f, known, w) if lam is None else lam
+    estimated, alone = (_weighted(y[known], f, known, w, index, each) for each in (chosen, 0.0))
+    labelled_groups = len(np.unique(index[known]))
+    value, error, freedom = *estimated, labelled_groups - 1.0
+    if share:
+        interval = share_interval(value, error, freedom, labelled_groups, len(y), level)
+    else:
+        interval = t_interval(value, error, freedom, labelled_groups, level)
+    return PredictionPowered(
+        value,
+        error,
+        freedom,
+        interval,
+        chosen,
+        int(known.sum()),
+        int((~known).sum()),
+        *alone,
+        float(f.mean()) if len(f) else math.nan,
+        label_correlation(y[known], f[known]),
+        TOO_FEW_LABELS if math.isnan(error) else None,
+    )
+
+
+def _weights(weights: ArrayLike | None, items: int) -> Floats:
+    """Weights (items,) that sum to 1."""
+    if weights is None:
+        return np.full(items, 1 / max(items, 1))
+    w = np.asarray(weights, np.float64)
+    if w.shape != (items,):
+        raise ShapeError(f"weights {w.shape} must be of the same items, expected ({items},)")
+    if not (w > 0).all() or np.isinf(w).any():
+        raise ValueError("weights are finite numbers above 0")
+    return np.asarray(w / w.sum()) if items else w
+
+
+def _group_influence(x: Floats, w: Floats, index: Ints) -> Floats:
+    """Sums over groups of w (x - weighted mean of x); exactly 0 where x differs from its mean only by rounding."""
+    sums = np.asarray(np.bincount(index, w * (x - w @ x)), np.float64)
+    return np.where(np.abs(sums) <= 1e-13 * max(1.0, float(np.abs(x).max())), 0.0, sums)
+
+
+def _slope(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats) -> float:
+    """The lam of the smallest variance in [0, 1]; 0 for a constant judge, or without unlabelled items."""
+    unlabelled = len(f) - len(y)
+    if not unlabelled or not len(y) or not np.ptp(f) > 0:
+        return 0.0
+    covariance = float(w @ ((y - w @ y) * (f[known] - w @ f[known])))
+    return float(np.clip(covariance / (f.var(ddof=1) * (1 + len(y) / unlabelled)), 0.0, 1.0))
+
+
+def _weighted(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats, index: Ints, lam: float) -> tuple[float, float]:
+    """Estimate and standard error with one weight of the judge."""
+    if not len(y):
+        return math.nan, math.nan
+    unlabelled = len(f) - len(y)
+    slope = lam * (1 + len(y) / unlabelled) if unlabelled else 0.0
+    residual = y - slope * f[known]
+    psi = slope * (f - f.mean()) / len(f)
+    psi[known] += w * (residual - w @ residual)
+    labelled_groups = len(np.unique(index[known]))
+    sums = np.asarray(np.bincount(index, psi), np.float64)
+    scale = labelled_groups / (labelled_groups - 1) if labelled_groups > 1 else math.nan
+    return float(w @ residual + slope * f.mean()), math.sqrt(scale * float(sums @ sums))
