@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analyse import JudgedData
-from harness.analyse.cells import key_column
 from harness.analyse.units import Classes, Units, Votes, item_key
 from harness.content.specs import DatasetCard
 from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
 from harness.data.dataset import Dataset
-from harness.decide.keyed_rows import KEYS
+from harness.decide.keyed_rows import keyed_rows
 from harness.errors import UsageError
 from harness.stats import aggregate_counts
 from harness.stats.arrays import Floats, Ints
@@ -114,15 +113,10 @@ def scored_items(judged: JudgedData, *, by_source: bool = False) -> Iterator[Sco
         UsageError: for inclusion probabilities that are no probabilities.
     """
     data, units = judged.data, judged.units
-    names = (*(("source",) if by_source else ()), *KEYS)
-    columns = {name: key_column(name, data, units, judged.counted) for name in names}
-    code = combination_ids(columns.values(), np.zeros(len(units), np.int8))
     group = item_key(data, "group").codes.astype(np.int64)
     inclusion, stratum = _inclusion(data), _stratum(data)
-    for row, rows in zip(first_rows(code).tolist(), rows_by_number(code, int(code.max(initial=-1)) + 1), strict=True):
-        key = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
-        if key["metric"] in judged.counted:
-            yield _cell(key, units, rows, judged.counted[str(key["metric"])], group, inclusion, stratum)
+    for key, rows in keyed_rows(judged, by_source):
+        yield _cell(key, units, rows, judged.counted[str(key["metric"])], group, inclusion, stratum)
 
 
 def _cell(

@@ -34,7 +34,7 @@ def test_the_threshold_is_the_statistics_own(recorded: Record) -> None:
     judged = {
         item: (score, sure)
         for item, metric, score, sure in zip(
-            source.judgments.item, source.judgments.metric, source.judgments.score, source.judgments.probability, strict=True
+            source.judgments.item, source.judgments.metric, source.judgments.score, source.judgments.confidence, strict=True
         )
         if metric == "tone"
     }
