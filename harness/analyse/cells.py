@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from harness.analyse.options import ALWAYS, POOLED, CompareOptions
+from harness.analyse.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
 from harness.analyse.units import Classes, Units, Votes, item_key
 from harness.data.columns import CodedColumn, Codes, combination_ids, first_rows, rows_by_number
 from harness.data.dataset import Dataset
@@ -39,14 +40,14 @@ from harness.stats import (
     tabulate_cells,
     undefined_by_scale,
 )
-from harness.stats.arrays import Estimates, Floats, Ints
+from harness.stats.arrays import Estimate, Estimates, Floats, Ints
 
 BASELINE = "majority"
 HYPOTHESIS = (
     "H0: the judge agrees with the annotators' aggregate as often as the majority baseline, on the same items, failures counted as wrong; "
     "the baseline gives one class to each language, task and metric; two-sided. q: Benjamini-Yekutieli over all cells of this grid"
 )
-NAMES = tuple(statistic.name for statistic in cell_statistics(2, "interval"))
+NAMES = (*(statistic.name for statistic in cell_statistics(2, "interval")), HUMAN_F1)
 """The statistics of a cell. Each has a value, or a reason why it is undefined."""
 NO_REFERENCE = "no reference"
 _NOTHING = {
@@ -227,12 +228,14 @@ class _CellTable:
         labels = _LabelPatterns(every, kind, {metric: number * len(self.data.items) for number, metric in enumerate(metrics)})
         rows = tabulate_cells(every, ((own.pattern, own.score, own.group) for own in self._labelled(labels)))
         reference = aggregate_counts(every, self.options.majority)
-        failed, versus = [], []
+        people = PairedAnnotators(self.data, labels.start, self.classes)
+        failed, versus, pairs = [], [], []
         for own in self._labelled(labels):
+            pairs.append(people.weighted_f1(self.units.judgments.metric.take(own.rows).recode(labels.start) + self.units.item[own.rows]))
             found = reference[own.pattern]
             failed.append(self._failures(own.rows if self.options.majority == "strict" else own.rows[found >= 0]))
             versus.append(self._versus(own.score, self._baseline(baseline, own.rows, found), found, own.group))
-        return self._assemble(rows, failed, versus)
+        return self._assemble(rows, failed, versus, pairs)
 
     def _labelled(self, labels: _LabelPatterns) -> Iterator[_LabelledUnits]:
         """Yield the labelled units of each cell. They are computed again on each call, because those of all cells take much memory."""
@@ -275,7 +278,9 @@ class _CellTable:
         right = theirs[~np.isnan(theirs)]
         return {"baseline": BASELINE, "pa": number(right.mean()) if len(right) else None, **as_difference(one)}
 
-    def _assemble(self, rows: Rows, failed: Sequence[dict[str, int]], versus: Sequence[dict[str, Any]]) -> list[Cell]:
+    def _assemble(
+        self, rows: Rows, failed: Sequence[dict[str, int]], versus: Sequence[dict[str, Any]], pairs: Sequence[Estimate]
+    ) -> list[Cell]:
         classes, rule = self.classes, self.options.majority
         statistics = cell_statistics(len(classes.scores), classes.kind, classes.values, rule=rule, direction=classes.direction)
         values, found = estimate(statistics, rows), intervals(statistics, rows, **self.drawing)
@@ -287,6 +292,8 @@ class _CellTable:
         for c, key in enumerate(self.keys):
             undefined = absent | reasons(values, found, c)
             counted = (number(covered[c]), self.shares(labels[c]), self.shares(judge[c]), self._levels(by_agreement, c))
+            why = pairs[c].reason
+            undefined |= {HUMAN_F1: why} if why else {f"{HUMAN_F1}_ci": NO_INTERVAL}
             undefined |= {name: why for (name, why), value in zip(_NOTHING.items(), counted, strict=True) if value is None}
             overall = found["pa_failed_wrong"][c]
             cells.append(
@@ -299,8 +306,9 @@ class _CellTable:
                     groups=overall.groups,
                     design_effect=overall.design_effect,
                     few_rare_cases=bool(classes.kind != "interval" and rare[c] < RARE),
-                    values={name: number(values[name].value[c]) if name in values else None for name in NAMES},
-                    intervals={f: bounds(per[c]) for f, per in found.items()},
+                    values={name: number(values[name].value[c]) if name in values else None for name in NAMES}
+                    | {HUMAN_F1: number(pairs[c].value)},
+                    intervals={f: bounds(per[c]) for f, per in found.items()} | {HUMAN_F1: None},
                     vs_baseline=versus[c],
                     distribution_labels=counted[1],
                     distribution_judge=counted[2],

@@ -9,7 +9,7 @@ import numpy as np
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.stats import about_more, more_for_margin
-from harness.stats.more_labels import LIMIT
+from harness.stats.more_labels import GROWTH, LIMIT
 
 MORE_THAN = LIMIT
 """The largest number of further texts that is tried."""
@@ -39,7 +39,7 @@ def labels_needed(one: CellTests, level: float, options: DecisionOptions) -> int
         margin=options.margin,
         alpha=level,
         power=options.power,
-        least_items=math.ceil(1.12 * one.n),
+        least_items=math.ceil(GROWTH * one.n),
     )
     return MORE_THAN if planned.more is None else min(planned.more, MORE_THAN)
 

@@ -74,7 +74,7 @@ from harness.stats.design_estimates import ActiveEstimate, DesignEstimate, activ
 from harness.stats.differential_functioning import DifferentialFunctioning, differential_functioning
 from harness.stats.entropy import entropy_bits
 from harness.stats.equivalence import Equivalence, cluster_interval, equivalence, leniency_equivalence
-from harness.stats.f1 import weighted_f1
+from harness.stats.f1 import human_weighted_f1, weighted_f1
 from harness.stats.generalizability import Components, Reliability, mixed_components, one_way_components, reliability, two_way_components
 from harness.stats.gwet import gwet_ac
 from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
@@ -294,6 +294,7 @@ __all__ = [
     "human_loo",
     "human_pa",
     "human_statistics",
+    "human_weighted_f1",
     "inclusion_probabilities",
     "intervals",
     "item_credits",

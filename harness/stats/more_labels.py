@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from harness.stats.arrays import Floats, ShapeError, as_index
 from harness.stats.group_moments import GroupMoments, cluster_t_p_values, group_features, group_moments, guarded_p_values
 
-GROWTH = 1.12
+GROWTH = 1.05
 """Ratio of neighbouring numbers of items that are tried."""
 LIMIT = 3000
 """The largest number of further items that is given."""
@@ -70,7 +70,7 @@ def about_more(
     """Further items until the rule rejects with the wanted power, if the judge is as good as people.
 
     Groups are drawn with replacement, G n' / n of them, with the gaps moved to a mean of 0 and the differences from the baseline as they
-    are. The numbers of items n' = n 1.12^j are tried, and the first with which the rule's p is at most alpha / cells in the share `power`
+    are. The numbers of items n' = n 1.05^j are tried, and the first with which the rule's p is at most alpha / cells in the share `power`
     of the resamples is taken. The search halves the range of j, which relies on power rising with n'. n' - n is rounded up to tens.
 
     Args:

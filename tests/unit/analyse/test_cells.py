@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,7 +36,8 @@ DOCUMENTED = words("""
 n_asked not_asked
 language task metric judge variant n_ref n coverage failures pa pa_failed_wrong pa_pairwise human_pa judge_loo human_loo human_all_agree
 human_fleiss human_alpha_nominal human_alpha_ordinal weighted_f1 cohen_kappa quadratic_kappa alpha_nominal alpha_ordinal ac1 ac2 leniency
-fleiss_with_aggregate kendall_tau spearman vs_baseline distribution_labels distribution_judge distribution_by_agreement undefined
+fleiss_with_aggregate human_weighted_f1
+kendall_tau spearman vs_baseline distribution_labels distribution_judge distribution_by_agreement undefined
 """)
 FURTHER = words("""
 temperature groups design_effect few_rare_cases pairwise_gap loo_gap linear_kappa alpha_interval human_alpha_interval human_ac1 human_ac2
@@ -272,6 +274,8 @@ def test_an_interval_is_the_one_that_the_statistics_make_of_the_groups(make_reco
     rows = stats.tabulate(stats.count_classes(labels, 3), judge, group=np.arange(60) // 4)
     expected = stats.intervals(stats.cell_statistics(3, "ordinal", (0.0, 1.0, 2.0)), rows)
     for name, interval in together.intervals.items():
+        if name == "human_weighted_f1":
+            continue  # it has none
         assert interval == pytest.approx((expected[name][0].lo, expected[name][0].hi)), name
     assert together.intervals["pa"] != alone.intervals["pa"] and together.values == alone.values
 
@@ -529,3 +533,15 @@ def test_nothing_in_a_cell_is_nan(make_recording: MakeRecording) -> None:
     for answers in (ANSWERS, {}, dict.fromkeys(LABELS, 1)):
         found = compare([make_recording(LABELS, answers or {"a": Failure.MISSING})], CompareOptions())
         assert finite(found.as_json()) and "NaN" not in to_json(found.as_json())
+
+
+def test_the_f1_of_people_is_by_persons_and_only_where_they_can_be_followed(make_recording: MakeRecording) -> None:
+    labels = {"a": [0, 0, 1], "b": [1, 1, 1], "c": [2, 1, 2], "d": [0, 2, 2]}
+    recording = make_recording(labels, dict.fromkeys(labels, 1))
+    of_nobody = the_cell(recording)
+    assert of_nobody["human_weighted_f1"] is None and of_nobody.undefined["human_weighted_f1"] == "annotators are aggregate"
+    about = msgspec.structs.replace(recording.data.about, annotators="persistent")
+    followed = msgspec.structs.replace(recording, data=msgspec.structs.replace(recording.data, about=about))
+    cell = the_cell(followed)
+    assert cell["human_weighted_f1"] == pytest.approx((2 / 4 + 2 / 4 + 2 / 4) / 3)
+    assert cell.flat()["human_weighted_f1_ci"] is None and cell.undefined["human_weighted_f1_ci"] == "no interval is computed"

@@ -69,7 +69,7 @@ FURTHER = (
     World("annotators .95, .8, .6", LIKERT, (0.95, 0.8, 0.6), (1,) * 200),
     World("judge copies one annotator in 30 %", LIKERT, (0.7,) * 3, (1,) * 200, copies=0.3),
     World("30 % of labels missing, judge fails in 3 %", (0.15, 0.25, 0.6), (0.8,) * 3, (1,) * 300, missing=0.3, fails=0.03),
-    World("60 groups of 1 to 50", LIKERT, (0.7,) * 3, UNEVEN, sd_people=0.05, sd_judge=0.12),
+    World("60 groups of 1 to 40", LIKERT, (0.7,) * 3, UNEVEN, sd_people=0.05, sd_judge=0.12),
     World("25 groups of 8", LIKERT, (0.7,) * 3, (8,) * 25, sd_people=0.05, sd_judge=0.12),
 )
 

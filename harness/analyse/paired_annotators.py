@@ -1,0 +1,49 @@
+"""How annotators agree with each other pair by pair, where they can be followed from item to item."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from harness.analyse.units import Classes
+from harness.data.dataset import Dataset
+from harness.stats.arrays import Estimate, Ints
+from harness.stats.f1 import f1_of_pairs
+
+HUMAN_F1 = "human_weighted_f1"
+NO_INTERVAL = "no interval is computed"
+
+
+class PairedAnnotators:
+    """The labels of metrics on one scale, one a row, in the order of what they are of.
+
+    Args:
+        data: the labels.
+        start: `{metric: number of its first item}`: the label of item i on the metric is of number start + i.
+        classes: the scale.
+    """
+
+    def __init__(self, data: Dataset, start: Mapping[str, int], classes: Classes) -> None:
+        kind = data.about.annotators
+        self.reason = None if kind == "persistent" else f"annotators are {kind}"
+        if self.reason:
+            return
+        labels = data.labels
+        rows = np.flatnonzero(labels.metric.recode(dict.fromkeys(start, 0)) == 0)
+        of_metric = labels.metric.take(rows).recode(dict(start)).astype(np.int64)
+        unit = of_metric + labels.item.take(rows).recode(data.positions)
+        order = np.argsort(unit, kind="stable")
+        self.unit, self.annotator = unit[order], labels.annotator.codes[rows[order]]
+        self.code = labels.score.take(rows[order]).recode(classes.index())
+
+    def weighted_f1(self, units: Ints) -> Estimate:
+        """Of the annotators of some items, given as numbers; undefined with a reason where annotators cannot be followed."""
+        if self.reason:
+            return Estimate(math.nan, 0, self.reason)
+        chosen = np.unique(units)
+        begin = np.searchsorted(self.unit, chosen)
+        sizes = np.searchsorted(self.unit, chosen, side="right") - begin
+        rows = np.repeat(begin - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum()) if len(chosen) else begin
+        return f1_of_pairs(self.unit[rows], self.annotator[rows], self.code[rows])
