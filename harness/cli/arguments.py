@@ -182,7 +182,7 @@ DECISION_FLAGS: dict[str, tuple[str, type[int] | type[float] | tuple[str, ...], 
     "least_coverage": ("--least-coverage", float, "below this share a judge fails too often (default: 0.8)"),
     "gain": ("--min-gain", float, "'use corrected' needs this many effective labels for each label (default: 1.1)"),
     "power": ("--power", float, "the power of the number of labels that are needed (default: 0.8)"),
-    "epsilon": ("--epsilon", float, "the discount of the alternative annotator test (default: 0.15)"),
+    "epsilon": ("--epsilon", float, "the discount of the alternative annotator test (default: the dataset card's, else 0.15)"),
 }
 """The thresholds of verdicts: the field of `DecisionOptions`, its flag, its type or choices, and its help."""
 

@@ -296,6 +296,9 @@ class DatasetCard(_Spec, frozen=True):
     source: Source = "native"
     annotators: AnnotatorKind = "anonymous"
     sampling: Literal["random", "convenience", "unknown"] = "unknown"
+    epsilon: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = (
+        None  # the discount of the alternative annotator test that suits these people
+    )
     task: str = ""  # of labels and judgments whose item is missing, so that their row names the language
     group: Text = "group"  # the key of the items that holds their group
     repeats: Literal["numbered", "rows"] = "numbered"  # "rows": a judge's rows for one item are its repeats, in order

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from harness.analyse import CompareOptions, Recording, lay_out
+from harness.analyse import CompareOptions, LaidOut, Recording, lay_out
 from harness.analyse.cells import number, sort_key
 from harness.decide.scored_items import ScoredItems, refuse_unless_random, scored_items
 from harness.errors import UsageError
@@ -26,6 +26,7 @@ NO_CONFIDENCE = (
     "record probs, or take --confidence votes where several judges scored the same texts"
 )
 UNEQUAL = "the labelled texts were drawn with unequal probabilities; label texts that are drawn with one probability"
+NOT_RANDOM = "the labelled texts are not stated to be a random sample (sampling in data.toml)"
 ONE_JUDGE = "votes need several judges that scored the same texts"
 GUARANTEE = (
     "The guarantee is about texts like the labelled ones, on average over the draw of the labels, for each row by itself and not for each "
@@ -123,6 +124,16 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
     return Acceptances(str(signature), options.alpha, options.delta, tuple(thresholds), (*laid_out.notes, GUARANTEE))
 
 
+def acceptances_laid_out(laid_out: LaidOut, compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> tuple[AcceptedFrom, ...]:  # noqa: B008 (frozen)
+    """The threshold of every cell of sources that are laid out; none, with the reason, where labels are no random sample."""
+    thresholds = []
+    for judged in laid_out.judged:
+        is_random = judged.data.about.sampling == "random"
+        for cell in scored_items(judged, by_source="source" in laid_out.by):
+            thresholds.append(accepted_from(cell, compare, options) if is_random else _nothing(cell, "none", NOT_RANDOM))
+    return tuple(sorted(thresholds, key=lambda each: sort_key(each.key)))
+
+
 def accepted_from(cell: ScoredItems, compare: CompareOptions, options: AcceptOptions) -> AcceptedFrom:
     """The certified threshold of one cell, or the reason why there is none."""
     name, confidence = _confidence(cell, options)
@@ -130,20 +141,8 @@ def accepted_from(cell: ScoredItems, compare: CompareOptions, options: AcceptOpt
     known = truth >= 0
     agrees = np.where(known, cell.answer == truth, math.nan)
     n, groups = int(known.sum()), len(np.unique(cell.group[known]))
-    problem = NO_CONFIDENCE if confidence is None else UNEQUAL if _is_unequal(cell) else None
-    if problem or confidence is None:
-        return AcceptedFrom(
-            key=cell.key,
-            confidence=name,
-            threshold=None,
-            coverage=0.0,
-            agreement=None,
-            agreement_lower=None,
-            n=n,
-            groups=groups,
-            n_start=None,
-            reason=problem,
-        )
+    if confidence is None or _is_unequal(cell):
+        return _nothing(cell, name, NO_CONFIDENCE if confidence is None else UNEQUAL, n, groups)
     independent = len(np.unique(cell.group)) == len(cell.group)
     found: Acceptance = acceptance_threshold(
         confidence, agrees, None if independent else cell.group, alpha=options.alpha, delta=options.delta
@@ -159,6 +158,21 @@ def accepted_from(cell: ScoredItems, compare: CompareOptions, options: AcceptOpt
         groups=groups,
         n_start=found.n_start,
         reason=found.reason,
+    )
+
+
+def _nothing(cell: ScoredItems, confidence: str, reason: str, n: int = 0, groups: int = 0) -> AcceptedFrom:
+    return AcceptedFrom(
+        key=cell.key,
+        confidence=confidence,
+        threshold=None,
+        coverage=0.0,
+        agreement=None,
+        agreement_lower=None,
+        n=n,
+        groups=groups,
+        n_start=None,
+        reason=reason,
     )
 
 

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from harness.analyse.cells import number
 from harness.analyse.units import Votes
 from harness.data.dataset import Dataset
-from harness.decide.options import DecisionOptions
 from harness.stats import alternative_annotator_test
 from harness.stats.alternative_annotator import AlternativeAnnotatorTest
 from harness.stats.arrays import Floats, Ints
 
 _MOST = 200  # annotators of a cell whose labels are laid out as a table
+
+
+class AnnotatorTable(NamedTuple):
+    """Names of the annotators, and their class codes (items, annotators), NaN where missing."""
+
+    names: tuple[str, ...]
+    codes: Floats
 
 
 class AnnotatorLabels:
@@ -24,6 +31,7 @@ class AnnotatorLabels:
     def __init__(self, data: Dataset, counted: Mapping[str, Votes]) -> None:
         item = data.labels.item.recode(data.positions).astype(np.int64)
         self._annotator = data.labels.annotator.codes
+        self._names = tuple(map(str, data.labels.annotator.values))
         self._rows: dict[str, tuple[Ints, Ints, Ints]] = {}
         for code, metric in enumerate(data.labels.metric.values):
             if metric in counted:
@@ -32,8 +40,8 @@ class AnnotatorLabels:
                 score = data.labels.score.take(rows).recode(counted[metric].classes.index()).astype(np.int64)
                 self._rows[metric] = (item[rows], self._annotator[rows].astype(np.int64), score)
 
-    def table(self, metric: str, items: Ints) -> Floats | None:
-        """Class codes (items, annotators) of some items in rising order, NaN where missing; None with more than 200 annotators."""
+    def table(self, metric: str, items: Ints) -> AnnotatorTable | None:
+        """The labels of some items, which are in rising order; None with more than 200 annotators."""
         item, annotator, score = self._rows[metric]
         start, stop = np.searchsorted(item, items), np.searchsorted(item, items, side="right")
         sizes = stop - start
@@ -43,33 +51,47 @@ class AnnotatorLabels:
             return None
         table = np.full((len(items), len(people)), math.nan)
         table[np.repeat(np.arange(len(items)), sizes), column] = score[rows]
-        return table
+        return AnnotatorTable(tuple(self._names[code] for code in people.tolist()), table)
 
 
-def annotator_test(table: Floats | None, codes: Floats, groups: Ints, options: DecisionOptions) -> dict[str, Any] | None:
+def annotator_test(table: AnnotatorTable | None, codes: Floats, groups: Ints, epsilon: float) -> dict[str, Any] | None:
     """The alternative annotator test of one cell as JSON has it; None where labels cannot be followed by annotator.
 
-    `omega`, `rho` and `passed` are those of the published test, on items as if independent; the judge loses failures. `omega_guarded`
-    is the share of annotators by the guarded test over groups.
+    `omega`, `rho` and `passed` are those of the published test, on items as if independent; the judge loses failures. `omega_guarded` is
+    the share of annotators by the guarded test over groups. `per_annotator` has for each `{annotator, n, mean, p, p_guarded, rejected}`:
+    `mean` is how much more often the person than the judge represents the others strictly better; `rejected` means that the judge
+    represents them as well, less epsilon. Its p are corrected over the annotators (Benjamini-Yekutieli).
 
     Args:
-        table: (items, annotators) class codes.
+        table: the labels of the cell.
         codes: (items,) class codes of the judge, NaN for failures.
         groups: (items,) codes of what items share.
-        options: epsilon.
+        epsilon: the discount.
     """
-    if table is None or not len(table):
+    if table is None or not len(table.codes):
         return None
     scores = np.where(np.isnan(codes), math.nan, np.round(codes))
-    published = alternative_annotator_test(table, scores, epsilon=options.epsilon)
-    guarded: AlternativeAnnotatorTest = alternative_annotator_test(table, scores, groups, epsilon=options.epsilon)
-    if published.passed is None:
-        return {"omega": None, "rho": None, "passed": None, "omega_guarded": None, "annotators": 0, "reason": published.reason}
+    published = alternative_annotator_test(table.codes, scores, epsilon=epsilon)
+    guarded: AlternativeAnnotatorTest = alternative_annotator_test(table.codes, scores, groups, epsilon=epsilon)
+    tested = [
+        {
+            "annotator": name,
+            "n": one.n,
+            "mean": number(one.test.mean),
+            "p": number(one.p_adjusted),
+            "p_guarded": number(other.p_guarded_adjusted),
+            "rejected": one.rejected,
+        }
+        for name, one, other in zip(table.names, published.annotators, guarded.annotators, strict=True)
+        if one.test is not None
+    ]
     return {
-        "omega": published.omega,
-        "rho": published.rho,
+        "omega": number(published.omega),
+        "rho": number(published.rho),
         "passed": published.passed,
-        "omega_guarded": guarded.omega_guarded,
+        "omega_guarded": number(guarded.omega_guarded),
         "annotators": published.tested,
-        "reason": None,
+        "epsilon": epsilon,
+        "per_annotator": tested,
+        "reason": published.reason,
     }

@@ -153,6 +153,7 @@ class _UnitMeasures:
         codes, labelled = _mean_codes(self.score[rows], question, len(items)), raters >= least
         correction = _Correction(votes.classes, counts[labelled], codes[labelled])
         level = correction.leniency(group[labelled])
+        table = self.labels.table(key["metric"], items[paired])
         return CellTests(
             key=key,
             labels=labels,
@@ -181,7 +182,7 @@ class _UnitMeasures:
             rho=correction.rho,
             gain=correction.gain,
             few_rare_cases=correction.few_rare_cases,
-            alt_test=annotator_test(self.labels.table(key["metric"], items[paired]), codes[paired], group[paired], options),
+            alt_test=annotator_test(table, codes[paired], group[paired], options.discount(judged.data.about.epsilon)),
         )
 
     def _failures(self, rows: Ints) -> dict[str, int]:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from harness.analyse import CompareOptions, Comparison, Recording, compare_laid_out, lay_out
+from harness.decide.acceptance import AcceptedFrom, acceptances_laid_out
 from harness.decide.calibration import Calibration, calibrations
 from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
@@ -22,17 +23,23 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
         verdicts: one a language, metric, judge and condition.
         languages: one a metric, judge and condition: its languages side by side.
         calibration: one a language, metric, judge and condition; None where it was not asked for.
+        acceptance: the confidence from which on answers can be accepted, one a cell like `calibration`.
     """
 
     verdicts: tuple[Verdict, ...] = ()
     languages: tuple[LanguageComparison, ...] = ()
     calibration: tuple[Calibration, ...] | None = None
+    acceptance: tuple[AcceptedFrom, ...] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """One object for programs: that of `Comparison`, `verdicts` and `languages`, and `calibration` if it was asked for."""
-        found = super().as_json() | {name: [one.flat() for one in getattr(self, name)] for name in ("verdicts", "languages")}
-        calibration = found.pop("calibration")
-        return found if calibration is None else found | {"calibration": [one.flat() for one in calibration]}
+        """One object for programs: that of `Comparison`, and a list for each part that was computed."""
+        fields = super().as_json()
+        for name in ("verdicts", "languages", "calibration", "acceptance"):
+            part = getattr(self, name)
+            fields.pop(name)
+            if part is not None:
+                fields[name] = [one.flat() for one in part]
+        return fields
 
 
 def compare(
@@ -48,7 +55,7 @@ def compare(
         sources: judgments with the labels that they are compared with.
         options: which items and judges, how annotators become one reference, and the keys to group cells by.
         decision: the thresholds of the verdicts.
-        full: whether to add calibration, and the comparisons of languages that take longer.
+        full: whether to add calibration and acceptance, and the comparisons of languages that take longer.
     """
     laid_out = lay_out(sources, options)
     compared = compare_laid_out(laid_out, options)
@@ -60,4 +67,5 @@ def compare(
         verdicts=verdicts_of_tests(tests, decision),
         languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
+        acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
     )

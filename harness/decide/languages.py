@@ -310,7 +310,7 @@ class _JudgedLanguages:
             items = labelled[self.language.codes[labelled] == code]
             if len(items):
                 table = self.labels.table(metric, items)
-                own = _components_of(table, _numbers(votes.classes), persistent=about.annotators == "persistent")
+                own = _components_of(table and table.codes, _numbers(votes.classes), persistent=about.annotators == "persistent")
                 found.append({"language": self.language.values[code], "items": len(items), **own})
         return (tuple(found), None) if found else (None, "no item has two annotators")
 

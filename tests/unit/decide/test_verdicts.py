@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -153,3 +154,32 @@ def test_a_comparison_has_its_verdicts_in_json_and_signature(make_recording: Mak
     systems = {item: {"system": f"s{number % 3}"} for number, item in enumerate(labels)}
     system = compare([make_recording(labels, majority(labels), places=systems)], CompareOptions(level="system"))
     assert system.verdicts == () and "decide" not in system.signature
+
+
+def test_epsilon_comes_from_the_flag_then_the_card_then_the_default(make_recording: MakeRecording) -> None:
+    labels = labels_of(np.random.default_rng(13), 60)
+    recording = make_recording(labels, majority(labels))
+    card = msgspec.structs.replace(recording.data.about, epsilon=0.2)
+    carded = msgspec.structs.replace(recording, data=msgspec.structs.replace(recording.data, about=card))
+    for source, options, epsilon in (
+        (recording, DEFAULT, 0.15),
+        (carded, DEFAULT, 0.2),
+        (carded, DecisionOptions(epsilon=0.1), 0.1),
+    ):
+        [verdict] = verdicts([source], CompareOptions(), options)
+        assert verdict.alt_test is not None and verdict.alt_test["epsilon"] == epsilon
+    tested = verdict.alt_test["per_annotator"]
+    assert len(tested) == verdict.alt_test["annotators"] == 3 and {"annotator", "n", "mean", "p", "p_guarded", "rejected"} == set(tested[0])
+    assert verdict.alt_test["omega"] == np.mean([one["rejected"] for one in tested])
+
+
+@pytest.mark.parametrize(("sampling", "reason"), [("convenience", "not stated to be a random sample"), ("random", "no confidence")])
+def test_a_full_comparison_says_what_can_be_accepted_or_why_nothing(make_recording: MakeRecording, sampling: str, reason: str) -> None:
+    labels = labels_of(np.random.default_rng(14), 60)
+    recording = make_recording(labels, majority(labels))
+    card = msgspec.structs.replace(recording.data.about, sampling=sampling)
+    source = msgspec.structs.replace(recording, data=msgspec.structs.replace(recording.data, about=card))
+    made = json.loads(to_json(compare([source], CompareOptions(), full=True).as_json()))
+    [accepted] = made["acceptance"]
+    assert accepted["threshold"] is None and reason in accepted["reason"] and accepted["language"] == "en"
+    assert "acceptance" not in compare([source], CompareOptions()).as_json()
