@@ -359,7 +359,7 @@ def grid_table() -> Iterator[str]:
         items, groups = sum(world.sizes), len(world.sizes)
         grids = 2000 if items < 100 else 1000 if items < 300 or design is None else 400
         bad, good = of_grids(world, -OPTIONS.margin, grids, 61), of_grids(world, 0.0, 120, 62)
-        missed = [] if bad.any_use <= limit_of(world) else ["false `use` above the limit" + _within(bad.any_use, limit_of(world), grids)]
+        missed = [] if bad.any_use <= limit_of(world) else ["false `use` above the limit"]
         missed += ["a good judge is called `do not use`"] if good.never else []
         power = "– | –"
         if design is not None and world.name in EXPECTED_POWER:
@@ -370,10 +370,6 @@ def grid_table() -> Iterator[str]:
         rates = f"{100 * bad.any_use:.1f} | {100 * limit_of(world):.0f} | {100 * bad.any_plain:.1f}"
         verdict = f"missed: {', '.join(missed)}" if missed else "held"
         yield f"| {world.name} | {place} | {rates} | {100 * good.use:.0f} | {power} | {100 * good.never:.2f} | {verdict} |"
-
-
-def _within(share: float, limit: float, repetitions: int) -> str:
-    return " (within three simulation errors)" if share <= limit + error_of(limit, repetitions) else ""
 
 
 def needed_table() -> Iterator[str]:
