@@ -191,6 +191,7 @@ def compare(
     seed: int = 0,
     decision: decide.DecisionOptions | None = None,
     full: bool = False,
+    standardise: Literal["none", "annotator"] = "none",
 ) -> decide.DecidedComparison:
     """Compare recorded judgments with labels, like `harness compare`.
 
@@ -208,12 +209,14 @@ def compare(
         seed: for the bootstrap.
         decision: the thresholds of the verdicts; without it they have their defaults.
         full: whether to add the calibration of confidences, and the comparisons of languages that take longer.
+        standardise: `annotator` takes out how strict each person is: correlations on interval scales then use people's scores less the
+            person's own mean, divided by the person's standard deviation.
 
     Raises:
-        UsageError: for unknown names, and for sources without labels or judgments.
+        UsageError: for unknown names, for sources without labels or judgments, and if scores cannot be standardised.
         ContentError, StoreError: if a source cannot be read.
     """
-    options = compare_options(judges, by, annotators, majority, level, where, versus, seed)
+    options = compare_options(judges, by, annotators, majority, level, where, versus, seed, standardise)
     opened = open_sources(sources, _card(card, recipe), Path(out))
     return decide.compare([source.recording for source in opened], options, decision or decide.DecisionOptions(), full=full)
 
@@ -227,6 +230,7 @@ def compare_options(
     where: Mapping[str, Sequence[str]] | None,
     versus: tuple[str, str] | None,
     seed: int,
+    standardise: Literal["none", "annotator"] = "none",
 ) -> analyse.CompareOptions:
     """The options of the analysis from the arguments of `compare`."""
     return analyse.CompareOptions(
@@ -238,6 +242,7 @@ def compare_options(
         judges=tuple(judges) if judges else None,
         versus=versus,
         seed=seed,
+        standardise=standardise,
     )
 
 

@@ -76,6 +76,7 @@ class ComparisonSignature(_SignatureText, frozen=True):
     harness: str
     decide: str = ""  # the thresholds of the verdicts
     use: str = ""  # what scores are used for besides: corrected numbers, acceptance
+    standardise: str = "none"  # whether people's scores on interval scales are standardised within annotator
 
 
 def _text(value: object) -> str:

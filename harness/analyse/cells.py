@@ -11,6 +11,8 @@ import numpy as np
 
 from harness.analyse.options import ALWAYS, POOLED, CompareOptions
 from harness.analyse.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
+from harness.analyse.score_cells import NAMES as SCORE_NAMES
+from harness.analyse.score_cells import NOT_CLASSES, NOT_INTERVAL, ScoreCells, ScoredCell
 from harness.analyse.units import Classes, Units, Votes, item_key
 from harness.data.columns import CodedColumn, Codes, combination_ids, first_rows, rows_by_number
 from harness.data.dataset import Dataset
@@ -47,9 +49,12 @@ HYPOTHESIS = (
     "H0: the judge agrees with the annotators' aggregate as often as the majority baseline, on the same items, failures counted as wrong; "
     "the baseline gives one class to each language, task and metric; two-sided. q: Benjamini-Yekutieli over all cells of this grid"
 )
-NAMES = (*(statistic.name for statistic in cell_statistics(2, "interval")), HUMAN_F1)
+NAMES = (*(statistic.name for statistic in cell_statistics(2, "interval")), HUMAN_F1, *SCORE_NAMES)
 """The statistics of a cell. Each has a value, or a reason why it is undefined."""
 NO_REFERENCE = "no reference"
+_OVERALL = "pa_failed_wrong"
+_CORRELATIONS = ("kendall_tau", "spearman", "pearson")
+_VERSUS = ("baseline", "pa", "diff", "ci", "p", "q", "n", "reason", "hypothesis")
 _NOTHING = {
     "coverage": NO_REFERENCE,
     "distribution_labels": "no label",
@@ -63,7 +68,7 @@ class Cell(msgspec.Struct, frozen=True):
 
     `n_ref` counts the judgments that were asked for and have a reference; `n` counts those of them with a readable score. `n_asked`
     counts different questions (item, metric and condition; repeats count once); `not_asked` counts labelled questions that the judge
-    was not asked.
+    was not asked. `score_counts`, on interval scales, has the numbers of source texts and second ratings that statistics rest on.
     """
 
     key: dict[str, Any]
@@ -85,6 +90,7 @@ class Cell(msgspec.Struct, frozen=True):
     not_asked: int = 0
     versus: dict[str, Any] | None = None
     systems: list[dict[str, Any]] | None = None
+    score_counts: dict[str, int] | None = None
 
     def flat(self) -> dict[str, Any]:
         """One flat row: the key, the counts, every statistic under its name, and its interval under `<name>_ci`."""
@@ -234,8 +240,34 @@ class _CellTable:
             pairs.append(people.weighted_f1(self.units.judgments.metric.take(own.rows).recode(labels.start) + self.units.item[own.rows]))
             found = reference[own.pattern]
             failed.append(self._failures(own.rows if self.options.majority == "strict" else own.rows[found >= 0]))
-            versus.append(self._versus(own.score, self._baseline(baseline, own.rows, found), found, own.group))
-        return self._assemble(rows, failed, versus, pairs)
+            if self.classes.continuous:
+                versus.append(dict.fromkeys(_VERSUS) | {"reason": NOT_CLASSES})
+            else:
+                versus.append(self._versus(own.score, self._baseline(baseline, own.rows, found), found, own.group))
+        made = self._assemble(rows, failed, versus, pairs)
+        if self.classes.kind != "interval":
+            return made
+        scored = ScoreCells(self.data, self.units, self.counted, metrics, self.options).cells(self.keys, self.rows)
+        return [self._with_scores(cell, of) for cell, of in zip(made, scored, strict=True)]
+
+    def _with_scores(self, cell: Cell, of: ScoredCell) -> Cell:
+        """A cell with what is computed from numbers. Continuous scores have nothing else; few different ones keep what classes give."""
+        wanted = set(of.values) if self.classes.continuous else set(SCORE_NAMES)
+        if self.options.standardise != "none":
+            wanted |= set(_CORRELATIONS)
+        mine = {name: one for name, one in of.values.items() if name in wanted}
+        why = {name: text for name, text in of.undefined.items() if name.removesuffix("_ci") in mine}
+        replaced = {*mine, *(f"{name}_ci" for name in mine)}
+        undefined = {name: text for name, text in cell.undefined.items() if name not in replaced} | why
+        if self.classes.continuous:
+            undefined |= {name: NOT_CLASSES for name in (*NAMES, *_NOTHING) if name not in of.values and name != "coverage"}
+        return msgspec.structs.replace(
+            cell,
+            values=cell.values | {name: number(one.value) for name, one in mine.items()},
+            intervals=cell.intervals | {name: bounds(one.interval) for name, one in mine.items()},
+            undefined=undefined,
+            score_counts=of.counts,
+        )
 
     def _labelled(self, labels: _LabelPatterns) -> Iterator[_LabelledUnits]:
         """Yield the labelled units of each cell. They are computed again on each call, because those of all cells take much memory."""
@@ -283,11 +315,16 @@ class _CellTable:
     ) -> list[Cell]:
         classes, rule = self.classes, self.options.majority
         statistics = cell_statistics(len(classes.scores), classes.kind, classes.values, rule=rule, direction=classes.direction)
+        if classes.continuous:  # with one class it only counts what was read
+            statistics = tuple(each for each in statistics if each.name == _OVERALL)
         values, found = estimate(statistics, rows), intervals(statistics, rows, **self.drawing)
         n_ref, n, covered = coverage(rows, rule=rule)
         by_agreement, rare = distribution_by_agreement(rows), rarest_expected(rows)
         labels, judge = distribution_of_labels(rows), distribution_of_judge(rows)
         absent = undefined_by_scale(classes.kind, classes.direction)
+        if classes.kind != "interval":
+            absent |= dict.fromkeys(SCORE_NAMES, NOT_INTERVAL)
+        shown = () if classes.continuous else tuple(values)
         cells = []
         for c, key in enumerate(self.keys):
             undefined = absent | reasons(values, found, c)
@@ -295,7 +332,7 @@ class _CellTable:
             why = pairs[c].reason
             undefined |= {HUMAN_F1: why} if why else {f"{HUMAN_F1}_ci": NO_INTERVAL}
             undefined |= {name: why for (name, why), value in zip(_NOTHING.items(), counted, strict=True) if value is None}
-            overall = found["pa_failed_wrong"][c]
+            overall = found[_OVERALL][c]
             cells.append(
                 Cell(
                     key=key,
@@ -304,11 +341,11 @@ class _CellTable:
                     coverage=counted[0],
                     failures=failed[c],
                     groups=overall.groups,
-                    design_effect=overall.design_effect,
+                    design_effect=None if classes.continuous else overall.design_effect,
                     few_rare_cases=bool(classes.kind != "interval" and rare[c] < RARE),
-                    values={name: number(values[name].value[c]) if name in values else None for name in NAMES}
+                    values={name: number(values[name].value[c]) if name in shown else None for name in NAMES}
                     | {HUMAN_F1: number(pairs[c].value)},
-                    intervals={f: bounds(per[c]) for f, per in found.items()} | {HUMAN_F1: None},
+                    intervals={f: bounds(per[c]) for f, per in found.items() if f in shown} | {HUMAN_F1: None},
                     vs_baseline=versus[c],
                     distribution_labels=counted[1],
                     distribution_judge=counted[2],
@@ -319,7 +356,7 @@ class _CellTable:
         return cells
 
     def _levels(self, found: Distribution, cell: int) -> dict[str, Any] | None:
-        if not found.items[cell].any():
+        if self.classes.continuous or not found.items[cell].any():
             return None
         return {
             level: {
@@ -335,7 +372,9 @@ class _CellTable:
 
 
 def named_shares(classes: Classes, shares: Floats) -> dict[str, float] | None:
-    """Shares by class; on an interval scale, only scores that occur. None without any score."""
+    """Shares by class; on an interval scale, only scores that occur. None without any score, and of continuous scores."""
+    if classes.continuous:
+        return None
     if np.isnan(shares).any():
         return None
     if classes.kind == "interval":

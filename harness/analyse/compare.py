@@ -13,6 +13,7 @@ import numpy as np
 from harness.analyse.asked import add_asked, not_asked_notes, unread_notes
 from harness.analyse.cells import Cell, make_cells, sort_key, with_q
 from harness.analyse.options import Annotators, CompareOptions, annotators_needed
+from harness.analyse.score_notes import score_notes
 from harness.analyse.systems import system_cells
 from harness.analyse.units import Units, Votes, as_text, asked_and_not, item_key, joined_units, units_of, votes
 from harness.analyse.versus import add_versus
@@ -174,7 +175,7 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
     """Parts on the same data as one."""
     first = parts[0]
     data, judged = first.data, Judgments.concatenate([part.judgments for part in parts])
-    counted = votes(data, judged, first.needed)
+    counted = votes(data, judged, first.needed, options.standardise)
     _refuse_median_of_names(counted, options)
     laid = [_asked_units(part, counted) for part in parts]
     units, unasked = (joined_units(each) for each in zip(*laid, strict=True))
@@ -184,7 +185,7 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
 def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], list[str]]:
     """The cells of one data set, and notes for their reader."""
     data, units, unasked, counted = judged.data, judged.units, judged.unasked, judged.counted
-    notes = [*not_asked_notes(data, units, unasked, counted, options)]
+    notes = [*not_asked_notes(data, units, unasked, counted, options), *score_notes(data, units, counted, options)]
     if options.level == "system":
         cells = system_cells(data, units, counted, options)
         notes += unread_notes(data, units, counted, options)
@@ -275,5 +276,6 @@ def _signature(parts: Sequence[_Part], options: CompareOptions) -> str:
             seed=options.seed,
             resamples=options.resamples,
             harness=version("judge-harness"),
+            standardise=options.standardise,
         )
     )

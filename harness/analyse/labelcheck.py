@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -14,6 +14,9 @@ import numpy as np
 from harness.analyse.cells import bounds, factorise, named_shares, number, reasons, sort_key
 from harness.analyse.compare import CI_METHOD, matching, of_metrics, only_where
 from harness.analyse.options import Annotators, CompareOptions
+from harness.analyse.score_cells import NOT_CLASSES, people_statistics, second_ratings, source_texts
+from harness.analyse.scores import ItemScores
+from harness.analyse.scores import numbers as to_numbers
 from harness.analyse.texts import SAME_TO_IT, WrongLanguageText, duplicates, misplaced
 from harness.analyse.units import Classes, Votes, item_key, votes
 from harness.data.columns import CodedColumn, Codes, rows_by_number
@@ -34,9 +37,13 @@ from harness.stats import (
     tabulate,
     undefined_by_scale,
 )
-from harness.stats.arrays import Ints
+from harness.stats.arrays import Floats, Ints
+from harness.stats.continuous import score_correlation
+from harness.stats.correlation import NAMES as CORRELATIONS
+from harness.stats.severity import eta_squared
 
 SCHEMA_VERSION = 1
+HUMAN_NAMES = tuple(statistic.name for statistic in human_statistics(2, "interval"))
 BY = ("language", "task", "metric")
 OF_PAIRS = ("pa", "cohen_kappa", "linear_kappa", "quadratic_kappa")
 MIN_COMMON = 20
@@ -141,10 +148,12 @@ def _metric_cells(frame: _MetricCells, metric: str, of: Votes) -> list[dict[str,
     classes, raters = of.classes, of.counts.sum(axis=1)
     known = np.flatnonzero(raters > 0)
     rows = tabulate(of.counts[known], cell=cell[known], cells=len(keys), group=group[known])
-    statistics = human_statistics(len(classes.scores), classes.kind, classes.values)
+    statistics = () if classes.continuous else human_statistics(len(classes.scores), classes.kind, classes.values)
     values, found = estimate(statistics, rows), intervals(statistics, rows, **frame.drawing)
     shares, rare = distribution_of_labels(rows), rarest_expected(rows)
     absent = {name: why for name, why in undefined_by_scale(classes.kind).items() if name.startswith("human_") or name.endswith("_labels")}
+    if classes.continuous:
+        absent = {name: NOT_CLASSES for name in HUMAN_NAMES}
     without = aggregate_counts(of.counts, "drop") == NO_MAJORITY
     items = np.bincount(cell, minlength=len(keys)).tolist()
     out = []
@@ -155,7 +164,13 @@ def _metric_cells(frame: _MetricCells, metric: str, of: Votes) -> list[dict[str,
         if not len(here):
             continue
         pairs, people, why_not = _people(frame, rows_here, here, classes)
-        undefined = absent | reasons(values, found, c) | ({"pairs": why_not, "annotators": why_not} if why_not else {})
+        numbers, further = _of_numbers(frame, metric, of, here)
+        undefined = (
+            absent
+            | reasons(values, found, c)
+            | numbers.undefined
+            | ({"pairs": why_not} | ({} if people else {"annotators": why_not}) if why_not else {})
+        )
         place = {name: key[name] for name in key if name not in ("judge", "variant")} | {"metric": metric}
         out.append(
             place
@@ -173,12 +188,70 @@ def _metric_cells(frame: _MetricCells, metric: str, of: Votes) -> list[dict[str,
                 **dict.fromkeys(absent),
                 **{name: number(e.value[c]) for name, e in values.items()},
                 **{f"{name}_ci": bounds(per[c]) for name, per in found.items()},
+                **numbers.values,
+                **further,
                 "pairs": pairs,
-                "undefined": undefined,
+                "undefined": {name: why for name, why in undefined.items() if name not in numbers.defined},
                 "flagged": _flagged(place, people, pairs),
             }
         )
     return out
+
+
+class _Numbers(NamedTuple):
+    """Statistics of interval metrics by name, with their intervals, and the reasons of undefined ones."""
+
+    values: dict[str, Any]
+    undefined: dict[str, str]
+
+    @property
+    def defined(self) -> set[str]:
+        return {name for name, value in self.values.items() if value is not None}
+
+
+def _of_numbers(frame: _MetricCells, metric: str, of: Votes, items: Ints) -> tuple[_Numbers, dict[str, Any]]:
+    """What the labels of an interval metric say as numbers: reliability and level, the variance that annotators, systems and source texts
+    explain, and people's correlation with second ratings."""
+    if of.scores is None:
+        return _Numbers({}, {}), {}
+    scored = people_statistics(frame.data, [of], items, frame.group.astype(np.int64))
+    kept = scored if of.classes.continuous else {name: one for name, one in scored.items() if name.startswith("icc")}
+    values: dict[str, Any] = {name: number(one.value) for name, one in kept.items()}
+    values |= {f"{name}_ci": bounds(one.interval) for name, one in kept.items()}
+    why = {name: one.reason for name, one in kept.items() if one.reason}
+    why |= {f"{name}_ci": one.interval.reason for name, one in kept.items() if one.interval.reason and name not in why}
+    shares = _variance_shares(frame, of.scores.of_items(items), items)
+    second = _second_ratings(frame, metric, of.scores, items)
+    return _Numbers(values, why), {"variance_shares": shares, "second_ratings": second}
+
+
+def _variance_shares(frame: _MetricCells, scores: ItemScores, items: Ints) -> dict[str, float | None]:
+    """One-way eta² of the annotator, the system, the source text and the group; None where labels do not say which."""
+    data, item = frame.data, items[scores.item]
+    factors: dict[str, Ints | None] = {"annotator": scores.annotator if data.about.annotators == "persistent" else None}
+    system = item_key(data, "system").codes[item].astype(np.int64)
+    factors["system"] = system if len(system) and system.min() >= 0 else None
+    segment = source_texts(data)[item] if data.about.segment else None
+    factors["segment"] = segment if segment is not None and segment.min(initial=0) >= 0 else None
+    factors["group"] = frame.group[item].astype(np.int64)
+    return {name: None if codes is None else number(eta_squared(scores.raw, codes).value) for name, codes in factors.items()}
+
+
+def _second_ratings(frame: _MetricCells, metric: str, scores: ItemScores, items: Ints) -> dict[str, Any] | None:
+    """Correlations of the labels with second ratings by another person, and by the same one; None without second ratings."""
+    if frame.data.second is None:
+        return None
+    inside = np.zeros(len(frame.data.items), bool)
+    inside[items] = True
+    found: dict[str, Any] = {}
+    for name, same in (("another_person", False), ("same_person", True)):
+        item, again = second_ratings(frame.data, metric, scores, same_person=same)
+        item, again = item[inside[item]], again[inside[item]]
+        x, group = scores.raw_mean[item], frame.group[item].astype(np.int64)
+        of = {key: score_correlation(method, x, again, group) for method, key in CORRELATIONS.items()}
+        found[name] = {"n": len(item)} | {key: number(one.value) for key, one in of.items()}
+        found[name] |= {f"{key}_ci": bounds(one.interval) for key, one in of.items()}
+    return found
 
 
 def _people(
@@ -197,9 +270,22 @@ def _people(
     rows, at = rows[at >= 0], at[at >= 0]
     names, scores = (column.take(rows) for column in (frame.data.labels.annotator, frame.data.labels.score))
     present = sorted(names.used)
+    if classes.continuous:
+        who = names.recode({name: i for i, name in enumerate(present)}).astype(np.int64)
+        return None, _annotators_in_numbers(who, to_numbers(scores), present), NOT_CLASSES
     table = np.full((len(items), len(present)), -1, np.int64)
     table[at, names.recode({name: i for i, name in enumerate(present)})] = scores.recode(classes.index())
     return _pairs(table, frame.group[items], present, classes, frame.drawing), _annotators(table, present, classes), None
+
+
+def _annotators_in_numbers(who: Ints, scores: Floats, names: list[str]) -> list[dict[str, Any]]:
+    """Each annotator's number of labels, their mean and standard deviation: how strict people are."""
+    out = []
+    for code, name in enumerate(names):
+        own = scores[who == code]
+        spread = float(own.std(ddof=1)) if len(own) > 1 else None
+        out.append({"annotator": name, "n": len(own), "mean": float(own.mean()), "sd": spread, "distribution": None, "others": None})
+    return out
 
 
 def _pairs(table: Ints, group: Codes, names: list[str], classes: Classes, drawing: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -253,6 +339,10 @@ def _flagged(place: Mapping[str, Any], people: list[dict[str, Any]] | None, pair
     found = []
     for person in people or ():
         kappas = [p["cohen_kappa"] for p in pairs or () if p["n"] >= MIN_COMMON and person["annotator"] in (p["a"], p["b"])]
+        if person["distribution"] is None:
+            if person["n"] >= MIN_COMMON and person["sd"] == 0:
+                found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT})
+            continue
         several = person["others"] and max(person["others"].values()) <= 1 - 1 / MIN_COMMON
         if person["n"] >= MIN_COMMON and several and max(person["distribution"].values()) == 1:
             found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT})

@@ -12,6 +12,7 @@ from harness.errors import UsageError
 
 Rule = Literal["drop", "median", "strict"]
 Level = Literal["item", "system"]
+Standardise = Literal["none", "annotator"]
 
 ALWAYS = ("language", "task", "metric", "judge", "variant")
 """The keys that every cell has; `*` where the cell pools."""
@@ -45,7 +46,8 @@ class CompareOptions(msgspec.Struct, frozen=True):
 
     `annotators` None means two or more; one or more if no item has two, and at the level of systems, whose reference is a mean. `where`
     keeps only the items, metrics, judges or variants that it names. `versus`, such as `("judge", "x")`, adds to every cell its paired
-    difference from the cell of that judge.
+    difference from the cell of that judge. `standardise` "annotator": correlations on interval scales use people's scores standardised
+    within annotator; errors, leniency and accuracies stay on the scores as given.
     """
 
     by: tuple[str, ...] = (*ALWAYS, "temperature")
@@ -57,6 +59,7 @@ class CompareOptions(msgspec.Struct, frozen=True):
     versus: tuple[str, str] | None = None
     seed: int = 0
     resamples: int = 1000
+    standardise: Standardise = "none"
 
 
 BY_METRIC = CompareOptions(by=("language", "metric", "judge", "variant", "temperature"))

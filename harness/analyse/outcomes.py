@@ -18,7 +18,10 @@ from harness.stats import LEVELS, aggregate_counts, agreement_level
 from harness.stats.arrays import Ints
 
 RIGHT, WRONG, FAILED, NO_REFERENCE, CHANGED = OUTCOMES = ("right", "wrong", "failed", "no reference", "changed text")
-"""In this order: equal to the annotators' aggregate; another class; no score; no aggregate; perturbed text, which has no labels."""
+"""In this order: equal to the annotators' aggregate; another class; no score; no aggregate; perturbed text, which has no labels.
+
+On continuous scores the reference is the annotators' mean, and no score is right or wrong: such units have no aggregate.
+"""
 _JUDGED = ("judge", "metric", "variant", "temperature", "top_p")
 
 
@@ -59,7 +62,13 @@ def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     reference, agreement = _of_people(units, counted, options)
     known = countable(units, counted, msgspec.structs.replace(options, level="item"))
     compared = clean & countable(units, counted, options)
-    return Outcomes(data, units, row, reference, agreement, _outcome(units, clean, known, reference), compared)
+    graded = known & ~np.isin(units.judgments.metric.codes, _continuous(units, counted))
+    return Outcomes(data, units, row, reference, agreement, _outcome(units, clean, graded, reference), compared)
+
+
+def _continuous(units: Units, counted: dict[str, Votes]) -> list[int]:
+    """The codes of the metrics with continuous scores."""
+    return [code for code, metric in enumerate(units.judgments.metric.values) if metric in counted and counted[metric].classes.continuous]
 
 
 def _restricted_rows(source: Recording, options: CompareOptions) -> tuple[Dataset, NDArray[np.int64]]:
@@ -84,6 +93,12 @@ def _of_people(units: Units, counted: dict[str, Votes], options: CompareOptions)
     reference, level = np.full(len(units), NO_VALUE, np.int32), np.full(len(units), NO_VALUE, np.int32)
     for metric, of in counted.items():
         here = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        if of.scores is not None and of.classes.continuous:
+            means = of.scores.raw_mean[units.item[here]]
+            different, place = np.unique(means[~np.isnan(means)], return_inverse=True)
+            codes = np.array([values.setdefault(score, len(values)) for score in different.tolist()], np.int32)
+            reference[here[~np.isnan(means)]] = codes[place] if len(codes) else NO_VALUE
+            continue
         counts = of.counts[units.item[here]]
         found = aggregate_counts(counts, options.majority)
         codes = np.array([values.setdefault(score, len(values)) for score in of.classes.scores], np.int32)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from harness.analyse.score_cells import NOT_CLASSES
 from harness.analyse.units import Classes
 from harness.data.dataset import Dataset
 from harness.stats.arrays import Estimate, Ints
@@ -28,6 +29,8 @@ class PairedAnnotators:
     def __init__(self, data: Dataset, start: Mapping[str, int], classes: Classes) -> None:
         kind = data.about.annotators
         self.reason = None if kind == "persistent" else f"annotators are {kind}"
+        if classes.continuous:
+            self.reason = NOT_CLASSES
         if self.reason:
             return
         labels = data.labels

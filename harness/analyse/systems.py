@@ -9,12 +9,16 @@ import numpy as np
 
 from harness.analyse.cells import NAMES, NO_REFERENCE, Cell, bounds, factorise, key_column, number
 from harness.analyse.options import CompareOptions
+from harness.analyse.score_cells import NO_SEGMENT_KEY, source_texts
+from harness.analyse.scores import numbers
 from harness.analyse.units import Units, Votes, item_key
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.stats import system_correlation
-from harness.stats.arrays import Floats
+from harness.stats.arrays import Estimate, Floats
+from harness.stats.arrays import undefined as not_defined
 from harness.stats.catalogue import NO_ORDER
+from harness.stats.soft_pairwise import soft_pairwise_accuracy
 
 NOT_HERE = "not a statistic of systems"
 CORRELATIONS = ("kendall_tau", "spearman", "pearson")
@@ -47,12 +51,7 @@ def system_cells(data: Dataset, units: Units, counted: Mapping[str, Votes], opti
 
 def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: CompareOptions) -> Cell:
     classes = of.classes
-    values = np.array(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
-    counts = of.counts[units.item]
-    raters = counts.sum(axis=1)
-    human = np.where(raters > 0, counts @ values / np.maximum(raters, 1), np.nan)
-    code = units.judgments.score.recode(classes.index())
-    judge = np.where(code >= 0, values[np.maximum(code, 0)], np.nan)
+    human, judge = _numbers(of, units)
     system, group = (item_key(data, name).take(units.item) for name in ("system", "group"))
     named = system.codes >= 0
     with_reference = len(np.unique(system.codes[named & ~np.isnan(human)]))
@@ -63,9 +62,9 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: 
     means: list[dict[str, Any]] = []
     n = groups = 0
     if classes.kind == "nominal":
-        undefined |= dict.fromkeys(CORRELATIONS, NO_ORDER)
+        undefined |= dict.fromkeys((*CORRELATIONS, "spa"), NO_ORDER)
     else:
-        judged = np.where(raters > 0, judge, np.nan)[named]
+        judged = np.where(np.isnan(human), np.nan, judge)[named]
         found = system_correlation(
             judged, human[named], system.codes[named], group.codes[named], paired=False, seed=options.seed, resamples=options.resamples
         )
@@ -78,6 +77,11 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: 
                 undefined[name] = one.reason
             elif interval.reason:
                 undefined[f"{name}_ci"] = interval.reason
+        undefined.pop("spa")
+        spa = _soft_accuracy(data, units.item[named], human[named], judged, system.codes[named], options.seed)
+        estimates["spa"] = number(spa.value)
+        if spa.reason:
+            undefined["spa"] = spa.reason
         codes, place = np.unique(system.codes[named], return_inverse=True)
         items = [np.bincount(place, ~np.isnan(side), minlength=len(codes)).astype(int).tolist() for side in (human[named], judged)]
         means = _means([system.values[c] for c in codes], found.human, found.judge, *items)
@@ -86,7 +90,7 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: 
         n_ref=with_reference,
         n=n,
         coverage=n / with_reference if with_reference else None,
-        failures=_failures(units, raters > 0),
+        failures=_failures(units, ~np.isnan(human)),
         groups=groups,
         design_effect=None,
         few_rare_cases=False,
@@ -99,6 +103,26 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: 
         undefined=undefined,
         systems=means,
     )
+
+
+def _numbers(of: Votes, units: Units) -> tuple[Floats, Floats]:
+    """People's mean score of every unit's item, and the judge's score, (units,); NaN without one."""
+    if of.scores is not None:
+        return of.scores.mean[units.item], numbers(units.judgments.score)
+    classes, counts = of.classes, of.counts[units.item]
+    values = np.array(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
+    raters = counts.sum(axis=1)
+    code = units.judgments.score.recode(classes.index())
+    return np.where(raters > 0, counts @ values / np.maximum(raters, 1), np.nan), np.where(code >= 0, values[np.maximum(code, 0)], np.nan)
+
+
+def _soft_accuracy(data: Dataset, item: Any, human: Floats, judge: Floats, system: Any, seed: int) -> Estimate:
+    """Soft pairwise accuracy of the systems; undefined where the dataset card names no source text."""
+    if not data.about.segment:
+        return not_defined(0, NO_SEGMENT_KEY)
+    segment = source_texts(data)[item]
+    known = segment >= 0
+    return soft_pairwise_accuracy(human[known], judge[known], system[known], segment[known], seed=seed)
 
 
 def _means(names: list[str], human: Floats, judge: Floats, human_items: list[int], judge_items: list[int]) -> list[dict[str, Any]]:

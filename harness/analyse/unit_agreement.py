@@ -17,11 +17,16 @@ from harness.stats.noninferiority import matched_gap
 
 
 def unit_hits(units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> tuple[Floats, Ints]:
-    """Of every unit, (units,): whether it agrees with the aggregate (1 or 0, NaN without one), and the class of its score (-1 without)."""
+    """Of every unit, (units,): whether it agrees with the aggregate (1 or 0, NaN without one), and the class of its score (-1 without).
+
+    Continuous scores agree or not to a degree only: they are NaN.
+    """
     hit, score = np.full(len(units), np.nan), np.full(len(units), -1, np.int64)
     for metric, of in counted.items():
         rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
         score[rows] = units.judgments.score.take(rows).recode(of.classes.index())
+        if of.classes.continuous:
+            continue
         reference = aggregate_counts(of.counts[units.item[rows]], options.majority)
         found = hits(score[rows], reference, len(of.classes.scores), failed_wrong=True)
         labelled = of.counts[units.item[rows]].sum(axis=1) > 0
@@ -42,6 +47,8 @@ def baseline_hits(
     stratum = combination_ids([j.judge, j.variant, j.temperature, j.top_p, units.source], place[items])
     hit = np.full(len(units), np.nan)
     for metric, of in counted.items():
+        if of.classes.continuous:
+            continue
         rows = np.flatnonzero(j.metric.recode({metric: 0}) == 0)
         k, index = len(of.classes.scores), of.classes.index()
         reference = aggregate_counts(of.counts[items[rows]], options.majority)

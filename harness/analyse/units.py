@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyse.options import Annotators, CompareOptions
+from harness.analyse.options import Annotators, CompareOptions, Standardise
+from harness.analyse.scores import ItemScores, item_scores
 from harness.content.specs import Asked
 from harness.content.tags import choose_from
 from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, rows_by_number
@@ -22,7 +23,7 @@ from harness.stats.arrays import Ints, Kind
 from harness.stats.describe import Direction
 
 MAX_VALUES = 64
-"""An interval scale with more different scores than this is not treated as classes."""
+"""An interval scale with more different scores than this is continuous: its scores are numbers and are not counted by class."""
 CONDITION = ("judge", "variant", "temperature", "top_p")
 """The judge and the condition. Each condition has its own set of questions that were asked."""
 OWN_KEYS = ("language", "task", "system", "group")
@@ -30,28 +31,48 @@ OWN_KEYS = ("language", "task", "system", "group")
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """A metric's scale as class codes. `values` are the numbers that the classes stand for; None means their positions."""
+    """A metric's scale as class codes. `values` are the numbers that the classes stand for; None means their positions.
+
+    A continuous scale has one class, which every score on it is in: `different` are these scores, and `ends` the ends of an interval scale.
+    """
 
     scores: tuple[Score, ...]
     kind: Kind
     values: tuple[float, ...] | None
     direction: Direction | None
+    different: tuple[float, ...] = ()
+    ends: tuple[float | None, float | None] = (None, None)
+
+    @property
+    def continuous(self) -> bool:
+        return bool(self.different)
+
+    @property
+    def reach(self) -> float | None:
+        """The length of an interval scale; None if it has no ends."""
+        low, high = self.ends
+        return None if low is None or high is None else float(high - low)
 
     @property
     def key(self) -> tuple[Any, ...]:
         """A key of the scale: metrics with equal keys are on one scale and can be counted together."""
-        return (self.scores, self.kind, self.values, self.direction)
+        return (self.scores, self.kind, self.values, self.direction, self.different, self.ends)
 
     def index(self) -> dict[Any, int]:
-        return {score: code for code, score in enumerate(self.scores)}
+        """The class of every score."""
+        return dict.fromkeys(self.different, 0) if self.different else {score: code for code, score in enumerate(self.scores)}
 
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """One metric's labels: how many annotators gave each class to each item, (items, k). Items with no or too few labels have zeros."""
+    """One metric's labels: how many annotators gave each class to each item, (items, k). Items with no or too few labels have zeros.
+
+    On interval scales `scores` has the labels of the same items as numbers.
+    """
 
     classes: Classes
     counts: Ints
+    scores: ItemScores | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,18 +90,14 @@ class Units:
         return Units(self.item[rows], self.judgments.take(rows), self.source.take(rows))
 
 
-def classes_of(scale: Scale, scores: Iterable[Score] = (), metric: str = "") -> Classes:
-    """The classes of a scale; those of an interval scale are the different `scores` on it.
-
-    Raises UsageError if an interval scale has more than `MAX_VALUES` of them.
-    """
+def classes_of(scale: Scale, scores: Iterable[Score] = ()) -> Classes:
+    """The classes of a scale; those of an interval scale are the different `scores` on it, or one class if there are many of them."""
     if scale.kind == "interval":
         different = tuple(sorted({float(score) for score in scores}))
+        direction, ends = _direction(scale.best, scale.min, scale.max), (scale.min, scale.max)
         if len(different) > MAX_VALUES:
-            raise UsageError(
-                f"metric '{metric}' has {len(different)} different scores; round them to at most {MAX_VALUES}, or leave it out with --where"
-            )
-        return Classes(different, "interval", different, _direction(scale.best, scale.min, scale.max))
+            return Classes(("any score",), "interval", (0.0,), direction, different, ends)
+        return Classes(different, "interval", different, direction, (), ends)
     direction = _direction(scale.best, scale.classes[0], scale.classes[-1])
     if scale.kind == "nominal":
         return Classes(scale.classes, scale.kind, None, direction)
@@ -93,10 +110,10 @@ def _direction(best: Any, first: Any, last: Any) -> Direction | None:
     return None if best is None or best not in (first, last) else 1 if best == last else -1
 
 
-def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, Votes]:
+def votes(data: Dataset, judgments: Judgments, needed: Annotators, standardise: Standardise = "none") -> dict[str, Votes]:
     """Every metric's labels, counted by item. Items with another number of annotators than `needed` get none.
 
-    Raises UsageError if there are labels, but no item has that number of annotators.
+    Raises UsageError if there are labels, but no item has that number of annotators; and if scores are to be standardised and cannot be.
     """
     labels = data.labels
     item = labels.item.recode(data.positions).astype(np.int64)
@@ -110,11 +127,12 @@ def votes(data: Dataset, judgments: Judgments, needed: Annotators) -> dict[str, 
         if scale.kind == "interval":
             judged = judgments.score.take(judgments.metric.recode({metric: 0}) == 0)
             used = [*given.used, *judged.used]
-        classes = classes_of(scale, used, metric)
+        classes = classes_of(scale, used)
         counts = count_long(item[here], given.recode(classes.index()), len(data.items), len(classes.scores))
         raters = counts.sum(axis=1)
         kept = raters == needed.least if needed.exactly else raters >= needed.least
-        found[metric] = Votes(classes, np.where(kept[:, None], counts, 0))
+        scores = item_scores(data, metric, standardise).only(kept) if scale.kind == "interval" else None
+        found[metric] = Votes(classes, np.where(kept[:, None], counts, 0), scores)
     if found and not any(of.counts.any() for of in found.values()):
         wanted = f"exactly {needed.least}" if needed.exactly else f"{needed.least} or more"
         raise UsageError(f"no item has {wanted} annotators on a metric; the largest number is {labels.max_annotators}")

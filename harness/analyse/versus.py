@@ -11,6 +11,7 @@ import numpy as np
 
 from harness.analyse.cells import Cell, as_difference, factorise, key_column, number
 from harness.analyse.options import CompareOptions
+from harness.analyse.score_cells import NOT_CLASSES
 from harness.analyse.unit_agreement import unit_hits
 from harness.analyse.units import Units, Votes, as_text, item_key
 from harness.content.tags import suggest
@@ -77,6 +78,8 @@ def _partners(units: Units, column: CodedColumn, wanted: int, name: str) -> Ints
 
 def _pair(hit: Floats, score: Ints, group: Ints, ours: Ints, theirs: Ints, k: int) -> dict[str, Any]:
     found = paired_difference(hit[ours], hit[theirs], group[ours], hypothesis=HYPOTHESIS)
+    if k == 1:  # continuous scores: there is no agreement to compare
+        return as_difference(found) | {"margins": None, "mcnemar": None, "reason": NOT_CLASSES}
     margins = stuart_maxwell(score[ours], score[theirs], k, group[ours])
     equally_right = mcnemar(hit[ours], hit[theirs], group[ours], method="chi2")
     return as_difference(found) | {"margins": _test(margins), "mcnemar": _test(equally_right)}

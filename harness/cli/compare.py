@@ -30,6 +30,7 @@ def compare(arguments: argparse.Namespace) -> int:
         restrictions(arguments.where),
         versus,
         arguments.seed,
+        arguments.standardise,
     )
     with working("comparing"):
         sources = api.open_sources(arguments.sources, arguments.card, arguments.out)
@@ -71,15 +72,17 @@ def _command(arguments: argparse.Namespace) -> str:
     words = ["harness", "compare", *(Path(source).name for source in arguments.sources)]
     words += [word for name in arguments.judge or () for word in ("--judge", name)]
     words += [word for text in arguments.where for word in ("--where", text)]
-    for name, default in (
-        ("annotators", None),
-        ("card", None),
-        ("majority", "drop"),
-        ("level", "item"),
-        ("versus", None),
-        ("seed", 0),
-        ("decide", "verdicts"),
-    ):
+    defaults = {
+        "annotators": None,
+        "card": None,
+        "majority": "drop",
+        "level": "item",
+        "standardise": "none",
+        "versus": None,
+        "seed": 0,
+        "decide": "verdicts",
+    }
+    for name, default in defaults.items():
         if getattr(arguments, name) != default:
             words += [f"--{name}", str(getattr(arguments, name))]
     for name, (flag, _, _) in DECISION_FLAGS.items():

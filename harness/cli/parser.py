@@ -363,6 +363,13 @@ def _compare(commands: Any) -> None:
     )
     how.add_argument("--level", choices=("item", "system"), default="item", help="compare items, or means of systems (default: item)")
     how.add_argument(
+        "--standardise",
+        choices=("none", "annotator"),
+        default="none",
+        help="annotator: correlations on interval scales use scores less each person's mean, divided by their standard deviation "
+        "(default: none)",
+    )
+    how.add_argument(
         "--versus", metavar="KEY=NAME", help="add paired differences from one judge, variant, temperature or source: judge=gpt-4o"
     )
     how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed for the bootstrap (default: 0)")

@@ -301,6 +301,7 @@ class DatasetCard(_Spec, frozen=True):
     )
     task: str = ""  # of labels and judgments whose item is missing, so that their row names the language
     group: Text = "group"  # the key of the items that holds their group
+    segment: str = ""  # the key that names the source text; outputs of different systems for one source text are compared within it
     repeats: Literal["numbered", "rows"] = "numbered"  # "rows": a judge's rows for one item are its repeats, in order
     asked: Asked = Asked()
     shared: Shared | None = None

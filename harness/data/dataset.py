@@ -41,6 +41,7 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     private: bool = False  # a user's own texts: they leave the machine only with consent
     judgments: Judgments | None = None  # of a data folder, if it has some and they were requested
     about: DatasetCard = DatasetCard(id="bundled", source="constructed", annotators="aggregate")
+    second: Labels | None = None  # further labels of some items, for people's agreement with each other; no reference of judges
     asks: Mapping[str, frozenset[str]] | None = None  # with sealed labels: by task, the metrics that every item is asked about
 
     @cached_property
@@ -48,7 +49,8 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         """Hash of everything in items and labels that can move a number. Scales without labels move none."""
         digest = hashlib.sha256()
         encode = msgspec.json.Encoder(order="sorted").encode
-        for row in chain(self.items, self.labels, [[(name, self.scales[name]) for name in sorted(self.labels.metric.used)]]):
+        scales = [(name, self.scales[name]) for name in sorted(self.labels.metric.used)]
+        for row in chain(self.items, self.labels, [scales], self.second or ()):
             digest.update(encode(row))
             digest.update(b"\n")
         return digest.hexdigest()
@@ -90,7 +92,10 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         """The data of some items: these items with their labels and judgments."""
         kept = {item.item_id: item for item in items}
         judged = self.judgments and self.judgments.for_items(kept)
-        return msgspec.structs.replace(self, items=tuple(kept.values()), labels=self.labels.for_items(kept), judgments=judged)
+        second = self.second and self.second.for_items(kept)
+        return msgspec.structs.replace(
+            self, items=tuple(kept.values()), labels=self.labels.for_items(kept), judgments=judged, second=second
+        )
 
 
 def load_bundled(library: Library, languages: Iterable[str]) -> Dataset:
@@ -143,7 +148,12 @@ def load_folder(folder: Path, library: Library, *, card: str | None = None, with
     label_path, judgment_path = find_table(folder, "labels"), find_table(folder, "judgments") if with_judgments else None
     labels = (read_label_rows(label_path), label_path) if label_path else None
     judgments = (read_judgment_rows(judgment_path), judgment_path) if judgment_path else None
-    return assemble(items, labels, judgments, rubric_scales(library) | about.metrics, about)
+    made = assemble(items, labels, judgments, rubric_scales(library) | about.metrics, about)
+    second_path = find_table(folder, "second_ratings")
+    if not second_path:
+        return made
+    second = checked_labels(read_label_rows(second_path), second_path, made.scales, made.by_id, source=about.source, repeated=True)
+    return msgspec.structs.replace(made, second=second)
 
 
 def assemble(

@@ -79,9 +79,9 @@ def read_label_rows(path: Path) -> Columns:
 
 
 def checked_labels(
-    rows: Columns, path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any], *, source: Source = "native"
+    rows: Columns, path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any], *, source: Source = "native", repeated: bool = False
 ) -> Labels:
-    """The labels in a file's rows. `source` is used for rows without a source.
+    """The labels in a file's rows. `source` is used for rows without a source; `repeated` allows several labels of one annotator.
 
     Raises ContentError with `file:line` for an item that is not in `items`, a metric without a scale, a score off its scale, and a
     second label by one annotator for one item and metric.
@@ -89,7 +89,8 @@ def checked_labels(
     refuse_unknown_items(rows, items, path, "label")
     refuse_unknown_metrics(rows, scales, path)
     _refuse_off_scale(rows, scales, path)
-    _refuse_second_labels(rows, path)
+    if not repeated:
+        _refuse_second_labels(rows, path)
     stated = rows["source"]
     values = tuple(dict.fromkeys((*stated.values, source)))
     codes = np.where(stated.codes == NO_VALUE, values.index(source), stated.codes.astype(np.int32))

@@ -11,9 +11,10 @@ import numpy as np
 
 from harness.analyse import JudgedData
 from harness.analyse.options import CompareOptions
+from harness.analyse.scores import numbers
 from harness.analyse.unit_agreement import baseline_hits, mean_of_questions, unit_gaps, unit_hits
-from harness.analyse.units import Classes, item_key
-from harness.data.columns import combination_ids, first_rows
+from harness.analyse.units import Classes, Votes, item_key
+from harness.data.columns import combination_ids, first_rows, rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, annotator_test
 from harness.decide.keyed_rows import keyed_rows
 from harness.decide.options import DecisionOptions
@@ -23,6 +24,7 @@ from harness.stats.arrays import Floats, Ints
 from harness.stats.cluster_mean import ClusterMean, cluster_mean
 from harness.stats.groups import GroupSums
 from harness.stats.noninferiority import gap_sums, guarded_bound, guarded_p, pair_agreement
+from harness.stats.score_gaps import distance_of_judge, distance_of_people, median_without_group
 from harness.stats.weights import agreement_weights
 
 _CONSTANT = 0.99  # a judge that gives one class this often does not vary …
@@ -45,10 +47,13 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         key: language, metric, judge, variant, temperature, top-p, and the source where there are several.
         labels: `native`, `constructed` or `model`; `mixed` if there are several kinds.
         sampling: how the items were drawn, as the dataset card says.
+        interval: whether scores are numbers, which agree the more the closer they are; agreement is then 1 minus the distance, in parts
+            of the scale's length.
         n, groups: items with two annotators or more, and independent texts among them.
         people: agreement of people with each other on these items, by pairs.
         gap, p_gap, p_worse, guarded_bound: the judge's agreement minus people's; see docs/decisions.md.
-        hits, right: share of items on which the judge gives the aggregate of the labels, failures as wrong, by groups.
+        hits, right: share of items on which the judge gives the aggregate of the labels, failures as wrong, by groups; on interval scales
+            1 minus the distance from the mean label, failures as the whole scale.
         baseline, p_base, p_base_worse: right answers of the judge minus those of the majority baseline.
         coverage, coverage_upper, failures: readable answers, and what the others are.
         judge_commonest, labels_commonest: class and share of the commonest answer and label.
@@ -63,6 +68,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     key: dict[str, Any]
     labels: str
     sampling: str
+    interval: bool
     n: int
     groups: int
     people: float
@@ -129,12 +135,17 @@ class _UnitMeasures:
         self.judged, self.options = judged, options
         self.right, self.score = unit_hits(units, counted, compare)
         self.baseline = baseline_hits(data, units, counted, judged.baseline or {}, compare)
-        weights = {metric: _weights(votes.classes, data.scales[metric], options) for metric, votes in counted.items()}
+        weights = {metric: _weights(votes.classes, options) for metric, votes in counted.items()}
         self.gap = unit_gaps(units, counted, self.score, weights)
         self.weights = weights
         self.group = item_key(data, "group").codes.astype(np.int64)
         self.sources = _label_sources(judged)
         self.labels = AnnotatorLabels(data, counted)
+        self.given = numbers(units.judgments.score)
+        self.intervals = {metric: _Distances(judged, metric, votes, self.given) for metric, votes in counted.items() if votes.scores}
+        for metric, of in self.intervals.items():
+            rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+            self.gap[rows], self.right[rows], self.baseline[rows] = of.units(rows)
 
     def cell(self, key: dict[str, Any], rows: Ints) -> CellTests:
         judged, options = self.judged, self.options
@@ -151,16 +162,26 @@ class _UnitMeasures:
         scores = self.score[rows][counted]
         coverage, upper = _coverage(scores, group[question][counted])
         codes, labelled = _mean_codes(self.score[rows], question, len(items)), raters >= least
-        correction = _Correction(votes.classes, counts[labelled], codes[labelled])
+        interval = self.intervals.get(key["metric"])
+        pairs = interval.pairs(items, _mean_scores(self.given[rows], question, len(items))) if interval else None
+        correction = _Correction(votes.classes, counts[labelled], codes[labelled], pairs and (pairs[0][labelled], pairs[1][labelled]))
+        if interval:
+            people = _mean(interval.people[items])
+            commonest = _commonest_number(self.given[rows][counted]), _commonest_number(interval.labels(items[labelled]))
+        else:
+            people = _mean(pair_agreement(counts[paired], self.weights[key["metric"]]))
+            read = np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))
+            commonest = _commonest(votes.classes, read), _commonest(votes.classes, counts[labelled].sum(axis=0))
+        table = None if votes.classes.continuous else self.labels.table(key["metric"], items[paired])
         level = correction.leniency(group[labelled])
-        table = self.labels.table(key["metric"], items[paired])
         return CellTests(
             key=key,
             labels=labels,
             sampling=judged.data.about.sampling,
+            interval=interval is not None,
             n=int(paired.sum()),
             groups=gaps.groups,
-            people=_mean(pair_agreement(counts[paired], self.weights[key["metric"]])),
+            people=people,
             gap=gap,
             gap_groups=gaps,
             differences=Differences(apart, against, group),
@@ -174,8 +195,8 @@ class _UnitMeasures:
             coverage=coverage,
             coverage_upper=upper,
             failures=self._failures(rows[counted]),
-            judge_commonest=_commonest(votes.classes, np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))),
-            labels_commonest=_commonest(votes.classes, counts[labelled].sum(axis=0)),
+            judge_commonest=commonest[0],
+            labels_commonest=commonest[1],
             level=level,
             reach=correction.reach,
             same_level=same_level_p(level, correction.reach) <= options.alpha,
@@ -191,14 +212,55 @@ class _UnitMeasures:
         return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
 
 
-def _weights(classes: Classes, scale: Any, options: DecisionOptions) -> Floats | None:
-    """How far two classes agree: None where only equal ones do."""
+class _Distances:
+    """Judge, people and a constant on an interval scale: how far each is from people, in parts of the scale's length.
+
+    The constant is the median of the items' mean labels in the other groups of a language and task. A judge's failure is as far from
+    people as the scale is long.
+    """
+
+    def __init__(self, judged: JudgedData, metric: str, votes: Votes, given: Floats) -> None:
+        assert votes.scores is not None
+        data, self.scores, self.item, self.given = judged.data, votes.scores, judged.units.item, given
+        raw = self.scores.raw
+        self.reach = votes.classes.reach or (float(np.ptp(raw)) if len(raw) else 0.0) or 1.0
+        self.people: Floats = 1 - distance_of_people(self.scores.item, raw, self.scores.items) / self.reach
+        self.mean = self.scores.raw_mean
+        known = np.flatnonzero(~np.isnan(self.mean))
+        stratum = combination_ids([item_key(data, "language"), item_key(data, "task")], np.zeros(len(data.items), np.int8))[known]
+        group = item_key(data, "group").codes[known].astype(np.int64)
+        self.constant = np.full(len(data.items), math.nan)
+        for rows in rows_by_number(stratum, int(stratum.max(initial=-1)) + 1):
+            self.constant[known[rows]] = median_without_group(self.mean[known[rows]], group[rows])
+
+    def units(self, rows: Ints) -> tuple[Floats, Floats, Floats]:
+        """Of some units: the gap to people, and how close judge and constant are to the mean label; NaN without labels."""
+        item, y = self.item[rows], self.given[rows]
+        failed = np.isnan(y)
+        own = np.where(failed, 1.0, distance_of_judge(self.scores.item, self.scores.raw, item, y) / self.reach)
+        from_mean = np.where(failed, 1.0, np.abs(y - self.mean[item]) / self.reach)
+        right = np.where(np.isnan(self.mean[item]), math.nan, 1 - from_mean)
+        return 1 - own - self.people[item], right, 1 - np.abs(self.constant - self.mean)[item] / self.reach
+
+    def pairs(self, items: Ints, y: Floats) -> tuple[Floats, Floats]:
+        """The mean label and the judge's score of some items."""
+        return self.mean[items], y
+
+    def labels(self, items: Ints) -> Floats:
+        """All labels of some items."""
+        return self.scores.of_items(items).raw
+
+
+def _commonest_number(values: Floats) -> tuple[Score, float] | None:
+    different, times = np.unique(values[~np.isnan(values)], return_counts=True)
+    return (float(different[times.argmax()]), float(times.max() / times.sum())) if len(different) else None
+
+
+def _weights(classes: Classes, options: DecisionOptions) -> Floats | None:
+    """How far two classes agree: None where only equal ones do, and on interval scales, whose scores are compared as numbers."""
     k = len(classes.scores)
-    if classes.kind == "nominal" or (options.agreement == "exact" and classes.kind == "ordinal") or k < 2:
+    if classes.kind != "ordinal" or options.agreement == "exact" or k < 2:
         return None
-    if classes.kind == "interval" and scale.min is not None and scale.max is not None:
-        values = np.asarray(classes.values)
-        return np.asarray(1 - np.abs(values[:, None] - values) / (scale.max - scale.min))
     return agreement_weights(k, "linear", classes.values)
 
 
@@ -249,8 +311,13 @@ def _commonest(classes: Classes, counts: Ints) -> tuple[Score, float] | None:
 
 def _mean_codes(score: Ints, question: Ints, items: int) -> Floats:
     """The class codes of each item's answers averaged over its repeats; NaN where no answer could be read."""
+    return _mean_scores(np.where(score >= 0, score, math.nan).astype(np.float64), question, items)
+
+
+def _mean_scores(score: Floats, question: Ints, items: int) -> Floats:
+    """The mean score of each item over its repeats, (items,); NaN where no answer could be read."""
     found = np.full(items, math.nan)
-    means = mean_of_questions(question, np.where(score >= 0, score, math.nan).astype(np.float64))
+    means = mean_of_questions(question, score)
     found[: len(means)] = means
     return found
 
@@ -258,8 +325,8 @@ def _mean_codes(score: Ints, question: Ints, items: int) -> Floats:
 class _Correction:
     """How well a judge's scores stand for labels: on the numbers of an ordered scale, else class by class."""
 
-    def __init__(self, classes: Classes, counts: Ints, codes: Floats) -> None:
-        self.classes, self.counts, self.codes = classes, counts, codes
+    def __init__(self, classes: Classes, counts: Ints, codes: Floats, pairs: tuple[Floats, Floats] | None = None) -> None:
+        self.classes, self.counts, self.codes, self.numbers = classes, counts, codes, pairs
         k = len(classes.scores)
         self.values = np.asarray(classes.values if classes.values is not None else range(k), np.float64)
 
@@ -272,7 +339,9 @@ class _Correction:
         """Labels and scores of every item, (items, dimensions); a failure has the mean score."""
         shares = self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
         read = ~np.isnan(self.codes)
-        if self.classes.kind == "nominal" and len(self.values) > 2:
+        if self.numbers is not None:
+            y, f = (side[:, None].copy() for side in self.numbers)
+        elif self.classes.kind == "nominal" and len(self.values) > 2:
             given = np.zeros(shares.shape)
             given[read, self.codes[read].round().astype(np.int64)] = 1.0
             y, f = shares, given
@@ -309,7 +378,7 @@ class _Correction:
     @property
     def reach(self) -> float:
         """The points within which judge and people are on one level: a tenth of the scale."""
-        return _SAME_LEVEL * float(self.values[-1] - self.values[0]) if len(self.values) else 0.0
+        return _SAME_LEVEL * (self.classes.reach or (float(self.values[-1] - self.values[0]) if len(self.values) else 0.0))
 
 
 def same_level_p(level: ClusterMean, reach: float) -> float:

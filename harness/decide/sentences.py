@@ -73,6 +73,9 @@ def _gap(one: CellTests) -> str:
 
 
 def _base(one: CellTests) -> str:
+    if one.interval:
+        place = "closer to" if one.baseline.mean >= 0 else "farther from"
+        return f"{100 * abs(one.baseline.mean):.1f} points {place} people's mean than a constant score"
     return f"right {apart(one.baseline.mean, 'less more')} often than a constant answer"
 
 
@@ -81,6 +84,11 @@ def _margin(options: DecisionOptions) -> str:
 
 
 def _too_few(one: CellTests, place: str, k: int | None, missing: Sequence[str], options: DecisionOptions) -> str:
+    if one.interval and not one.n:
+        return (
+            f"No verdict, {place}: nobody to compare with, because no text was scored by two people. Next: collect second ratings of "
+            f"{options.items} texts or more, {options.groups} of them independent."
+        )
     if k is None:
         return f"Not shown, {place}: {'; '.join(missing)}. At what was seen, more labels would not change this."
     if one.n < options.items or one.groups < options.groups:

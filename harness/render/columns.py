@@ -27,7 +27,7 @@ from harness.render.column import (
 )
 from harness.render.column import in_tables as _in
 from harness.render.decision_columns import DECISION_COLUMNS
-from harness.render.numbers import UNDEFINED, class_shares
+from harness.render.numbers import UNDEFINED, class_shares, coefficient, percent
 from harness.render.use_columns import ACCEPTANCE_COLUMNS, CORRECTED_COLUMNS
 from harness.render.verdict_columns import VERDICT_COLUMNS
 
@@ -38,6 +38,25 @@ _LEAVE_ONE_OUT = _in(TableName.REPORT_WIDE, TableName.ANSWER, TableName.STANDING
 def _first_known(*names: str) -> Callable[[Row], Any]:
     """Reads the first of some statistics that is defined."""
     return lambda row: next((row[name] for name in names if row.get(name) is not None), None)
+
+
+def _continuous(name: str) -> Callable[[Row], Any]:
+    """Reads a statistic where scores are continuous; where they are classes, agreement stands in its place."""
+    return lambda row: row.get(name) if row.get("pa") is None else None
+
+
+def _two_decimals(row: Row, name: str) -> str:
+    return f"{row[name]:.2f}" if row.get("distribution_labels") is None and row.get(name) is not None else ""
+
+
+def _variance_shares(row: Row) -> str:
+    shares = row.get("variance_shares") or {}
+    return ", ".join(f"{name} {percent(share)}" for name, share in shares.items() if share is not None)
+
+
+def _second_ratings(row: Row) -> str:
+    other = (row.get("second_ratings") or {}).get("another_person") or {}
+    return f"{coefficient(other['pearson'])} (n {other['n']})" if other.get("n") else ""
 
 
 def _labels_and_judge(row: Row) -> str:
@@ -320,6 +339,69 @@ COLUMNS: tuple[Column, ...] = (
         "the p-value of the difference from the other, corrected over all rows",
         latex=False,
     ),
+    # Continuous scores
+    Column(
+        "pearson",
+        "Pearson's r",
+        COEFFICIENT,
+        _in(TableName.COMPARISON),
+        "linear correlation of the judge's scores and the annotators' mean",
+        value=_continuous("pearson"),
+        no_interval_in=_in(TableName.COMPARISON),
+        latex=False,
+    ),
+    Column(
+        "kendall_tau_within",
+        "τ within source text",
+        COEFFICIENT,
+        _in(TableName.COMPARISON),
+        "rank correlation over the outputs for one source text, the mean over source texts",
+        latex=False,
+    ),
+    Column(
+        "pearson_within",
+        "r within source text",
+        COEFFICIENT,
+        _in(TableName.COMPARISON),
+        "linear correlation over the outputs for one source text, the mean over source texts",
+        no_interval_in=_in(TableName.COMPARISON),
+        latex=False,
+    ),
+    Column(
+        "acc_eq",
+        "pairs right",
+        SHARE,
+        _in(TableName.COMPARISON),
+        "the share of pairs of outputs for one source text that the judge orders as people do, ties included (tie-calibrated accuracy)",
+        latex=False,
+    ),
+    Column(
+        "spa",
+        "soft pairwise accuracy",
+        COEFFICIENT,
+        _in(TableName.COMPARISON, TableName.SYSTEMS),
+        "how far the judge is as sure as people are which of two systems is better; 1 is best",
+        latex=False,
+    ),
+    Column(
+        "mae",
+        "mean error",
+        NUMBER,
+        _in(TableName.COMPARISON),
+        "how far the judge's score is from the annotators' mean, in points of the scale",
+        text=lambda row: UNDEFINED if row.get("mae") is None else f"{row['mae']:.3g}",
+        interval=False,
+        latex=False,
+    ),
+    Column(
+        "human_second_pearson",
+        "r of two people",
+        COEFFICIENT,
+        _in(TableName.COMPARISON),
+        "linear correlation of the labels and of second ratings by other people: what a judge may be compared with",
+        no_interval_in=_in(TableName.COMPARISON),
+        latex=False,
+    ),
     # Classes and failures
     Column(
         "distribution_judge",
@@ -384,6 +466,47 @@ COLUMNS: tuple[Column, ...] = (
         text=lambda row: ", ".join(f"{times}×{labels}" for labels, times in row["raters"].items()),
     ),
     Column("no_majority", "no majority", COUNT, _in(TableName.LABELS), "items without a unique commonest label"),
+    Column(
+        "mean_labels",
+        "mean",
+        NUMBER,
+        _in(TableName.LABELS),
+        "the mean label of continuous scores, in points of the scale",
+        text=lambda row: _two_decimals(row, "mean_labels"),
+        interval=False,
+    ),
+    Column(
+        "sd_labels",
+        "sd",
+        NUMBER,
+        _in(TableName.LABELS),
+        "the standard deviation of continuous scores",
+        text=lambda row: _two_decimals(row, "sd_labels"),
+        interval=False,
+    ),
+    Column(
+        "icc",
+        "ICC(1,1)",
+        COEFFICIENT,
+        _in(TableName.LABELS),
+        "how reliable one person's score is: the share of the variance of scores that lies between texts",
+    ),
+    Column(
+        "variance_shares",
+        "variance by",
+        TEXT,
+        _in(TableName.LABELS),
+        "how much of the variance of the labels lies between annotators, systems, source texts (segment) and groups, each by itself (eta²)",
+        text=_variance_shares,
+    ),
+    Column(
+        "second_ratings",
+        "r of two people",
+        COEFFICIENT,
+        _in(TableName.LABELS),
+        "linear correlation of the labels and of second ratings by other people, and the number of these ratings",
+        text=_second_ratings,
+    ),
     Column("distribution_labels", "label shares", CLASS_SHARES, _in(TableName.LABELS), "how often each score was given, in percent"),
     *ABLATION_COLUMNS,
     *VERDICT_COLUMNS,

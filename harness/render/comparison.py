@@ -122,6 +122,10 @@ _NOT_KEYS = {"items", "labelled", "coverage", "labels", "raters", "annotators", 
     "distribution_labels",
     "pairs",
     "undefined",
+    "variance_shares",
+    "second_ratings",
+    *("icc", "icc_mean", "icc_crossed", "icc_crossed_mean"),
+    *("icc_ci", "icc_mean_ci", "icc_crossed_ci", "icc_crossed_mean_ci"),
 }
 
 

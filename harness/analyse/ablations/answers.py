@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analyse.options import POOLED, CompareOptions, Rule, annotators_needed
-from harness.analyse.units import Classes, Votes, classes_of, item_key, votes
+from harness.analyse.units import MAX_VALUES, Classes, Votes, classes_of, item_key, votes
 from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, last_matching_rows, rows_by_number, sorted_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
+from harness.errors import UsageError
 from harness.model import Scale, Variant, parse_variant
 from harness.stats import aggregate_counts, distinct_counts, item_credits
 from harness.stats.agreement import share_of_hits, share_of_pairs
@@ -233,7 +234,12 @@ class _AlignedLabels:
     def _metric(self, metric: str, rows: Ints, labels: Votes | None) -> tuple[Kinds, Ints]:
         """The kinds of answers on a metric, and the kind of each of its rows."""
         scale, given = self.data.scales[metric], self.score.take(rows)
-        classes = labels.classes if labels else classes_of(scale, given.used, metric)
+        classes = labels.classes if labels else classes_of(scale, given.used)
+        if classes.continuous:
+            raise UsageError(
+                f"metric '{metric}' has {len(classes.different)} different scores, and ablations count scores by class; "
+                f"leave it out with --metrics, or round its scores to at most {MAX_VALUES}"
+            )
         number, k = points_of(scale, classes), len(classes.scores)
         self.reach[metric] = float(np.ptp(number)) if len(number) and not np.isnan(number).any() else np.nan
         counts, pattern = self._labels(rows, labels, k)

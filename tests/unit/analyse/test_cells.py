@@ -42,6 +42,8 @@ kendall_tau spearman vs_baseline distribution_labels distribution_judge distribu
 FURTHER = words("""
 temperature groups design_effect few_rare_cases pairwise_gap loo_gap linear_kappa alpha_interval human_alpha_interval human_ac1 human_ac2
 pearson mean_labels sd_labels mean_judge sd_judge
+pearson_within kendall_tau_within spearman_within acc_eq acc_eq_epsilon spa rmse mae icc icc_mean icc_crossed icc_crossed_mean score_counts
+human_second_pearson human_second_kendall_tau judge_second_pearson judge_second_kendall_tau
 """)
 
 
@@ -517,11 +519,17 @@ def test_shares_of_an_interval_scale_sum_to_one_however_near_its_scores_are(make
     assert cell.distribution_labels and sum(cell.distribution_labels.values()) == pytest.approx(1)
 
 
-def test_too_many_different_scores_are_refused(make_recording: MakeRecording) -> None:
+def test_many_different_scores_are_numbers(make_recording: MakeRecording) -> None:
+    """Equality says nothing of them, and correlation does."""
     labels = {f"i{number}": number / 100 for number in range(65)}
-    made = make_recording(labels, labels, scales={"m": Scale(kind="interval", min=0, max=1)})
-    with pytest.raises(UsageError, match="metric 'm' has 65 different scores; round them to at most 64"):
-        cells_of(made)
+    judged = {name: min(1, score + 0.1) for name, score in labels.items()}
+    cell = the_cell(make_recording(labels, judged, scales={"m": Scale(kind="interval", min=0, max=1, best=1)}))
+    assert (cell.n_ref, cell.n, cell.coverage) == (65, 65, 1.0)
+    assert cell["pa"] is cell["cohen_kappa"] is cell.vs_baseline["p"] is cell.distribution_labels is None
+    assert cell.undefined["pa"] == cell.vs_baseline["reason"] == "continuous scores: equality says little"
+    assert cell["pearson"] == pytest.approx(1) and cell["mae"] == pytest.approx(0.1) == cell["leniency"]
+    assert cell["mean_labels"] == pytest.approx(0.32)
+    assert cell.undefined["pearson_within"] == "the dataset card names no segment (the key of the source text)"
 
 
 def test_nothing_in_a_cell_is_nan(make_recording: MakeRecording) -> None:

@@ -86,7 +86,7 @@ def test_peoples_means_are_over_what_the_judge_was_asked_and_it_is_said_where_it
 
 def test_every_other_name_is_null_and_says_why(graded: Any) -> None:
     cell = the_cell(graded[0])
-    others = {name for name in cell.values if name not in CORRELATIONS}
+    others = {name for name in cell.values if name not in (*CORRELATIONS, "spa")}
     for name in others | {"distribution_labels", "distribution_judge", "distribution_by_agreement"}:
         assert cell[name] is None and cell.undefined[name] == NOT_HERE
     assert cell.undefined["vs_baseline"] == cell.vs_baseline["reason"] == NOT_HERE

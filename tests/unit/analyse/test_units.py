@@ -44,11 +44,12 @@ def test_a_scale_becomes_classes_with_their_numbers_and_its_direction(
     assert (classes.scores, classes.values, classes.direction, classes.kind) == (scores, values, direction, scale.kind)
 
 
-def test_an_interval_scale_has_as_many_classes_as_different_scores_up_to_a_limit() -> None:
-    scale = Scale(kind="interval", min=0, max=1000)
-    assert len(classes_of(scale, range(MAX_VALUES), "m").scores) == MAX_VALUES == 64
-    with pytest.raises(UsageError, match=r"metric 'm' has 65 different scores; round them to at most 64, or leave it out with --where"):
-        classes_of(scale, range(MAX_VALUES + 1), "m")
+def test_an_interval_scale_with_many_different_scores_is_continuous() -> None:
+    scale = Scale(kind="interval", min=0, max=1000, best=1000)
+    few, many = classes_of(scale, range(MAX_VALUES)), classes_of(scale, range(MAX_VALUES + 1))
+    assert len(few.scores) == MAX_VALUES == 64 and not few.continuous
+    assert many.continuous and len(many.scores) == 1 and many.reach == 1000 and many.direction == 1
+    assert set(many.index().values()) == {0} and len(many.index()) == 65
 
 
 def test_votes_count_annotators_by_class(make_recording: MakeRecording) -> None:
