@@ -172,8 +172,10 @@ def _missing(one: CellTests, options: DecisionOptions) -> list[str]:
 def missing_tests(one: CellTests, options: DecisionOptions) -> tuple[str, ...]:
     """The tests of `use` that a cell does not pass alone: `people`, `baseline`, `coverage`; `cells` if it passes all of them.
 
-    `labels` alone where there are too few to test.
+    `labels` alone where there are too few to test, and `annotators` where no text has two.
     """
+    if one.labels == "native" and not one.n:
+        return ("annotators",)
     if one.labels == "native" and (one.n < options.items or one.groups < options.groups):
         return ("labels",)
     passed = {

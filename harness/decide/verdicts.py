@@ -50,7 +50,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         not_for: what the verdict does not cover.
         obstacles: what stands against `use`: shown are `worse` (than people), `base_worse` (than the baseline), `constant` (one class for
             everything) or `failures`; not shown are `people`, `baseline`, `coverage`, or `cells` (each alone, but not among so many
-            cells); `labels` are too few.
+            cells); `labels` are too few; no text has two `annotators`.
         reasons: the same as clauses of the sentence.
         margin: how much less a judge may agree with people than they with each other.
         settings: all thresholds.

@@ -84,6 +84,7 @@ def test_without_a_second_annotator_there_is_nobody_to_compare_with(make_recordi
     labels = {item: row[:1] for item, row in labels_of(np.random.default_rng(6), 60).items()}
     verdict = decided(make_recording, labels, majority(labels))
     assert (verdict.verdict, verdict.n, verdict.gap, verdict.people) == ("too few labels", 0, None, None)
+    assert verdict.obstacles == ("annotators",)
     assert "no text has two annotators" in verdict.sentence
 
 
