@@ -52,6 +52,7 @@ NOT_PARALLEL = (
     "difference where there is none; look at its size"
 )
 _MOST_CLASSES = 10  # of an ordinal regression
+_MOST_ITEMS = 30_000  # of an ordinal regression, which would take minutes with more
 _COMPARISONS = ("rates", "dif", "consistency", "annotators")
 
 
@@ -251,6 +252,8 @@ class _JudgedLanguages:
             return None, ONE_LANGUAGE
         if votes.classes.kind == "nominal" or not 2 <= k <= _MOST_CLASSES:
             return None, "the scale has no order" if votes.classes.kind == "nominal" else f"more than {_MOST_CLASSES} classes, or one"
+        if len(items) > _MOST_ITEMS:
+            return None, f"more than {_MOST_ITEMS:,} items: the regression would take minutes; choose some with --where"
         counts, numbers = votes.counts[items], _numbers(votes.classes)
         raters = counts.sum(axis=1)
         human = np.where(raters > 0, counts @ numbers / np.maximum(raters, 1), math.nan)

@@ -11,7 +11,7 @@ from harness.content.specs import DatasetCard
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
-from harness.decide import DecisionOptions, LanguageComparison, compare, language_notes
+from harness.decide import DecisionOptions, LanguageComparison, compare, language_notes, languages
 from harness.decide.languages import FEW_LANGUAGES, NOT_PARALLEL, ON_REQUEST, ONE_LANGUAGE
 from harness.model import AnnotatorKind, Failure, Item, Judgment, Label, Scale
 from harness.stats import meta_analysis
@@ -27,7 +27,7 @@ def judgment(item: Item, score: int | None, repeat: int = 0) -> Judgment:
 
 
 def world(
-    languages: int = 6,
+    tags: int = 6,
     texts: int = 40,
     *,
     kinder: dict[str, float] | None = None,
@@ -41,7 +41,7 @@ def world(
     rng = np.random.default_rng(seed)
     items, labels, judgments = [], [], []
     quality = rng.normal(3, 1, texts)
-    for tag in TAGS[:languages]:
+    for tag in TAGS[:tags]:
         own = quality if parallel else rng.normal(3, 1, texts)
         for number in range(texts):
             item = Item(f"{tag}{number}", tag, "chat", group=f"{tag}{number}", parallel_id=str(number) if parallel else None)
@@ -105,12 +105,12 @@ def test_texts_that_share_an_id_within_a_language_are_not_compared() -> None:
     assert one.rates is None and one.reasons["rates"] == "too few independent texts"
 
 
-@pytest.mark.parametrize(("languages", "reason"), [(1, ONE_LANGUAGE), (3, FEW_LANGUAGES)])
-def test_few_languages_have_no_common_mean(languages: int, reason: str) -> None:
-    one = seen(world(languages))
-    assert one.gap is None and one.reasons["gap"] == reason and len(one.languages) == languages
+@pytest.mark.parametrize(("tags", "reason"), [(1, ONE_LANGUAGE), (3, FEW_LANGUAGES)])
+def test_few_languages_have_no_common_mean(tags: int, reason: str) -> None:
+    one = seen(world(tags))
+    assert one.gap is None and one.reasons["gap"] == reason and len(one.languages) == tags
     assert language_notes([one])[0] == f"Across languages: {reason}."
-    if languages == 1:
+    if tags == 1:
         assert one.reasons["rates"] == one.reasons["dif"] == one.reasons["consistency"] == ONE_LANGUAGE
 
 
@@ -147,3 +147,9 @@ def test_repeats_are_one_score_a_text() -> None:
     twice = [judgment(item, 3, repeat) for item in recording.data.items for repeat in (0, 1)]
     one = seen(msgspec.structs.replace(recording, judgments=Judgments.from_rows(twice)))
     assert one.languages[0]["n"] == 30 and one.reasons["dif"] == "constant values in a language"
+
+
+def test_a_regression_that_would_take_minutes_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(languages, "_MOST_ITEMS", 100)
+    one = seen(world())
+    assert one.dif is None and one.reasons["dif"].startswith("more than 100 items") and one.rates
