@@ -23,6 +23,7 @@ _PUBLIC = {
     "compare": "harness.api",
     "certificate": "harness.decide",
     "check_labels": "harness.api",
+    "DecisionOptions": "harness.decide",
     "HarnessError": "harness.errors",
 }
 

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness import analyse, api, content, data, engines, errors
+from harness import analyse, api, content, data, decide, engines, errors
 from harness.data import frames
 from harness.decide import certificate
 from harness.runs import runner
 
 PUBLIC = {
     "Dataset": data.Dataset,
+    "DecisionOptions": decide.DecisionOptions,
     "HarnessError": errors.HarnessError,
     "Library": content.Library,
     "RunResult": runner.RunResult,
