@@ -34,7 +34,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         k: labelled texts that are still needed if the judge is as good as people; None where more labels would not help, or none are
             needed. `more_than_k`: k is the largest number that was tried, and it does not suffice.
         n, groups: items with two annotators, and independent texts.
-        n_labelled: items that the verdict rests on: `n`, or with constructed labels the labelled ones.
+        n_labelled: items that the verdict rests on: `n`, or the labelled ones with constructed labels and without second annotators.
         agreement, people: agreement of the judge with people, failures counted as disagreement, and of people with each other, by pairs.
         gap, guarded_bound: the difference of the two, and its lower bound of one test at alpha.
         family_bound: the same bound at the level that the correction leaves to this cell. It is above -margin exactly where the gap's
@@ -202,7 +202,7 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         more_than_k=k == MORE_THAN,
         n=one.n,
         groups=one.groups,
-        n_labelled=one.n if one.labels == "native" else one.baseline.n,
+        n_labelled=one.n if one.labels == "native" and one.n else one.baseline.n,
         agreement=number(one.people + one.gap.mean),
         people=number(one.people),
         gap=number(one.gap.mean),

@@ -112,12 +112,14 @@ def _sentences(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
         own = [verdict for verdict in verdicts if verdict.answer == answer]
         if own:
             yield style_of(own[0]), f"{words} {_places(own, verdicts)}."
-    left = sum(verdict.answer not in _GROUPS for verdict in verdicts)
-    if left == len(verdicts):
+    left = [verdict for verdict in verdicts if verdict.answer not in _GROUPS]
+    if all("annotators" in verdict.obstacles for verdict in verdicts):
+        yield "open", "It cannot be compared with people: no text has a second annotator."
+    elif len(left) == len(verdicts):
         shown = "to pass the controls" if verdicts[0].controls else "to be as good as people"
         yield "open", f"In no language is it shown {shown}, and in none to be worse."
     elif left:
-        yield "open", f"Elsewhere nothing is shown: {left} of {len(verdicts)} language–metric pairs."
+        yield "open", f"Elsewhere nothing is shown: {len(left)} of {len(verdicts)} language–metric pairs."
 
 
 def _places(own: Sequence[Verdict], every: Sequence[Verdict]) -> str:
@@ -134,6 +136,8 @@ def _places(own: Sequence[Verdict], every: Sequence[Verdict]) -> str:
 def _steps(verdicts: Sequence[Verdict]) -> Iterator[NextStep]:
     if verdicts[0].controls:
         yield NextStep("compare it with native speakers' labels: harness list datasets, harness labels import")
+    elif all("annotators" in verdict.obstacles for verdict in verdicts):
+        yield NextStep("let a second person label some of the texts: harness labels export")
     needed = [verdict for verdict in verdicts if verdict.k is not None and not verdict.more_than_k and verdict.verdict == "too few labels"]
     for verdict in sorted(needed, key=lambda verdict: verdict.k or 0)[:1]:
         yield NextStep(f"label {labels_needed_text(verdict.flat())} more texts in {_place(verdict)}")
@@ -150,32 +154,34 @@ def _show(verdict: Verdict) -> dict[str, Any]:
     return {name: value for name, value in verdict.key.items() if value is not None}
 
 
-def _value(verdict: Verdict) -> float:
-    value = verdict.base_diff if verdict.controls or verdict.gap is None else verdict.gap
+def _beside_people(verdicts: Sequence[Verdict]) -> bool:
+    """Whether any verdict compares the judge with people; else the plot shows the judge beside one constant answer."""
+    return any(verdict.gap is not None and not verdict.controls for verdict in verdicts)
+
+
+def _value(verdict: Verdict, people: bool = True) -> float:
+    """What the plot shows of a verdict, 0 where it is undefined."""
+    value = verdict.gap if people and not verdict.controls else verdict.base_diff
     return 0.0 if value is None else value
 
 
-def _bound(verdict: Verdict) -> float | None:
-    return verdict.base_bound if verdict.controls or verdict.gap is None else verdict.family_bound
-
-
 def _plot(verdicts: Sequence[Verdict]) -> ForestPlot:
-    controls = bool(verdicts[0].controls)
-    reach = axis_reach([_value(verdict) for verdict in verdicts])
+    people = _beside_people(verdicts)
+    reach = axis_reach([_value(verdict, people) for verdict in verdicts])
     metrics = tuple(dict.fromkeys(str(verdict["metric"]) for verdict in verdicts))
     by_place = {(verdict["language"], verdict["metric"]): verdict for verdict in verdicts}
     languages = dict.fromkeys(str(verdict["language"]) for verdict in verdicts)
-    ordered = sorted(languages, key=lambda tag: -min(_value(verdict) for verdict in verdicts if verdict["language"] == tag))
-    rows = tuple(
-        (tag, tuple(_plotted(by_place[tag, metric], reach) if (tag, metric) in by_place else None for metric in metrics)) for tag in ordered
-    )
-    axis = "judge − constant" if controls else "judge − people"
-    return ForestPlot(axis, difference(reach), metrics, rows)
+    ordered = sorted(languages, key=lambda tag: -min(_value(verdict, people) for verdict in verdicts if verdict["language"] == tag))
+    rows = tuple((tag, tuple(_plotted(by_place.get((tag, metric)), reach, people) for metric in metrics)) for tag in ordered)
+    return ForestPlot("judge − people" if people else "judge − constant", difference(reach), metrics, rows)
 
 
-def _plotted(verdict: Verdict, reach: float) -> PlottedVerdict:
-    value, bound = _value(verdict), _bound(verdict)
-    margin = None if verdict.controls else verdict.margin
+def _plotted(verdict: Verdict | None, reach: float, people: bool) -> PlottedVerdict | None:
+    """A verdict in the plot; None where what the plot shows is undefined."""
+    if verdict is None or (verdict.gap if people else verdict.base_diff) is None:
+        return None
+    value, bound = _value(verdict, people), verdict.family_bound if people else verdict.base_bound
     words = f"{_place(verdict)}: {verdict.answer}, {difference(value)}"
     style = style_of(verdict)
-    return PlottedVerdict(gap_track(value, bound, margin, reach, style, words), difference(value), verdict.answer, style, _show(verdict))
+    drawn = gap_track(value, bound, verdict.margin if people else None, reach, style, words)
+    return PlottedVerdict(drawn, difference(value), verdict.answer, style, _show(verdict))

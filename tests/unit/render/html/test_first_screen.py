@@ -96,3 +96,19 @@ def test_a_track_keeps_its_band_and_its_dot_on_the_axis() -> None:
     assert "<b>" not in drawn and "&lt;b&gt;" in drawn
     assert 'x1="3.00%"' in drawn and 'class="margin" x="26.50%" width="23.50%"' in drawn
     assert "margin" not in str(gap_track(0.1, None, None, 0.2, "open", "w"))
+
+
+def test_without_a_second_annotator_the_plot_shows_a_constant_and_says_so(make_verdict: MakeVerdict) -> None:
+    alone = make_verdict(
+        verdict="too few labels", gap=None, family_bound=None, people=None, agreement=None, base_diff=-0.05, obstacles=("annotators",)
+    )
+    made = answer(alone)
+    assert made.sentences == (("open", "It cannot be compared with people: no text has a second annotator."),)
+    assert made.plot.axis == "judge − constant" and made.steps[0].text.startswith("let a second person label")
+    [(_, [mark])] = made.plot.rows
+    assert mark is not None and mark.number == "-5" and "margin" not in mark.drawn
+
+
+def test_a_verdict_without_a_gap_has_no_dot_beside_others(make_verdict: MakeVerdict) -> None:
+    plot = answer(make_verdict(), make_verdict(language="ja", gap=None, family_bound=None)).plot
+    assert plot.axis == "judge − people" and dict(plot.rows)["ja"] == (None,)
