@@ -76,6 +76,7 @@ bench: setup
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/stats.py
 	$(BIN)/python benchmarks/decide.py
+	$(BIN)/python benchmarks/continuous.py
 	$(BIN)/python benchmarks/labels.py
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/perturb.py

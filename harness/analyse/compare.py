@@ -15,7 +15,7 @@ from harness.analyse.cells import Cell, make_cells, sort_key, with_q
 from harness.analyse.options import Annotators, CompareOptions, annotators_needed
 from harness.analyse.score_notes import score_notes
 from harness.analyse.systems import system_cells
-from harness.analyse.units import Units, Votes, as_text, asked_and_not, item_key, joined_units, units_of, votes
+from harness.analyse.units import Units, Votes, as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
 from harness.analyse.versus import add_versus
 from harness.content.specs import Asked
 from harness.content.tags import suggest
@@ -175,7 +175,8 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
     """Parts on the same data as one."""
     first = parts[0]
     data, judged = first.data, Judgments.concatenate([part.judgments for part in parts])
-    counted = votes(data, judged, first.needed, options.standardise)
+    continuous = frozenset[str]().union(*(continuous_metrics(part.whole.data, part.whole.judgments.clean) for part in parts))
+    counted = votes(data, judged, first.needed, options.standardise, continuous)
     _refuse_median_of_names(counted, options)
     laid = [_asked_units(part, counted) for part in parts]
     units, unasked = (joined_units(each) for each in zip(*laid, strict=True))

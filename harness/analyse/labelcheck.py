@@ -14,7 +14,7 @@ import numpy as np
 from harness.analyse.cells import bounds, factorise, named_shares, number, reasons, sort_key
 from harness.analyse.compare import CI_METHOD, matching, of_metrics, only_where
 from harness.analyse.options import Annotators, CompareOptions
-from harness.analyse.score_cells import NOT_CLASSES, people_statistics, second_ratings, source_texts
+from harness.analyse.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
 from harness.analyse.scores import ItemScores
 from harness.analyse.scores import numbers as to_numbers
 from harness.analyse.texts import SAME_TO_IT, WrongLanguageText, duplicates, misplaced
@@ -44,6 +44,7 @@ from harness.stats.severity import eta_squared
 
 SCHEMA_VERSION = 1
 HUMAN_NAMES = tuple(statistic.name for statistic in human_statistics(2, "interval"))
+_ICC = ("icc", "icc_mean", "icc_crossed", "icc_crossed_mean")
 BY = ("language", "task", "metric")
 OF_PAIRS = ("pa", "cohen_kappa", "linear_kappa", "quadratic_kappa")
 MIN_COMMON = 20
@@ -213,15 +214,19 @@ def _of_numbers(frame: _MetricCells, metric: str, of: Votes, items: Ints) -> tup
     """What the labels of an interval metric say as numbers: reliability and level, the variance that annotators, systems and source texts
     explain, and people's correlation with second ratings."""
     if of.scores is None:
-        return _Numbers({}, {}), {}
+        further = dict.fromkeys(("variance_shares", "second_ratings"))
+        nothing = dict.fromkeys(_ICC)
+        return _Numbers(nothing | {f"{name}_ci": None for name in _ICC}, dict.fromkeys((*_ICC, *further), NOT_INTERVAL)), further
     scored = people_statistics(frame.data, [of], items, frame.group.astype(np.int64))
-    kept = scored if of.classes.continuous else {name: one for name, one in scored.items() if name.startswith("icc")}
+    kept = scored if of.classes.continuous else {name: one for name, one in scored.items() if name in _ICC}
     values: dict[str, Any] = {name: number(one.value) for name, one in kept.items()}
     values |= {f"{name}_ci": bounds(one.interval) for name, one in kept.items()}
     why = {name: one.reason for name, one in kept.items() if one.reason}
     why |= {f"{name}_ci": one.interval.reason for name, one in kept.items() if one.interval.reason and name not in why}
     shares = _variance_shares(frame, of.scores.of_items(items), items)
     second = _second_ratings(frame, metric, of.scores, items)
+    if second is None:
+        why["second_ratings"] = NO_SECOND
     return _Numbers(values, why), {"variance_shares": shares, "second_ratings": second}
 
 

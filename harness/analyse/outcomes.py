@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from harness.analyse.compare import Recording, matching, of_metrics, only_where
 from harness.analyse.options import CompareOptions, annotators_needed
-from harness.analyse.units import Units, Votes, asked_and_not, countable, joined_units, units_of, votes
+from harness.analyse.units import Units, Votes, asked_and_not, continuous_metrics, countable, joined_units, units_of, votes
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.dataset import Dataset
 from harness.stats import LEVELS, aggregate_counts, agreement_level
@@ -50,7 +50,9 @@ def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     """The outcomes of a recording, restricted as `compare` restricts it. Raises UsageError as `compare` does."""
     data, judged = _restricted_rows(source, options)
     asked = source.judgments.take(judged)
-    counted = votes(data, asked.clean, annotators_needed(options, data.labels.max_annotators)) if len(data.labels) else {}
+    needed = annotators_needed(options, data.labels.max_annotators)
+    continuous = continuous_metrics(source.data, source.judgments.clean)
+    counted = votes(data, asked.clean, needed, continuous=continuous) if len(data.labels) else {}
     clean = asked.perturbation.codes == NO_VALUE
     every = units_of(data, asked, source.name)
     plain = every.take(clean)

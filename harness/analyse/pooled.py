@@ -10,7 +10,7 @@ from harness.analyse.cells import BASELINE, factorise, key_column
 from harness.analyse.compare import Recording, restrict
 from harness.analyse.options import CompareOptions, annotators_needed
 from harness.analyse.unit_agreement import baseline_hits, mean_of_questions, unit_hits
-from harness.analyse.units import asked_and_not, item_key, units_of, votes
+from harness.analyse.units import asked_and_not, continuous_metrics, item_key, units_of, votes
 from harness.data.columns import combination_ids, rows_by_number
 from harness.stats import Difference, paired_difference
 
@@ -28,7 +28,8 @@ def pooled_differences(source: Recording, options: CompareOptions) -> dict[tuple
     UsageError as `compare` does.
     """
     data, judgments = restrict(source, options)
-    counted = votes(data, judgments, annotators_needed(options, data.labels.max_annotators))
+    continuous = continuous_metrics(source.data, source.judgments.clean)
+    counted = votes(data, judgments, annotators_needed(options, data.labels.max_annotators), continuous=continuous)
     units, _ = asked_and_not(units_of(data, judgments, source.name), data, counted, source.asked, source.judgments.clean)
     ours, _ = unit_hits(units, counted, options)
     theirs = baseline_hits(data, units, counted, source.baseline or {}, options)

@@ -70,6 +70,7 @@ class _Cell:
     """The labelled units of a cell: item, group, and as numbers the mean label (raw, and as correlations use it) and the judge's score."""
 
     key: Mapping[str, Any]
+    votes: Mapping[str, Votes]  # of the metrics that the cell counts together, mostly one
     item: Ints
     question: Ints
     group: Ints
@@ -122,13 +123,14 @@ class ScoreCells:
         item = self.units.item[rows].astype(np.int64)
         raw, x = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
         metric = self.units.judgments.metric.take(rows)
-        for name, of in self.votes.items():
+        votes = {name: of for name, of in self.votes.items() if name in metric.used}
+        for name, of in votes.items():
             assert of.scores is not None
             here = metric.recode({name: 0}) == 0
             raw[here], x[here] = of.scores.raw_mean[item[here]], of.scores.mean[item[here]]
         known = ~np.isnan(raw)
         question = combination_ids([metric], item)[known]
-        return _Cell(key, item[known], question, self.group[item[known]], raw[known], x[known], self.score[rows][known])
+        return _Cell(key, votes, item[known], question, self.group[item[known]], raw[known], x[known], self.score[rows][known])
 
     def _once(self, cell: _Cell) -> tuple[Ints, Floats, Floats, Floats]:
         """The different items of a cell, their labels (raw and as correlations use them) and the judge's mean score over repeats."""
@@ -154,7 +156,7 @@ class ScoreCells:
             values |= dict.fromkeys((*WITHIN, "acc_eq", "acc_eq_epsilon", "spa"), _nothing(NO_SEGMENT_KEY))
         else:
             values |= self._of_segments(cell, within, left_out, counts)
-        values |= people_statistics(self.data, list(self.votes.values()), np.unique(cell.item), self.group)
+        values |= people_statistics(self.data, list(cell.votes.values()), np.unique(cell.item), self.group)
         values |= self._second(cell, counts)
         return ScoredCell(values, counts)
 
@@ -207,9 +209,9 @@ class ScoreCells:
 
     def _second(self, cell: _Cell, counts: dict[str, int]) -> dict[str, Estimated]:
         """People's correlation with each other on items that another person scored again, and the judge's on the same items."""
-        if self.data.second is None or len(self.votes) != 1:
+        if self.data.second is None or len(cell.votes) != 1:
             return dict.fromkeys(SECOND, _nothing(NO_SECOND))
-        [(metric, of)] = self.votes.items()
+        [(metric, of)] = cell.votes.items()
         assert of.scores is not None
         standardise = self.options.standardise != "none"
         item, other = second_ratings(self.data, metric, of.scores, standardise=standardise)

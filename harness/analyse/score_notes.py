@@ -18,6 +18,12 @@ def score_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], optio
         return
     language = item_key(data, "language")
     standardised = False
+    numbers = [metric for metric, of in counted.items() if of.scores is not None and metric in units.judgments.metric.used]
+    if numbers:
+        yield (
+            f"Verdicts on {', '.join(numbers)}: scores are numbers, so agreement is 1 minus the distance of two scores, as a share of the "
+            "length of the scale; a constant is the median label of other texts."
+        )
     for metric, of in counted.items():
         if of.scores is None or metric not in units.judgments.metric.used:
             continue

@@ -23,7 +23,10 @@ from harness.stats.arrays import Ints, Kind
 from harness.stats.describe import Direction
 
 MAX_VALUES = 64
-"""An interval scale with more different scores than this is continuous: its scores are numbers and are not counted by class."""
+"""An interval scale with more different scores than this is continuous: its scores are numbers and are not counted by class.
+
+Metrics with one scale are counted together, so that metrics of one data set are treated alike.
+"""
 CONDITION = ("judge", "variant", "temperature", "top_p")
 """The judge and the condition. Each condition has its own set of questions that were asked."""
 OWN_KEYS = ("language", "task", "system", "group")
@@ -90,12 +93,15 @@ class Units:
         return Units(self.item[rows], self.judgments.take(rows), self.source.take(rows))
 
 
-def classes_of(scale: Scale, scores: Iterable[Score] = ()) -> Classes:
-    """The classes of a scale; those of an interval scale are the different `scores` on it, or one class if there are many of them."""
+def classes_of(scale: Scale, scores: Iterable[Score] = (), *, continuous: bool = False) -> Classes:
+    """The classes of a scale; those of an interval scale are the different `scores` on it.
+
+    They are one class if there are many of them, or if the scale is `continuous` anyway.
+    """
     if scale.kind == "interval":
         different = tuple(sorted({float(score) for score in scores}))
         direction, ends = _direction(scale.best, scale.min, scale.max), (scale.min, scale.max)
-        if len(different) > MAX_VALUES:
+        if different and (continuous or len(different) > MAX_VALUES):
             return Classes(("any score",), "interval", (0.0,), direction, different, ends)
         return Classes(different, "interval", different, direction, (), ends)
     direction = _direction(scale.best, scale.classes[0], scale.classes[-1])
@@ -110,13 +116,34 @@ def _direction(best: Any, first: Any, last: Any) -> Direction | None:
     return None if best is None or best not in (first, last) else 1 if best == last else -1
 
 
-def votes(data: Dataset, judgments: Judgments, needed: Annotators, standardise: Standardise = "none") -> dict[str, Votes]:
+def continuous_metrics(data: Dataset, judgments: Judgments) -> frozenset[str]:
+    """The interval metrics with many different scores, labels and judgments together; and those with the same scale as one of them."""
+    different: dict[tuple[Any, ...], set[Score]] = {}
+    scale = {metric: (of.min, of.max, of.best) for metric, of in data.scales.items()}
+    metrics = [metric for metric in {*data.labels.metric.used, *judgments.metric.used} if data.scales[metric].kind == "interval"]
+    for metric in metrics:
+        for table in (data.labels, judgments):
+            rows = table.metric.recode({metric: 0}) == 0
+            different.setdefault(scale[metric], set()).update(table.score.take(rows).used)
+    return frozenset(metric for metric in metrics if len(different[scale[metric]]) > MAX_VALUES)
+
+
+def votes(
+    data: Dataset,
+    judgments: Judgments,
+    needed: Annotators,
+    standardise: Standardise = "none",
+    continuous: frozenset[str] | None = None,
+) -> dict[str, Votes]:
     """Every metric's labels, counted by item. Items with another number of annotators than `needed` get none.
+
+    `continuous` are the metrics with continuous scores, if `data` and `judgments` are only a part of those that decide this.
 
     Raises UsageError if there are labels, but no item has that number of annotators; and if scores are to be standardised and cannot be.
     """
     labels = data.labels
     item = labels.item.recode(data.positions).astype(np.int64)
+    continuous = continuous_metrics(data, judgments) if continuous is None else continuous
     found = {}
     for code, metric in enumerate(labels.metric.values):
         here = np.flatnonzero(labels.metric.codes == code)
@@ -127,7 +154,7 @@ def votes(data: Dataset, judgments: Judgments, needed: Annotators, standardise: 
         if scale.kind == "interval":
             judged = judgments.score.take(judgments.metric.recode({metric: 0}) == 0)
             used = [*given.used, *judged.used]
-        classes = classes_of(scale, used)
+        classes = classes_of(scale, used, continuous=metric in continuous)
         counts = count_long(item[here], given.recode(classes.index()), len(data.items), len(classes.scores))
         raters = counts.sum(axis=1)
         kept = raters == needed.least if needed.exactly else raters >= needed.least

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from harness.stats.arrays import Floats, Ints, ShapeError, as_index
 from harness.stats.statistic import ratio
 
+_FEW_PAIRS = 64  # pairs of an item up to which all pairs are looked at
+
 
 class PairSums(NamedTuple):
     """For every item (items,), over the other items of its stratum: the sum of sign(x_i - x_j) sign(y_i - y_j), and how many differ from
@@ -132,5 +134,31 @@ def tau_b_by_stratum(x: ArrayLike, y: ArrayLike, stratum: ArrayLike) -> Floats:
     [0.333, nan]
     """
     layer = as_index(stratum, len(np.asarray(x)), "stratum")
-    signs, a, b = (np.asarray(np.bincount(layer, own), np.float64) for own in pair_sums(x, y, layer))
+    count = int(layer.max(initial=-1)) + 1
+    size = np.bincount(layer, minlength=1)
+    if int((size**2).sum()) <= _FEW_PAIRS * max(len(layer), 1):  # small strata: looking at every pair is faster
+        i, j = pairs_within(layer)
+        u, v = (np.sign(values[i] - values[j]) for values in (np.asarray(x, np.float64), np.asarray(y, np.float64)))
+        sums = [np.bincount(layer[i], weights, minlength=count) for weights in (u * v, u * u, v * v)]
+    else:
+        sums = [np.bincount(layer, own, minlength=count) for own in pair_sums(x, y, layer)]
+    signs, a, b = (np.asarray(each, np.float64) for each in sums)
     return np.asarray(np.clip(ratio(signs, np.sqrt(a * b)), -1, 1))
+
+
+def pairs_within(stratum: Ints) -> tuple[Ints, Ints]:
+    """The two items of every pair within a stratum, each pair once; `stratum` are codes from 0.
+
+    >>> [side.tolist() for side in pairs_within(np.array([0, 1, 0, 1, 2]))]
+    [[0, 1], [2, 3]]
+    """
+    order = np.argsort(stratum, kind="stable")
+    sizes = np.bincount(stratum, minlength=1)
+    starts = np.cumsum(sizes) - sizes
+    parts: list[tuple[Ints, Ints]] = []
+    for size in np.unique(sizes[sizes >= 2]).tolist():
+        first, second = np.triu_indices(size, 1)
+        begin = starts[sizes == size][:, None]
+        parts.append((order[(begin + first).ravel()], order[(begin + second).ravel()]))
+    empty = np.empty(0, np.int64)
+    return np.concatenate([empty, *(i for i, _ in parts)]), np.concatenate([empty, *(j for _, j in parts)])

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.concordance import pairs_within
 from harness.stats.continuous import NO_SEGMENT, joined_groups
 from harness.stats.groups import degrees_of_freedom
 from harness.stats.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
 
 _STEPS = 512  # thresholds that are tried in a resample, spread evenly over the pairs
-_PAIRS = 1 << 22  # pairs of outputs that are made at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,22 +103,10 @@ def tie_calibrated_accuracy(
 
 def _pairs_of(x: Floats, y: Floats, layer: Ints) -> _Pairs:
     """All pairs within every source text."""
-    order = np.argsort(layer, kind="stable")
-    sizes = np.bincount(layer, minlength=1)
-    starts = np.cumsum(sizes) - sizes
-    parts: list[tuple[Ints, Ints]] = []
-    for size in np.unique(sizes[sizes >= 2]).tolist():
-        first, second = np.triu_indices(size, 1)
-        step = max(1, _PAIRS // len(first))
-        of_size = starts[sizes == size]
-        for at in range(0, len(of_size), step):
-            begin = of_size[at : at + step, None]
-            parts.append((order[(begin + first).ravel()], order[(begin + second).ravel()]))
-    empty = np.empty(0, np.int64)
-    i, j = (np.concatenate([empty, *(part[side] for part in parts)]) for side in (0, 1))
-    people, judge = np.sign(x[i] - x[j]), np.sign(y[i] - y[j])
+    i, j = pairs_within(layer)
+    people, judge = (np.asarray(np.sign(values[i] - values[j]), np.float64) for values in (x, y))
     ordered = ((people == judge) & (people != 0)).astype(np.float64)
-    return _Pairs(layer[i], np.round(np.abs(y[i] - y[j]), 9), (people == 0) - ordered, ordered)
+    return _Pairs(layer[i], np.asarray(np.round(np.abs(y[i] - y[j]), 9), np.float64), (people == 0) - ordered, ordered)
 
 
 def _gains(apart: Floats, change: Floats, of_pair: Ints, groups: int, thresholds: Floats | None = None) -> tuple[Floats, Floats]:

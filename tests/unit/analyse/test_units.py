@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
 
 from harness.analyse import Annotators, Recording
-from harness.analyse.units import MAX_VALUES, Units, asked_and_not, classes_of, item_key, joined_units, units_of, votes
+from harness.analyse.units import MAX_VALUES, Units, asked_and_not, classes_of, continuous_metrics, item_key, joined_units, units_of, votes
 from harness.content.specs import Asked
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
@@ -50,6 +51,17 @@ def test_an_interval_scale_with_many_different_scores_is_continuous() -> None:
     assert len(few.scores) == MAX_VALUES == 64 and not few.continuous
     assert many.continuous and len(many.scores) == 1 and many.reach == 1000 and many.direction == 1
     assert set(many.index().values()) == {0} and len(many.index()) == 65
+
+
+def test_metrics_with_one_scale_are_continuous_together(make_recording: MakeRecording) -> None:
+    scales = {"many": Scale(kind="interval", min=0, max=99), "few": Scale(kind="interval", min=0, max=99), "own": Scale(kind="interval")}
+    labels: dict[Any, Any] = {(f"i{number}", "many"): [number] for number in range(65)}
+    labels |= {("i0", "few"): [1], ("i1", "few"): [2], ("i0", "own"): [1]}
+    made = make_recording(labels, {}, scales=scales)
+    assert continuous_metrics(made.data, made.judgments) == {"many", "few"}
+    counted = votes(made.data, made.judgments, ONE)
+    assert {metric for metric, of in counted.items() if of.classes.continuous} == {"many", "few"}
+    assert counted["few"].counts.sum() == 2 and counted["few"].scores is not None
 
 
 def test_votes_count_annotators_by_class(make_recording: MakeRecording) -> None:
