@@ -348,7 +348,6 @@ COLUMNS: tuple[Column, ...] = (
         "linear correlation of the judge's scores and the annotators' mean",
         value=_continuous("pearson"),
         no_interval_in=_in(TableName.COMPARISON),
-        latex=False,
     ),
     Column(
         "kendall_tau_within",
@@ -356,7 +355,6 @@ COLUMNS: tuple[Column, ...] = (
         COEFFICIENT,
         _in(TableName.COMPARISON),
         "rank correlation over the outputs for one source text, the mean over source texts",
-        latex=False,
     ),
     Column(
         "pearson_within",
@@ -373,7 +371,6 @@ COLUMNS: tuple[Column, ...] = (
         SHARE,
         _in(TableName.COMPARISON),
         "the share of pairs of outputs for one source text that the judge orders as people do, ties included (tie-calibrated accuracy)",
-        latex=False,
     ),
     Column(
         "spa",

@@ -53,6 +53,15 @@ from harness.stats.calibration import (
     top_confidence,
 )
 from harness.stats.catalogue import cell_statistics, human_statistics, judge_statistics, undefined_by_scale
+from harness.stats.continuous import (
+    SegmentCorrelations,
+    mean_absolute_error,
+    mean_difference,
+    mean_of_segments,
+    root_mean_squared_error,
+    score_correlation,
+    segment_correlations,
+)
 from harness.stats.correlation import kendall_tau, pearson, spearman
 from harness.stats.dawid_skene import DawidSkene, dawid_skene
 from harness.stats.describe import (
@@ -78,6 +87,7 @@ from harness.stats.f1 import human_weighted_f1, weighted_f1
 from harness.stats.generalizability import Components, Reliability, mixed_components, one_way_components, reliability, two_way_components
 from harness.stats.gwet import gwet_ac
 from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
+from harness.stats.intraclass import OneWay, one_way_icc, two_way_icc
 from harness.stats.kappa import cohen_kappa, fleiss_kappa, pairwise_cohen
 from harness.stats.label_budget import (
     Looks,
@@ -165,12 +175,15 @@ from harness.stats.sampling_plan import (
     whole_labels,
 )
 from harness.stats.score_decomposition import CorpDecomposition, MurphyDecomposition, corp_decomposition, murphy_decomposition
+from harness.stats.severity import eta_squared, standardised
+from harness.stats.soft_pairwise import soft_pairwise_accuracy
 from harness.stats.stacking import cross_fitted_stack
 from harness.stats.statistic import Statistic, estimate, item_credits
 from harness.stats.stratified import tau_within
 from harness.stats.sums import Estimated, of_sums
 from harness.stats.superiority import Superiority, superiority
 from harness.stats.systems import SystemCorrelation, system_correlation
+from harness.stats.tie_calibration import TieCalibratedAccuracy, tie_calibrated_accuracy
 from harness.stats.trend import PageTest, page_falling, slope
 
 __all__ = [
@@ -210,6 +223,7 @@ __all__ = [
     "MetaAnalysis",
     "MoreLabels",
     "MurphyDecomposition",
+    "OneWay",
     "PageTest",
     "PanelGain",
     "ParallelConsistency",
@@ -225,12 +239,14 @@ __all__ = [
     "Rows",
     "Rule",
     "ScaleError",
+    "SegmentCorrelations",
     "ShapeError",
     "Statistic",
     "SummaryCorrected",
     "Superiority",
     "SystemCorrelation",
     "Temperature",
+    "TieCalibratedAccuracy",
     "Weights",
     "about_more",
     "acceptance_power",
@@ -280,6 +296,7 @@ __all__ = [
     "error_correlation",
     "errors_allowed",
     "estimate",
+    "eta_squared",
     "fit_isotonic",
     "fit_platt",
     "fit_temperature",
@@ -315,7 +332,10 @@ __all__ = [
     "log_loss_of_classes",
     "majority_accuracy",
     "mcnemar",
+    "mean_absolute_error",
+    "mean_difference",
     "mean_interval",
+    "mean_of_segments",
     "meta_analysis",
     "mixed_components",
     "more_for_margin",
@@ -323,6 +343,7 @@ __all__ = [
     "neyman_allocation",
     "of_sums",
     "one_way_components",
+    "one_way_icc",
     "p_use",
     "pa",
     "pa_failed_wrong",
@@ -354,10 +375,15 @@ __all__ = [
     "reliability_curve",
     "retest",
     "rogan_gladen",
+    "root_mean_squared_error",
+    "score_correlation",
     "sd_upper_limit",
+    "segment_correlations",
     "slope",
+    "soft_pairwise_accuracy",
     "spearman",
     "split_budget",
+    "standardised",
     "stratified_mean",
     "stratified_variance",
     "stuart_maxwell",
@@ -368,8 +394,10 @@ __all__ = [
     "tabulate",
     "tabulate_cells",
     "tau_within",
+    "tie_calibrated_accuracy",
     "top_confidence",
     "two_way_components",
+    "two_way_icc",
     "undefined_by_scale",
     "vs_baseline",
     "weighted_f1",
