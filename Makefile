@@ -3,7 +3,8 @@
 PYTHON := $(shell sh .ci/pythons first)
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST = $(BIN)/python -m pytest -rs --numprocesses logical --dist loadfile
+# One worker more than cores: many tests wait for a process or an endpoint of their own.
+PYTEST = $(BIN)/python -m pytest -rs --numprocesses $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist loadfile
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: setup run test test-slow test-others test-all lint check wheel-check lock items oracles bench simulations clean
