@@ -13,7 +13,7 @@ from harness.cli.compare import key_and_value, restrictions
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from harness.decide.certify import Asked
+    from harness.decide.certify import JudgedRun
 
 
 def correct(arguments: argparse.Namespace) -> int:
@@ -120,8 +120,8 @@ def _check(arguments: argparse.Namespace) -> int:
     return 1 if stale else 0
 
 
-def _asked_source(arguments: argparse.Namespace) -> tuple[Recording, Asked | None]:
-    from harness.decide.certify import Asked
+def _asked_source(arguments: argparse.Namespace) -> tuple[Recording, JudgedRun | None]:
+    from harness.decide.certify import JudgedRun
 
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
-    return source.recording, Asked(source.run.protocol, source.run.prepared.library) if source.run else None
+    return source.recording, JudgedRun(source.run.protocol, source.run.prepared.library) if source.run else None

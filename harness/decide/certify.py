@@ -44,7 +44,7 @@ NOT_RANDOM = "the labelled texts are not declared to be a random sample (samplin
 _CONDITION = ("judge", "variant", "temperature", "top_p")
 
 
-class Asked(msgspec.Struct, frozen=True):
+class JudgedRun(msgspec.Struct, frozen=True):
     """What is known of how a run asked: its protocol, and the content that it was asked with."""
 
     protocol: RunProtocol
@@ -70,7 +70,7 @@ def certify(
     compare: CompareOptions,
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
     acceptance: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
-    asked: Asked | None = None,
+    asked: JudgedRun | None = None,
 ) -> Certificate:
     """The certificate of one judge under one condition.
 
@@ -118,17 +118,17 @@ def certify(
     )
 
 
-def staleness(certificate: Certificate, source: Recording, asked: Asked | None = None) -> tuple[str, ...]:
+def staleness(certificate: Certificate, source: Recording, asked: JudgedRun | None = None) -> tuple[str, ...]:
     """Why a certificate does not hold any more: what of judge, prompt, rubrics, scales and labels has changed; empty if it holds."""
     return tuple(dict.fromkeys(_staleness(certificate, source, asked)))
 
 
-def unchecked(certificate: Certificate, asked: Asked | None) -> tuple[str, ...]:
+def unchecked(certificate: Certificate, asked: JudgedRun | None) -> tuple[str, ...]:
     """What cannot be compared, because the certificate or the source does not know it."""
     return certificate.unchecked or (() if asked else ("prompt", "rubric", "settings of the judge"))
 
 
-def _staleness(certificate: Certificate, source: Recording, asked: Asked | None) -> Iterator[str]:
+def _staleness(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
     judge, data = certificate.judge, source.data
     used = source.judgments.judge.used
     if judge.name not in used:
@@ -195,7 +195,7 @@ def _cell(
     judged: JudgedData,
     compare: CompareOptions,
     acceptance: AcceptOptions,
-    asked: Asked | None,
+    asked: JudgedRun | None,
 ) -> CertifiedCell:
     scale: Scale = judged.data.scales[verdict.key["metric"]]
     random = judged.data.about.sampling == "random"

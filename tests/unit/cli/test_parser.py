@@ -194,12 +194,12 @@ def test_flags_of_compare_are_read(arguments: tuple[str, ...], name: str, value:
 
 def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
     """The parser has lists of its own, as those of `harness.labels` take time to import."""
-    from harness.cli import parser
+    from harness.cli import data_parser
     from harness.labels.export import FORMATS
     from harness.labels.mapping import ROLES
     from harness.labels.read import KINDS
 
-    assert (parser._IMPORTED, parser._EXPORTED, parser._ROLES) == (KINDS, FORMATS, ROLES)
+    assert (data_parser.IMPORTED, data_parser.EXPORTED, data_parser.ROLES) == (KINDS, FORMATS, ROLES)
 
 
 def test_lists_of_one_command_do_not_leak_into_the_next() -> None:
