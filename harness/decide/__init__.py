@@ -9,7 +9,7 @@ from harness.decide.labels_budget import LabelBudget, LabelsNeeded, label_budget
 from harness.decide.languages import LanguageComparison, language_notes
 from harness.decide.options import DecisionOptions
 from harness.decide.report import Report, report
-from harness.decide.verdicts import Verdict, by_language, verdicts
+from harness.decide.verdicts import Verdict, verdicts
 
 __all__ = [
     "AcceptOptions",
@@ -26,7 +26,6 @@ __all__ = [
     "Report",
     "Verdict",
     "accept",
-    "by_language",
     "calibration_note",
     "certificate",
     "compare",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
@@ -335,6 +336,7 @@ class _Correction:
         labels = self.counts.sum(axis=0)
         return self.classes.kind != "interval" and float(labels.min(initial=0) / max(labels.sum(), 1) * len(self.counts)) < RARE
 
+    @cached_property
     def _pairs(self) -> tuple[Floats, Floats]:
         """Labels and scores of every item, (items, dimensions); a failure has the mean score."""
         shares = self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
@@ -351,12 +353,12 @@ class _Correction:
         f[~read] = f[read].mean(axis=0) if read.any() else 0.0
         return y, f
 
-    @property
+    @cached_property
     def rho(self) -> float:
         """The correlation of judge and labels, of all classes together on a nominal scale; 0 if it is negative or one does not vary."""
         if len(self.counts) < 3:
             return math.nan
-        y, f = (each - each.mean(axis=0) for each in self._pairs())
+        y, f = (each - each.mean(axis=0) for each in self._pairs)
         spread = float((y**2).sum() * (f**2).sum())
         return max(0.0, float((y * f).sum()) / math.sqrt(spread)) if spread > 0 else 0.0
 
@@ -371,7 +373,7 @@ class _Correction:
 
     def leniency(self, group: Ints) -> ClusterMean:
         """Judge minus mean label in points, on the items with a readable score; undefined on scales without order."""
-        y, f = self._pairs()
+        y, f = self._pairs
         read = ~np.isnan(self.codes) if self.classes.kind != "nominal" else np.zeros(len(self.codes), bool)
         return cluster_mean((f - y)[read, 0], group[read])
 

@@ -60,7 +60,7 @@ def sentence(
         case "use corrected":
             shown = "it is shown to be worse than people" if "worse" in decision.reason else "it is not shown to be as good as people"
             more = "" if k is None else f" Without correction: label {_count(k)} more texts, if the judge is as good as people."
-            worth = f"with its scores of many further texts, each label counts as {one.gain:.2f} labels"
+            worth = f"with its scores of many further texts, each label counts as {_worth(one.gain)} labels"
             return f"Use {place} with corrected means only: {shown} ({_gap(one)}). {worth[0].upper()}{worth[1:]}.{more}"
         case "do not use":
             return f"Do not use {place}: {missing[0]}{among}."
@@ -77,6 +77,10 @@ def _base(one: CellTests) -> str:
         place = "closer to" if one.baseline.mean >= 0 else "farther from"
         return f"{100 * abs(one.baseline.mean):.1f} points {place} people's mean than a constant score"
     return f"right {apart(one.baseline.mean, 'less more')} often than a constant answer"
+
+
+def _worth(gain: float) -> str:
+    return f"{gain:.2f}" if math.isfinite(gain) else "any number of"
 
 
 def _margin(options: DecisionOptions) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -154,9 +154,9 @@ def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[Ve
     use = np.where(assessed, np.nan_to_num(np.maximum(p["p_gap"], p["p_base"]), nan=1.0), math.nan)
     q_use, level, next_level = _corrected(use, options)
     others = [_corrected(np.where(assessed, np.nan_to_num(p[name], nan=1.0), math.nan), options)[0] for name in p if name != "p_gap"]
-    for number_, one in enumerate(tests):
-        q_base, q_worse, q_base_worse = (each[number_] for each in others)
-        corrected = _Corrected(q_use[number_], q_worse, q_base_worse, q_base, level[number_], next_level)
+    for place, one in enumerate(tests):
+        q_base, q_worse, q_base_worse = (each[place] for each in others)
+        corrected = _Corrected(q_use[place], q_worse, q_base_worse, q_base, level[place], next_level)
         yield _verdict(one, corrected, int(assessed.sum()), options)
 
 
@@ -227,11 +227,3 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         margin=options.margin,
         settings=str(options),
     )
-
-
-def by_language(made: Sequence[Verdict]) -> Mapping[Any, list[Verdict]]:
-    """Verdicts by language, in their order."""
-    found: dict[Any, list[Verdict]] = {}
-    for verdict in made:
-        found.setdefault(verdict.key["language"], []).append(verdict)
-    return found

@@ -69,12 +69,3 @@ def style_of(verdict: Verdict) -> str:
     if verdict.verdict == "use" or verdict.controls == "passes":
         return "good"
     return "bad" if verdict.verdict == "do not use" or verdict.controls == "fails" else "open"
-
-
-def verdict_notes(verdicts: Sequence[Verdict]) -> list[str]:
-    """What a reader of verdicts has to know: why judges should not be used, and the thresholds."""
-    reasons = [verdict.sentence for verdict in verdicts if style_of(verdict) == "bad"]
-    constructed = any(verdict.controls for verdict in verdicts)
-    if constructed:
-        reasons.append("Constructed labels decide nothing about native speakers: passing the controls is necessary, not sufficient.")
-    return [terminal_safe(line) for line in reasons]
