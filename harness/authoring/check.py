@@ -24,6 +24,7 @@ from harness.authoring.spec_checks import (
     task_complaints,
     translation_complaints,
 )
+from harness.content.interfaces import FALLBACK, interface_complaints, missing_strings
 from harness.content.lexicons import lexicon_complaints
 from harness.content.library import Library
 from harness.content.problems import Complaints, Problem, line_of, problem_from_error
@@ -71,7 +72,8 @@ def _documents(library: Library) -> Iterator[Problem]:
     for card in cards:
         if not _text(card).strip():
             yield Problem(card, None, "CARD.md is missing or empty; write what this is, where it comes from and who has reviewed it")
-    for path in (*files, *library.instruction_files.values(), *library.lexicon_files.values(), *cards):
+    words = (library.instruction_files, library.interface_files, library.lexicon_files)
+    for path in (*files, *(path for each in words for path in each.values()), *cards):
         for number, line in enumerate(_text(path).split("\n"), start=1):
             if PLACEHOLDER in line:
                 yield Problem(path, number, f"a placeholder was not replaced; write the text and remove '{PLACEHOLDER}'")
@@ -97,6 +99,13 @@ def _spec_problems(content: ParsedContent) -> Iterator[Problem]:
         path = library.instruction_files[tag]
         yield from _located(path, tag_complaints(tag, instructions.tag))
         yield from _located(path, translation_complaints(instructions, content))
+        yield from _decomposed(path)
+    for tag, interface in content.interfaces.items():
+        path = library.interface_files[tag]
+        yield from _located(path, tag_complaints(tag, interface.tag))
+        if english := content.interfaces.get(FALLBACK):
+            yield from _located(path, interface_complaints(interface, english))
+            yield from _located(path, missing_strings(interface, english))
         yield from _decomposed(path)
     for tag, lexicon in content.lexicons.items():
         path = library.lexicon_files[tag]

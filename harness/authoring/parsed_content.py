@@ -10,7 +10,7 @@ import msgspec
 
 from harness.content.library import Library
 from harness.content.problems import Problem, problem_from_error
-from harness.content.specs import Board, DatasetCard, Instructions, Lexicon, Pack, Rubric, S, Task, read_spec
+from harness.content.specs import Board, DatasetCard, Instructions, Interface, Lexicon, Pack, Rubric, S, Task, read_spec
 from harness.data.dataset import read_items
 from harness.data.labels import Labels, read_labels
 from harness.errors import ContentError
@@ -48,6 +48,7 @@ class ParsedContent(msgspec.Struct):
     rubrics: dict[str, Rubric]
     packs: dict[str, Pack]
     instructions: dict[str, Instructions]
+    interfaces: dict[str, Interface]
     lexicons: dict[str, Lexicon]
     dataset_cards: dict[str, DatasetCard]
     boards: dict[str, Board]
@@ -63,6 +64,7 @@ def read_content(library: Library) -> tuple[ParsedContent, list[Problem]]:
         rubrics=_specs(library.rubric_files, Rubric, problems),
         packs=_specs(library.pack_files, Pack, problems),
         instructions=_specs(library.instruction_files, Instructions, problems),
+        interfaces=_specs(library.interface_files, Interface, problems),
         lexicons=_specs(library.lexicon_files, Lexicon, problems),
         dataset_cards=_specs(library.dataset_card_files, DatasetCard, problems),
         boards=_specs(library.board_files, Board, problems),

@@ -7,9 +7,10 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from harness.content import tags
+from harness.content.interfaces import FALLBACK, completed, interface_complaints
 from harness.content.lexicons import lexicon_complaints
 from harness.content.problems import line_of
-from harness.content.specs import Board, DatasetCard, Instructions, Lexicon, Pack, Rubric, S, Task, read_spec
+from harness.content.specs import Board, DatasetCard, Instructions, Interface, Lexicon, Pack, Rubric, S, Task, read_spec
 from harness.errors import ContentError, UsageError
 
 LOCK = "content.lock"
@@ -69,6 +70,10 @@ class Library:
         return self._find("languages/*/lexicon.toml")
 
     @cached_property
+    def interface_files(self) -> dict[str, Path]:
+        return self._find("languages/*/interface.toml")
+
+    @cached_property
     def board_files(self) -> dict[str, Path]:
         return self._find("leaderboards/*/board.toml")
 
@@ -95,6 +100,16 @@ class Library:
         for message, pattern in lexicon_complaints(lexicon):
             raise ContentError(message, self.lexicon_files[tag], line_of(self.lexicon_files[tag], pattern))
         return lexicon
+
+    def interface(self, tag: str) -> Interface:
+        """The words of the labelling page in the language `tag`; in English if the language has none. Missing words are English."""
+        if tag not in self.interface_files:
+            tag = FALLBACK
+        english = _load(FALLBACK, self.interface_files, Interface, "interface in", lambda spec: spec.tag)
+        interface = _load(tag, self.interface_files, Interface, "interface in", lambda spec: spec.tag)
+        for message, pattern in interface_complaints(interface, english):
+            raise ContentError(message, self.interface_files[tag], line_of(self.interface_files[tag], pattern))
+        return completed(interface, english)
 
     @cached_property
     def lexicons(self) -> dict[str, Lexicon]:

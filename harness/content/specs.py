@@ -179,6 +179,15 @@ class Instructions(_Spec, frozen=True):
     rubrics: dict[str, RubricWords]
 
 
+class Interface(_Spec, frozen=True):
+    """`languages/<tag>/interface.toml`: the words of the labelling page. The keys of `strings` are those of the English file."""
+
+    tag: Text
+    version: Version
+    reviewed_by: tuple[Review, ...]
+    strings: dict[str, Text]
+
+
 class BoardData(_Spec, frozen=True):
     """Data outside the packs: a data folder of the user with a known content hash, or a data folder on the hub at a commit.
 

@@ -60,8 +60,8 @@ def test_no_python_file_holds_a_word_of_the_lexicon(tag: str) -> None:
     assert found == []
 
 
-# Where "en" stands in the source: judges are asked in English unless a variant says otherwise.
-ASKED_IN_ENGLISH = {"model.py", "runs/derivation.py", "runs/plan.py", "prompts/wording.py"}
+# Where "en" stands in the source: judges are asked in English unless a variant says otherwise, and so are people without an interface.
+ASKED_IN_ENGLISH = {"content/interfaces.py", "model.py", "runs/derivation.py", "runs/plan.py", "prompts/wording.py"}
 EXPLAINS_TAGS = "content/tags.py"  # country codes that people type for a language
 
 

@@ -22,6 +22,7 @@ TASK = "tasks/continue_writing/task.toml"
 RUBRIC = "rubrics/task_quality.toml"
 PACK = "languages/de/pack.toml"
 WORDS = "languages/cs/instructions.toml"
+INTERFACE = "languages/en/interface.toml"
 LEXICON = "languages/en/lexicon.toml"
 BOARD = "leaderboards/controls/board.toml"
 FULL = "leaderboards/controls-full/board.toml"
@@ -88,6 +89,11 @@ TOML_CASES: dict[str, tuple[str, str, str, str | None, str]] = {
     "score without points": (WORDS, "\n1 = [", "\n1 = []\n4 = [", "[rubrics.hallucination.c", "Expected `array` of length >= 1"),
     "instructions not NFC": (WORDS, "Shrnutí nepřidává", "Shrnuti\u0301 nepřidává", "Shrnuti\u0301", "not in Unicode form NFC"),
     "instructions unfinished": (WORDS, "Shrnutí k", "(to be written) k", "(to be written) k", "a placeholder was not replaced"),
+    "interface of another tag": (INTERFACE, 'tag = "en"', 'tag = "en-GB"', "tag =", "'en-GB', but the folder or file is named 'en'"),
+    "interface string blank": (INTERFACE, 'start = "Start"', 'start = " "', "start =", "'start' is blank"),
+    "interface string a number": (INTERFACE, 'start = "Start"', "start = 1", "[strings]", "Expected `str`, got `int`"),
+    "interface not NFC": (INTERFACE, '"Start"', '"Sta\u0301rt"', "Sta\u0301rt", "not in Unicode form NFC"),
+    "interface unfinished": (INTERFACE, '"Start"', '"(to be written)"', "start =", "a placeholder was not replaced"),
     "lexicon of another tag": (LEXICON, 'tag = "en"', 'tag = "en-GB"', "tag =", "'en-GB', but the folder or file is named 'en'"),
     "lexicon key": (LEXICON, "announcers = [", "anouncers = [", "anouncers", "unknown field `anouncers`"),
     "lexicon list": (LEXICON, 'out_of = ["out of"]', 'out_of = "out of"', "out_of", "Expected `array`, got `str`"),

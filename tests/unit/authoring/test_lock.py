@@ -26,6 +26,7 @@ EDITS = {
     "items": ("languages/cs/items/summarize.jsonl", "cs-su-1", "languages/cs", "languages/cs/pack.toml"),
     "labels": ("languages/cs/labels/summarize.jsonl", "cs-su-1", "languages/cs", "languages/cs/pack.toml"),
     "instructions": ("languages/cs/instructions.toml", "Vaším", "instructions/cs", "languages/cs/instructions.toml"),
+    "interface": ("languages/en/interface.toml", "Nothing was changed", "interfaces/en", "languages/en/interface.toml"),
     "lexicon": ("languages/cs/lexicon.toml", "skóre", "lexicons/cs", "languages/cs/lexicon.toml"),
     "dataset card": ("catalog/basse/dataset.toml", "BASSE", "catalog/basse", "catalog/basse/dataset.toml"),
     "board": ("leaderboards/controls/board.toml", "balanced", "leaderboards/controls", "leaderboards/controls/board.toml"),
@@ -46,6 +47,7 @@ def test_file_has_one_sorted_line_a_unit(root: Path, copy: Library) -> None:
     assert {line.split("/")[0] for line in lines} == {
         "catalog",
         "instructions",
+        "interfaces",
         "languages",
         "leaderboards",
         "lexicons",
