@@ -14,7 +14,7 @@ from harness.analyse import Outcomes
 from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.model import Item
-from harness.render.html.templates import visible
+from harness.pages import visible
 from harness.runs import Evidence
 
 MOST_JUDGMENTS = 50_000

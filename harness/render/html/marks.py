@@ -9,7 +9,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from harness.render.html.templates import visible
+from harness.pages import visible
 from harness.render.numbers import percent
 
 _SHADES = 6
