@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import io
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.content import Library
 from harness.content.specs import Rubric
-from harness.content.tags import choose_from, resolve
+from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
 from harness.labels.label_studio import interface, task_rows
-from harness.labels.sheet import Section, make_sheet, title_of
+from harness.labels.sections import Section, Selection, make_sections, selected_items
+from harness.labels.sheet import make_sheet, title_of
 from harness.model import Item
 from harness.tables import escape_controls, to_csv, to_json, to_jsonl, write_atomic, write_parquet
 from harness.text import without_controls
@@ -22,17 +22,6 @@ from harness.text import without_controls
 FORMATS = ("csv", "jsonl", "parquet", "label-studio", "sheet")
 _BY_SUFFIX = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet", ".json": "label-studio", ".xlsx": "sheet"}
 _COLUMNS = ("item_id", "language", "task", "split", "group", "system", "annotator_id", "metric", "score", "source")
-
-
-class Selection(NamedTuple):
-    """Which part of a data set is exported, and its layout."""
-
-    languages: Sequence[str] | None = None
-    tasks: Sequence[str] | None = None
-    metrics: Sequence[str] | None = None
-    fields: Sequence[str] | None = None  # texts to show if no task describes them
-    seed: int = 0
-    annotator: str = ""
 
 
 class ExportSummary(NamedTuple):
@@ -57,29 +46,17 @@ def export_labels(
             f"--to {to}: unknown format; pass --format with one of {', '.join(FORMATS)}, or use a name that ends in {', '.join(_BY_SUFFIX)}"
         )
     selected = selection or Selection()
-    items = _items(data, selected)
+    items = selected_items(data, selected)
     known = set(selected.metrics or data.scales)
     for name in known - data.scales.keys():
         raise UsageError(f"no metric '{name}' has a scale here.{choose_from(data.scales, name)}")
     if kind in ("sheet", "label-studio"):
-        sections = _sections(data, items, library, selected)
+        sections = make_sections(data, items, library, selected)
         files = _SHEET_WRITERS[kind](to, sections, data, library, selected)
         return ExportSummary(kind, files, sum(len(section.items) for section in sections), 0)
     rows = _rows(data, items, known)
     _TABLE_WRITERS[kind](to, rows)
     return ExportSummary(kind, (to,), len({row["item_id"] for row in rows}), len(rows))
-
-
-def _items(data: Dataset, selected: Selection) -> list[Item]:
-    languages = {item.language for item in data.items}
-    tasks = {item.task for item in data.items}
-    if selected.languages is not None:
-        languages = set(resolve(selected.languages, languages, "item"))
-    for name in selected.tasks or ():
-        if name not in tasks:
-            raise UsageError(f"no item has the task '{name}'.{choose_from(sorted(tasks), name)}")
-    wanted_tasks = set(selected.tasks or tasks)
-    return [item for item in data.items if item.language in languages and item.task in wanted_tasks]
 
 
 # Tables
@@ -126,63 +103,6 @@ _TABLE_WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], None]] = {
 
 
 # For people
-
-
-def _sections(data: Dataset, items: Sequence[Item], library: Library, selected: Selection) -> list[Section]:
-    """One section for each task, with its items in reading order."""
-    if not items:
-        raise UsageError("there are no items of these languages and tasks to export")
-    by_task: dict[str, list[Item]] = {}
-    for item in items:
-        by_task.setdefault(item.task, []).append(item)
-    return [_section(task, own, data, library, selected) for task, own in by_task.items()]
-
-
-def _section(task: str, items: list[Item], data: Dataset, library: Library, selected: Selection) -> Section:
-    metrics = _metrics(task, items, data, library, selected)
-    ordered = _reading_order(items, selected.seed)
-    if task in library.task_files:
-        spec = library.task(task)
-        fields = {name: field.title for name, field in spec.fields.items() if selected.fields is None or name in selected.fields}
-        fields = {name: title for name, title in fields.items() if any(str(item.fields.get(name) or "").strip() for item in items)}
-        if not fields:
-            raise UsageError(f"--fields names no text of task '{task}' (its texts: {', '.join(spec.fields)})")
-        return Section(task, spec.title, spec.instruction.strip(), fields, ordered, metrics)
-    texts = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if isinstance(value, str)))
-    if selected.fields is None:
-        raise UsageError(
-            f"task '{task}' has no description that says which texts readers may see (never systems or notes); name them with "
-            f"--fields (its texts: {', '.join(texts)})"
-        )
-    fields = {name: name.replace("_", " ").capitalize() for name in selected.fields if name in texts}
-    if missing := [name for name in selected.fields if name not in texts]:
-        raise UsageError(f"--fields: no item of task '{task}' has a text '{missing[0]}' (its texts: {', '.join(texts)})")
-    return Section(task, task.replace("_", " ").capitalize(), "", fields, ordered, metrics)
-
-
-def _metrics(task: str, items: Sequence[Item], data: Dataset, library: Library, selected: Selection) -> list[str]:
-    """The metrics of a task: the chosen ones, else those of the task, else those with labels, else those of the data."""
-    if selected.metrics is not None:
-        return list(selected.metrics)
-    if task in library.task_files:
-        return [name for name in library.task(task).metrics if name in data.scales]
-    labelled = {metric for item in items for metric in data.labelled_metrics.get(item.item_id, ())}
-    metrics = [name for name in data.scales if name in labelled] or list(data.about.metrics)
-    if not metrics:
-        raise UsageError(f"the metrics of task '{task}' are unknown; name them with --metrics; choose from: {', '.join(data.scales)}")
-    return metrics
-
-
-def _reading_order(items: Sequence[Item], seed: int) -> list[Item]:
-    """Order items by group, so that people read a shared text once. Within a group the order is random, so that it reveals nothing."""
-    groups: dict[tuple[str, str], list[Item]] = {}
-    for item in items:
-        groups.setdefault((item.language, item.group), []).append(item)
-    ordered: list[Item] = []
-    for (language, group), own in groups.items():
-        random.Random(f"{seed} {language} {group}").shuffle(own)
-        ordered += own
-    return ordered
 
 
 def _rubrics(library: Library, metrics: Iterable[str]) -> dict[str, Rubric]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from harness.content.specs import Rubric
 from harness.content.tags import english_name, likely_script
 from harness.errors import UsageError
+from harness.labels.sections import Section
 from harness.model import Item, Scale
 from harness.text import looks_like_formula
 
@@ -28,17 +29,6 @@ NAME_CELL, NAMES_ROW, _TITLES_ROW, FIRST_ROW = "D1", 2, 3, 4
 # Not allowed in XML 1.0: control characters except tab, line feed and carriage return; surrogates; two non-characters.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _RIGHT_TO_LEFT = {"Adlm", "Arab", "Aran", "Hebr", "Mand", "Nkoo", "Rohg", "Samr", "Syrc", "Thaa", "Yezi"}
-
-
-class Section(NamedTuple):
-    """The content of one worksheet: the items of a task in reading order, the titles of their texts, and the metrics."""
-
-    task: str
-    title: str
-    instruction: str
-    fields: Mapping[str, str]
-    items: Sequence[Item]
-    metrics: Sequence[str]
 
 
 def right_to_left(language: str) -> bool:
