@@ -104,7 +104,7 @@ def pack(library: Library, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Lib
 
 
 def test_without_instructions_the_packs_that_have_some_are_named(library: Library) -> None:
-    with pytest.raises(UsageError, match=r"no instructions in 'el' for the variant own-language\.\n +choose from: cs, ja"):
+    with pytest.raises(UsageError, match=r"no instructions in 'el' for the variant own-language\.\n +choose from: cs, de, es, fr, it, ja, pt-BR, zh"):
         own_language_wording(library, library.task("open_prompt"), (), "el")
 
 
