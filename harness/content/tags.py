@@ -114,6 +114,16 @@ def autonym(tag: str) -> str:
     return langcodes.get(tag).autonym()
 
 
+def both_names(tag: str) -> str:
+    """A language by its English name, its own and its tag; a name that is both stands once.
+
+    >>> both_names("cs"), both_names("en")
+    ('Czech · čeština (cs)', 'English (en)')
+    """
+    names = dict.fromkeys((english_name(tag), autonym(tag)))
+    return f"{' · '.join(names)} ({tag})"
+
+
 def choose_from(known: Collection[str], name: str = "") -> str:
     """The end of an error message about a name that is not among `known`: a similar name, if `name` has one, and all known ones.
 

@@ -12,8 +12,9 @@ from rich.text import Text
 from harness.analyse import POOLED
 from harness.render.column import COUNT, COUNT_OR_BLANK, Row, TableName
 from harness.render.columns import columns_in
+from harness.render.fitted_table import FittedTable
 from harness.render.numbers import percent
-from harness.render.terminal import dim_lines, filled_table
+from harness.render.terminal import dim_lines
 from harness.render.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 
@@ -79,7 +80,7 @@ def render_ablations(sections: Mapping[str, Section]) -> RenderableType:
     for section in shown:
         parts += [Text(f"\n{section.title}", style="bold cyan"), Text(section.text)]
         for table in section.tables:
-            parts += [*(Text(line, style="dim") for line in (table.shared, table.no_result) if line), filled_table(table)]
+            parts += [*(Text(line, style="dim") for line in (table.shared, table.no_result) if line), FittedTable(table)]
     if legend := ablation_legend(shown):
         parts.append(dim_lines(legend))
     return Group(*parts)

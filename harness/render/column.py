@@ -39,6 +39,7 @@ class TableName(StrEnum):
     REPORT = auto()  # a run in the terminal, in Markdown and LaTeX
     REPORT_WIDE = auto()  # columns that Markdown and LaTeX add to it
     VERDICTS = auto()
+    VERDICTS_ALONE = auto()  # columns that need 120 characters beside people, and stand alone where nobody is compared with people
     VERDICTS_REASONS = auto()  # columns that need 120 characters
     VERDICTS_WIDE = auto()  # columns that need 180 characters
     CORRECTED = auto()
@@ -98,7 +99,7 @@ def _text(value: Any, interval: Interval | None) -> str:
 
 
 def _count(value: int | None, interval: Interval | None) -> str:
-    return UNDEFINED if value is None else str(value)
+    return UNDEFINED if value is None else f"{value:,}"
 
 
 def _integer(value: float) -> str:
@@ -115,9 +116,10 @@ def _three_decimals(value: float) -> str:
 
 TEXT = ColumnFormat(_text)
 COUNT = ColumnFormat(_count, "int64", "5.0", _integer)
-COUNT_OR_BLANK = ColumnFormat(lambda value, interval: str(value) if value else "", "int64", "5.0", _integer)
+COUNT_OR_BLANK = ColumnFormat(lambda value, interval: f"{value:,}" if value else "", "int64", "5.0", _integer)
 SHARE = ColumnFormat(percent, "double", "3.1", _one_decimal_of_percent, "%")
 POINTS = ColumnFormat(difference, "double", "-3.1", _one_decimal_of_percent, "points")
+PERCENT_OF_SCALE = ColumnFormat(difference, "double", "-3.1", _one_decimal_of_percent, "% of the scale")
 COEFFICIENT = ColumnFormat(coefficient, "double", "-1.3", _three_decimals)
 PROBABILITY = ColumnFormat(lambda value, interval: probability(value), "double", "1.3", _three_decimals)
 NUMBER = ColumnFormat(lambda value, interval: UNDEFINED if value is None else f"{value:g}", "double", "5.1", lambda value: f"{value:.1f}")
@@ -182,7 +184,13 @@ class Column:
 
     @property
     def legend_line(self) -> str:
-        return f"{self.heading}: {self.legend}."
+        return f"{self.heading_with_unit}: {self.legend}."
+
+    @property
+    def heading_with_unit(self) -> str:
+        """The heading as tables show it: `judge − people (points)`. Percent signs stand beside the numbers."""
+        unit = self.format.unit
+        return f"{self.heading} ({unit})" if unit and unit != "%" else self.heading
 
 
 def _signs(row: Row, name: str) -> str:

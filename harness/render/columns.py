@@ -17,6 +17,7 @@ from harness.render.column import (
     COUNT_OR_BLANK,
     NAMED_COUNTS,
     NUMBER,
+    PERCENT_OF_SCALE,
     POINTS,
     PROBABILITY,
     SHARE,
@@ -64,11 +65,11 @@ def _labels_and_judge(row: Row) -> str:
 
 
 def _asked(row: Row) -> str:
-    return f"{row['n_asked']} of {row['n_asked'] + row['not_asked']}" if row.get("not_asked") else ""
+    return f"{row['n_asked']:,} of {row['n_asked'] + row['not_asked']:,}" if row.get("not_asked") else ""
 
 
 def _labelled(row: Row) -> str:
-    return str(row["labelled"]) + (f" of {row['items']}" if row["labelled"] < row["items"] else "")
+    return f"{row['labelled']:,}" + (f" of {row['items']:,}" if row["labelled"] < row["items"] else "")
 
 
 def _rank(row: Row) -> str:
@@ -319,7 +320,7 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "leniency_of_scale",
         "leniency",
-        POINTS,
+        PERCENT_OF_SCALE,
         _in(TableName.STANDINGS),
         "the judge's score minus the annotators' mean, in percent of the scale's length; + is toward the best",
     ),
@@ -443,7 +444,7 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column("status", "status", TEXT, _in(TableName.STANDINGS), "submitted, or verified by asking a part of the calls again"),
     Column(
-        "open_weights", "open weights", TEXT, _in(TableName.STANDINGS), "whether the model's weights can be had, as the submission says"
+        "open_weights", "open weights", TEXT, _in(TableName.STANDINGS), "whether the model's weights are public, as the submission says"
     ),
     Column(
         "exposure",

@@ -9,12 +9,13 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from harness.analyse import LABELS_BY, POOLED, Cell, Comparison, LabelCheck
-from harness.content.tags import autonym, english_name
+from harness.content.tags import both_names
 from harness.decide import DecidedComparison, calibration_note, language_notes
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
 from harness.render.decisions import calibration_table, languages_table
-from harness.render.terminal import dim_lines, filled_table, verdict_table
+from harness.render.fitted_table import FittedTable
+from harness.render.terminal import dim_lines
 from harness.render.text_table import TextTable, cell_row, tabulate, varying_keys
 from harness.render.verdicts import verdict_tables
 from harness.text import terminal_safe
@@ -29,11 +30,11 @@ def render_comparison(comparison: Comparison, distributions: bool = False, width
     legend: dict[str, None] = {}
     for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
         table = comparison_table(comparison, [cell for cell in comparison.cells if cell.key["language"] == language])
-        parts += [_language_heading(language), filled_table(table)]
+        parts += [_language_heading(language), FittedTable(table)]
         legend |= dict.fromkeys(table.legend)
         if distributions:
             shares = _shares_by_agreement(comparison, language)
-            parts += [Text(""), filled_table(shares, title="class shares by agreement")]
+            parts += [Text(""), FittedTable(shares, title="class shares by agreement")]
             legend |= dict.fromkeys(shares.legend)
     parts.append(dim_lines((*legend, *map(terminal_safe, comparison.notes))))
     return Group(*parts, *_beside_verdicts(comparison), *_verdicts(comparison, width))
@@ -54,7 +55,7 @@ def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
     legend: dict[str, None] = {}
     for name, table in verdict_tables(comparison.verdicts if isinstance(comparison, DecidedComparison) else (), width):
         yield Text(f"\nVerdicts{f': {name}' if name else ''}", style="bold cyan")
-        yield verdict_table(table, width)
+        yield FittedTable(table)
         legend |= dict.fromkeys(table.legend)
     yield dim_lines(legend)
 
@@ -67,7 +68,7 @@ def _beside_verdicts(comparison: Comparison) -> Iterator[RenderableType]:
     for title, table in (("Across languages", languages), ("Calibration of confidence", calibration)):
         if table.rows:
             yield Text(f"\n{title}", style="bold cyan")
-            yield filled_table(table)
+            yield FittedTable(table)
     note = calibration_note(comparison.calibration)
     notes = [*language_notes(comparison.languages), *([note] if note else [])]
     yield dim_lines(dict.fromkeys((*languages.legend, *calibration.legend, *map(terminal_safe, notes))))
@@ -89,7 +90,7 @@ def distinguishing_keys(keys: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _language_heading(language: Any) -> Text:
     known = isinstance(language, str) and language != POOLED
-    name = f"{english_name(language)} · {autonym(language)} ({language})" if known else "All languages"
+    name = both_names(language) if known else "All languages"
     return Text(f"\n{terminal_safe(name)}", style="bold cyan")
 
 
@@ -111,7 +112,7 @@ def render_label_check(check: LabelCheck) -> RenderableType:
     for language in dict.fromkeys(cell["language"] for cell in check.cells):
         cells = [cell for cell in check.cells if cell["language"] == language]
         table = tabulate(cells, columns_in(TableName.LABELS), _label_keys(check.cells), shown_in=check.cells)
-        parts += [_language_heading(language), filled_table(table)]
+        parts += [_language_heading(language), FittedTable(table)]
         legend |= dict.fromkeys(table.legend)
     lines = [*_odd_annotators(check), *_odd_texts(check), *(f"note: {note}" for note in check.notes)]
     parts.append(Text("\n" + "\n".join(map(terminal_safe, lines))))

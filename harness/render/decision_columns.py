@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.render.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column, Row, TableName, in_tables
-from harness.render.numbers import UNDEFINED
+from harness.render.numbers import UNDEFINED, signed
 
 _LANGUAGES = in_tables(TableName.LANGUAGES)
 _CALIBRATION = in_tables(TableName.CALIBRATION)
@@ -87,7 +87,7 @@ DECISION_COLUMNS: tuple[Column, ...] = (
 
 def points(ends: tuple[float, float] | None) -> str | None:
     """An interval of differences in percentage points: `-12 to +3`; None without one."""
-    return None if ends is None else f"{round(100 * ends[0]):+d} to {round(100 * ends[1]):+d}"
+    return None if ends is None else f"{signed(100 * ends[0])} to {signed(100 * ends[1])}"
 
 
 def thousandths(value: float | None, ends: tuple[float, float] | None) -> str | None:
@@ -100,4 +100,4 @@ def thousandths(value: float | None, ends: tuple[float, float] | None) -> str | 
 
 def lenient_text(language: str, leniency: float) -> str:
     """A language with its leniency in points of the scale: `cs +0.12`."""
-    return f"{language} {round(leniency, 2) + 0.0:+.2f}"
+    return f"{language} {signed(leniency, 2)}"

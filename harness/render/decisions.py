@@ -12,7 +12,8 @@ from harness.decide import Calibration, LabelBudget, LanguageComparison
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
 from harness.render.decision_columns import lenient_text, points, thousandths
-from harness.render.terminal import dim_lines, filled_table
+from harness.render.fitted_table import FittedTable
+from harness.render.terminal import dim_lines
 from harness.render.text_table import TextTable, tabulate, varying_keys
 
 _SIDE = ("source", "judge", "variant", "temperature", "top_p")
@@ -70,4 +71,4 @@ def render_budget(budget: LabelBudget) -> RenderableType:
     """What is labelled of every cell, and what is missing."""
     rows = [cell.flat() | {"language": english_name(str(cell.key["language"]))} for cell in budget.cells]
     table = tabulate(rows, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, _SIDE)))
-    return Group(filled_table(table), dim_lines(table.legend))
+    return Group(FittedTable(table), dim_lines(table.legend))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from harness.content.tags import autonym, english_name
+from harness.content.tags import both_names
 from harness.decide import Report
 from harness.render.ablations import ablation_legend, shown_ablations
 from harness.render.column import TableName
@@ -72,7 +72,7 @@ def report_markdown(report: Report) -> str:
 
 def _language(report: Report, language: str, legend: dict[str, None]) -> Iterator[str]:
     """One language; adds what its headings mean to the legend."""
-    yield from (f"## {english_name(language)} · {autonym(language)} ({language})", "")
+    yield from (f"## {both_names(language)}", "")
     if language in report.unreviewed:
         yield from ("No native reader has reviewed these texts.", "")
     if language in report.unreviewed_instructions:

@@ -9,6 +9,7 @@ from harness.text import terminal_safe
 
 Interval = tuple[float, float]
 UNDEFINED = "–"
+_MINUS = str.maketrans("-", "−")
 
 
 def percent(value: float | None, interval: Interval | None = None) -> str:
@@ -20,15 +21,25 @@ def percent(value: float | None, interval: Interval | None = None) -> str:
 
 
 def difference(value: float | None, interval: Interval | None = None) -> str:
-    """A difference of fractions in percentage points: `+12 [+3 to +21]`; a dash for an undefined one."""
+    """A difference of fractions in percentage points: `+12 [−3 to +21]`; a dash for an undefined one."""
     if value is None:
         return UNDEFINED
-    text = _signed_points(value)
-    return f"{text} [{_signed_points(interval[0])} to {_signed_points(interval[1])}]" if interval else text
+    text = signed(100 * value)
+    return f"{text} [{signed(100 * interval[0])} to {signed(100 * interval[1])}]" if interval else text
 
 
-def _signed_points(value: float) -> str:
-    return f"{round(100 * value):+d}"  # an integer has no -0
+def signed(value: float, digits: int = 0) -> str:
+    """A number with its sign, a true minus: `+3`, `−0.25`; zero has a plus.
+
+    >>> signed(-3.2), signed(-0.2), signed(-0.25, 2)
+    ('−3', '+0', '−0.25')
+    """
+    return f"{round(value, digits) + 0.0:+.{digits}f}".translate(_MINUS)  # + 0.0 turns -0 into 0
+
+
+def counted(count: int, word: str = "") -> str:
+    """A count with its thousands apart, and what is counted: `1,240 texts`, `1 text`."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}" if word else f"{count:,}"
 
 
 def coefficient(value: float | None, interval: Interval | None = None) -> str:
@@ -41,7 +52,8 @@ def coefficient(value: float | None, interval: Interval | None = None) -> str:
 
 def _two_decimals(value: float) -> str:
     text = f"{round(value, 2) + 0.0:.2f}"  # + 0.0 turns -0 into 0
-    return text.replace("0.", ".", 1) if abs(value) < 1 and text not in ("1.00", "-1.00") else text
+    short = text.replace("0.", ".", 1) if abs(value) < 1 and text not in ("1.00", "-1.00") else text
+    return short.translate(_MINUS)
 
 
 def probability(value: float | None) -> str:
@@ -72,4 +84,4 @@ def class_shares(distribution: Mapping[str, float] | None) -> str:
 
 def counts_by_name(counts: Mapping[str, int] | None) -> str:
     """Counts with their names: `not json 3, truncated 2`; nothing where there are none."""
-    return ", ".join(f"{terminal_safe(name.replace('_', ' '))} {count}" for name, count in (counts or {}).items())
+    return ", ".join(f"{terminal_safe(name.replace('_', ' '))} {count:,}" for name, count in (counts or {}).items())

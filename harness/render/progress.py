@@ -6,12 +6,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from harness import engines
 from harness.errors import UsageError
 from harness.model import JudgeIdentity
 from harness.runs import CostEstimate
@@ -79,10 +79,10 @@ class TerminalWatcher:
     def note(self, text: str) -> None:
         self._console.print(f"note: {terminal_safe(text)}", highlight=False, markup=False, soft_wrap=True)
 
-    def progress(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, Any], None]:
+    def progress(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, engines.Progress], None]:
         return self._live(identities) if self._console.is_terminal else self._lines()
 
-    def _live(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, Any], None]:
+    def _live(self, identities: Sequence[JudgeIdentity]) -> Callable[[JudgeIdentity, engines.Progress], None]:
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -97,9 +97,9 @@ class TerminalWatcher:
         tasks = {identity.name: bar.add_task(terminal_safe(identity.name), total=None, notes="loading") for identity in identities}
         shown = dict.fromkeys(tasks, 0.0)
 
-        def show(identity: JudgeIdentity, state: Any) -> None:
+        def show(identity: JudgeIdentity, state: engines.Progress) -> None:
             self._print_notes(identity, state)
-            now, remaining = time.monotonic(), max(0, state.total - state.done - state.lost - state.there)
+            now, remaining = time.monotonic(), max(0, state.total - state.done - state.lost - state.done_at_provider)
             if remaining and now - shown[identity.name] < _SECONDS_BETWEEN_UPDATES:
                 return
             shown[identity.name] = now
@@ -107,11 +107,11 @@ class TerminalWatcher:
 
         return show
 
-    def _lines(self) -> Callable[[JudgeIdentity, Any], None]:
+    def _lines(self) -> Callable[[JudgeIdentity, engines.Progress], None]:
         start = time.monotonic()
         last: dict[str, float] = {}
 
-        def show(identity: JudgeIdentity, state: Any) -> None:
+        def show(identity: JudgeIdentity, state: engines.Progress) -> None:
             self._print_notes(identity, state)
             now = time.monotonic()
             if now - last.get(identity.name, start) >= _SECONDS_BETWEEN_LINES:
@@ -126,7 +126,7 @@ class TerminalWatcher:
 
         return show
 
-    def _print_notes(self, identity: JudgeIdentity, state: Any) -> None:
+    def _print_notes(self, identity: JudgeIdentity, state: engines.Progress) -> None:
         """Print the notes that have not been printed yet."""
         printed = self._printed_notes.get(identity.name, 0)
         self._printed_notes[identity.name] = len(state.notes)
@@ -139,7 +139,7 @@ class TerminalWatcher:
             self._bar = None
 
 
-def _notes(state: Any) -> str:
+def _notes(state: engines.Progress) -> str:
     notes = f"{state.unreadable} unreadable"
     if state.lost:
         notes += f", {state.lost} lost"

@@ -9,7 +9,8 @@ from harness.content.tags import english_name
 from harness.decide import Report
 from harness.render.column import TableName
 from harness.render.columns import columns_in
-from harness.render.terminal import dim_lines, filled_table
+from harness.render.fitted_table import FittedTable
+from harness.render.terminal import dim_lines
 from harness.render.text_table import TextTable, tabulate
 from harness.text import terminal_safe
 
@@ -26,7 +27,7 @@ def print_sealed(report: Report) -> None:
     table = sealed_table(report)
     console.print(Text(terminal_safe(report.title), style="bold"))
     console.print(Text(SEALED))
-    console.print(filled_table(table))
+    console.print(FittedTable(table))
     console.print(dim_lines(table.legend))
     for judge, calls in report.missing.items():
         if calls:

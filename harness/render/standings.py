@@ -9,7 +9,7 @@ from typing import Any
 from harness.analyse import POOLED, RankedJudge, Ranking
 from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Overall, Spending, Standings
-from harness.content.tags import autonym, english_name
+from harness.content.tags import english_name
 from harness.render.column import COEFFICIENT, SHARE, Column, Row, TableName
 from harness.render.columns import COLUMNS, columns_in
 from harness.render.numbers import UNDEFINED, percent
@@ -33,10 +33,6 @@ def heading(standings: Standings) -> str:
     """The board's title. It says when labels are constructed, whatever the board calls itself."""
     says_so = not standings.constructed or "constructed" in standings.title.lower()
     return standings.title if says_so else f"{standings.title} (constructed labels)"
-
-
-def language_name(tag: str) -> str:
-    return f"{english_name(tag)} · {autonym(tag)} ({tag})"
 
 
 def metric_name(metric: str) -> str:

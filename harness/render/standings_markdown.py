@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from harness.analyse import POOLED
 from harness.boards.standings import Standings
+from harness.content.tags import both_names
 from harness.render.markdown import escape, markdown_table
 from harness.render.standings import (
     groups_in_words,
     heading,
-    language_name,
     overall_table,
     ranking_table,
     standings_notes,
@@ -40,7 +40,7 @@ def standings_markdown(standings: Standings) -> str:
 
 def _language(standings: Standings, tag: str, shown: list[TextTable]) -> Iterator[str]:
     """The tables of one language; adds them to those shown."""
-    yield from (f"## {escape(language_name(tag))}", "")
+    yield from (f"## {escape(both_names(tag))}", "")
     rankings = [ranking for ranking in standings.tables if ranking.language == tag]
     if not rankings:
         yield from ("No numbers.", "")

@@ -12,17 +12,17 @@ from rich.text import Text
 from harness.analyse import POOLED
 from harness.boards.probes import Finding
 from harness.boards.standings import Standings
+from harness.content.tags import both_names
+from harness.render.fitted_table import FittedTable
 from harness.render.standings import (
     findings_of,
     groups_in_words,
     heading,
-    language_name,
     overall_table,
     ranking_table,
     standings_notes,
     table_title,
 )
-from harness.render.terminal import filled_table
 from harness.render.text_table import TextTable
 from harness.text import terminal_safe
 
@@ -56,7 +56,7 @@ def render_standings(
             parts.append(Text(terminal_safe(f"\nAll languages{f' · {variant}' if len(standings.variants) > 1 else ''}"), style="bold cyan"))
             parts += _fitted_table(shown[-1], width)
     for tag in standings.languages if language is None else (language,):
-        parts.append(Text(terminal_safe(f"\n{language_name(tag)}"), style="bold cyan"))
+        parts.append(Text(terminal_safe(f"\n{both_names(tag)}"), style="bold cyan"))
         rankings = [each for each in standings.tables if each.language == tag and (language is not None or each.metric == POOLED)]
         for ranking in rankings:
             shown.append(ranking_table(standings, ranking))
@@ -82,7 +82,7 @@ def _fitted_table(table: TextTable, width: int) -> Iterator[RenderableType]:
     own = {table.headings[place].name: widths[place] for place in kept}
     if _NAME in own:
         own[_NAME] = min(own[_NAME], room, _NAME_WIDTHS[1])
-    yield filled_table(fitted, widths=own, gap=_GAP)
+    yield FittedTable(fitted, widths=own)
     if absent := [each.text for place, each in enumerate(table.headings) if place not in kept]:
         yield Text(f"Not in this width: {', '.join(absent)}. A wider window has them, and so has --json.", style="dim")
 

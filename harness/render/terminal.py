@@ -2,71 +2,26 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from harness.analyse import POOLED, Cell, LanguageSummary
-from harness.content.tags import autonym, english_name
+from harness.content.tags import both_names, english_name
 from harness.decide import Report, Verdict
-from harness.render.column import INTERVAL_HEADING, TableName
+from harness.render.column import TableName
 from harness.render.columns import columns_in
+from harness.render.fitted_table import FittedTable
 from harness.render.numbers import difference, percent
 from harness.render.text_table import TextTable, cell_row, key_text, tabulate
 from harness.render.verdicts import SHORT_NAMES, verdict_tables
 from harness.text import terminal_safe
 
-WIDE = 120  # columns in which a table needs no line breaks inside intervals
 _PIPE_WIDTH = 200  # of output that no terminal shows
-_NAME_WIDTH = 24
-_HEADING_WIDTH = 13  # headings up to this width stay on one line
-_WRAPPED = ("metric", "distribution_judge", "failures")  # columns that may be broken where there is room for all others
-
-
-def rich_table(
-    table: TextTable, *, title: str | None = None, widths: Mapping[str, int] = {}, unbroken: Collection[str] = (), gap: int = 2
-) -> Table:
-    """The frame of a terminal table: its headings without its rows.
-
-    Args:
-        table: headings, and the rows that say how wide a column is.
-        title: stands above the table.
-        widths: fixed widths, by the name of the column.
-        unbroken: names of columns that stay on one line.
-        gap: the space between columns.
-    """
-    frame = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0), title=title, title_justify="left")
-    for place, heading in enumerate(table.headings):
-        frame.add_column(
-            _folded_heading(heading.text, max((cell_len(row[place]) for row in table.rows), default=0)),
-            justify="right" if heading.number else "left",
-            overflow="fold",
-            width=widths.get(heading.name),
-            no_wrap=heading.name in unbroken,
-        )
-    return frame
-
-
-def filled_table(table: TextTable, **options: Any) -> Table:
-    """A terminal table with all rows; `options` are those of `rich_table`."""
-    frame = rich_table(table, **options)
-    for place, row in enumerate(table.rows):
-        frame.add_row(*map(Text, row), style="dim" if table.faint and table.faint[place] else "")
-    return frame
-
-
-def _folded_heading(text: str, width: int) -> str:
-    """A heading in as many lines as its column needs to be no wider than its numbers."""
-    words = text.replace(INTERVAL_HEADING, INTERVAL_HEADING.replace(" ", "\u00a0")).split(" ")
-    room = max(width, _HEADING_WIDTH, *map(cell_len, words))
-    lines = textwrap.wrap(" ".join(words), room, break_long_words=False, break_on_hyphens=False)
-    return terminal_safe("\n".join(lines)).replace("\u00a0", " ")
 
 
 def dim_lines(lines: Iterable[str]) -> RenderableType:
@@ -82,7 +37,7 @@ def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_W
     parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text("")]
     legend: dict[str, None] = {}
     for name, table in verdict_tables(report.verdicts, width):
-        parts += [*([Text(name, style="bold cyan")] if name else []), verdict_table(table, width)]
+        parts += [*([Text(name, style="bold cyan")] if name else []), FittedTable(table)]
         legend |= dict.fromkeys(table.legend)
     if not by_task:
         parts += [Text(""), *(_summary_line(summary, len(report.summaries) > 1) for summary in report.summaries)]
@@ -93,7 +48,7 @@ def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_W
                 if summary.language == language:
                     cells = [c for c in (*report.by_metric, *report.cells) if belongs(c, summary)]
                     table = _report_table(cells)
-                    parts += [_summary_line(summary, len(report.summaries) > 1), _by_task(table, cells, width < WIDE)]
+                    parts += [_summary_line(summary, len(report.summaries) > 1), _by_task(table, cells)]
                     legend |= dict.fromkeys(table.legend)
     return Group(*parts, dim_lines((*legend, *_unreviewed(report), *notes(report))))
 
@@ -104,12 +59,6 @@ def _unreviewed(report: Report) -> Iterator[str]:
             yield f"No native reader has reviewed the {what} in {', '.join(map(english_name, languages))}."
 
 
-def verdict_table(table: TextTable, width: int) -> Table:
-    """Verdicts without colours of their own: words say what they are. Only the last column may be broken."""
-    whole = [heading.name for heading in table.headings if heading.name != "obstacles"]
-    return filled_table(table, unbroken=whole, gap=1 if width < WIDE else 2)
-
-
 def _summary_line(summary: LanguageSummary, show_condition: bool) -> Text:
     condition = f" ({condition_of(summary)})" if show_condition else ""
     judge = f"{english_name(summary.language)}, {terminal_safe(summary.judge)}: "
@@ -117,7 +66,7 @@ def _summary_line(summary: LanguageSummary, show_condition: bool) -> Text:
 
 
 def _language_heading(language: str) -> Text:
-    return Text(f"\n{english_name(language)} · {autonym(language)} ({language})", style="bold cyan")
+    return Text(f"\n{both_names(language)}", style="bold cyan")
 
 
 def belongs(cell: Cell | Verdict, summary: LanguageSummary) -> bool:
@@ -149,19 +98,15 @@ def _report_table(cells: Sequence[Cell]) -> TextTable:
     return tabulate(rows, columns_in(TableName.REPORT), ("metric",))
 
 
-def _by_task(table: TextTable, cells: Sequence[Cell], narrow: bool) -> Table:
-    """Metrics below the name of their task, pooled ones first. In a narrow terminal, texts and intervals go on in the next line."""
-    tasks = [key_text("task", cell["task"]) for cell in cells]
-    width = min(_NAME_WIDTH, max(map(cell_len, [*tasks, *(row[0] for row in table.rows)]), default=_NAME_WIDTH))
-    whole = [heading.name for heading in table.headings if heading.number or not (narrow or heading.name in _WRAPPED)]
-    frame = rich_table(table, widths={"metric": width}, unbroken=whole, gap=1 if narrow else 2)
-    shown_task = POOLED
-    for cell, task, row in zip(cells, tasks, table.rows, strict=True):
-        if cell["task"] != shown_task:
-            shown_task = cell["task"]
-            frame.add_row(Text(task, style="italic"))
-        frame.add_row(*map(Text, row), style="" if shown_task == POOLED else "dim")
-    return frame
+def _by_task(table: TextTable, cells: Sequence[Cell]) -> FittedTable:
+    """Metrics below the name of their task, pooled ones first."""
+    tasks = [cell["task"] for cell in cells]
+    headings = {
+        number: key_text("task", task)
+        for number, task in enumerate(tasks)
+        if task != POOLED and task != (tasks[number - 1] if number else POOLED)
+    }
+    return FittedTable(replace(table, faint=tuple(task != POOLED for task in tasks)), line_headings=headings)
 
 
 def notes(report: Report) -> list[str]:

@@ -86,7 +86,7 @@ def columns_to_show(rows: Sequence[Row], columns: Sequence[Column], tables: Iter
 
 
 def _heading(column: Column, has_interval: bool) -> Heading:
-    text = f"{column.heading} {INTERVAL_HEADING}" if has_interval else column.heading
+    text = f"{column.heading_with_unit} {INTERVAL_HEADING}" if has_interval else column.heading_with_unit
     return Heading(column.name, text, number=column.format.numeric and not has_interval, key=column.key)
 
 

@@ -8,11 +8,12 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from harness.content.tags import autonym, english_name
+from harness.content.tags import both_names
 from harness.decide import Acceptances, Corrected, CorrectedNumber
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
-from harness.render.terminal import dim_lines, filled_table
+from harness.render.fitted_table import FittedTable
+from harness.render.terminal import dim_lines
 from harness.render.text_table import key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 
@@ -47,7 +48,7 @@ def _tables(rows: Sequence[Row], keys: Sequence[str], name: TableName, notes: Se
     legend: dict[str, None] = {}
     for language in dict.fromkeys(row["language"] for row in rows):
         table = tabulate([row for row in rows if row["language"] == language], columns_in(name), keys, tables=(name,), shown_in=rows)
-        title = f"{english_name(language)} · {autonym(language)} ({language})" if language else key_text("language", language)
-        parts += [Text(f"\n{terminal_safe(title)}", style="bold cyan"), filled_table(table)]
+        title = both_names(language) if language else key_text("language", language)
+        parts += [Text(f"\n{terminal_safe(title)}", style="bold cyan"), FittedTable(table)]
         legend |= dict.fromkeys(table.legend)
     return Group(*parts, dim_lines((*legend, *map(terminal_safe, notes))))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from harness.render.column import COUNT, SHARE, TEXT, Column, Row, TableName
-from harness.render.numbers import UNDEFINED, difference, percent, rounded_up
+from harness.render.numbers import UNDEFINED, difference, percent, rounded_up, signed
 
 _CORRECTED = frozenset({TableName.CORRECTED})
 _ACCEPTANCE = frozenset({TableName.ACCEPTANCE})
@@ -38,7 +38,7 @@ def _reason(row: Row) -> str:
 
 
 def _saved(row: Row) -> str:
-    return UNDEFINED if row["labels_saved"] is None else f"{row['labels_saved']:+.0f}"
+    return UNDEFINED if row["labels_saved"] is None else signed(row["labels_saved"])
 
 
 CORRECTED_COLUMNS: tuple[Column, ...] = (

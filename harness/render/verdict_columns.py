@@ -6,6 +6,7 @@ from harness.render.column import COUNT, POINTS, SHARE, TEXT, Column, Row, Table
 from harness.render.numbers import UNDEFINED, percent
 
 _ALWAYS = frozenset({TableName.VERDICTS})
+_ALONE = frozenset({TableName.VERDICTS_ALONE})
 _REASONS = frozenset({TableName.VERDICTS_REASONS})
 _WIDE = frozenset({TableName.VERDICTS_WIDE})
 _OBSTACLES = {
@@ -45,10 +46,10 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "agreement",
         "judge–person pairs",
         SHARE,
-        _WIDE,
+        _ALWAYS,
         "mean agreement of the judge with each annotator; an unread answer agrees with nobody",
     ),
-    Column("people", "person–person pairs", SHARE, _WIDE, "mean agreement of two annotators on the same texts"),
+    Column("people", "person–person pairs", SHARE, _ALWAYS, "mean agreement of two annotators on the same texts"),
     Column("gap", "judge − people", POINTS, _ALWAYS, "the difference of the two in percentage points"),
     Column(
         "family_bound",
@@ -61,7 +62,7 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "right",
         "agreement",
         SHARE,
-        _WIDE,
+        _ALWAYS,
         "the share of texts on which the judge gives the commonest label; unread answers count as wrong",
         value=lambda row: row["right"] if row["people"] is None else None,
     ),
@@ -69,7 +70,7 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "base_diff",
         "judge − constant",
         POINTS,
-        _ALWAYS,
+        _ALONE,
         "how much more often than one constant answer the judge gives the commonest label of a text, in percentage points",
     ),
     Column(
@@ -81,7 +82,7 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         text=lambda row: "" if row["coverage"] == 1 else percent(row["coverage"]),
     ),
     Column(
-        "n_labelled", "texts", COUNT, _WIDE, "labelled texts; where the judge is compared with people, those that two annotators labelled"
+        "n_labelled", "texts", COUNT, _ALWAYS, "labelled texts; where the judge is compared with people, those that two annotators labelled"
     ),
     Column(
         "alt_test",
@@ -96,8 +97,8 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "labels needed",
         TEXT,
         _ALWAYS,
-        "further texts to label until 'use' is shown, if the judge is as good as people",
-        text=labels_needed_text,
+        "about how many further texts to label until 'use' is shown, if the judge is as good as people",
+        text=lambda row: labels_needed_text(row).removeprefix("about ").replace("more than ", ">"),
     ),
     Column(
         "obstacles",
@@ -105,6 +106,6 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         TEXT,
         _REASONS,
         "what is shown against the judge; with a question mark, what is not ruled out",
-        text=lambda row: " ".join(_OBSTACLES[name] for name in row["obstacles"]) or UNDEFINED,
+        text=lambda row: " ".join(_OBSTACLES[name] for name in row["obstacles"]),
     ),
 )

@@ -20,7 +20,7 @@ SHORT_NAMES = {
 }
 """Metrics in a narrow terminal."""
 _WIDE = 180
-_ROOM = {TableName.VERDICTS_REASONS: 120, TableName.VERDICTS_WIDE: _WIDE}
+_ROOM = {TableName.VERDICTS_ALONE: 120, TableName.VERDICTS_REASONS: 120, TableName.VERDICTS_WIDE: _WIDE}
 _SAMPLING = {"temperature": "temperature", "top_p": "top-p"}
 _SIDE = ("source", "judge", "variant", "temperature", "top_p")
 
@@ -31,7 +31,9 @@ def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[
     The name is empty where there is only one. A language is named in its first row only. Columns that have no room in `width` characters
     are left out, and then long names of metrics are short.
     """
-    tables = [TableName.VERDICTS, *(name for name, needed in _ROOM.items() if width >= needed)]
+    beside_people = any(verdict.gap is not None for verdict in verdicts)
+    room = _ROOM if beside_people else _ROOM | {TableName.VERDICTS_ALONE: 0}
+    tables = [TableName.VERDICTS, *(name for name, needed in room.items() if width >= needed)]
     sides = sides_of_verdicts(verdicts)
     for own in sides:
         rows = list(_rows(own, {} if width >= _WIDE else SHORT_NAMES))

@@ -39,12 +39,12 @@ def spaced_name(name: Any) -> str:
 
 
 def grouped_digits(value: int) -> str:
-    """A count with its thousands apart, by a space that does not break.
+    """A count with its thousands apart, as everywhere.
 
     >>> grouped_digits(20000)
-    '20\\u202f000'
+    '20,000'
     """
-    return f"{value:,}".replace(",", "\u202f")
+    return f"{value:,}"
 
 
 def unbroken_percents(text: str) -> str:

@@ -126,7 +126,7 @@ def test_variants_are_compared(shown: Callable[..., str]) -> None:
     rows = ({**KEY, **AGREEMENT}, {**KEY, **AGREEMENT, "variant": "joint", **BETTER})
     text = shown(variants=section(*rows))
     assert "Shown (q < .05, all levels): better in 1, worse in 0 of 1 tests." in text
-    assert "+20 [+10 to +30]" in text and ".004" in text and "-10 [-30 to +10]" in text
+    assert "+20 [+10 to +30]" in text and ".004" in text and "−10 [−30 to +10]" in text
 
 
 def test_one_variant_is_the_report_itself(shown: Callable[..., str]) -> None:
@@ -154,7 +154,7 @@ def test_trends_stand_below_the_temperatures(shown: Callable[..., str]) -> None:
     }
     rows = ({**KEY, **AGREEMENT}, {**KEY, **AGREEMENT, "temperature": 1.0, **BETTER})
     text = shown(temperature=section(*rows, trends=[trend]))
-    assert "rising in 0, falling in 1 of 1 tests" in words(text) and "-31 [-50 to -10]" in text
+    assert "rising in 0, falling in 1 of 1 tests" in words(text) and "−31 [−50 to −10]" in text
     assert "Page's L" not in text  # says nothing here
 
 

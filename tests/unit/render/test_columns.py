@@ -85,7 +85,7 @@ def test_files_have_no_further_column_without_a_further_entry(make_cell: MakeCel
 
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: f"{column.name}-{column.heading}")
 def test_every_column_has_a_heading_a_legend_and_a_table(column: Column) -> None:
-    assert column.heading and column.tables and column.legend_line == f"{column.heading}: {column.legend}."
+    assert column.heading and column.tables and column.legend_line == f"{column.heading_with_unit}: {column.legend}."
     assert len(column.legend) > 10 and not column.legend.endswith(".") and latex_heading(column)
 
 
@@ -152,7 +152,7 @@ def test_rows_that_are_shown_apart_have_the_columns_of_all() -> None:
     column = Column("x", "x", POINTS, frozenset({TableName.REPORT}), "a difference")
     every = [{"x": None}, {"x": 0.1, "x_ci": (0.0, 0.2)}]
     table = tabulate(every[:1], [column], shown_in=every)
-    assert table.headings[0].text == "x [95 %]" and table.rows == (("–",),)
+    assert table.headings[0].text == "x (points) [95 %]" and table.rows == (("–",),)
 
 
 @pytest.mark.parametrize(

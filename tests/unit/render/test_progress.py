@@ -31,3 +31,15 @@ def test_batches_are_counted_by_state(capsys: pytest.CaptureFixture[str], monkey
     show = TerminalWatcher(assume_yes=True).progress([JUDGE])
     show(JUDGE, Progress(total=9, batches={"validating": 1, "in_progress": 2}, done_at_provider=4))
     assert "batches: 2 in_progress, 1 validating" in capsys.readouterr().err
+
+
+def test_the_bar_of_a_terminal_counts_what_is_done(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes stderr for a terminal
+    monkeypatch.setenv("COLUMNS", "120")
+    watcher = TerminalWatcher(assume_yes=True)
+    show = watcher.progress([JUDGE])
+    show(JUDGE, Progress(total=9, done=4, lost=1, done_at_provider=2))
+    show(JUDGE, Progress(total=9, done=9))
+    watcher.finished()
+    text = capsys.readouterr().err
+    assert "9/9" in text

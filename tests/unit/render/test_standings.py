@@ -123,7 +123,7 @@ def test_a_narrow_terminal_has_the_first_columns_whole_and_names_the_others(widt
 def test_a_row_has_its_rank_with_interval_its_group_and_its_numbers() -> None:
     shown = terminal(made())
     [line] = [line for line in shown.splitlines() if "openai/one" in line and "1 [1–2]" in line][:1]
-    for part in ("a", "84 % [70–91]", "+20 [+5 to +35]", ".61", ".60", "-8", "96 %", "not json 2", "1.25", "840", "submitted", "possible"):
+    for part in ("a", "84 % [70–91]", "+20 [+5 to +35]", ".61", ".60", "−8", "96 %", "not json 2", "1.25", "840", "submitted", "possible"):
         assert part in line
 
 
@@ -149,7 +149,7 @@ def test_constructed_labels_are_in_the_title_and_native_ones_bring_people() -> N
     )
     text = standings_markdown(native)
     assert heading(native) == "Mini" and "constructed" not in text
-    assert "people, leave-one-out" in text and "71 %" in text and escape("-3 [-8 to +2]") in text
+    assert "people, leave-one-out" in text and "71 %" in text and escape("−3 [−8 to +2]") in text
     assert "people, leave-one-out" not in standings_markdown(made())
 
 

@@ -64,9 +64,9 @@ def test_nothing_is_cut_at_any_usual_width(make_cell: MakeCell, make_report: Mak
         "33 %",
         "[14–61]",
         "67 %",
-        "-33",
-        "[-54",
-        "-13]",
+        "−33",
+        "[−54",
+        "−13]",
         "0:17",
         "2:67",
         "2:92",
@@ -168,5 +168,10 @@ def test_the_difference_over_all_metrics_stands_beside_the_shares(make_report: M
     [summary] = make_report().summaries
     assert agreement_sentence(summary) == "It agrees with 25 % of 36 labels; the baseline with 50 %."
     together = msgspec.structs.replace(summary, diff=-0.25, ci=(-0.4, -0.1))
-    assert agreement_sentence(together).endswith("the baseline with 50 % (judge − baseline: -25 [-40 to -10]).")
-    assert agreement_sentence(msgspec.structs.replace(summary, diff=-0.25)).endswith("(judge − baseline: -25).")
+    assert agreement_sentence(together).endswith("the baseline with 50 % (judge − baseline: −25 [−40 to −10]).")
+    assert agreement_sentence(msgspec.structs.replace(summary, diff=-0.25)).endswith("(judge − baseline: −25).")
+
+
+def test_an_own_name_that_is_the_english_one_stands_once(make_cell: MakeCell, make_report: MakeReport) -> None:
+    text = shown(make_report(make_cell(language="en")))
+    assert "\nEnglish (en)\n" in text and "English · English" not in text

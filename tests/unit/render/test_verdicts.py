@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console, Group
 
 from harness.decide import Verdict
-from harness.render.terminal import verdict_table
+from harness.render.fitted_table import FittedTable
 from harness.render.verdicts import verdict_tables
 
 MakeVerdict = Callable[..., Verdict]
@@ -18,7 +18,7 @@ MakeVerdict = Callable[..., Verdict]
 
 def shown(verdicts: list[Verdict], width: int) -> str:
     console = Console(width=width, file=io.StringIO(), force_terminal=True, color_system=None)
-    console.print(Group(*(verdict_table(table, width) for _, table in verdict_tables(verdicts, width))))
+    console.print(Group(*(FittedTable(table) for _, table in verdict_tables(verdicts, width))))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -44,8 +44,8 @@ def test_nothing_is_cut_at_any_usual_width(many: list[Verdict], width: int) -> N
         "do not use",
         "too few labels",
         "use corrected",
-        "more than 3,000",
-        "about 1,240",
+        ">3,000",
+        "1,240",
     ):
         assert piece in text
     if width >= 180:

@@ -6,7 +6,7 @@
     return cell ? (cell.dataset.value ?? cell.textContent.trim()) : "";
   };
   const isGap = (text) => text === "" || text === "–";
-  const number = (text) => Number(text.replaceAll("\u202f", "").match(/^<?([+-]?\d*\.?\d+)(?=$|[\s%†‡])/)?.[1] ?? NaN);
+  const number = (text) => Number(text.replaceAll(/[\u202f,]/g, "").replace("−", "-").match(/^<?([+-]?\d*\.?\d+)(?=$|[\s%†‡])/)?.[1] ?? NaN);
   const compare = (a, b) => {
     if (isGap(a) || isGap(b)) return Number(isGap(a)) - Number(isGap(b));
     const x = number(a), y = number(b);

@@ -86,8 +86,8 @@ def test_the_plot_has_the_best_language_first_and_says_the_verdict_in_words(make
     czech = dict(plot.rows)["cs"]
     assert czech[style] is None
     bad = czech[quality]
-    assert bad is not None and (bad.words, bad.style, bad.number) == ("do not use", "bad", "-20")
-    assert 'class="gap bad"' in bad.drawn and "Czech (task quality): do not use, -20" in bad.drawn
+    assert bad is not None and (bad.words, bad.style, bad.number) == ("do not use", "bad", "−20")
+    assert 'class="gap bad"' in bad.drawn and "Czech (task quality): do not use, −20" in bad.drawn
 
 
 def test_a_track_keeps_its_band_and_its_dot_on_the_axis() -> None:
@@ -106,7 +106,7 @@ def test_without_a_second_annotator_the_plot_shows_a_constant_and_says_so(make_v
     assert made.sentences == (("open", "It cannot be compared with people: no text has a second annotator."),)
     assert made.plot.axis == "judge − constant" and made.steps[0].text.startswith("let a second person label")
     [(_, [mark])] = made.plot.rows
-    assert mark is not None and mark.number == "-5" and "margin" not in mark.drawn
+    assert mark is not None and mark.number == "−5" and "margin" not in mark.drawn
 
 
 def test_a_verdict_without_a_gap_has_no_dot_beside_others(make_verdict: MakeVerdict) -> None:

@@ -57,4 +57,4 @@ def test_a_template_says_which_name_is_missing() -> None:
 
 
 def test_thousands_are_told_apart() -> None:
-    assert [grouped_digits(number) for number in (0, 999, 1000, 1234567)] == ["0", "999", "1\u202f000", "1\u202f234\u202f567"]
+    assert [grouped_digits(number) for number in (0, 999, 1000, 1234567)] == ["0", "999", "1,000", "1,234,567"]

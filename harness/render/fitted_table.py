@@ -1,0 +1,146 @@
+"""A text table in a terminal of any width: cells are broken between words only, and columns without room go on below the first ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rich.cells import cell_len, chop_cells
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from harness.render.column import FEW_RARE_CASES, NO_INTERVAL
+from harness.render.text_table import TextTable
+from harness.text import terminal_safe
+
+_LONGEST_WORD = 24  # characters; a longer word is broken where it is wider than its column
+_HEADING_WIDTH = 13  # headings up to this width stay on one line where there is room
+_GLUED = ("%", NO_INTERVAL, FEW_RARE_CASES)  # stay behind the number before them
+_WIDE = 120  # characters of a terminal from which columns stand further apart
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """A table that rich draws in the width that it has. Columns that name the rows are repeated where others go on below.
+
+    Args:
+        table: headings and rows.
+        title: stands above the table.
+        widths: the most that columns take, by name.
+        unbroken: names of columns that stay on one line.
+        line_headings: texts that stand above rows, by the number of the row.
+    """
+
+    table: TextTable
+    title: str = ""
+    widths: Mapping[str, int] = field(default_factory=dict)
+    unbroken: Collection[str] = ()
+    line_headings: Mapping[int, str] = field(default_factory=dict)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        gap = 1 if options.max_width < _WIDE else 2
+        least, content, whole = self._widths()
+        keys = [place for place, heading in enumerate(self.table.headings) if heading.key]
+        for number, places in enumerate(_blocks(least, keys, options.max_width, gap)):
+            if number or self.title:
+                yield Text(self.title if not number else "", style="italic")
+            room = options.max_width - gap * (len(places) - 1)
+            widths = [least[place] for place in places]
+            for goal in (content, whole):
+                widths = _widened(widths, [goal[place] for place in places], room)
+            yield self._block(places, widths, gap)
+
+    def _widths(self) -> tuple[list[int], list[int], list[int]]:
+        """Of each column the least width, the one in which its texts have one line, and the one in which its heading has few lines too."""
+        least, content, whole = [], [], []
+        for place, heading in enumerate(self.table.headings):
+            texts = [row[place] for row in self.table.rows] + ([] if place else list(self.line_headings.values()))
+            limit = self.widths.get(heading.name, 10**6)
+            widest = max(map(cell_len, texts), default=0)
+            narrow = widest if heading.name in self.unbroken else min(_longest_word(texts), _LONGEST_WORD)
+            words = min(_longest_word([heading.text]), _LONGEST_WORD)
+            least.append(min(max(narrow, words, 1), limit))
+            content.append(min(widest, limit))
+            whole.append(min(_HEADING_WIDTH, cell_len(heading.text), limit))
+        return least, content, whole
+
+    def _block(self, places: Sequence[int], widths: Sequence[int], gap: int) -> Table:
+        """Some columns of the table, in their widths."""
+        frame = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
+        for place, width in zip(places, widths, strict=True):
+            heading = self.table.headings[place]
+            frame.add_column(_folded(heading.text, width), justify="right" if heading.number else "left", width=width, no_wrap=True)
+        for number, row in enumerate(self.table.rows):
+            if number in self.line_headings:
+                frame.add_row(Text(_folded(self.line_headings[number], widths[0]), style="italic"))
+            faint = bool(self.table.faint) and self.table.faint[number]
+            texts = [Text(_folded(row[place], width)) for place, width in zip(places, widths, strict=True)]
+            frame.add_row(*texts, style="dim" if faint else "")
+        return frame
+
+
+def _blocks(least: Sequence[int], keys: Sequence[int], width: int, gap: int) -> Iterator[list[int]]:
+    """The columns that stand side by side, block by block: in each the keys, and at least one other."""
+    block, others = list(keys), 0
+    taken = sum(least[place] + gap for place in keys)
+    for place in range(len(least)):
+        if place in keys:
+            continue
+        if others and taken + least[place] > width:
+            yield sorted(block)
+            block, others = list(keys), 0
+            taken = sum(least[key] + gap for key in keys)
+        block.append(place)
+        others += 1
+        taken += least[place] + gap
+    if others or keys:
+        yield sorted(block)
+
+
+def _widened(widths: Sequence[int], goals: Sequence[int], room: int) -> list[int]:
+    """The widths of columns side by side: what is left of the line goes to those that need more, from the left."""
+    left = room - sum(widths)
+    widened = []
+    for width, goal in zip(widths, goals, strict=True):
+        more = max(0, min(goal - width, left))
+        widened.append(width + more)
+        left -= more
+    return widened
+
+
+def _longest_word(texts: Sequence[str]) -> int:
+    return max((cell_len(piece.rstrip()) for text in texts for piece in _pieces(text)), default=0)
+
+
+def _pieces(text: str) -> list[str]:
+    """What stays together: a word, a number with its sign, the whole of an interval. A line may break behind the dash of a pair of words.
+
+    >>> _pieces("61 % [+6 to +14] judge–person pairs")
+    ['61 % ', '[+6 to +14] ', 'judge–', 'person ', 'pairs ']
+    """
+    pieces: list[str] = []
+    for word in text.split():
+        before = pieces[-1] if pieces else ""
+        in_interval = before.startswith("[") and not before.endswith("] ") and len(before) < _LONGEST_WORD
+        first, dash, second = word.partition("–")
+        if in_interval or word in _GLUED:
+            pieces[-1:] = [f"{before}{word} "]
+        elif first.isalpha() and second.isalpha():
+            pieces += [first + dash, f"{second} "]
+        else:
+            pieces.append(f"{word} ")
+    return pieces
+
+
+def _folded(text: str, width: int) -> str:
+    """A text in lines of at most `width` cells, broken between words; a longer word is broken where it has to be."""
+    lines = [""]
+    for piece in _pieces(text):
+        if cell_len((lines[-1] + piece).rstrip()) <= width:
+            lines[-1] += piece
+        elif cell_len(piece.rstrip()) <= width:
+            lines.append(piece)
+        else:
+            lines += chop_cells(piece.rstrip(), width)
+    return terminal_safe("\n".join(line.rstrip() for line in lines if line))
