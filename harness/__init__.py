@@ -22,6 +22,7 @@ _PUBLIC = {
     "frame_of": "harness.data.frames",
     "compare": "harness.api",
     "certificate": "harness.decide",
+    "check_gate": "harness.api",
     "check_labels": "harness.api",
     "DecisionOptions": "harness.decide",
     "HarnessError": "harness.errors",

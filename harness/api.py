@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness import analyse, decide
+from harness import analyse, decide, gate
 from harness.content import Library
 from harness.data import Dataset, load_folder
 from harness.engines import Settings
@@ -305,6 +305,46 @@ def _recorded(data: Dataset, name: str) -> analyse.Recording:
         )
     notes = (CONSTRUCTED,) if data.about.source == "constructed" else ()
     return analyse.Recording(name, data, data.judgments, data.about.asked, notes=(*notes, *data.about.notes))
+
+
+def check_gate(
+    source: Dataset | RunResult | Path | str,
+    policy: gate.Policy | Path | str,
+    *,
+    baseline: Dataset | RunResult | Path | str | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+) -> gate.GateResult:
+    """Hold the limits of a policy against the numbers of a run or a data folder, like `harness gate`.
+
+    Args:
+        source: a data set (`load`, `from_frames`), a run, the path of a data folder, or the name of a run.
+        policy: the policy, or the path of its file (docs/gate.md).
+        baseline: an earlier run or data folder with the same items and labels, for `max_drop`.
+        card: the dataset card of data folders that are given as paths.
+        out: the results folder of runs that are given as names.
+
+    Raises:
+        UsageError: for an unknown source, and for one without labels or judgments.
+        ContentError: for an error in the policy, with `file:line`, or in a source.
+        StoreError: if a run cannot be read.
+    """
+    limits = policy if isinstance(policy, gate.Policy) else gate.load_policy(Path(policy))
+    sides = [None if side is None else gated_source(side, card, Path(out)) for side in (source, baseline)]
+    assert sides[0] is not None
+    return gate.gate(sides[0], limits, sides[1])
+
+
+def gated_source(source: Dataset | RunResult | Path | str, card: str | None, out: Path) -> gate.GatedSource:
+    """A source with the signature and the rule that its numbers have. Raises as `check_gate`."""
+    opened = _open_source(source, card, out)
+    if opened.run is None:
+        data = opened.recording.data
+        signature = f"data:{data.about.id}@{data.about.version}+{data.sha256[:12]}"
+        return gate.GatedSource(opened.recording, analyse.CompareOptions(), {"": signature})
+    protocol = opened.run.protocol
+    signatures = {identity.name: str(analyse.signature(protocol, identity)) for identity in protocol.identities}
+    return gate.GatedSource(opened.recording, analyse.of_rule(protocol.majority, protocol.annotators), signatures)
 
 
 def check_labels(

@@ -14,6 +14,7 @@
     ├── OutputError         5   standard output is closed, full, or cannot encode the results
     └── IncompleteRun       6   the run ended, but some calls have no reply
 
+A gate ends without an error: 0 if every limit of its policy holds, 1 if one is broken, 7 if the evidence does not suffice to say so.
 A message says what is wrong, where, and what would be right.
 """
 
@@ -22,6 +23,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+GATE_FAILED, GATE_INCONCLUSIVE = 1, 7
 INTERRUPTED = 130  # Ctrl-C; the shells' convention
 
 

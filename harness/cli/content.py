@@ -112,6 +112,10 @@ def check(arguments: argparse.Namespace) -> int:
 def new(arguments: argparse.Namespace) -> int:
     from harness.authoring import scaffold
 
+    if arguments.kind == "gate":
+        from harness.cli.gate import new_policy
+
+        return new_policy(arguments)
     folder: Path = arguments.into or bundled_root()
     make = {"language": scaffold.new_language, "task": scaffold.new_task, "rubric": scaffold.new_rubric}[arguments.kind]
     for path in make(arguments.name, folder):

@@ -252,6 +252,19 @@ def _certify(commands: Any) -> None:
     json_flag(p)
 
 
+def _gate(commands: Any) -> None:
+    p = command(commands, "gate", "gate:gate", "hold the limits of a policy against a run's numbers: pass (0), fail (1), inconclusive (7)")
+    p.add_argument("source", metavar="RUN_OR_DIR", help="a data folder with judgments, a run's folder, or the name of a run in --out")
+    p.add_argument("--policy", type=Path, required=True, metavar="FILE", help="the limits (TOML); 'harness new gate' writes a first one")
+    p.add_argument("--baseline", metavar="RUN_OR_DIR", help="an earlier run of the same items and labels, for max_drop")
+    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    out_flag(p)
+    files = p.add_argument_group("files to write")
+    files.add_argument("--junit", type=Path, metavar="FILE", help="JUnit XML: a test suite a language, a test case a limit")
+    files.add_argument("--json", type=Path, metavar="FILE", help="JSON for programs, unrounded")
+    files.add_argument("--summary", type=Path, metavar="FILE.md", help="a Markdown table, such as for a pull request")
+
+
 def _judged_source(p: argparse.ArgumentParser, *, optional: bool = False) -> None:
     p.add_argument(
         "source",
@@ -273,5 +286,5 @@ def _restriction_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", dest="card", help=argparse.SUPPRESS)  # the former name of --card
 
 
-COMMANDS = (_compare, _correct, _accept, _certify, _labels)
+COMMANDS = (_compare, _correct, _accept, _certify, _gate, _labels)
 """The functions that add these commands, in the order in which help shows them."""

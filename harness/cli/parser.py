@@ -31,12 +31,13 @@ from harness.cli.arguments import (
 _EXIT_CODES = """exit codes:
   0    done
   1    'harness check', 'harness store check' or 'harness board check' found problems; 'harness labels import' refused rows;
-       'harness certify --check' found a stale certificate
+       'harness certify --check' found a stale certificate; 'harness gate' found a broken limit
   2    a flag or a name is wrong, or flags exclude each other
   3    a content or data file is wrong (the message gives file:line)
   4    a judge cannot be reached, used or trusted
   5    the results folder is in use, full, read-only, damaged or of a newer version; or standard output cannot be written
   6    the run ended, but some calls have no answer; the same command continues it
+  7    'harness gate' found no broken limit, but the evidence does not suffice for one that must hold
   130  interrupted (Ctrl-C); the same command continues
 """
 
@@ -233,10 +234,17 @@ def _check(commands: Any) -> None:
 
 
 def _new(commands: Any) -> None:
-    p = command(commands, "new", "content:new", "create the files of a new language pack, task or rubric")
-    p.add_argument("kind", choices=("language", "task", "rubric"))
-    p.add_argument("name", help="a language tag such as 'ko', or a name such as 'translate'")
-    p.add_argument("--into", type=Path, default=None, metavar="DIR", help="content folder to write into (default: the bundled one)")
+    p = command(commands, "new", "content:new", "create the files of a new language pack, task or rubric, or a policy for 'harness gate'")
+    p.add_argument("kind", choices=("language", "task", "rubric", "gate"))
+    p.add_argument("name", help="a language tag such as 'ko', a name such as 'translate', or for gate a run or data folder")
+    p.add_argument(
+        "--into",
+        type=Path,
+        default=None,
+        metavar="DIR",
+        help="the folder to write into (default: the bundled content; for gate: the current folder)",
+    )
+    out_flag(p)
 
 
 def _models(commands: Any) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from harness import errors
 from harness.cli.parser import build_parser
-from harness.errors import INTERRUPTED, ContentError, HarnessError, IncompleteRun
+from harness.errors import GATE_INCONCLUSIVE, INTERRUPTED, ContentError, HarnessError, IncompleteRun
 
 
 def every_error(kind: type[HarnessError] = HarnessError) -> dict[str, type[HarnessError]]:
@@ -41,7 +41,7 @@ def test_exit_codes_are_as_drawn(name: str, code: int) -> None:
 
 def test_help_explains_every_exit_code() -> None:
     explained = {int(code) for code in re.findall(r"^  (\d+) ", build_parser().format_help(), re.MULTILINE)}
-    assert explained == {0, INTERRUPTED} | {kind.exit_code for kind in every_error().values()}
+    assert explained == {0, GATE_INCONCLUSIVE, INTERRUPTED} | {kind.exit_code for kind in every_error().values()}
 
 
 @pytest.mark.parametrize(("line", "begins"), [(7, "items.jsonl:7: "), (None, "items.jsonl: ")])

@@ -28,7 +28,7 @@ LAYERS: list[set[str]] = [
     {"runs"},
     {"analyse"},
     {"decide"},
-    {"boards"},
+    {"boards", "gate"},
     {"render"},
     {"api", "cli", "__main__"},
 ]

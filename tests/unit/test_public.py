@@ -23,6 +23,7 @@ PUBLIC = {
     "RunSpec": runner.RunSpec,
     "Settings": engines.Settings,
     "certificate": certificate,
+    "check_gate": api.check_gate,
     "check_labels": api.check_labels,
     "compare": api.compare,
     "frame_of": frames.frame_of,

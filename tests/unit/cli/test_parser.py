@@ -27,6 +27,7 @@ LEAVES = {
     f"{name} {sub}".strip(): parser for name, one in COMMANDS.items() for sub, parser in (below(one) or {"": one}).items()
 }  # what can be run: `labels` or `store` alone cannot
 NEEDED = {
+    "gate": ["DIR", "--policy", "F"],
     "list": ["languages"],
     "new": ["task", "x"],
     "models": ["list"],
@@ -69,7 +70,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
-        *("run", "report", "runs", "batch", "compare", "correct", "accept", "certify", "labels", "submit", "board"),
+        *("run", "report", "runs", "batch", "compare", "correct", "accept", "certify", "gate", "labels", "submit", "board"),
         *("list", "check", "new", "models", "store", "doctor"),
     ]
     assert [name for name in LEAVES if name.startswith("labels")] == ["labels import", "labels export", "labels check", "labels needed"]

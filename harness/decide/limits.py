@@ -1,0 +1,118 @@
+"""What a policy's limits are held against, beside cells and their tests: unread answers, drops from an earlier run, corrected p-values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from harness.analyse import CompareOptions, JudgedData, LaidOut
+from harness.analyse.unit_agreement import mean_of_questions, unit_hits
+from harness.analyse.units import item_key
+from harness.decide.cell_tests import CellTests
+from harness.decide.keyed_rows import KEYS, keyed_rows
+from harness.stats import holm, paired_difference
+from harness.stats.arrays import Floats, Ints
+from harness.stats.intervals import proportion_interval
+from harness.stats.noninferiority import guarded_p
+
+CellKey = tuple[Any, ...]
+"""Language, metric, judge, variant, temperature and top-p of a cell."""
+
+
+class LimitedNumber(NamedTuple):
+    """A number with its 95 % interval. Undefined numbers are NaN; `reason` says why there is no interval, else it is empty.
+
+    `n` counts the questions, `groups` the independent texts.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    n: int
+    groups: int
+    reason: str
+
+
+def cell_key(key: Mapping[str, Any]) -> CellKey:
+    """The key that finds the same cell among cells, tests, shares and drops."""
+    return tuple(key.get(name) for name in KEYS)
+
+
+def unread_shares(laid_out: LaidOut) -> dict[CellKey, LimitedNumber]:
+    """The share of labelled questions without a readable answer, by cell; in [0, 1], with the interval of a share over groups."""
+    found = {}
+    for judged in laid_out.judged:
+        group = item_key(judged.data, "group").codes
+        for key, rows in keyed_rows(judged, by_source=False):
+            labelled = judged.counted[key["metric"]].counts[judged.units.item[rows]].sum(axis=1) > 0
+            kept = rows[labelled]
+            unread = (judged.units.judgments.score.codes[kept] < 0).astype(np.float64)
+            found[cell_key(key)] = _share(unread, group[judged.units.item[kept]])
+    return found
+
+
+def _share(hits: Floats, group: Ints) -> LimitedNumber:
+    interval = proportion_interval(hits, group)
+    value = float(hits.mean()) if len(hits) else float("nan")
+    return LimitedNumber(value, interval.lo, interval.hi, len(hits), interval.groups, interval.reason or "")
+
+
+class CellHits(NamedTuple):
+    """The items of one cell, (items,): ids, whether the judge gives the aggregate (averaged over repeats), and groups."""
+
+    items: tuple[str, ...]
+    hits: Floats
+    group: Ints
+
+
+def cell_hits(laid_out: LaidOut, options: CompareOptions) -> dict[CellKey, CellHits]:
+    """The hits of every cell, failures as wrong; NaN where an item has no aggregate, and on continuous scores."""
+    return {key: hits for judged in laid_out.judged for key, hits in _hits_of(judged, options)}
+
+
+def _hits_of(judged: JudgedData, options: CompareOptions) -> list[tuple[CellKey, CellHits]]:
+    hit, _ = unit_hits(judged.units, judged.counted, options)
+    group, ids = item_key(judged.data, "group").codes.astype(np.int64), [item.item_id for item in judged.data.items]
+    found = []
+    for key, rows in keyed_rows(judged, by_source=False):
+        items, question = np.unique(judged.units.item[rows], return_inverse=True)
+        own = CellHits(tuple(ids[i] for i in items.tolist()), mean_of_questions(question, hit[rows]), group[items])
+        found.append((cell_key(key), own))
+    return found
+
+
+def drop(new: CellHits, old: CellHits) -> LimitedNumber:
+    """How much less often the judge gives the aggregate than in an earlier run, on the items that both have; in [-1, 1].
+
+    Above 0 the new run is worse. The interval is that of `paired_difference`.
+
+    >>> hits = CellHits(("a", "b"), np.array([1.0, 1.0]), np.array([0, 1]))
+    >>> drop(hits._replace(hits=np.array([1.0, 0.0])), hits)[:1]
+    (0.5,)
+    """
+    place = {item: number for number, item in enumerate(old.items)}
+    common = [(number, place[item]) for number, item in enumerate(new.items) if item in place]
+    ours, theirs = (np.array(side, np.int64) for side in (zip(*common, strict=True) if common else ((), ())))
+    found = paired_difference(old.hits[theirs], new.hits[ours], new.group[ours])
+    interval = found.interval
+    return LimitedNumber(found.diff, interval.lo, interval.hi, found.n, interval.groups, found.reason or interval.reason or "")
+
+
+def no_worse_than_people(tests: CellTests, margin: float) -> tuple[float, float]:
+    """Uncorrected p of "no more than `margin` worse than people", and of "more than that worse"; NaN without two annotators.
+
+    Both are the tests of the verdict (docs/decisions.md), at a margin of the policy's own.
+    """
+    return guarded_p(tests.gap_groups, margin), tests.gap.p_below(-margin)
+
+
+def better_than_baseline(tests: CellTests) -> tuple[float, float]:
+    """Uncorrected p of "better than the majority baseline", and of "worse than it"."""
+    return tests.p_base, tests.p_base_worse
+
+
+def corrected(p: Sequence[float]) -> list[float]:
+    """Holm's corrected p-values of one family; NaN stays NaN and is no member."""
+    return [float(value) for value in holm(list(p))]

@@ -1,0 +1,100 @@
+"""The policy file of a gate: which limits hold in which language and metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from harness.content.problems import line_of
+from harness.content.specs import read_spec
+from harness.errors import ContentError
+from harness.signature import Signature
+
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Names = str | tuple[str, ...]
+ANY = "*"
+LIMITS = ("at_least", "max_drop", "beats_baseline", "not_below_people_by", "unread_at_most", "min_items")
+"""The limits that a rule can have, in the order in which they are shown."""
+NEEDS_BASELINE = "max_drop"
+
+
+class _PolicyPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class Rule(_PolicyPart, frozen=True):
+    """The limits of the cells of some languages and metrics; `*` means each that the run has.
+
+    Attributes:
+        language, metric: one name, several, or `*`.
+        at_least: the least value of `statistic`, on its own scale.
+        statistic: a statistic of the cell that has an interval; by default agreement with people, failures as wrong.
+        max_drop: the largest loss of agreement against the baseline run, on the same items and labels.
+        beats_baseline: whether the judge must be shown to beat the majority baseline.
+        not_below_people_by: the judge must be shown to agree with people no more than this less than they agree with each other.
+        unread_at_most: the largest share of answers that cannot be read.
+        min_items: the least number of items with a reference.
+    """
+
+    language: Names = ANY
+    metric: Names = ANY
+    at_least: float | None = None
+    statistic: str = "pa_failed_wrong"
+    max_drop: Share | None = None
+    beats_baseline: bool = False
+    not_below_people_by: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = None
+    unread_at_most: Share | None = None
+    min_items: Annotated[int, msgspec.Meta(ge=1)] | None = None
+
+    @property
+    def limits(self) -> dict[str, float | bool | int]:
+        """The limits that the rule sets, by name."""
+        return {name: value for name in LIMITS if (value := getattr(self, name)) is not None and value is not False}
+
+
+class Policy(_PolicyPart, frozen=True):
+    """`gate.toml`.
+
+    Attributes:
+        rule: the rules; each limit of each rule is checked in every cell that it names.
+        alpha: the level of the two tests, corrected by Holm over the whole policy.
+        judge, variant: only this judge and variant; without, each of the run must hold.
+        signature: parts of the signature and the values that they must have.
+        may_differ: parts of the signature in which the baseline run may differ, beside the judge.
+    """
+
+    rule: Annotated[tuple[Rule, ...], msgspec.Meta(min_length=1)]
+    version: Literal[1] = 1
+    alpha: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.05
+    judge: str | None = None
+    variant: str | None = None
+    signature: dict[str, str] = {}
+    may_differ: tuple[str, ...] = ()
+
+
+def load_policy(path: Path) -> Policy:
+    """Read a policy. Raises ContentError with the line for a key or value that a policy cannot have, and for a rule without a limit."""
+    policy = read_spec(path, Policy)
+    for message, pattern, nth in _complaints(policy):
+        raise ContentError(message, path, line_of(path, pattern, nth))
+    return policy
+
+
+def _complaints(policy: Policy) -> Iterator[tuple[str, str, int]]:
+    """What is wrong, a pattern for its line, and which match of the pattern it is."""
+    for number, rule in enumerate(policy.rule, start=1):
+        if not rule.limits:
+            yield f"the rule sets no limit; add one of {', '.join(LIMITS)}", r"^\s*\[\[rule\]\]", number
+    for name in policy.signature:
+        if name not in Signature.__struct_fields__:
+            yield _no_part(name), rf"^\s*{name}\s*=", 1
+    for name in policy.may_differ:
+        if name not in Signature.__struct_fields__:
+            yield _no_part(name), r"^\s*may_differ\s*=", 1
+
+
+def _no_part(name: str) -> str:
+    return f"'{name}' is not a part of a signature; the parts are {', '.join(Signature.__struct_fields__)}"
