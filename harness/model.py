@@ -49,7 +49,7 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def describe(self) -> str:
         """The scale in words, for messages: `0, 1, 2` or `1 to 5`."""
         if self.kind == "interval":
-            return f"{self.min} to {self.max}"
+            return " to ".join("any" if end is None else f"{end:g}" for end in (self.min, self.max))
         return ", ".join(str(c) for c in self.classes)
 
 

@@ -21,7 +21,7 @@ def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str 
     guesses: dict[tuple[str, str], Score | None] = {}
     for item_id, metric in judgments.asked if learnt.has_development else ():
         if learnt.development(data.by_id[item_id], metric):
-            guesses[item_id, metric] = majority(data.by_id[item_id], metric, data.scales[metric], learnt, "")
+            guesses[item_id, metric] = majority(data.by_id[item_id], metric, data.label_scale(metric), learnt, "")
     return Recording(name, data, judgments, baseline=guesses)
 
 

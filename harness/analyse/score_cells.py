@@ -47,6 +47,7 @@ NO_SYSTEM = "no item names a system"
 NO_SECOND = "no second ratings by other people"
 NOT_PERSONS = "annotators cannot be followed from item to item"
 NO_BEST = "the scale has no best end"
+OTHER_SCALE = "the judge's scale is not people's: only the order of texts is compared"
 _JUDGED = (*CONDITION, "source", "repeat", "metric", "agreement")
 _SECOND: tuple[Correlation, ...] = ("pearson", "kendall")
 
@@ -192,14 +193,24 @@ class ScoreCells:
         both = (x[read] - self._centre, y[read] - self._centre)
         pair = np.stack(both, axis=1)
         alpha = alpha_features(np.full(len(pair), 2.0), pair.sum(axis=1), (pair**2).sum(axis=1))
-        return {
+        own_level = {
+            "mean_judge": _moved(of_group_sums(judge, _mean_of_sums, empty="no readable score"), self._centre, self._judge_ends(cell)),
+            "sd_judge": of_group_sums(judge, sd_of_sums, scale="log", empty="no readable score", constant="a single score"),
+        }
+        if self.classes.order_only:
+            return own_level | dict.fromkeys(("mae", "rmse", "leniency", "alpha_interval"), _nothing(OTHER_SCALE))
+        return own_level | {
             "mae": mean_absolute_error(x, y, group, reach),
             "rmse": root_mean_squared_error(x, y, group, reach),
             "leniency": mean_difference(x, y, group, direction, reach) if direction else _nothing(NO_BEST),
-            "mean_judge": _moved(of_group_sums(judge, _mean_of_sums, empty="no readable score"), self._centre, self.classes.ends),
-            "sd_judge": of_group_sums(judge, sd_of_sums, scale="log", empty="no readable score", constant="a single score"),
             "alpha_interval": of_group_sums(sums_by_group(alpha, _index(group[read])), alpha_of_sums, (-math.inf, 1.0)),
         }
+
+    def _judge_ends(self, cell: _Cell) -> tuple[float | None, float | None]:
+        """The ends of the scale on which the judge answers."""
+        scales = [self.data.scales[metric] for metric in cell.votes] if self.classes.order_only else []
+        points = [float(point) for scale in scales for point in (*scale.classes, scale.min, scale.max) if isinstance(point, (int, float))]
+        return (min(points), max(points)) if points else self.classes.ends
 
     @property
     def _centre(self) -> float:

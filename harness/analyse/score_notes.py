@@ -18,7 +18,9 @@ def score_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], optio
         return
     language = item_key(data, "language")
     standardised = False
-    numbers = [metric for metric, of in counted.items() if of.scores is not None and metric in units.judgments.metric.used]
+    judged = [metric for metric, of in counted.items() if of.scores is not None and metric in units.judgments.metric.used]
+    yield from (_other_scale(data, metric) for metric in judged if counted[metric].classes.order_only)
+    numbers = [metric for metric in judged if not counted[metric].classes.order_only]
     if numbers:
         yield (
             f"Verdicts on {', '.join(numbers)}: scores are numbers, so agreement is 1 minus the distance of two scores, as a share of the "
@@ -52,6 +54,13 @@ def score_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], optio
             "Correlations use people's scores standardised within annotator. Errors, leniency, means and pairs right are on the scores as "
             "given, because standardising destroys ties and points."
         )
+
+
+def _other_scale(data: Dataset, metric: str) -> str:
+    return (
+        f"The judge scored {metric} on {data.scales[metric].describe()}, people on {data.label_scale(metric).describe()}: only the order "
+        "of the texts is compared, by correlations and pairs right. There is no agreement, no error and no verdict."
+    )
 
 
 def _single(data: Dataset, of: Votes, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:

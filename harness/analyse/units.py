@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,7 @@ class Classes:
     direction: Direction | None
     different: tuple[float, ...] = ()
     ends: tuple[float | None, float | None] = (None, None)
+    order_only: bool = False  # judges answer on another scale than people: only the order of items can be compared
 
     @property
     def continuous(self) -> bool:
@@ -59,7 +60,7 @@ class Classes:
     @property
     def key(self) -> tuple[Any, ...]:
         """A key of the scale: metrics with equal keys are on one scale and can be counted together."""
-        return (self.scores, self.kind, self.values, self.direction, self.different, self.ends)
+        return (self.scores, self.kind, self.values, self.direction, self.different, self.ends, self.order_only)
 
     def index(self) -> dict[Any, int]:
         """The class of every score."""
@@ -117,15 +118,18 @@ def _direction(best: Any, first: Any, last: Any) -> Direction | None:
 
 
 def continuous_metrics(data: Dataset, judgments: Judgments) -> frozenset[str]:
-    """The interval metrics with many different scores, labels and judgments together; and those with the same scale as one of them."""
+    """The interval metrics with many different scores, labels and judgments together; and those with the same scale as one of them.
+
+    Metrics whose labels are on another scale than judges' answers are always among them: no answer can equal a label.
+    """
     different: dict[tuple[Any, ...], set[Score]] = {}
-    scale = {metric: (of.min, of.max, of.best) for metric, of in data.scales.items()}
-    metrics = [metric for metric in {*data.labels.metric.used, *judgments.metric.used} if data.scales[metric].kind == "interval"]
+    scale = {metric: (of.min, of.max, of.best) for metric, of in {**data.scales, **data.label_scales}.items()}
+    metrics = [metric for metric in {*data.labels.metric.used, *judgments.metric.used} if data.label_scale(metric).kind == "interval"]
     for metric in metrics:
         for table in (data.labels, judgments):
             rows = table.metric.recode({metric: 0}) == 0
             different.setdefault(scale[metric], set()).update(table.score.take(rows).used)
-    return frozenset(metric for metric in metrics if len(different[scale[metric]]) > MAX_VALUES)
+    return frozenset(metric for metric in metrics if len(different[scale[metric]]) > MAX_VALUES or metric in data.label_scales)
 
 
 def votes(
@@ -149,12 +153,12 @@ def votes(
         here = np.flatnonzero(labels.metric.codes == code)
         if not len(here):
             continue
-        scale, given = data.scales[metric], labels.score.take(here)
+        scale, given = data.label_scale(metric), labels.score.take(here)
         used: list[Score] = []
         if scale.kind == "interval":
             judged = judgments.score.take(judgments.metric.recode({metric: 0}) == 0)
             used = [*given.used, *judged.used]
-        classes = classes_of(scale, used, continuous=metric in continuous)
+        classes = replace(classes_of(scale, used, continuous=metric in continuous), order_only=metric in data.label_scales)
         counts = count_long(item[here], given.recode(classes.index()), len(data.items), len(classes.scores))
         raters = counts.sum(axis=1)
         kept = raters == needed.least if needed.exactly else raters >= needed.least

@@ -92,7 +92,7 @@ def _spec_problems(content: ParsedContent) -> Iterator[Problem]:
     for name, task in content.tasks.items():
         yield from _located(library.task_files[name], task_complaints(name, task, library.rubric_files))
     for name, rubric in content.rubrics.items():
-        yield from _located(library.rubric_files[name], rubric_complaints(name, rubric))
+        yield from _located(library.rubric_files[name], rubric_complaints(name, rubric, library.rubric_files))
     for tag, pack in content.packs.items():
         yield from _located(library.pack_files[tag], pack_complaints(tag, pack))
     for tag, instructions in content.instructions.items():
@@ -113,7 +113,7 @@ def _spec_problems(content: ParsedContent) -> Iterator[Problem]:
         yield from _located(path, lexicon_complaints(lexicon))
         yield from _decomposed(path)
     for name, card in content.dataset_cards.items():
-        yield from _located(library.dataset_card_files[name], dataset_card_complaints(name, card))
+        yield from _located(library.dataset_card_files[name], dataset_card_complaints(name, card, library.task_files))
     for name, board in content.boards.items():
         yield from _located(library.board_files[name], board_complaints(name, board, content))
         yield from listing_problems(library.board_files[name], board, content)

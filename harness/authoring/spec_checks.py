@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.authoring.parsed_content import ParsedContent
-from harness.authoring.translation import instruction_complaints
+from harness.authoring.translation import instruction_complaints, names_in_braces
 from harness.content import tags
 from harness.content.library import misnamed
 from harness.content.problems import Complaints, duplicates, key_pattern, scale_complaints
@@ -48,6 +48,9 @@ def task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> Compl
         yield f"metric '{repeated}' is listed twice; list it once", key_pattern("metrics")
     if not task.metrics:
         yield "no metrics; list the rubrics that judges are asked about in this task", key_pattern("metrics")
+    for name in sorted(names_in_braces(task.instruction) - set(task.language_keys)):
+        known = ", ".join(f"{{{key}}}" for key in task.language_keys)
+        yield f"{{{name}}} in the instruction is not replaced by anything; an instruction may hold {known}", key_pattern("instruction")
     yield from _field_order(task)
 
 
@@ -61,9 +64,15 @@ def _field_order(task: Task) -> Complaints:
             yield message, rf"fields\.[\"']?{re.escape(field)}\b"
 
 
-def rubric_complaints(name: str, rubric: Rubric) -> Complaints:
+def rubric_complaints(name: str, rubric: Rubric, rubrics: Mapping[str, Path] = {}) -> Complaints:
     """What is wrong with a rubric and its scale."""
     yield from name_complaints(rubric.id, name, "id")
+    if rubric.compared_with and (rubric.compared_with == name or rubric.compared_with not in rubrics):
+        hint = tags.suggest(rubric.compared_with, [other for other in rubrics if other != name])
+        yield (
+            f"compared_with names '{rubric.compared_with}', which should be another metric with a rubric.{hint}",
+            key_pattern("compared_with"),
+        )
     yield from scale_complaints(rubric.scale)
     scores = [criteria.score for criteria in rubric.detailed.criteria]
     for score in scores:
@@ -116,9 +125,15 @@ def translation_complaints(instructions: Instructions, content: ParsedContent) -
     yield from instruction_complaints(instructions, content.tasks, content.rubrics, required=required, allowed=allowed)
 
 
-def dataset_card_complaints(name: str, card: DatasetCard) -> Complaints:
+def dataset_card_complaints(name: str, card: DatasetCard, tasks: Mapping[str, Path]) -> Complaints:
     """What is wrong with a dataset card."""
     yield from name_complaints(card.id, name, "id")
+    for theirs, ours in card.tasks.items():
+        if ours not in tasks:
+            yield (
+                f"[tasks]: '{theirs}' is said to be the task '{ours}', which does not exist.{tags.choose_from(tasks, ours)}",
+                key_pattern(theirs),
+            )
     for key in ("title", "licence", "citation", "get"):
         if not getattr(card, key).strip():
             yield (

@@ -49,7 +49,7 @@ def _word_complaints(words: PromptWords) -> Complaints:
 
 def _task_complaints(section: str, translated: TaskWords, english: Task) -> Complaints:
     yield from _key_complaints(f"{section}.fields", "field", translated.fields, english.fields)
-    yield from _brace_complaints(section, [translated.instruction, *translated.fields.values()])
+    yield from _brace_complaints(section, [translated.instruction, *translated.fields.values()], names_in_braces(english.instruction))
 
 
 def _rubric_complaints(section: str, translated: RubricWords, english: Rubric) -> Complaints:
@@ -70,9 +70,14 @@ def _key_complaints(section: str, word: str, translated: Collection[str], englis
         yield f"the {word}s of [{section}] are in another order than in the English: {', '.join(english)}", _section_pattern(section)
 
 
-def _brace_complaints(section: str, texts: Iterable[str]) -> Complaints:
+def names_in_braces(text: str) -> set[str]:
+    """The names that a text holds in braces."""
+    return {mark[1:-1] for mark in _IN_BRACES.findall(text)}
+
+
+def _brace_complaints(section: str, texts: Iterable[str], allowed: Collection[str] = ()) -> Complaints:
     for line in (line for text in texts for line in text.splitlines()):
-        for mark in _IN_BRACES.findall(line):
+        for mark in (mark for mark in _IN_BRACES.findall(line) if mark[1:-1] not in allowed):
             yield f"{mark} in [{section}] is not replaced by anything; only [words] has names in braces", re.escape(line)
 
 

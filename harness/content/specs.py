@@ -21,11 +21,12 @@ class _Spec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TextField(_Spec, frozen=True):
-    """One text of an item: the heading above it, its role, and whether it may be empty."""
+    """One text of an item: the heading above it, its role, whether it may be empty, and which key of the item names its language."""
 
     title: Text
     role: Literal["input", "output"]
     optional: bool = False
+    language: Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+$")] = "language"  # `language` is the item's own
 
 
 class Task(_Spec, frozen=True):
@@ -40,6 +41,11 @@ class Task(_Spec, frozen=True):
     metrics: tuple[str, ...]
     fields: dict[str, TextField]
     at_least_one: tuple[str, ...] = ()
+
+    @property
+    def language_keys(self) -> tuple[str, ...]:
+        """The keys of an item that name languages. An instruction may hold them in braces; a prompt has the languages' names there."""
+        return tuple(dict.fromkeys(("language", *(field.language for field in self.fields.values()))))
 
 
 class Criteria(_Spec, frozen=True):
@@ -59,7 +65,11 @@ class DetailedInstruction(_Spec, frozen=True):
 
 
 class Rubric(_Spec, frozen=True):
-    """`rubrics/<id>.toml`: the scale of a metric and its instructions for judges."""
+    """`rubrics/<id>.toml`: the scale of a metric and its instructions for judges.
+
+    `compared_with` names a metric on another scale that people labelled: scores of this metric are compared with those labels, by their
+    order only.
+    """
 
     id: Text
     version: Version
@@ -68,6 +78,7 @@ class Rubric(_Spec, frozen=True):
     scale: Scale
     simple: SimpleInstruction
     detailed: DetailedInstruction
+    compared_with: str = ""
 
 
 class Review(_Spec, frozen=True):
@@ -314,6 +325,7 @@ class DatasetCard(_Spec, frozen=True):
     repeats: Literal["numbered", "rows"] = "numbered"  # "rows": a judge's rows for one item are its repeats, in order
     asked: Asked = Asked()
     shared: Shared | None = None
+    tasks: dict[str, Text] = {}  # tasks of the data that are one of ours under another name: a judge is asked as that task says
     metrics: dict[str, Scale] = {}
 
 

@@ -124,6 +124,15 @@ def both_names(tag: str) -> str:
     return f"{' · '.join(names)} ({tag})"
 
 
+def name_in(tag: str, language: str) -> str:
+    """The name of a language in another one, e.g. `angličtina` for `en` in `cs`; its autonym in itself.
+
+    >>> name_in("en", "cs"), name_in("cs", "cs")
+    ('angličtina', 'čeština')
+    """
+    return autonym(tag) if tag == language else langcodes.get(tag).display_name(language)
+
+
 def choose_from(known: Collection[str], name: str = "") -> str:
     """The end of an error message about a name that is not among `known`: a similar name, if `name` has one, and all known ones.
 

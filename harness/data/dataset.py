@@ -43,6 +43,7 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     about: DatasetCard = DatasetCard(id="bundled", source="constructed", annotators="aggregate")
     second: Labels | None = None  # further labels of some items, for people's agreement with each other; no reference of judges
     asks: Mapping[str, frozenset[str]] | None = None  # with sealed labels: by task, the metrics that every item is asked about
+    label_scales: Mapping[str, Scale] = {}  # of metrics whose labels are on another scale than judges' answers: only order is compared
 
     @cached_property
     def sha256(self) -> str:
@@ -50,7 +51,8 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         digest = hashlib.sha256()
         encode = msgspec.json.Encoder(order="sorted").encode
         scales = [(name, self.scales[name]) for name in sorted(self.labels.metric.used)]
-        for row in chain(self.items, self.labels, [scales], self.second or ()):
+        other_scales = [sorted(self.label_scales.items())] if self.label_scales else []
+        for row in chain(self.items, self.labels, [scales], self.second or (), other_scales):
             digest.update(encode(row))
             digest.update(b"\n")
         return digest.hexdigest()
@@ -75,6 +77,10 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
                 extended = known | {metric}
                 metrics[item] = distinct_sets.setdefault(extended, extended)
         return metrics
+
+    def label_scale(self, metric: str) -> Scale:
+        """The scale of the labels on a metric."""
+        return self.label_scales.get(metric) or self.scales[metric]
 
     @property
     def sealed(self) -> bool:
@@ -143,7 +149,7 @@ def load_folder(folder: Path, library: Library, *, card: str | None = None, with
         raise ContentError("no items.jsonl (or .jsonl.gz, .parquet) in this data folder", folder)
     about = card_of_folder(folder, library, card)
     texts, column = _shared_texts(folder, about.shared), about.asked.column
-    items = read_items(item_path, _tasks(library), group_key=about.group, shared=texts, asked_column=column)
+    items = read_items(item_path, _tasks(library, about), group_key=about.group, shared=texts, asked_column=column)
     _refuse_missing_column(items, column, folder)
     label_path, judgment_path = find_table(folder, "labels"), find_table(folder, "judgments") if with_judgments else None
     labels = (read_label_rows(label_path), label_path) if label_path else None
@@ -178,8 +184,10 @@ def assemble(
     )
 
 
-def _tasks(library: Library) -> dict[str, Task]:
-    return {name: library.task(name) for name in library.task_files}
+def _tasks(library: Library, about: DatasetCard) -> dict[str, Task]:
+    """Every task by its name, and by the name that the data have for it."""
+    tasks = {name: library.task(name) for name in library.task_files}
+    return tasks | {theirs: tasks[ours] for theirs, ours in about.tasks.items() if ours in tasks}
 
 
 class _SharedTexts(msgspec.Struct, frozen=True):
@@ -299,7 +307,7 @@ def _tag_problem(tag: str) -> str | None:
 
 
 def text_problems(item: Item, task: Task) -> Iterator[str]:
-    """Which texts an item of `task` lacks, and which of its values are not texts."""
+    """Which texts an item of `task` lacks, which of its values are not texts, and what is wrong with the languages of its texts."""
     for name, field in task.fields.items():
         value = item.fields.get(name, "")
         if not isinstance(value, str):
@@ -308,6 +316,22 @@ def text_problems(item: Item, task: Task) -> Iterator[str]:
             yield f"item '{item.item_id}' has no '{name}', which task '{task.id}' needs"
     if task.at_least_one and not any(str(item.fields.get(name, "")).strip() for name in task.at_least_one):
         yield f"item '{item.item_id}' has none of {', '.join(task.at_least_one)}; task '{task.id}' needs one"
+    yield from _language_problems(item, task)
+
+
+def _language_problems(item: Item, task: Task) -> Iterator[str]:
+    """What is wrong with the keys of an item that name the languages of its texts."""
+    for key in task.language_keys[1:]:
+        tag, texts = item.fields.get(key), ", ".join(name for name, field in task.fields.items() if field.language == key)
+        if not isinstance(tag, str) or not tag.strip():
+            yield f"item '{item.item_id}' has no '{key}', which task '{task.id}' needs: the language of {texts}, such as en"
+        elif problem := _tag_problem(tag):
+            yield f"'{key}' of item '{item.item_id}': {problem}"
+        elif tag == item.language:
+            yield (
+                f"item '{item.item_id}' has the same language twice: '{key}' and 'language' are both '{tag}'; "
+                f"in task '{task.id}' they differ"
+            )
 
 
 def _refuse_repeated_ids(items: Iterable[Item]) -> None:

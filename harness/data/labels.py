@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,12 @@ class Labels:
         rows = [(x.item_id, x.annotator_id, x.metric, x.score, x.source) for x in labels]
         columns = zip(*rows, strict=True) if rows else [()] * 5
         return cls(*map(CodedColumn.from_values, columns))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Labels]) -> Labels:
+        """The rows of several tables, one after the other."""
+        names = ("item", "annotator", "metric", "score", "source")
+        return cls(*(CodedColumn.concatenate([getattr(part, name) for part in parts]) for name in names))
 
     def __len__(self) -> int:
         return len(self.item)

@@ -16,7 +16,7 @@ KEYS = ("language", "metric", "judge", "variant", "temperature", "top_p")
 
 
 def keyed_rows(judged: JudgedData, by_source: bool) -> Iterator[tuple[dict[str, Any], Ints]]:
-    """The key and the unit numbers, rising, of every cell that has labels. Tasks are pooled.
+    """The key and the unit numbers, rising, of every cell that has labels on the judge's scale. Tasks are pooled.
 
     Args:
         judged: judgments laid beside labels.
@@ -28,5 +28,6 @@ def keyed_rows(judged: JudgedData, by_source: bool) -> Iterator[tuple[dict[str, 
     code = combination_ids(columns.values(), np.zeros(len(units), np.int8))
     for row, rows in zip(first_rows(code).tolist(), rows_by_number(code, int(code.max(initial=-1)) + 1), strict=True):
         key = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
-        if key["metric"] in judged.counted:
+        votes = judged.counted.get(str(key["metric"]))
+        if votes is not None and not votes.classes.order_only:
             yield key, rows

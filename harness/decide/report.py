@@ -54,6 +54,7 @@ class Report(msgspec.Struct, frozen=True):
     few_shot: dict[str, Any] = {}  # what examples were shown, and which classes have none
     ablations: dict[str, Any] = {}  # a section for each that the run contains
     sealed: tuple[RunCoverage, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
+    notes: tuple[str, ...] = ()  # what can be said of continuous scores, and what cannot
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs, its cells flat."""
@@ -93,6 +94,7 @@ def report(
     comparable = len(judgments) and not data.sealed
     rule = of_rule(protocol.majority, protocol.annotators)
     by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
+    by_task = compare([source], rule) if comparable else None
     pooled = pooled_differences(source, rule) if comparable else {}
     return Report(
         schema_version=SCHEMA_VERSION,
@@ -105,7 +107,7 @@ def report(
         summaries=summaries(by_metric, pooled),
         verdicts=verdicts([source], rule, decision) if comparable else (),
         by_metric=by_metric,
-        cells=compare([source], rule).cells if comparable else (),
+        cells=by_task.cells if by_task else (),
         missing=dict(missing or {}),
         answered_by=dict(answered_by or {}),
         unreviewed_instructions=tuple(unreviewed_instructions),
@@ -113,6 +115,7 @@ def report(
         few_shot=_few_shot(protocol, training, absent or {}),
         ablations=ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {},
         sealed=run_coverage(judgments, data) if data.sealed else (),
+        notes=by_task.notes if by_task else (),
     )
 
 

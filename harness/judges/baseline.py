@@ -134,6 +134,14 @@ def length(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw
     return _score_at(min(below / lengths.total(), 1 - 1e-9), scale)
 
 
+def _on_scale_of_answers(score: Score | None, labels: Scale, answers: Scale) -> Score | None:
+    """A score on the scale of the labels as one at the same place of the scale on which judges answer."""
+    if labels == answers or not isinstance(score, (int, float)) or labels.min is None or labels.max is None:
+        return score
+    fraction = (score - labels.min) / (labels.max - labels.min)
+    return _score_at(min(1 - fraction if labels.best == labels.min else fraction, 1 - 1e-9), answers)
+
+
 def _score_at(fraction: float, scale: Scale) -> Score:
     """The score at this fraction (0 to 1) of the scale, from worst to best."""
     if scale.kind == "interval":
@@ -172,8 +180,15 @@ class BaselineJudge:
     def reply(self, query: Query) -> Reply:
         """The answer to a query. It depends on nothing else."""
         draw = f"{self._seed}\x1f{query.repeat}"
-        scales = self._training.data.scales
-        scores = {metric: BASELINES[self._name](query.item, metric, scales[metric], self._training, draw) for metric in query.metrics}
+        data = self._training.data
+        scores = {
+            metric: _on_scale_of_answers(
+                BASELINES[self._name](query.item, metric, data.label_scale(metric), self._training, draw),
+                data.label_scale(metric),
+                data.scales[metric],
+            )
+            for metric in query.metrics
+        }
         answer = answer_object(scores, None, query.condition.variant.call == "joint")
         return Reply(text=msgspec.json.encode(answer).decode(), model=self.identity.name, finish_reason="stop")
 

@@ -1,7 +1,7 @@
 """Prompts: written as guidance programs, rendered once to templates, filled with the texts of items."""
 
 from harness.prompts.examples import Example, FewShotExamples
-from harness.prompts.prompt_spec import PromptSpec, nonempty_texts
+from harness.prompts.prompt_spec import PromptSpec, shown_texts
 from harness.prompts.templates import PromptTemplate, PromptTemplates
 from harness.prompts.wording import Wording, english_wording, is_english, own_language_wording
 
@@ -14,6 +14,6 @@ __all__ = [
     "Wording",
     "english_wording",
     "is_english",
-    "nonempty_texts",
     "own_language_wording",
+    "shown_texts",
 ]

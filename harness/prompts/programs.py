@@ -15,6 +15,7 @@ import guidance
 from guidance import assistant, system, user
 
 from harness.prompts.prompt_spec import JUSTIFICATION_CHARACTERS, PromptSpec
+from harness.prompts.wording import fill_placeholders
 
 
 @guidance(dedent=False)  # type: ignore[operator, untyped-decorator]
@@ -90,17 +91,3 @@ def _keys_in_order(spec: PromptSpec, justification: str, score: str) -> str:
         "none": score,
     }
     return by_position[spec.variant.justification]
-
-
-def fill_placeholders(template: str, **values: str) -> str:
-    """Return the template with each `{name}` replaced by its value. Other braces of content files stay: this is not `str.format`.
-
-    >>> fill_placeholders("{first}, then {second}", first="a {second}", second="b")
-    'a {second}, then b'
-    """
-    pieces = template.split("{")
-    parts = [pieces[0]]
-    for piece in pieces[1:]:
-        name, brace, rest = piece.partition("}")
-        parts.append(values[name] + rest if brace and name in values else "{" + piece)
-    return "".join(parts)

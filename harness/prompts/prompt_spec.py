@@ -23,7 +23,7 @@ class PromptSpec(msgspec.Struct, frozen=True):
     """Everything that a prompt is made of, except the texts of the item.
 
     `scales` belong to the metrics of the query, in the order in which the prompt names them. `text_names` are the names of the texts
-    that are not empty.
+    that are shown.
     """
 
     wording: Wording
@@ -57,9 +57,9 @@ class PromptSpec(msgspec.Struct, frozen=True):
         return len(self.scales) * (_JSON_TOKENS + characters * per_character)
 
 
-def nonempty_texts(item: Item, task: Task) -> tuple[str, ...]:
-    """The names of the item's texts that are not empty, in the order of the task."""
-    return tuple(name for name in task.fields if str(item.fields.get(name, "")).strip())
+def shown_texts(item: Item, task: Task) -> tuple[str, ...]:
+    """The names of the item's texts that a judge is shown, in the order of the task: those that are not empty, and the judged ones."""
+    return tuple(name for name in task.fields if name in task.outputs or str(item.fields.get(name, "")).strip())
 
 
 def _answer_schema(scale: Scale, variant: Variant) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class PromptTemplate(msgspec.Struct, frozen=True):
 
     def _messages(self, item: Item) -> tuple[Message, ...]:
         return tuple(
-            Message(m.role, "".join(part if isinstance(part, str) else str(item.fields[part.name]) for part in m.parts))
+            Message(m.role, "".join(part if isinstance(part, str) else str(item.fields.get(part.name, "")) for part in m.parts))
             for m in self.messages
         )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from harness.content.library import Library
 from harness.content.specs import PromptWords, Rubric, RubricWords, Task, TaskWords
-from harness.content.tags import autonym, choose_from, english_name
+from harness.content.tags import choose_from, english_name, name_in
 from harness.errors import ContentError, UsageError
 
 ENGLISH = PromptWords(
@@ -50,9 +50,15 @@ class Wording(msgspec.Struct, frozen=True):
     rubrics: dict[str, RubricWords]
 
 
-def english_wording(task: Task, rubrics: tuple[Rubric, ...], language: str) -> Wording:
-    """The English words: those of the content files."""
-    return Wording(ENGLISH, english_name(language), _task_words(task), {rubric.id: _rubric_words(rubric) for rubric in rubrics})
+def english_wording(task: Task, rubrics: tuple[Rubric, ...], languages: str | Mapping[str, str]) -> Wording:
+    """The English words: those of the content files.
+
+    `languages` is the language of the items, or `{key: language}` for each of the task's `language_keys`.
+    """
+    names = {key: english_name(tag) for key, tag in _by_key(languages).items()}
+    return Wording(
+        ENGLISH, names["language"], _with_names(_task_words(task), names), {rubric.id: _rubric_words(rubric) for rubric in rubrics}
+    )
 
 
 def is_english(language: str) -> bool:
@@ -60,13 +66,15 @@ def is_english(language: str) -> bool:
     return language.partition("-")[0] == "en"
 
 
-def own_language_wording(library: Library, task: Task, rubrics: tuple[Rubric, ...], language: str) -> Wording:
-    """The words of the language's instructions.toml. English items always have the English words.
+def own_language_wording(library: Library, task: Task, rubrics: tuple[Rubric, ...], languages: str | Mapping[str, str]) -> Wording:
+    """The words of the language's instructions.toml. English items always have the English words. `languages`: as in `english_wording`.
 
     Raises UsageError when the language has no instructions, ContentError when they lack the task, a rubric, or a part of one.
     """
+    by_key = _by_key(languages)
+    language = by_key["language"]
     if is_english(language):
-        return english_wording(task, rubrics, language)
+        return english_wording(task, rubrics, languages)
     if language not in library.instruction_files:
         raise UsageError(f"no instructions in '{language}' for the variant own-language.{choose_from(library.instruction_files)}")
     instructions = library.instructions(language)
@@ -80,7 +88,12 @@ def own_language_wording(library: Library, task: Task, rubrics: tuple[Rubric, ..
         scores = [str(group.score) for group in rubric.detailed.criteria]
         _refuse_gaps(f"rubrics.{rubric.id}.criteria", instructions.rubrics[rubric.id].criteria, scores, path)
     translated = {rubric.id: instructions.rubrics[rubric.id] for rubric in rubrics}
-    return Wording(instructions.words, autonym(language), instructions.tasks[task.id], translated)
+    names = {key: name_in(tag, language) for key, tag in by_key.items()}
+    return Wording(instructions.words, names["language"], _with_names(instructions.tasks[task.id], names), translated)
+
+
+def _by_key(languages: str | Mapping[str, str]) -> Mapping[str, str]:
+    return {"language": languages} if isinstance(languages, str) else languages
 
 
 def _refuse_gaps(section: str, translated: Collection[str], expected: Iterable[str], path: Path) -> None:
@@ -91,6 +104,25 @@ def _refuse_gaps(section: str, translated: Collection[str], expected: Iterable[s
 
 def _task_words(task: Task) -> TaskWords:
     return TaskWords(task.instruction, {name: field.title for name, field in task.fields.items()})
+
+
+def _with_names(words: TaskWords, names: Mapping[str, str]) -> TaskWords:
+    """The words of a task with the names of languages in their places."""
+    return msgspec.structs.replace(words, instruction=fill_placeholders(words.instruction, **names))
+
+
+def fill_placeholders(template: str, **values: str) -> str:
+    """Return the template with each `{name}` replaced by its value. Other braces of content files stay: this is not `str.format`.
+
+    >>> fill_placeholders("{first}, then {second}", first="a {second}", second="b")
+    'a {second}, then b'
+    """
+    pieces = template.split("{")
+    parts = [pieces[0]]
+    for piece in pieces[1:]:
+        name, brace, rest = piece.partition("}")
+        parts.append(values[name] + rest if brace and name in values else "{" + piece)
+    return "".join(parts)
 
 
 def _rubric_words(rubric: Rubric) -> RubricWords:

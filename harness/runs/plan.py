@@ -23,8 +23,8 @@ from harness.prompts import (
     PromptTemplate,
     PromptTemplates,
     english_wording,
-    nonempty_texts,
     own_language_wording,
+    shown_texts,
 )
 
 _CHARACTERS_PER_TOKEN = 4.0  # an estimate for prices only: of ASCII text; every other character counts as one token
@@ -320,15 +320,16 @@ class _Renderer:
     def _find_template(self, query: Query) -> PromptTemplate:
         item, variant = query.item, query.condition.variant
         task = self._task(item.task)
-        present = nonempty_texts(item, task)
+        present = shown_texts(item, task)
         examples = self._examples(query, task) if variant.shots else ()
-        key = (item.task, item.language, present, query.metrics, variant, tuple((e.metric, e.item_id) for e in examples))
+        languages = {name: item.language if name == "language" else str(item.fields[name]) for name in task.language_keys}
+        key = (item.task, *languages.values(), present, query.metrics, variant, tuple((e.metric, e.item_id) for e in examples))
         if key not in self._cached:
             rubrics = tuple(self._rubric(metric) for metric in query.metrics)
             if variant.language == "own":
-                wording = own_language_wording(self._library, task, rubrics, item.language)
+                wording = own_language_wording(self._library, task, rubrics, languages)
             else:
-                wording = english_wording(task, rubrics, item.language)
+                wording = english_wording(task, rubrics, languages)
             scales = {metric: self._scales[metric] for metric in query.metrics}
             self._cached[key] = self._templates.template_for(PromptSpec(wording, scales, variant, item.language, present, examples))
         return self._cached[key]

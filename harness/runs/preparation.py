@@ -10,9 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from harness.content import Board, Library
+from harness.content import Board, Library, Task
 from harness.content.tags import choose_from, resolve
 from harness.data import Dataset, load_bundled, load_folder
+from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_tasks
 from harness.errors import ContentError, UsageError
 from harness.model import Condition, Item, parse_variant
 from harness.parse import Vocabulary, vocabulary_of
@@ -89,7 +90,7 @@ def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
 
 
 def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
-    everything = load_folder(folder, library)
+    everything = with_our_tasks(load_folder(folder, library), library)
     known = sorted({item.language for item in everything.items})
     languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(known)
     known_tasks = {item.task for item in everything.items} & set(library.task_files)
@@ -99,15 +100,23 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
             f"{folder} has items of '{tasks_there}', but tasks/ has no such task; add one with --content, or see 'harness new task'"
         )
     tasks = _choose(spec.tasks, sorted(known_tasks), "task")
-    known_metrics = sorted({label.metric for label in everything.labels} & set(library.rubric_files))
-    if not known_metrics:
+    known_metrics = sorted(set(everything.labels.metric.used) & set(library.rubric_files))
+    comparable = comparable_rubrics(everything, library)
+    if not (known_metrics or comparable):
         raise UsageError(f"{folder} has no labels on a metric with a rubric; see 'harness list rubrics' and 'harness new rubric'")
-    metrics = _choose(spec.metrics, known_metrics, "metric")
+    metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)
+    everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
     items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
     if spec.unlabelled:
-        asks = {task: frozenset(library.task(task).metrics) & frozenset(metrics) for task in tasks}
+        asks = {task: _askable(library.task(task), library) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
     return _resolve_protocol(spec, everything, items, library, tasks, metrics, everything.id, None, languages)
+
+
+def _askable(task: Task, library: Library) -> frozenset[str]:
+    """The metrics of a task, and those that are compared with them."""
+    compared = (name for name in library.rubric_files if library.rubric(name).compared_with in task.metrics)
+    return frozenset((*task.metrics, *compared))
 
 
 def _resolve_protocol(

@@ -14,6 +14,7 @@ import numpy as np
 from harness.content import Board, Library
 from harness.content.specs import BoardData
 from harness.data import Dataset, load_bundled, load_folder
+from harness.data.asked_data import comparable_rubrics, with_compared_labels
 from harness.data.dataset import text_problems
 from harness.errors import ContentError, MissingData, UsageError
 from harness.labels.hub import fetch_folder
@@ -82,6 +83,8 @@ def _from_folder(board: Board, data: BoardData, library: Library, given: Path | 
             f"{_how_to_get(data, library)}",
             folder,
         )
+    comparable = comparable_rubrics(loaded, library)
+    loaded = with_compared_labels(loaded, [comparable[name] for name in board.rubrics if name in comparable])
     _refuse_other_scales(board, data, loaded, library)
     items = tuple(msgspec.structs.replace(item, task=data.tasks.get(item.task, item.task)) for item in loaded.items)
     everything = msgspec.structs.replace(loaded, items=items, private=False)  # published texts need no consent

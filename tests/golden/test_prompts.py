@@ -15,7 +15,7 @@ import pytest
 
 from harness.content import Library
 from harness.model import Item, Prompt, Scale, parse_variant
-from harness.prompts import Example, PromptSpec, english_wording, nonempty_texts, own_language_wording
+from harness.prompts import Example, PromptSpec, english_wording, own_language_wording, shown_texts
 from harness.prompts.templates import render_template
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -33,7 +33,15 @@ VARIANTS = (
 )
 
 # Which metric a single call is about: another one for each task.
-METRIC = {"open_prompt": "linguistic_acceptability", "continue_writing": "task_quality", "summarize": "hallucination"}
+METRIC = {
+    "open_prompt": "linguistic_acceptability",
+    "continue_writing": "task_quality",
+    "summarize": "hallucination",
+    "translate": "translation_quality_0_4",
+}
+# Tasks whose scores are continuous have no examples of every class, one metric, and no instructions in other languages.
+VARIANTS_OF = {"translate": ("single", "joint", "single+detailed", "single+score-only")}
+CASES = [(task, variant) for task in METRIC for variant in VARIANTS_OF.get(task, VARIANTS)]
 
 TEXTS: dict[str, dict[str, dict[str, str]]] = {
     "open_prompt": {
@@ -58,6 +66,11 @@ TEXTS: dict[str, dict[str, dict[str, str]]] = {
             "right": "That is why the bell still hangs in the tree.",
             "output": "Nobody dared to climb up and take it down.",
         },
+    },
+    "translate": {
+        "ja": {"source_language": "en", "source": "The bus leaves at nine.", "output": "バスは九時に出ます。"},
+        "cs": {"source_language": "ja", "source": "鍵は机の上です。", "output": "Klíč je na stole."},
+        "en": {"source_language": "pt-BR", "source": "Chegou atrasado.", "output": ""},
     },
     "summarize": {
         "ja": {
@@ -95,14 +108,15 @@ def prompt(library: Library, variant: str, task: str, language: str) -> Prompt:
     task_spec, how = library.task(task), parse_variant(variant)
     item = Item(f"{language}-item", language, task, fields=TEXTS[task][language])
     metrics = task_spec.metrics if how.call == "joint" else (METRIC[task],)
+    languages = {"language": language, **{key: TEXTS[task][language][key] for key in task_spec.language_keys[1:]}}
     rubrics = tuple(map(library.rubric, metrics[::-1] if how.metric_order == "reversed" else metrics))
     scales = {rubric.id: rubric.scale for rubric in rubrics}
     wording = (
-        own_language_wording(library, task_spec, rubrics, language)
+        own_language_wording(library, task_spec, rubrics, languages)
         if how.language == "own"
-        else english_wording(task_spec, rubrics, language)
+        else english_wording(task_spec, rubrics, languages)
     )
-    text_names = nonempty_texts(item, task_spec)
+    text_names = shown_texts(item, task_spec)
     shown = tuple(each for metric, scale in scales.items() for each in examples(metric, scale, how.shots, text_names))
     return render_template(PromptSpec(wording, scales, how, language, text_names, shown)).fill(item)
 
@@ -119,8 +133,7 @@ def written(found: Prompt, language: str) -> str:
     return f"{messages}\n──── {language}: answer, in at most {found.max_tokens} tokens\n{schema}\n"
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("task", TEXTS)
+@pytest.mark.parametrize(("task", "variant"), CASES)
 def test_prompts_are_worded_like_this(library: Library, task: str, variant: str) -> None:
     text = "\n".join(written(prompt(library, variant, task, language), language) for language in languages(library, variant))
     path = FOLDER / file_name(task, variant)
@@ -133,4 +146,4 @@ def test_prompts_are_worded_like_this(library: Library, task: str, variant: str)
 
 
 def test_no_file_is_left_over() -> None:
-    assert {path.name for path in FOLDER.iterdir()} == {file_name(task, variant) for task in TEXTS for variant in VARIANTS}
+    assert {path.name for path in FOLDER.iterdir()} == {file_name(*case) for case in CASES}

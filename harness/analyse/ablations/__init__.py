@@ -42,9 +42,6 @@ def ablations(
         options: how annotators become one reference, how many an item needs, seed and resamples; the same as for the run's cells.
         perturbed: the result of each perturbation for each item; a text that could not be changed is counted, not judged.
         metrics: in the order in which a forward joint call names them; by default in the order of the judgments.
-
-    Raises:
-        UsageError: for an interval scale with more different scores than can be counted.
     """
     answers = tabulate_answers(data, judgments, options)
     if not len(answers):

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analyse.options import POOLED, CompareOptions, Rule, annotators_needed
-from harness.analyse.units import MAX_VALUES, Classes, Votes, classes_of, item_key, votes
+from harness.analyse.scores import numbers
+from harness.analyse.units import Classes, Votes, classes_of, item_key, votes
 from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, last_matching_rows, rows_by_number, sorted_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.errors import UsageError
 from harness.model import Scale, Variant, parse_variant
 from harness.stats import aggregate_counts, distinct_counts, item_credits
 from harness.stats.agreement import share_of_hits, share_of_pairs
@@ -235,11 +235,8 @@ class _AlignedLabels:
         """The kinds of answers on a metric, and the kind of each of its rows."""
         scale, given = self.data.scales[metric], self.score.take(rows)
         classes = labels.classes if labels else classes_of(scale, given.used)
-        if classes.continuous:
-            raise UsageError(
-                f"metric '{metric}' has {len(classes.different)} different scores, and ablations count scores by class; "
-                f"leave it out with --metrics, or round its scores to at most {MAX_VALUES}"
-            )
+        if labels and classes.continuous:
+            return self._continuous(metric, rows, labels, given)
         number, k = points_of(scale, classes), len(classes.scores)
         self.reach[metric] = float(np.ptp(number)) if len(number) and not np.isnan(number).any() else np.nan
         counts, pattern = self._labels(rows, labels, k)
@@ -256,6 +253,28 @@ class _AlignedLabels:
             self.expected.values[rows] = np.array([*map(float, stated.values), np.nan])[stated.codes] * way
         return kinds, kind
 
+    def _continuous(self, metric: str, rows: Ints, labels: Votes, given: CodedColumn) -> tuple[Kinds, Ints]:
+        """The same for continuous scores: every different score is a kind. No answer equals a label, so there is no credit."""
+        assert labels.scores is not None
+        scale, direction = self.data.scales[metric], labels.classes.direction or np.nan
+        changed = self.columns["perturbation"].codes[rows] != NO_VALUE
+        people = np.where(changed, np.nan, labels.scores.raw_mean[self.item[rows]])
+        scores, code = np.unique(numbers(given), return_inverse=True)
+        means, mean = np.unique(people, return_inverse=True)
+        found, kind = np.unique(code * len(means) + mean, return_inverse=True)
+        code, label = found // len(means), means[found % len(means)] * direction
+        self.reach[metric] = _length_of(scale)
+        points, nothing = scores[code] * direction, np.full(len(code), np.nan)
+        read = ~np.isnan(points)
+        return Kinds(
+            code=np.where(read, code, -1),
+            points=points,
+            best=np.where(read, scores[code] == scale.best, np.nan),
+            reference=np.full(len(code), -1),
+            label=label,
+            credits=dict.fromkeys(CREDITS, nothing),
+        ), kind
+
     def _labels(self, rows: Ints, labels: Votes | None, k: int) -> tuple[Ints, Ints]:
         """Distinct class counts (patterns, k), of which the first is that of unlabelled items, and the pattern of each row."""
         nothing = np.zeros((1, k), np.int64)
@@ -264,6 +283,12 @@ class _AlignedLabels:
         counts, pattern = distinct_counts(labels.counts)
         changed = self.columns["perturbation"].codes[rows] != NO_VALUE
         return np.concatenate([nothing, counts]), np.where(changed, 0, pattern[self.item[rows]] + 1)
+
+
+def _length_of(scale: Scale) -> float:
+    """Points from the worst to the best score; NaN if the scale has no ends."""
+    ends = [point for point in (*scale.classes, scale.min, scale.max) if isinstance(point, (int, float))]
+    return float(max(ends) - min(ends)) if len(ends) > 1 else np.nan
 
 
 def _labels_and_credits(counts: Ints, code: Ints, number: Floats, majority: Rule) -> dict[str, Any]:

@@ -178,7 +178,7 @@ def test_second_ratings_give_the_ceiling(write: Write) -> None:
 def test_a_score_off_the_scale_is_refused_with_its_place(write: Write) -> None:
     labels, judge = scores()
     folder = write(labels, {"j": judge}, {"t0-s0": {"c": 101.0}})
-    with pytest.raises(ContentError, match=r"score 101.0 is outside the scale of 'quality' \(0.0 to 100.0\)"):
+    with pytest.raises(ContentError, match=r"score 101.0 is outside the scale of 'quality' \(0 to 100\)"):
         compared(folder)
 
 

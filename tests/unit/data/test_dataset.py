@@ -97,7 +97,7 @@ def test_data_toml_names_the_data_its_source_and_further_metrics(folder: Folder)
 
 
 def test_rows_of_a_task_that_nobody_describes_are_taken_as_they_are(folder: Folder) -> None:
-    folder.items({"item_id": "a", "language": "ko", "task": "translate", "anything": [1]})
+    folder.items({"item_id": "a", "language": "ko", "task": "transcribe", "anything": [1]})
     [item] = folder.load().items
     assert item.fields == {"anything": [1]}
 
@@ -211,7 +211,7 @@ def test_a_bad_label_is_named_with_its_line(folder: Folder, row: dict[str, Any] 
 def test_a_label_off_a_scale_of_the_folders_own_is_named(folder: Folder) -> None:
     (folder.path / "data.toml").write_text(DATA_TOML)
     folder.labels(LABEL | {"metric": "warmth", "score": 5.5})
-    assert "score 5.5 is outside the scale of 'warmth' (1.0 to 5.0)" in folder.complaint("labels.jsonl:1: ")
+    assert "score 5.5 is outside the scale of 'warmth' (1 to 5)" in folder.complaint("labels.jsonl:1: ")
 
 
 def test_a_score_that_is_no_number_in_parquet_is_refused(folder: Folder) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from harness.content import Library
 from harness.model import Item, Scale, Variant, parse_variant
-from harness.prompts import Example, PromptSpec, nonempty_texts
+from harness.prompts import Example, PromptSpec, shown_texts
 from harness.prompts.prompt_spec import JUSTIFICATION_CHARACTERS
 
 MakeSpec = Callable[..., PromptSpec]
@@ -103,4 +103,4 @@ def test_texts_that_are_there_are_named_in_the_order_of_the_task(
     library: Library, make_item: Callable[..., Item], kind: str, texts: dict[str, str], there: tuple[str, ...]
 ) -> None:
     item = msgspec.structs.replace(make_item(task=kind), fields=texts)
-    assert nonempty_texts(item, library.task(kind)) == there
+    assert shown_texts(item, library.task(kind)) == there
