@@ -1,8 +1,8 @@
 """Runs the commands shown in the pages of docs again and writes what they print: `python docs/make_blocks.py DATA [PAGE …]`.
 
 DATA is a folder that holds the published data sets, each in a folder with the name of its dataset card. Only blocks that begin with a
-command that asks no judge are run: `harness compare`, `labels check`, `labels needed`, `correct`, `accept`, `certify`. Figures go into
-docs/figures. Without PAGE, all pages with such blocks are written.
+command that asks no judge are run: `harness compare`, `labels check`, `labels needed`, `correct`, `accept`, `certify`, `study`. Figures
+go into docs/figures. Without PAGE, all pages with such blocks are written.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 SIMULATED = ("using-scores.md",)  # make_using_scores.py writes it
-BLOCK = re.compile(r"```console\n\$ harness ((?:compare|labels check|labels needed|correct|accept|certify) .+)\n((?:.*\n)*?)```")
+BLOCK = re.compile(r"```console\n\$ harness ((?:compare|labels check|labels needed|correct|accept|certify|study) .+)\n((?:.*\n)*?)```")
 
 
 def printed(command: str, data: Path) -> str:

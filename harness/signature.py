@@ -79,6 +79,16 @@ class ComparisonSignature(_SignatureText, frozen=True):
     standardise: str = "none"  # whether people's scores on interval scales are standardised within annotator
 
 
+class StudySignature(_SignatureText, frozen=True):
+    """The signature of a study's section that is computed from recorded answers."""
+
+    study: str
+    data: tuple[str, ...]  # id@version and hash of items and judgments
+    judges: tuple[str, ...]
+    seed: int
+    harness: str
+
+
 def _text(value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(quote(str(piece), safe=_SAFE) for piece in value)

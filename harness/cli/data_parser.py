@@ -1,4 +1,4 @@
-"""The parser of the commands that ask no judge: compare, correct, accept, certify, and the label sets."""
+"""The parser of the commands that ask no judge: compare, correct, accept, certify, studies, and the label sets."""
 
 from __future__ import annotations
 
@@ -286,5 +286,20 @@ def _restriction_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", dest="card", help=argparse.SUPPRESS)  # the former name of --card
 
 
-COMMANDS = (_compare, _correct, _accept, _certify, _gate, _labels)
+def _study(commands: Any) -> None:
+    sub = group(commands, "study", "the section of a published study, from recorded answers")
+    p = command(
+        sub,
+        "self-preference",
+        "study:self_preference",
+        "show whether judges recognise and prefer their own outputs (Panickssery et al. 2024)",
+    )
+    p.add_argument("--data", type=Path, required=True, metavar="DIR", help="a data folder with recorded answers about pairs of outputs")
+    p.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
+    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed for the resamples of the line (default: 0)")
+    json_flag(p)
+
+
+COMMANDS = (_compare, _correct, _accept, _certify, _gate, _study, _labels)
 """The functions that add these commands, in the order in which help shows them."""

@@ -67,6 +67,9 @@ class TableName(StrEnum):
     LANGUAGES = auto()
     CALIBRATION = auto()
     LABELS_NEEDED = auto()
+    OWN_PAIRS = auto()  # self-preference: a judge's own output beside another one
+    OWN_SCORES = auto()  # self-preference: single outputs
+    MUTUAL_PREFERENCE = auto()
 
 
 CELL_TABLES = frozenset({TableName.REPORT, TableName.REPORT_WIDE, TableName.ANSWER, TableName.COMPARISON, TableName.SYSTEMS})

@@ -1,0 +1,67 @@
+"""Self-recognition and self-preference as terminal tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from harness.analyse.self_preference import SelfPreference
+from harness.render.column import Row, TableName
+from harness.render.columns import columns_in
+from harness.render.numbers import coefficient
+from harness.render.terminal import dim_lines, filled_table
+from harness.render.text_table import tabulate, varying_keys
+
+_PART = ("language", "dataset")
+
+
+def render_self_preference(found: SelfPreference) -> RenderableType:
+    """Pairs first (all sources, then each source), then single outputs, mutual preferences, the line and what the columns mean."""
+    data = found.as_json()
+    parts: list[RenderableType] = []
+    legend: dict[str, None] = {}
+    tables = (
+        ("Its own output beside another one", TableName.OWN_PAIRS, ("judge", "source"), pair_rows(data)),
+        ("Scores of single outputs", TableName.OWN_SCORES, ("judge", "metric", "source"), data["individual"]),
+        ("Judges that prefer themselves", TableName.MUTUAL_PREFERENCE, ("judges",), list(_named_pairs(data["mutual"]))),
+    )
+    for title, name, keys, rows in tables:
+        if rows:
+            table = tabulate(rows, columns_in(name), (*varying_keys(rows, _PART), *keys), tables=(name,))
+            parts += [Text(f"\n{title}", style="bold"), filled_table(table)]
+            legend |= dict.fromkeys(table.legend)
+    return Group(*parts, dim_lines((*_line(data), *legend)))
+
+
+def pair_rows(data: dict[str, Any]) -> list[Row]:
+    """One row a judge, part of the data and source: both questions and their tau."""
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for score in data["pairwise"]:
+        row = rows.setdefault(_key(score), {name: score[name] for name in ("judge", *_PART, "source", "n")})
+        question = score["question"]
+        row |= {question: score["confidence"], f"{question}_ci": score["confidence_ci"], f"{question}_ambiguous": score["ambiguous"]}
+    for tau in data["kendall_tau"]:
+        rows[_key(tau)] |= {"tau": tau["tau"], "tau_ci": tau["tau_ci"]}
+    return list(rows.values())
+
+
+def _key(row: Row) -> tuple[str, ...]:
+    return tuple(row[name] for name in ("judge", *_PART, "source"))
+
+
+def _named_pairs(rows: Sequence[Row]) -> Iterable[Row]:
+    return ({**row, "judges": " + ".join(row["judges"])} for row in rows)
+
+
+def _line(data: dict[str, Any]) -> list[str]:
+    line = data["line"]
+    if line is None:
+        return []
+    slope = coefficient(line["slope"], line["slope_ci"])
+    return [
+        f"Preference rises by {slope} for each 1 of recognition, over {line['points']} points (a judge in one part of the data; ordinary "
+        "least squares; the interval is from resamples of source texts, as points share them)."
+    ]
