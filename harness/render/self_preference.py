@@ -11,8 +11,9 @@ from rich.text import Text
 from harness.analyse.self_preference import SelfPreference
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
+from harness.render.fitted_table import FittedTable
 from harness.render.numbers import coefficient
-from harness.render.terminal import dim_lines, filled_table
+from harness.render.terminal import dim_lines
 from harness.render.text_table import tabulate, varying_keys
 
 _PART = ("language", "dataset")
@@ -31,7 +32,7 @@ def render_self_preference(found: SelfPreference) -> RenderableType:
     for title, name, keys, rows in tables:
         if rows:
             table = tabulate(rows, columns_in(name), (*varying_keys(rows, _PART), *keys), tables=(name,))
-            parts += [Text(f"\n{title}", style="bold"), filled_table(table)]
+            parts += [Text(f"\n{title}", style="bold"), FittedTable(table)]
             legend |= dict.fromkeys(table.legend)
     return Group(*parts, dim_lines((*_line(data), *legend)))
 
