@@ -28,6 +28,7 @@ LEAVES = {
 }  # what can be run: `labels` or `store` alone cannot
 NEEDED = {
     "gate": ["DIR", "--policy", "F"],
+    "study self-preference": ["--data", "DIR"],
     "list": ["languages"],
     "new": ["task", "x"],
     "models": ["list"],
