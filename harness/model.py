@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Literal
 
@@ -16,6 +17,8 @@ Score = int | float | str
 Split = Literal["test", "dev"]
 Source = Literal["native", "constructed", "model"]
 AnnotatorKind = Literal["persistent", "positional", "anonymous", "aggregate"]
+Order = Literal["forward", "swapped"]
+ShownSource = Literal["none", "correct", "swapped"]
 
 
 class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -31,6 +34,29 @@ class Scale(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max: float | None = None
     best: int | float | str | None = None
     swap: dict[str, str] = {}
+
+    def exchanged(self, score: Score) -> Score:
+        """The score that means the same once the two compared texts have changed places.
+
+        >>> scale = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
+        >>> scale.exchanged("A"), scale.exchanged("tie")
+        ('B', 'tie')
+        """
+        name = self.swap.get(str(score))
+        return score if name is None else next(c for c in self.classes if str(c) == name)
+
+    @property
+    def share_of_first(self) -> dict[int | str, float]:
+        """For a scale with `swap`: how much of each class goes to the first text; 1, 0, or a half if the class stays under an exchange.
+
+        Of two classes that `swap` exchanges, the one that `classes` names first speaks for the first text.
+
+        >>> Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"}).share_of_first
+        {'A': 1.0, 'B': 0.0, 'tie': 0.5}
+        """
+        place = {str(c): number for number, c in enumerate(self.classes)}
+        partner = {c: place[self.swap.get(str(c), str(c))] for c in self.classes}
+        return {c: 0.5 + 0.5 * ((partner[c] > at) - (partner[c] < at)) for at, c in enumerate(self.classes)}
 
     def holds(self, score: Score) -> bool:
         """Whether `score` is a point of the scale. 2.0 is the class 2, "2" is not; booleans, NaN and infinities never are.
@@ -81,7 +107,8 @@ class Variant(msgspec.Struct, frozen=True, order=True):
 
     `shots` is how many scored examples of each class stand before the text; `justification` where the reason stands in the answer;
     `language` is that of the instructions; `metric_order` is the order in which a joint call names its metrics (`order` in files);
-    `probabilities` says whether the probabilities of the score's tokens are requested.
+    `probabilities` says whether the probabilities of the score's tokens are requested. `answer` is the form of the answer: JSON, or text in
+    the judge's own words; `persona` puts a sentence about who judges before the instruction, `explain` asks for reasons in a text.
     """
 
     call: Literal["single", "joint"] = "single"
@@ -91,6 +118,9 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     language: Literal["english", "own"] = "english"
     metric_order: Literal["forward", "reversed"] = msgspec.field(default="forward", name="order")
     probabilities: bool = False
+    answer: Literal["json", "text"] = "json"
+    persona: bool = False
+    explain: bool = False
 
     def __str__(self) -> str:
         return _variant_text(self)
@@ -122,6 +152,10 @@ VARIANT_WORDS: dict[str, tuple[str, Any]] = {
     "forward": ("metric_order", "forward"),
     "reversed": ("metric_order", "reversed"),
     "probabilities": ("probabilities", True),
+    "json": ("answer", "json"),
+    "text": ("answer", "text"),
+    "persona": ("persona", True),
+    "explain": ("explain", True),
 }
 
 
@@ -147,9 +181,25 @@ def parse_variant(text: str) -> Variant:
             raise ValueError(f"variant '{text}' names its {axis.replace('_', ' ')} twice: '{chosen[axis]}' and '{value}'")
         chosen[axis] = value
     variant = Variant(**chosen)
-    if variant.metric_order == "reversed" and variant.call != "joint":
-        raise ValueError(f"variant '{text}': only a joint call names several metrics, in an order; write 'joint+reversed'")
+    for problem in _clashes(variant):
+        raise ValueError(f"variant '{text}': {problem}")
     return variant
+
+
+def _clashes(variant: Variant) -> Iterator[str]:
+    """Which axes of a variant do not go together."""
+    if variant.metric_order == "reversed" and variant.call != "joint":
+        yield "only a joint call names several metrics, in an order; write 'joint+reversed'"
+    if variant.explain and variant.answer != "text":
+        yield "only a text is followed by an explanation, JSON has a justification; write 'text+explain'"
+    if variant.answer != "text":
+        return
+    if variant.call == "joint":
+        yield "a text holds one score, so each metric has a call of its own; write 'single+text'"
+    if variant.justification != "before":
+        yield "a text has no fields in an order; leave out 'score-first' or 'score-only', or write 'json'"
+    if variant.probabilities:
+        yield "probabilities are those of the score in a JSON answer; leave out 'text' or 'probabilities'"
 
 
 def _axis(word: str, text: str) -> tuple[str, Any]:
@@ -169,17 +219,47 @@ def _axis(word: str, text: str) -> tuple[str, Any]:
 class Condition(msgspec.Struct, frozen=True, order=True):
     """How a query is put to a judge: variant, perturbation and sampling. An ablation consists of further conditions.
 
-    `perturbation` is its text form (`shuffle-words:0.1`), empty for the original text. `top_p` None leaves it to the endpoint.
+    `perturbation` is its text form (`shuffle-words:0.1`), empty for the original text. `top_p` None leaves it to the endpoint. `order` is
+    that of the two texts of a pair; the judgment is stored in the item's own order. `shown_source` names the systems in the texts'
+    headings: those that wrote them, or each in the other's place.
     """
 
     variant: Variant = Variant()
     temperature: float = 0.0
     top_p: float | None = None
     perturbation: str = ""
+    order: Order = "forward"
+    shown_source: ShownSource = "none"
 
     def __str__(self) -> str:
-        top_p = "" if self.top_p is None else f" top_p={self.top_p:g}"
-        return f"{self.variant} T={self.temperature:g}{top_p}" + (f" {self.perturbation}" if self.perturbation else "")
+        """Without what is not the default: `single T=0`, `single T=0.7 top_p=0.9 order=swapped source=correct`."""
+        further = {
+            "top_p": "" if self.top_p is None else f"{self.top_p:g}",
+            "order": "" if self.order == "forward" else self.order,
+            "source": "" if self.shown_source == "none" else self.shown_source,
+        }
+        words = [f"{name}={value}" for name, value in further.items() if value]
+        return " ".join([str(self.variant), f"T={self.temperature:g}", *words, *([self.perturbation] if self.perturbation else [])])
+
+
+# Fields that variants and conditions got later, with their defaults. Hashes leave them out where they have these values, so that names of
+# earlier runs and keys of earlier prompt templates stay.
+_LATER_VARIANT = {"answer": "json", "persona": False, "explain": False}
+_LATER_CONDITION = {"order": "forward", "shown_source": "none"}
+
+
+def hashed_variant(variant: Variant) -> dict[str, Any]:
+    """The fields of a variant that hashes are made of."""
+    return _without_defaults(msgspec.to_builtins(variant), _LATER_VARIANT)
+
+
+def hashed_condition(condition: Condition) -> dict[str, Any]:
+    """The fields of a condition that hashes are made of."""
+    return _without_defaults(msgspec.to_builtins(condition), _LATER_CONDITION) | {"variant": hashed_variant(condition.variant)}
+
+
+def _without_defaults(fields: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in later or later[name] != value}
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -303,9 +383,13 @@ class Judgment(msgspec.Struct, frozen=True):
     call_id: str
     top_p: float | None = None
     perturbation: str = ""
+    order: Order = "forward"  # of the two texts of a pair; score and probs are in the item's own order
+    shown_source: ShownSource = "none"
     probs: dict[str, float] | None = None  # of the scale's classes, from token probabilities; sum 1
     expected: float | None = None  # mean of the classes' numbers, weighted by `probs`
     entropy: float | None = None  # of `probs`, in bits
+    share_a: float | None = None  # of a choice between two texts: the probability that goes to the item's first one, ties half
+    further_numbers: str | None = None  # in a text: the other numbers that might be a score
     asked_language: str = "en"  # language that the prompt requested for the justification
     detected_language: str | None = None  # of the justification; `und`: too short to detect; None without a justification
 

@@ -165,7 +165,7 @@ def with_q(cells: Sequence[Cell]) -> list[Cell]:
 
 def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, Votes]) -> CodedColumn:
     """The value of the key `name` for every unit."""
-    if name in ("metric", "judge", "variant", "temperature", "top_p", "repeat"):
+    if name in ("metric", "judge", "variant", "temperature", "top_p", "repeat", "order"):
         column: CodedColumn = getattr(units.judgments, name)
         return column
     if name == "source":

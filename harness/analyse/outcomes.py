@@ -53,14 +53,14 @@ def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     needed = annotators_needed(options, data.labels.max_annotators)
     continuous = continuous_metrics(source.data, source.judgments.clean)
     counted = votes(data, asked.clean, needed, continuous=continuous) if len(data.labels) else {}
-    clean = asked.perturbation.codes == NO_VALUE
+    clean = asked.is_clean
     every = units_of(data, asked, source.name)
     plain = every.take(clean)
     whole, _ = asked_and_not(plain, data, counted, source.asked, source.judgments.clean)
     units = joined_units([whole, every.take(~clean)])
     missing = np.full(len(whole) - len(plain), NO_VALUE)
     row = np.concatenate([judged[clean], missing, judged[~clean]])
-    clean = units.judgments.perturbation.codes == NO_VALUE
+    clean = units.judgments.is_clean
     reference, agreement = _of_people(units, counted, options)
     known = countable(units, counted, msgspec.structs.replace(options, level="item"))
     compared = clean & countable(units, counted, options)

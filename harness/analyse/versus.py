@@ -65,7 +65,7 @@ def _partners(units: Units, column: CodedColumn, wanted: int, name: str) -> Ints
     A partner from the same source comes first; without one, any source's will do.
     """
     j = units.judgments
-    same = {name: getattr(j, name) for name in ("metric", "repeat", "judge", "variant", "temperature", "top_p")}
+    same = {name: getattr(j, name) for name in ("metric", "repeat", "order", "judge", "variant", "temperature", "top_p")}
     theirs = column.codes == wanted
     rows = np.flatnonzero(theirs)
     key = combination_ids((values for each, values in same.items() if each != name), units.item)

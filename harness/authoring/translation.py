@@ -42,6 +42,8 @@ def instruction_complaints(
 
 def _word_complaints(words: PromptWords) -> Complaints:
     for key, text in msgspec.structs.asdict(words).items():
+        if not text:  # not translated yet
+            continue
         names, expected = _IN_BRACES.findall(text), [f"{{{name}}}" for name in PLACEHOLDERS.get(key, ())]
         if Counter(names) != Counter(expected):
             yield f"'{key}' contains {_listed(names)}, but should contain {_listed(expected)}, each once", key_pattern(key)

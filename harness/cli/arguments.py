@@ -66,6 +66,20 @@ def _numbers(text: str) -> tuple[float, ...]:
         return (math.nan,)
 
 
+def orders(text: str) -> tuple[str, ...]:
+    values = {"forward": ("forward",), "swapped": ("swapped",), "both": ("forward", "swapped")}
+    if text not in values:
+        raise argparse.ArgumentTypeError(f"expected {', '.join(values)}; got '{text}'")
+    return values[text]
+
+
+def shown_sources(text: str) -> tuple[str, ...]:
+    values = tuple(text.split(","))
+    if not set(values) <= {"none", "correct", "swapped"}:
+        raise argparse.ArgumentTypeError(f"expected none, correct, swapped, or several of them separated by commas; got '{text}'")
+    return values
+
+
 def share(text: str) -> float:
     value = positive_number(text)
     if value > 1:

@@ -16,6 +16,7 @@ from harness.cli.arguments import (
     group,
     json_flag,
     names,
+    orders,
     out_flag,
     per_judge,
     positive_integer,
@@ -24,6 +25,7 @@ from harness.cli.arguments import (
     reask,
     retry_flags,
     seed,
+    shown_sources,
     temperatures,
     top_ps,
 )
@@ -101,10 +103,24 @@ def _run(commands: Any) -> None:
         "--variant",
         action="append",
         metavar="NAME",
-        help="single, joint, detailed, few-shot, score-only, ... joined by '+'; repeatable",
+        help="single, joint, detailed, few-shot, score-only, text, persona, ... joined by '+'; repeatable",
     )
     how.add_argument("--temperature", type=temperatures, metavar="T[,T]", help="sampling temperatures (default: the board's)")
     how.add_argument("--top-p", type=top_ps, metavar="P[,P]", help="nucleus sampling (default: the endpoint's default)")
+    how.add_argument(
+        "--order",
+        type=orders,
+        default=("forward",),
+        metavar="ORDER",
+        help="of the two texts of a pair: forward, swapped, both (default: forward)",
+    )
+    how.add_argument(
+        "--shown-source",
+        type=shown_sources,
+        default=(),
+        metavar="SOURCES",
+        help="also ask with the names of the systems in the texts' headings: correct, or swapped in a pair; correct,swapped",
+    )
     how.add_argument(
         "--perturb",
         action="append",

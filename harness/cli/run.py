@@ -63,6 +63,8 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
         variants=tuple(arguments.variant) if arguments.variant else None,
         temperatures=arguments.temperature,
         top_ps=arguments.top_p or (None,),
+        orders=arguments.order,
+        shown_sources=arguments.shown_source,
         perturbations=tuple(arguments.perturb or ()),
         segmenters=arguments.segmenter,
         allow_unreviewed=arguments.allow_unreviewed,

@@ -35,6 +35,12 @@ def lexicon_complaints(lexicon: Lexicon) -> Complaints:
             yield f"a word in {key} is blank; write the word or remove it", key_pattern(key)
         for repeated in duplicates(unicodedata.normalize("NFC", word).casefold() for word in words):
             yield f"'{repeated}' is listed twice in {key}; case does not matter, so list it once", key_pattern(key)
+    for phrase in lexicon.scale_phrases:
+        if "{max}" not in phrase:
+            yield (
+                f"'{phrase}' in scale_phrases does not hold {{max}}, the highest score; write for example \"out of {{max}}\"",
+                key_pattern("scale_phrases"),
+            )
     for pair in lexicon.quotation_marks:
         if len(pair) != 2 or any(map(str.isspace, pair)):
             message = f"'{pair}' in quotation_marks is not a pair; write an opening mark and its closing mark, such as \"«»\""

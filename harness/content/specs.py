@@ -41,6 +41,12 @@ class Task(_Spec, frozen=True):
     metrics: tuple[str, ...]
     fields: dict[str, TextField]
     at_least_one: tuple[str, ...] = ()
+    pairs_of: str = ""  # the task whose outputs `harness pairs` puts side by side in items of this task
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether an item has two outputs, which judges compare."""
+        return len(self.outputs) == 2
 
     @property
     def language_keys(self) -> tuple[str, ...]:
@@ -116,6 +122,8 @@ class Lexicon(_Spec, frozen=True):
     units: tuple[Text, ...] = ()  # words for "points" after a score
     out_of: tuple[Text, ...] = ()  # words between a score and the highest possible one
     endings: tuple[Text, ...] = ()  # what may follow a score without a space
+    scale_phrases: tuple[Text, ...] = ()  # phrases that name the ends of a scale and give no score, such as "{score} out of {max}"
+    numbered: tuple[Text, ...] = ()  # words that a number or letter follows which names a text, such as "story 2"
     refusals: tuple[Text, ...] = ()  # how a refusal begins; `~` stands for each of `refused_actions`
     refused_actions: tuple[Text, ...] = ()
     quotation_marks: tuple[Text, ...] = ()  # an opening and a closing mark each
@@ -144,6 +152,14 @@ class PromptWords(_Spec, frozen=True):
     reminder: Text
     short_reason: Text
     the_score: Text
+    # Words of some variants only; empty where they are not translated yet, and then these variants are refused.
+    system_pair: str = ""
+    meant_for_pair: str = ""
+    heading_from: str = ""
+    persona: str = ""
+    form_text: str = ""
+    reminder_text: str = ""
+    explain: str = ""
 
 
 # Word -> the names in braces that it must contain, each once. All other words contain none.
@@ -160,6 +176,8 @@ PLACEHOLDERS: dict[str, tuple[str, ...]] = {
     "justification_key": ("characters",),
     "then": ("first", "second"),
     "reminder": ("keys",),
+    "meant_for_pair": ("language",),
+    "heading_from": ("title", "source"),
 }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, ColumnBuilder, arrow_codes, from_arrow
-from harness.data.judgments import Judgments, confidence_of
+from harness.data.judgments import UNCHANGED, Judgments, confidence_of
 from harness.data.labels import pairs_of
 from harness.errors import ContentError, StoreError
 from harness.model import Judgment, Scale, Score
@@ -39,11 +39,15 @@ COLUMNS = {
     "call_id": "string",
     "top_p": "double",
     "perturbation": "string",
+    "order": "string",
+    "shown_source": "string",
     "probs": "string",
     "expected": "double",
     "entropy": "double",
+    "share_a": "double",
     "asked_language": "string",
     "detected_language": "string",
+    "further_numbers": "string",
 }
 _EARLIER_NAMES = {"detected_language": "told_language"}  # of columns in files of earlier versions
 _BATCH_ROWS = 1 << 13  # rows in memory as objects
@@ -97,7 +101,7 @@ def _cell(judgment: Judgment, name: str) -> Any:
         return value and value.value
     if name == "probs":
         return msgspec.json.encode(value).decode() if value else None
-    return (value or None) if name == "perturbation" else value
+    return None if name in UNCHANGED and value == UNCHANGED[name] else value
 
 
 @contextmanager

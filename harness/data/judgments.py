@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from harness.data.columns import NO_VALUE, CodedColumn, Columns, combination_ids, read_columns
 from harness.data.labels import pairs_of, refuse_unknown_items, refuse_unknown_metrics
 from harness.errors import ContentError
-from harness.model import Failure, Judgment, Scale, Score
+from harness.model import Failure, Judgment, Order, Scale, Score, ShownSource
 
 NO_VARIANT = "default"
+UNCHANGED = {"perturbation": "", "order": "forward", "shown_source": "none"}
+"""What a condition changes in an item, and how "nothing" is written there; columns have no value instead."""
 
 
 class JudgmentRow(msgspec.Struct):
@@ -32,6 +34,8 @@ class JudgmentRow(msgspec.Struct):
     temperature: float | None = None
     top_p: float | None = None
     perturbation: str | None = None
+    order: Order | None = None
+    shown_source: ShownSource | None = None
     expected: float | None = None
     entropy: float | None = None
     repeat: int | None = None
@@ -49,12 +53,25 @@ class Judgments:
     Columns (rows,): `item`, `metric`, `judge`, `variant`, `temperature` and `top_p` (no value if unknown), `perturbation` (no value for
     the original text), `repeat`, `score` (no value after a failure), `failure` (why there is no score), `expected`, `entropy` and
     `confidence` (from token probabilities; the last is the probability of the score that was given), `justification`, `asked_language`
-    and `detected_language` of the justification (only in runs).
+    and `detected_language` of the justification, `further_numbers` of a text (only in runs). Of pairs: `order` (no value: forward),
+    `shown_source` (no value: none) and `share_a`, the share of the probability of the item's first text. Their scores are in the item's
+    own order.
     A score off its scale is the failure `off_scale`.
     """
 
     COLUMNS = ("item", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "repeat", "score", "failure")
-    OPTIONAL = ("expected", "entropy", "confidence", "justification", "asked_language", "detected_language")
+    OPTIONAL = (
+        "order",
+        "shown_source",
+        "expected",
+        "entropy",
+        "confidence",
+        "share_a",
+        "justification",
+        "asked_language",
+        "detected_language",
+        "further_numbers",
+    )
 
     item: CodedColumn
     metric: CodedColumn
@@ -66,12 +83,16 @@ class Judgments:
     repeat: CodedColumn
     score: CodedColumn
     failure: CodedColumn
+    order: CodedColumn
+    shown_source: CodedColumn
     expected: CodedColumn
     entropy: CodedColumn
     confidence: CodedColumn
+    share_a: CodedColumn
     justification: CodedColumn
     asked_language: CodedColumn
     detected_language: CodedColumn
+    further_numbers: CodedColumn
 
     def __init__(self, **columns: CodedColumn) -> None:
         rows = len(columns["item"])
@@ -80,11 +101,11 @@ class Judgments:
 
     @classmethod
     def from_rows(cls, judgments: Sequence[Judgment]) -> Judgments:
-        names = [name for name in (*cls.COLUMNS[1:], *cls.OPTIONAL) if name not in ("perturbation", "confidence")]
+        names = [name for name in (*cls.COLUMNS[1:], *cls.OPTIONAL) if name not in (*UNCHANGED, "confidence")]
         columns = {name: CodedColumn.from_values(getattr(j, name) for j in judgments) for name in names}
-        perturbation = CodedColumn.from_values(j.perturbation or None for j in judgments)
+        changes = {name: CodedColumn.from_values(getattr(j, name) for j in judgments).without(value) for name, value in UNCHANGED.items()}
         confidence = CodedColumn.from_values(confidence_of(j.probs, j.score) for j in judgments)
-        return cls(item=CodedColumn.from_values(j.item_id for j in judgments), perturbation=perturbation, confidence=confidence, **columns)
+        return cls(item=CodedColumn.from_values(j.item_id for j in judgments), confidence=confidence, **changes, **columns)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Judgments]) -> Judgments:
@@ -112,8 +133,13 @@ class Judgments:
 
     @property
     def clean(self) -> Judgments:
-        """The judgments of original texts. Labels say nothing about perturbed ones."""
-        return self if not self.perturbation.values else self.take(self.perturbation.codes == NO_VALUE)
+        """The judgments of what people labelled: of original texts, without the names of systems. Labels say nothing about others."""
+        return self if not self.perturbation.values and not self.shown_source.values else self.take(self.is_clean)
+
+    @property
+    def is_clean(self) -> NDArray[np.bool_]:
+        """Mask of the `clean` judgments."""
+        return np.asarray((self.perturbation.codes == NO_VALUE) & (self.shown_source.codes == NO_VALUE))
 
     @property
     def sha256(self) -> str:
@@ -138,6 +164,11 @@ def confidence_of(probs: Mapping[str, float] | None, score: Score | None) -> flo
     0.75
     """
     return None if probs is None or score is None else probs.get(str(score), 0.0)
+
+
+def first_share(probs: Mapping[str, float], scale: Scale) -> float | None:
+    """How much of the probability goes to the first of two texts, ties counting half; None on a scale without `swap`."""
+    return sum(share * probs.get(str(score), 0.0) for score, share in scale.share_of_first.items()) if scale.swap else None
 
 
 def read_judgment_rows(path: Path) -> Columns:
@@ -176,20 +207,21 @@ def checked_judgments(
     """
     refuse_unknown_items(rows, items, path, "judgment")
     refuse_unknown_metrics(rows, scales, path)
-    rows["perturbation"] = rows["perturbation"].without("")
+    for name, unchanged in UNCHANGED.items():
+        rows[name] = rows[name].without(unchanged)
     repeat = _repeats(rows, path, number_rows)
     score, failure = _scores_and_failures(rows, scales)
-    names = ("metric", "judge", "variant", "temperature", "top_p", "perturbation", "expected", "entropy")
+    names = ("metric", "judge", "variant", "temperature", "top_p", *UNCHANGED, "expected", "entropy")
     stated = {name: rows[name] for name in names}
-    confidence = _confidences(rows, score, path)
-    return Judgments(item=rows["item_id"], repeat=repeat, score=score, failure=failure, confidence=confidence, **stated)
+    confidence, share_a = _confidences(rows, score, scales, path)
+    return Judgments(item=rows["item_id"], repeat=repeat, score=score, failure=failure, confidence=confidence, share_a=share_a, **stated)
 
 
-def _confidences(rows: Columns, scores: CodedColumn, path: Path) -> CodedColumn:
-    """The probability of each score. Raises ContentError for probabilities that are none."""
+def _confidences(rows: Columns, scores: CodedColumn, scales: Mapping[str, Scale], path: Path) -> tuple[CodedColumn, CodedColumn]:
+    """The probability of each score, and the share of the first of two texts. Raises ContentError for probabilities that are none."""
     probs = rows["probs"]
     if not probs.values:
-        return CodedColumn.empty(len(probs))
+        return CodedColumn.empty(len(probs)), CodedColumn.empty(len(probs))
     decoded: list[dict[str, float] | None] = []
     for code, stated in enumerate(probs.values):
         try:
@@ -197,8 +229,9 @@ def _confidences(rows: Columns, scores: CodedColumn, path: Path) -> CodedColumn:
         except (msgspec.MsgspecError, ValueError):
             message = '\'probs\' should hold a probability from 0 to 1 for each class, such as {"0": 0.1, "1": 0.9}'
             raise ContentError(message, path, int(rows.lines[int(np.argmax(probs.codes == code))])) from None
-    by_code = [*decoded, None]
-    return CodedColumn.from_values(confidence_of(by_code[code], score) for code, score in zip(probs.codes.tolist(), scores, strict=True))
+    by_row = [(*decoded, None)[code] for code in probs.codes.tolist()]
+    shares = (None if of is None else first_share(of, scales[metric]) for of, metric in zip(by_row, rows["metric"], strict=True))
+    return CodedColumn.from_values(map(confidence_of, by_row, scores)), CodedColumn.from_values(shares)
 
 
 def _probabilities(stated: str | tuple[tuple[str, float | None], ...]) -> dict[str, float]:
@@ -214,7 +247,7 @@ def _repeats(rows: Columns, path: Path, number_rows: bool) -> CodedColumn:
     """The repeat of each row: the stated one, else 0. With `number_rows`: the number of the row among otherwise equal rows."""
     stated = rows["repeat"]
     stated_numbers = np.array([*(int(value) for value in stated.values), 0])[stated.codes]
-    names = ("item_id", "metric", "judge", "variant", "temperature", "top_p", "perturbation")
+    names = ("item_id", "metric", "judge", "variant", "temperature", "top_p", *UNCHANGED)
     key = combination_ids((rows[name] for name in names), np.zeros_like(stated_numbers) if number_rows else stated_numbers)
     order = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.diff(key[order], prepend=-1))

@@ -95,12 +95,16 @@ class TrainingCounts:
 
 
 def text_length(item: Item) -> int:
-    """Characters of the text that is judged."""
+    """Characters of the text that is judged; of a pair, how much longer its first text is."""
+    if "output_a" in item.fields:
+        return len(str(item.fields["output_a"])) - len(str(item.fields.get("output_b", "")))
     return len(str(item.fields.get("output", "")))
 
 
 def ascending(scale: Scale) -> list[int | str]:
-    """The scale's classes with the best one last."""
+    """The scale's classes with the best one last; on a scale for pairs, those that speak for the first text come last."""
+    if scale.swap:
+        return sorted(scale.classes, key=lambda score: scale.share_of_first[score])
     return list(scale.classes) if scale.best == scale.classes[-1] else list(reversed(scale.classes))
 
 
@@ -181,16 +185,17 @@ class BaselineJudge:
         """The answer to a query. It depends on nothing else."""
         draw = f"{self._seed}\x1f{query.repeat}"
         data = self._training.data
-        scores = {
-            metric: _on_scale_of_answers(
-                BASELINES[self._name](query.item, metric, data.label_scale(metric), self._training, draw),
-                data.label_scale(metric),
-                data.scales[metric],
-            )
-            for metric in query.metrics
-        }
+        scores = {metric: self._score(query, metric, draw) for metric in query.metrics}
+        scores = {metric: _on_scale_of_answers(score, data.label_scale(metric), data.scales[metric]) for metric, score in scores.items()}
         answer = answer_object(scores, None, query.condition.variant.call == "joint")
         return Reply(text=msgspec.json.encode(answer).decode(), model=self.identity.name, finish_reason="stop")
+
+    def _score(self, query: Query, metric: str, draw: str) -> Score | None:
+        """The score on the scale of the labels, for the texts in the order in which the query shows them."""
+        scale = self._training.data.label_scale(metric)
+        score = BASELINES[self._name](query.item, metric, scale, self._training, draw)
+        learnt_from_labels = self._name == "majority"  # they are in the item's own order
+        return scale.exchanged(score) if learnt_from_labels and score is not None and query.condition.order == "swapped" else score
 
     async def stop(self) -> None:
         """Nothing to stop."""

@@ -131,9 +131,11 @@ class Chat:
             **self._answer_format(call, capabilities.form),
             **{name: value for name, value in sampling.items() if name not in left_out},
         }
-        return Request(body, capabilities.form, left_out, capabilities.reasoning_tokens)
+        return Request(body, capabilities.form if call.prompt.schema else FORMS[-1], left_out, capabilities.reasoning_tokens)
 
     def _answer_format(self, call: Call, form: str) -> dict[str, Any]:
+        if not call.prompt.schema:
+            return {}
         if form.startswith("json_schema"):
             schema = self._shape(call) if form == "json_schema" else _without_lengths(call.prompt.schema)
             return {"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}}

@@ -1,10 +1,12 @@
 """Reads the replies of judges: strict about meaning, tolerant about form, never a guess.
 
 `reply` is the entry point. It uses `json_form`, which extracts JSON objects from a text, `values`, which reads one choice on a scale, and
-`prose`, which reads everything that is not JSON. `vocabulary` holds the words of all languages that the parser looks for.
-`probabilities` reads scores from the probabilities of tokens; `language` identifies languages.
+`prose`, which reads everything that is not JSON. `free_text` reads answers that were asked for in the judge's own words. `vocabulary`
+holds the words of all languages that the parser looks for. `probabilities` reads scores from the probabilities of tokens; `language`
+identifies languages.
 """
 
+from harness.parse.free_text import read_text
 from harness.parse.probabilities import entropy, expected_score, score_probabilities
 from harness.parse.reply import read_reply
 from harness.parse.values import Reading
@@ -17,6 +19,7 @@ __all__ = [
     "entropy",
     "expected_score",
     "read_reply",
+    "read_text",
     "score_probabilities",
     "vocabulary_of",
 ]

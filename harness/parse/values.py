@@ -32,13 +32,15 @@ _LITERALS = {
 class Reading(msgspec.Struct, frozen=True):
     """What a reply says about one metric. Exactly one of `score` and `failure` is set.
 
-    `raw_choice` is the choice as written (its first 200 characters), or None if the reply has none.
+    `raw_choice` is the choice as written (its first 200 characters), or None if the reply has none. `further_numbers` are the other
+    numbers of a free text that could be scores, separated by spaces; None if there are none.
     """
 
     score: Score | None
     failure: Failure | None
     raw_choice: str | None
     justification: str | None
+    further_numbers: str | None = None
 
 
 def clean(text: str) -> str:

@@ -32,7 +32,8 @@ class Vocabulary:
 
     `announcers`, `linking_words` and `endings` are regular expressions that match one such word. `choice` matches a number with its unit
     and maximum; its groups are `number` and `of`. Compile all of them with IGNORECASE. `remarks` and `refusals` are folded: see `folded`
-    and `folded_opening`. `digest` is the SHA-256 of the lexicons.
+    and `folded_opening`. `scale_phrases` name the ends of a scale, as `{min}` and `{max}`; `numbered` matches a word that a number (or a
+    letter) follows which names a text. `digest` is the SHA-256 of the lexicons.
     """
 
     def __init__(self, lexicons: Iterable[Lexicon]) -> None:
@@ -43,6 +44,8 @@ class Vocabulary:
         self.endings = _alternatives(self._words("endings"))
         self.choice = _choice_pattern(_word_pattern(self._words("units"), after=r"(?!\w)"), _alternatives(self._words("out_of")))
         self.whole_choice = re.compile(self.choice, re.IGNORECASE)
+        self.scale_phrases = self._words("scale_phrases")
+        self.numbered = _word_pattern(self._words("numbered"), before=f"(?<!{_LETTER})", after=f"(?!{_LETTER})")
         self.remarks = frozenset(map(folded, self._words("remarks")))
         self.refusals = tuple(sorted({opening for lexicon in self.lexicons for opening in _refusal_openings(lexicon)}))
         self.quotations = re.compile("|".join([*_quotation_patterns(self._words("quotation_marks")), _TYPEWRITER_QUOTATIONS]))

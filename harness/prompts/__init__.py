@@ -1,9 +1,9 @@
 """Prompts: written as guidance programs, rendered once to templates, filled with the texts of items."""
 
 from harness.prompts.examples import Example, FewShotExamples
-from harness.prompts.prompt_spec import PromptSpec, shown_texts
+from harness.prompts.prompt_spec import PromptSpec, shown_texts, source_of
 from harness.prompts.templates import PromptTemplate, PromptTemplates
-from harness.prompts.wording import Wording, english_wording, is_english, own_language_wording
+from harness.prompts.wording import Wording, english_wording, is_english, own_language_wording, words_of
 
 __all__ = [
     "Example",
@@ -16,4 +16,6 @@ __all__ = [
     "is_english",
     "own_language_wording",
     "shown_texts",
+    "source_of",
+    "words_of",
 ]

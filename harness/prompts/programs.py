@@ -14,7 +14,7 @@ from typing import Any
 import guidance
 from guidance import assistant, system, user
 
-from harness.prompts.prompt_spec import JUSTIFICATION_CHARACTERS, PromptSpec
+from harness.prompts.prompt_spec import JUSTIFICATION_CHARACTERS, PromptSpec, source_of
 from harness.prompts.wording import fill_placeholders
 
 
@@ -23,22 +23,38 @@ def judging_program(lm: Any, spec: PromptSpec, texts: Mapping[str, str]) -> Any:
     """One call: role and task, examples, the item's texts, one or several metrics, and a hole for the answer."""
     words, task = spec.wording.words, spec.wording.task
     with system():
-        lm += guidance.string(f"{words.system}\n{answer_form(spec)}")
+        lm += guidance.string("\n".join(filter(None, (words.persona, words.system_pair or words.system, answer_form(spec)))))
     with user():
-        meant_for = fill_placeholders(words.meant_for, language=spec.wording.language_name)
+        meant_for = fill_placeholders(words.meant_for_pair or words.meant_for, language=spec.wording.language_name)
         lm += guidance.string(f"{task.instruction.strip()}\n{meant_for}")
         for part in example_parts(spec):
             lm += guidance.string(part)
         for name in spec.text_names:
-            lm += guidance.string(f'\n\n{fill_placeholders(words.heading, title=task.fields[name])}\n"""\n')
+            before_source, after_source = text_heading(name, spec)
+            lm += guidance.string(f"\n\n{before_source}")
+            if name in spec.named_sources:
+                lm += guidance.string(texts[source_of(name)])
+            lm += guidance.string(f'{after_source}\n"""\n')
             lm += guidance.string(texts[name])
             lm += guidance.string('\n"""')
         for metric in spec.scales:
             lm += guidance.string(f"\n\n{metric_text(metric, spec)}")
         lm += guidance.string(f"\n\n{reminder(spec)}")
     with assistant():
-        lm += guidance.json(name="answer", schema=spec.schema, max_tokens=spec.max_tokens)
+        if spec.variant.answer == "text":
+            lm += guidance.gen(name="answer", max_tokens=spec.max_tokens)
+        else:
+            lm += guidance.json(name="answer", schema=spec.schema, max_tokens=spec.max_tokens)
     return lm
+
+
+def text_heading(name: str, spec: PromptSpec) -> tuple[str, str]:
+    """The heading above a text, in two parts: who wrote the text stands between them, if that is shown."""
+    words, title = spec.wording.words, spec.wording.task.fields[name]
+    if name not in spec.named_sources:
+        return fill_placeholders(words.heading, title=title), ""
+    before, _, after = words.heading_from.partition("{source}")
+    return fill_placeholders(before, title=title), fill_placeholders(after, title=title)
 
 
 def example_parts(spec: PromptSpec) -> Iterator[str]:
@@ -72,6 +88,8 @@ def metric_text(metric: str, spec: PromptSpec) -> str:
 def answer_form(spec: PromptSpec) -> str:
     """The form of the answer in words, for endpoints that enforce no schema. It names no metric, so that all calls share it."""
     words = spec.wording.words
+    if spec.variant.answer == "text":
+        return words.form_text
     justification = fill_placeholders(words.justification_key, characters=str(JUSTIFICATION_CHARACTERS))
     form = words.form_joint if spec.joint else words.form_single
     return fill_placeholders(form, keys=_keys_in_order(spec, justification, words.score_key))
@@ -80,6 +98,8 @@ def answer_form(spec: PromptSpec) -> str:
 def reminder(spec: PromptSpec) -> str:
     """The last line. After a long text, small models forget the form and answer in the language of the text."""
     words = spec.wording.words
+    if spec.variant.answer == "text":
+        return f"{words.reminder_text} {words.explain}".strip()
     return fill_placeholders(words.reminder, keys=_keys_in_order(spec, words.short_reason, words.the_score))
 
 

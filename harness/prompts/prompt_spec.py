@@ -9,11 +9,12 @@ import langcodes
 import msgspec
 
 from harness.content.specs import Task
-from harness.model import Item, Scale, Variant
+from harness.model import Item, Scale, Variant, hashed_variant
 from harness.prompts.examples import Example
-from harness.prompts.wording import Wording
+from harness.prompts.wording import FURTHER_WORDS, Wording
 
 JUSTIFICATION_CHARACTERS = 120
+_EXPLAINED_CHARACTERS = 400  # of a text with an explanation; it may be cut, as its score comes first
 _JSON_TOKENS = 40  # for braces, keys, white space and the score itself
 _TOKENS_PER_CHARACTER = {"Latn": 2}  # letters with diacritics take several tokens of an English vocabulary
 _DEFAULT_TOKENS_PER_CHARACTER = 3
@@ -32,11 +33,18 @@ class PromptSpec(msgspec.Struct, frozen=True):
     language: str
     text_names: tuple[str, ...]
     examples: tuple[Example, ...] = ()
+    named_sources: tuple[str, ...] = ()  # the texts whose headings name who wrote them
 
     @property
     def key(self) -> str:
         """The hash of all fields. Specs with equal keys render to equal templates."""
-        return hashlib.sha256(msgspec.json.encode([self, list(self.scales)], order="sorted")).hexdigest()
+        fields = msgspec.to_builtins(self) | {"variant": hashed_variant(self.variant)}
+        if not self.named_sources:
+            del fields["named_sources"]
+        for name in FURTHER_WORDS:  # came later; without them, keys are as before
+            if not fields["wording"]["words"][name]:
+                del fields["wording"]["words"][name]
+        return hashlib.sha256(msgspec.json.encode([fields, list(self.scales)], order="sorted")).hexdigest()
 
     @property
     def joint(self) -> bool:
@@ -44,17 +52,26 @@ class PromptSpec(msgspec.Struct, frozen=True):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON schema of the answer: one object, or in a joint call one object for each metric."""
+        """The JSON schema of the answer: one object, or in a joint call one object for each metric; empty for a text."""
+        if self.variant.answer == "text":
+            return {}
         answers = {metric: _answer_schema(scale, self.variant) for metric, scale in self.scales.items()}
         return _object_schema(answers) if self.joint else next(iter(answers.values()))
 
     @property
     def max_tokens(self) -> int:
-        """Enough tokens for the longest answer that the schema allows, so that its JSON is never cut off."""
+        """Enough tokens for the longest answer that the schema allows, so that its JSON is never cut off; a limit for texts."""
         script = langcodes.get(self.language).maximize().script or ""
         per_character = _TOKENS_PER_CHARACTER.get(script, _DEFAULT_TOKENS_PER_CHARACTER)
+        if self.variant.answer == "text":
+            return per_character * (_EXPLAINED_CHARACTERS if self.variant.explain else JUSTIFICATION_CHARACTERS)
         characters = 0 if self.variant.justification == "none" else JUSTIFICATION_CHARACTERS
         return len(self.scales) * (_JSON_TOKENS + characters * per_character)
+
+
+def source_of(name: str) -> str:
+    """The name under which a shown item has the system that wrote its text `name`. No text of a task has a colon in its name."""
+    return f"source:{name}"
 
 
 def shown_texts(item: Item, task: Task) -> tuple[str, ...]:

@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, cast
 
-from guidance._ast import ASTNode, JsonNode, LiteralNode, RoleEnd, RoleStart, RuleNode
+from guidance._ast import ASTNode, JsonNode, LiteralNode, RegexNode, RoleEnd, RoleStart, RuleNode
 from guidance._schema import SamplingParams
 from guidance.models._base import Interpreter, Model, State
 from guidance.trace import OutputAttr
 
 from harness.model import Message
 
-_ONE_HOLE = "a judging program has exactly one hole, and it is guidance.json(...)"
+_ONE_HOLE = "a judging program has exactly one hole, and it is guidance.json(...), or guidance.gen(...) for a text"
 
 
 class _RecordedMessages(State):
-    """The finished messages, the text of the open one, and the JSON schema of the hole."""
+    """The finished messages, the text of the open one, and the JSON schema of the hole; an empty one for a text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,9 +52,9 @@ class _Recorder(Interpreter[_RecordedMessages]):
         yield from ()
 
     def rule(self, node: RuleNode, **kwargs: Any) -> Iterator[OutputAttr]:
-        if not isinstance(node.value, JsonNode) or self.state.schema is not None:
+        if not isinstance(node.value, (JsonNode, RegexNode)) or self.state.schema is not None:
             raise ValueError(_ONE_HOLE)
-        self.state.schema = node.value.schema
+        self.state.schema = node.value.schema if isinstance(node.value, JsonNode) else {}
         self.state.max_tokens = node.max_tokens
         yield from ()
 
@@ -66,7 +66,7 @@ def _role(name: str) -> Literal["system", "user", "assistant"]:
 def record(program: ASTNode | Any) -> tuple[tuple[Message, ...], dict[str, Any], int]:
     """Return messages, schema and max_tokens of a called program, e.g. `record(judging_program(spec, texts))`.
 
-    Raises ValueError when the program has no JSON hole or several.
+    The schema of a text is empty. Raises ValueError when the program has no hole or several.
     """
     sampling = SamplingParams(top_p=None, top_k=None, min_p=None, repetition_penalty=None)
     model = Model(_Recorder(_RecordedMessages()), sampling, echo=False)

@@ -18,7 +18,7 @@ import msgspec
 
 from harness.errors import UsageError
 from harness.model import Item, Message, Prompt
-from harness.prompts.prompt_spec import PromptSpec
+from harness.prompts.prompt_spec import PromptSpec, source_of
 
 # A mark is a field's name between two private-use characters. Marks are searched before any text of an item is in place, so a text that
 # holds these characters cannot be taken for a mark.
@@ -38,7 +38,7 @@ class TemplateMessage(msgspec.Struct, frozen=True):
 
 
 class PromptTemplate(msgspec.Struct, frozen=True):
-    """Messages with slots, the JSON schema of the answer, and the maximum number of its tokens."""
+    """Messages with slots, the JSON schema of the answer (empty: a text is asked for), and the maximum number of its tokens."""
 
     messages: tuple[TemplateMessage, ...]
     schema: dict[str, Any]
@@ -106,7 +106,8 @@ def render_template(spec: PromptSpec) -> PromptTemplate:
     from harness.prompts.programs import judging_program  # late: guidance takes half a second
     from harness.prompts.recorder import record
 
-    messages, schema, max_tokens = record(judging_program(spec, {name: f"\ue000{name}\ue001" for name in spec.text_names}))
+    slots = (*spec.text_names, *map(source_of, spec.named_sources))
+    messages, schema, max_tokens = record(judging_program(spec, {name: f"\ue000{name}\ue001" for name in slots}))
     return PromptTemplate(tuple(TemplateMessage(m.role, _split_at_marks(m.content)) for m in messages), schema, max_tokens)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from harness.data.judgments import first_share
 from harness.model import Failure, JudgeIdentity, Judgment, Query, Reply, Scale
-from harness.parse import Reading, Vocabulary, entropy, expected_score, read_reply, score_probabilities
+from harness.parse import Reading, Vocabulary, entropy, expected_score, read_reply, read_text, score_probabilities
 from harness.parse.language import detect_language, is_identifier_loaded
 
 _MAX_DETECTED = 1 << 15  # languages that are kept until `derive_judgments` needs them
@@ -17,10 +18,13 @@ _cached_language_of = lru_cache(maxsize=1 << 12)(detect_language)  # judges repe
 
 
 def read_metrics(query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary) -> dict[str, Reading]:
-    """What a reply says about each metric of a query.
+    """What a reply says about each metric of a query, in the order of the texts that the judge saw.
 
     A call that the endpoint refused has no score: `missing`, or `refused`.
     """
+    if query.condition.variant.answer == "text":
+        [metric] = query.metrics
+        return {metric: read_text(reply.text, scales[metric], vocabulary, finish_reason=reply.finish_reason, refusal=reply.refusal)}
     return read_reply(
         reply.text,
         {metric: scales[metric] for metric in query.metrics},
@@ -68,8 +72,11 @@ def derive_judgments(
     """
     joint = query.condition.variant.call == "joint"
     probs = score_probabilities(reply.tokens, {metric: scales[metric] for metric in query.metrics}, joint=joint) if reply.tokens else {}
+    swapped = query.condition.order == "swapped"
     for metric, reading in read_metrics(query, reply, scales, vocabulary).items():
-        own = probs.get(metric)
+        scale, own = scales[metric], probs.get(metric)
+        if swapped and own:
+            own = {str(scale.exchanged(score)): own[str(score)] for score in scale.classes}
         yield Judgment(
             item_id=query.item.item_id,
             language=query.item.language,
@@ -79,16 +86,20 @@ def derive_judgments(
             variant=str(query.condition.variant),
             temperature=query.condition.temperature,
             repeat=query.repeat,
-            score=reading.score,
+            score=scale.exchanged(reading.score) if swapped and reading.score is not None else reading.score,
             failure=Failure(reading.failure) if reading.failure else None,
             raw_choice=reading.raw_choice,
             justification=reading.justification,
             call_id=call_id,
             top_p=query.condition.top_p,
             perturbation=query.condition.perturbation,
+            order=query.condition.order,
+            shown_source=query.condition.shown_source,
             probs=own,
-            expected=expected_score(own, scales[metric]) if own else None,
+            expected=expected_score(own, scale) if own else None,
             entropy=entropy(own) if own else None,
+            share_a=first_share(own, scale) if own else None,
+            further_numbers=reading.further_numbers,
             asked_language=asked_language,
             detected_language=_detect(reading.justification, vocabulary) if detect_language and reading.justification else None,
         )

@@ -15,7 +15,6 @@ from harness.content import Library, Task
 from harness.data import Dataset
 from harness.judges import traits_of
 from harness.model import Call, Condition, Item, JudgeIdentity, Prompt, Query, RealisedPerturbation, Scale, Score, Usage, Variant
-from harness.perturb import apply, parse_perturbation
 from harness.prompts import (
     Example,
     FewShotExamples,
@@ -25,7 +24,9 @@ from harness.prompts import (
     english_wording,
     own_language_wording,
     shown_texts,
+    words_of,
 )
+from harness.runs.shown_items import ShownItems
 
 _CHARACTERS_PER_TOKEN = 4.0  # an estimate for prices only: of ASCII text; every other character counts as one token
 _ANSWER_TOKENS = 60
@@ -53,7 +54,7 @@ class Plan:
         self._calls: dict[str, tuple[CallIds, NDArray[np.bool_]]] = {}
         self._tokens = {count: array("I") for count in ("prompt", "answer", "max_output")}
         for query in queries():
-            item = renderer.items.perturbed(query) if query.repeat == 0 else None
+            item = renderer.items.shown(query) if query.repeat == 0 else None
             if item is not None:
                 self._add(query, renderer.template(query).fill(item))
 
@@ -96,7 +97,7 @@ class Plan:
 
     def call(self, query: Query, call_id: str, prompt_id: str | None = None) -> Call:
         """The call for one query, about the text as its condition changes it (baselines read that text); `prompt_id`: if it is known."""
-        item = self._renderer.items.perturbed(query)
+        item = self._renderer.items.shown(query)
         assert item is not None  # `queries` leaves out texts that cannot be changed
         seen = query if item is query.item else msgspec.structs.replace(query, item=item)
         return Call(call_id, self._renderer.template(query).fill(item, prompt_id), seen, self.seed + query.repeat)
@@ -249,42 +250,6 @@ def _item_queries(item: Item, metrics: tuple[str, ...], conditions: Sequence[Con
                 yield Query(item, asked, condition, repeat)
 
 
-class _PerturbedItems:
-    """Items with their texts changed as conditions say. Perturbing is a pure function, so only the texts of the last item are cached."""
-
-    def __init__(self, library: Library, pool: Sequence[Item], seed: int) -> None:
-        self.realised: dict[tuple[str, str], RealisedPerturbation] = {}
-        self._library = library
-        self._task = cache(library.task)
-        self._pool = pool
-        self._seed = seed
-        self._item: Item | None = None
-        self._cached: dict[str, Item | None] = {}
-
-    def perturbed(self, query: Query) -> Item | None:
-        """The item of a query with its text changed; None if the perturbation cannot change it."""
-        perturbation = query.condition.perturbation
-        if not perturbation:
-            return query.item
-        if query.item is not self._item:
-            self._item, self._cached = query.item, {}
-        if perturbation not in self._cached:
-            self._cached[perturbation] = self._perturb(query.item, perturbation)
-        return self._cached[perturbation]
-
-    def is_applicable(self, query: Query) -> bool:
-        """Whether there is a text to ask about; `perturbed` must have been called for it before."""
-        perturbation = query.condition.perturbation
-        return not perturbation or self.realised[query.item.item_id, perturbation].applied
-
-    def _perturb(self, item: Item, text: str) -> Item | None:
-        [perturbation] = parse_perturbation(text)
-        outputs = self._task(item.task).outputs
-        result = apply(perturbation, item, self._pool, self._seed, outputs, self._library.lexicons)
-        self.realised.setdefault((item.item_id, text), RealisedPerturbation(item.item_id, text, result.applied, result.realised))
-        return result.item if result.applied else None
-
-
 class _Renderer:
     """Finds the prompt template of a query. Templates are cached by what distinguishes them, so that each question is hashed only once."""
 
@@ -297,7 +262,7 @@ class _Renderer:
         pool: tuple[Item, ...] | None,
         seed: int,
     ) -> None:
-        self.items = _PerturbedItems(library, training.items if pool is None else pool, seed)
+        self.items = ShownItems(library, training.items if pool is None else pool, seed)
         self.absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}
         self._library = library
         self._task = cache(library.task)
@@ -307,12 +272,12 @@ class _Renderer:
         self._shots = FewShotExamples(training, seed)
         self._cached: dict[tuple[object, ...], PromptTemplate] = {}
         self._item: Item | None = None
-        self._item_templates: dict[tuple[tuple[str, ...], Variant], PromptTemplate] = {}
+        self._item_templates: dict[tuple[tuple[str, ...], Variant, bool], PromptTemplate] = {}
 
     def template(self, query: Query) -> PromptTemplate:
         if query.item is not self._item:  # queries about one item follow each other
             self._item, self._item_templates = query.item, {}
-        key = (query.metrics, query.condition.variant)
+        key = (query.metrics, query.condition.variant, query.condition.shown_source != "none")
         if key not in self._item_templates:
             self._item_templates[key] = self._find_template(query)
         return self._item_templates[key]
@@ -323,15 +288,18 @@ class _Renderer:
         present = shown_texts(item, task)
         examples = self._examples(query, task) if variant.shots else ()
         languages = {name: item.language if name == "language" else str(item.fields[name]) for name in task.language_keys}
-        key = (item.task, *languages.values(), present, query.metrics, variant, tuple((e.metric, e.item_id) for e in examples))
+        sources = task.outputs if query.condition.shown_source != "none" else ()
+        shots = tuple((e.metric, e.item_id) for e in examples)
+        key = (item.task, *languages.values(), present, query.metrics, variant, sources, shots)
         if key not in self._cached:
-            rubrics = tuple(self._rubric(metric) for metric in query.metrics)
+            rubrics, further = tuple(self._rubric(metric) for metric in query.metrics), words_of(task, query.condition)
             if variant.language == "own":
-                wording = own_language_wording(self._library, task, rubrics, languages)
+                wording = own_language_wording(self._library, task, rubrics, languages, further)
             else:
-                wording = english_wording(task, rubrics, languages)
+                wording = english_wording(task, rubrics, languages, further)
             scales = {metric: self._scales[metric] for metric in query.metrics}
-            self._cached[key] = self._templates.template_for(PromptSpec(wording, scales, variant, item.language, present, examples))
+            spec = PromptSpec(wording, scales, variant, item.language, present, examples, sources)
+            self._cached[key] = self._templates.template_for(spec)
         return self._cached[key]
 
     def _examples(self, query: Query, task: Task) -> tuple[Example, ...]:

@@ -15,7 +15,7 @@ from harness.content.tags import choose_from, resolve
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_tasks
 from harness.errors import ContentError, UsageError
-from harness.model import Condition, Item, parse_variant
+from harness.model import Condition, Item, Scale, parse_variant
 from harness.parse import Vocabulary, vocabulary_of
 from harness.perturb import parse_perturbation
 from harness.prompts import PromptTemplates, is_english
@@ -100,10 +100,15 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
             f"{folder} has items of '{tasks_there}', but tasks/ has no such task; add one with --content, or see 'harness new task'"
         )
     tasks = _choose(spec.tasks, sorted(known_tasks), "task")
-    known_metrics = sorted(set(everything.labels.metric.used) & set(library.rubric_files))
+    asked = set(everything.labels.metric.used)
+    if spec.unlabelled and not asked:  # pairs show what a judge does without labels too
+        asked = {metric for name in tasks for metric in library.task(name).metrics}
+    known_metrics = sorted(asked & set(library.rubric_files))
     comparable = comparable_rubrics(everything, library)
     if not (known_metrics or comparable):
-        raise UsageError(f"{folder} has no labels on a metric with a rubric; see 'harness list rubrics' and 'harness new rubric'")
+        raise UsageError(
+            f"{folder} has no labels on a metric with a rubric; see 'harness list rubrics'. Pairs need no labels: pass --unlabelled"
+        )
     metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
     items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
@@ -133,10 +138,11 @@ def _resolve_protocol(
     data = everything.only(_first_items(items, spec.limit))
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
-    if spec.unlabelled and data.sealed:
+    if spec.unlabelled and data.sealed and not all(library.task(name).is_pair for name in tasks):
         raise UsageError("none of the chosen items has a label; --unlabelled needs some that have one")
     variants = spec.variants or (board.variants if board else ("single",))
     temperatures = spec.temperatures or ((board.temperature,) if board else (0.0,))
+    _refuse_unsuitable(spec, [library.task(name) for name in tasks], {name: library.rubric(name).scale for name in metrics})
     protocol = RunProtocol(
         source=source,
         title=board.title if board else everything.id,
@@ -171,7 +177,9 @@ def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:
 
 
 def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[float]) -> tuple[Condition, ...]:
-    """Every variant at every temperature and top-p, on the unchanged text and on every perturbation of it.
+    """Every variant at every temperature and top-p, in every order, on the unchanged text and on every change of it.
+
+    A change is a perturbation, or the names of the systems in the headings.
 
     Raises UsageError for a condition that is named twice, also under two names: each answer would count twice.
     """
@@ -181,11 +189,13 @@ def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[f
     ]
     try:
         conditions = [
-            Condition(parse_variant(text), float(temperature), top_p, perturbation)
+            Condition(parse_variant(text), float(temperature), top_p, perturbation, order, shown_source)
             for text in variants
             for temperature in temperatures
             for top_p in spec.top_ps
             for perturbation in dict.fromkeys(perturbations)  # without words, a perturbation is the same for every segmenter
+            for shown_source in dict.fromkeys(("none", *spec.shown_sources))
+            for order in spec.orders
         ]
     except ValueError as err:
         raise UsageError(str(err)) from None
@@ -193,6 +203,22 @@ def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[f
     if repeated is not None:
         raise UsageError(f"'{repeated}' is given twice; name each variant and temperature once, and use --repeats to ask again")
     return tuple(conditions)
+
+
+def _refuse_unsuitable(spec: RunSpec, tasks: Sequence[Task], scales: Mapping[str, Scale]) -> None:
+    """Raise UsageError for an order or a shown source that the tasks or scales do not allow."""
+    single = [task.id for task in tasks if not task.is_pair]
+    for asked, what in (("swapped" in spec.orders, "an order"), ("swapped" in spec.shown_sources, "sources that can be swapped")):
+        if asked and single:
+            raise UsageError(
+                f"only pairs have {what}, and an item of '{single[0]}' has one text; choose pairs with --tasks, or leave it out"
+            )
+    without = [metric for metric, scale in scales.items() if not scale.swap]
+    if "swapped" in spec.orders and without:
+        raise UsageError(
+            f"the scale of '{without[0]}' does not say what its classes become when the texts change places; add a line such as "
+            'swap = { A = "B", B = "A" } to its rubric, choose other metrics with --metrics, or leave out --order'
+        )
 
 
 def _instruction_versions(spec: RunSpec, library: Library, variants: Sequence[str], languages: Sequence[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from harness.model import Condition, JudgeIdentity
+from harness.model import Condition, JudgeIdentity, hashed_condition
 
 # Defaults of fields that were added later. They are left out of the hash in a run's name, so that earlier runs keep their names.
 _LATER_DEFAULTS = {"majority": "drop", "annotators": "", "unlabelled": False}
@@ -49,6 +49,7 @@ class RunProtocol(msgspec.Struct, frozen=True):
         for name, default in _LATER_DEFAULTS.items():
             if fields[name] == default:
                 del fields[name]
+        fields["conditions"] = [hashed_condition(condition) for condition in self.conditions]
         digest = hashlib.sha256(msgspec.json.encode(fields, order="sorted")).hexdigest()[:8]
         readable = re.sub(r"[^\w.+-]+", "-", f"{self.source.partition('@')[0]}-{'+'.join(self.languages)}-{judges}")
         return f"{readable[:80].strip('-.')}-{digest}"

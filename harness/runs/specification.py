@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from harness.model import Order, ShownSource
+
 DEFAULT_BOARD = "controls"
 DEFAULT_JUDGE = "local/smollm2-135m"
 
@@ -26,6 +28,8 @@ class RunSpec(msgspec.Struct, frozen=True):
     variants: tuple[str, ...] | None = None
     temperatures: tuple[float, ...] | None = None
     top_ps: tuple[float | None, ...] = (None,)
+    orders: tuple[Order, ...] = ("forward",)  # of the two texts of a pair
+    shown_sources: tuple[ShownSource, ...] = ()  # besides texts without the names of their systems, which are always asked about
     perturbations: tuple[str, ...] = ()  # such as `shuffle-words:0.1,0.3`; the unchanged text is always asked about too
     segmenters: tuple[str, ...] = ("icu",)  # decide what a word is for perturbations
     allow_unreviewed: bool = False  # allow instructions in the items' language that no native reader has reviewed

@@ -20,7 +20,19 @@ SOURCES = {
 }
 
 # What may stand in the source although it stands in a lexicon, and why.
-LISTS = ("announcers", "remarks", "linking_words", "units", "out_of", "endings", "refusals", "refused_actions", "keyboard")
+LISTS = (
+    "announcers",
+    "remarks",
+    "linking_words",
+    "units",
+    "out_of",
+    "endings",
+    "scale_phrases",
+    "numbered",
+    "refusals",
+    "refused_actions",
+    "keyboard",
+)
 # (quotation_marks are left out: parse/values.py strips marks of every script from around a bare score, whatever the language.)
 ENGLISH = "en"  # the language of the program: its words stand in names, messages and prompts; only its refusals are looked for
 ALSO_ENGLISH = {"note", "score", "point", "points", "body"}
@@ -41,12 +53,15 @@ def test_a_lexicon_is_filled(tag: str) -> None:
     assert bool(lexicon.keyboard) == (LIBRARY.pack(tag).script == "Latn")
 
 
+NUMBERED = frozenset(LIBRARY.lexicon(ENGLISH).numbered)  # "text" and "question" are also words of other languages
+
+
 def words_of(lexicon: Lexicon) -> Iterator[str]:
     if lexicon.tag == ENGLISH:
         yield from lexicon.refusals
         return
     for key in LISTS:
-        yield from (word for word in getattr(lexicon, key) if word.casefold() not in ALSO_ENGLISH | ALSO_A_TAG | LATIN_KEYS)
+        yield from (word for word in getattr(lexicon, key) if word.casefold() not in ALSO_ENGLISH | ALSO_A_TAG | LATIN_KEYS | NUMBERED)
     yield lexicon.injection
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from harness.content import Library
-from harness.model import Item, Prompt, Scale, parse_variant
-from harness.prompts import Example, PromptSpec, english_wording, own_language_wording, shown_texts
+from harness.model import Condition, Item, Prompt, Scale, parse_variant
+from harness.prompts import Example, PromptSpec, english_wording, own_language_wording, shown_texts, words_of
 from harness.prompts.templates import render_template
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -38,9 +38,14 @@ METRIC = {
     "continue_writing": "task_quality",
     "summarize": "hallucination",
     "translate": "translation_quality_0_4",
+    "compare_responses": "preference",
 }
-# Tasks whose scores are continuous have no examples of every class, one metric, and no instructions in other languages.
-VARIANTS_OF = {"translate": ("single", "joint", "single+detailed", "single+score-only")}
+# Tasks whose scores are continuous have no examples of every class, one metric, and no instructions in other languages; nor have pairs.
+VARIANTS_OF = {
+    "translate": ("single", "joint", "single+detailed", "single+score-only"),
+    "compare_responses": ("single", "single+text", "single+text+persona+explain"),
+    "open_prompt": (*VARIANTS, "single+text+persona+explain"),
+}
 CASES = [(task, variant) for task in METRIC for variant in VARIANTS_OF.get(task, VARIANTS)]
 
 TEXTS: dict[str, dict[str, dict[str, str]]] = {
@@ -57,6 +62,11 @@ TEXTS: dict[str, dict[str, dict[str, str]]] = {
             "prompt": "Write a notice for a lost scarf.",
             "output": "Lost on Monday near the station: a green scarf.\n\nPlease ring 12.",
         },
+    },
+    "compare_responses": {
+        "ja": {"prompt": "猫について一文で。", "output_a": "猫は静かに歩く。", "output_b": "猫が好きです。"},
+        "cs": {"prompt": "Jedna věta o kočce.", "output_a": "Kočka spí na okně.", "output_b": "Mám rád kočky."},
+        "en": {"prompt": "One sentence about a cat.", "output_a": "The cat walks softly.", "output_b": "I like cats."},
     },
     "continue_writing": {
         "ja": {"left": "父は時計を見上げた。", "right": "汽車はもう見えなかった。", "output": "針は七時を指したまま止まっていた。"},
@@ -114,7 +124,7 @@ def prompt(library: Library, variant: str, task: str, language: str) -> Prompt:
     wording = (
         own_language_wording(library, task_spec, rubrics, languages)
         if how.language == "own"
-        else english_wording(task_spec, rubrics, languages)
+        else english_wording(task_spec, rubrics, languages, words_of(task_spec, Condition(how)))
     )
     text_names = shown_texts(item, task_spec)
     shown = tuple(each for metric, scale in scales.items() for each in examples(metric, scale, how.shots, text_names))

@@ -24,6 +24,7 @@ from harness.model import (
     Scale,
     Score,
     Variant,
+    hashed_condition,
     parse_variant,
 )
 
@@ -34,7 +35,16 @@ OPEN = Scale(kind="interval")
 
 AXES = {name: get_args(hint) or (False, True) for name, hint in get_type_hints(Variant).items()} | {"shots": (0, 1, 2, MAX_SHOTS)}
 PRODUCT = [Variant(**dict(zip(AXES, values, strict=True))) for values in itertools.product(*AXES.values())]
-VARIANTS = [variant for variant in PRODUCT if variant.metric_order == "forward" or variant.call == "joint"]
+VARIANTS = [
+    variant
+    for variant in PRODUCT
+    if (variant.metric_order == "forward" or variant.call == "joint")
+    and (variant.answer == "text" or not variant.explain)
+    and (variant.answer == "json" or (variant.call, variant.justification, variant.probabilities) == ("single", "before", False))
+]
+
+
+SWITCHES = ("probabilities", "persona", "explain")  # axes whose default has no word
 
 
 def words_of(variant: Variant) -> list[str]:
@@ -95,12 +105,15 @@ def test_every_variant_is_read_back_from_its_text() -> None:
 
 
 def test_no_two_variants_have_the_same_text() -> None:
-    assert len(set(map(str, VARIANTS))) == len(VARIANTS) == 2 * 4 * 3 * 2 * 2 * 3  # the last: single, joint, joint+reversed
+    assert len(set(map(str, VARIANTS))) == len(VARIANTS)
+    # JSON: single, joint, joint+reversed by justification and probabilities; a text with and without an explanation
+    assert len(VARIANTS) == 2 * 4 * 2 * 2 * (3 * 3 * 2 + 2)
 
 
 def test_the_text_names_only_what_is_not_the_default() -> None:
-    every = Variant("joint", "detailed", 2, "none", "own", "reversed", True)
-    assert str(every) == "joint+detailed+fewshot:2+score-only+own-language+reversed+probabilities"
+    every = Variant("joint", "detailed", 2, "none", "own", "reversed", True, persona=True)
+    assert str(every) == "joint+detailed+fewshot:2+score-only+own-language+reversed+probabilities+persona"
+    assert str(Variant(answer="text", explain=True)) == "single+text+explain"
     assert str(Variant()) == "single" and str(Variant(shots=1)) == "single+fewshot:1"
 
 
@@ -113,7 +126,7 @@ def test_a_variant_that_names_no_call_is_single() -> None:
 @given(st.sampled_from(VARIANTS), st.data())
 def test_the_words_may_come_in_any_order_and_defaults_may_be_said(variant: Variant, data: st.DataObject) -> None:
     words = words_of(variant)
-    assert len(words) == len(AXES) - (variant.shots == 0) - (not variant.probabilities)
+    assert len(words) == len(AXES) - (variant.shots == 0) - sum(not getattr(variant, axis) for axis in SWITCHES)
     assert parse_variant("+".join(data.draw(st.permutations(words)))) == variant
 
 
@@ -124,8 +137,9 @@ def test_whatever_can_be_read_says_exactly_its_words(words: list[str]) -> None:
         with pytest.raises(ValueError, match="twice"):
             parse_variant("+".join(words))
         return
-    if "reversed" in words and "joint" not in words:
-        with pytest.raises(ValueError, match="only a joint call names several metrics"):
+    said = {VARIANT_WORDS[word][0]: VARIANT_WORDS[word][1] for word in words}
+    if Variant(**said) not in VARIANTS:
+        with pytest.raises(ValueError, match=r"only a|a text h|probabilities are"):
             parse_variant("+".join(words))
         return
     variant = parse_variant("+".join(words))
@@ -192,3 +206,15 @@ def test_failures_are_these_five() -> None:
 
 def test_a_judge_is_called_by_provider_and_model() -> None:
     assert JudgeIdentity("openai", "gpt-4o-2024-08-06", {"endpoint": "host"}).name == "openai/gpt-4o-2024-08-06"
+
+
+def test_hashes_of_conditions_leave_later_fields_out_where_they_have_their_defaults() -> None:
+    assert "order" not in hashed_condition(Condition()) and "answer" not in hashed_condition(Condition())["variant"]
+    changed = hashed_condition(Condition(parse_variant("text"), order="swapped"))
+    assert changed["order"] == "swapped" and changed["variant"]["answer"] == "text" and "persona" not in changed["variant"]
+
+
+def test_an_exchange_of_texts_undoes_itself() -> None:
+    graded = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), swap={"1": "5", "5": "1", "2": "4", "4": "2"})
+    assert [graded.exchanged(score) for score in graded.classes] == [5, 4, 3, 2, 1]
+    assert graded.share_of_first == {1: 1.0, 2: 1.0, 3: 0.5, 4: 0.0, 5: 0.0}

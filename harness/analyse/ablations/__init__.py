@@ -19,6 +19,7 @@ from harness.analyse.ablations.perturbations import injection, perturbations
 from harness.analyse.ablations.temperature import temperature
 from harness.analyse.ablations.variants import few_shot, score_position, variants
 from harness.analyse.options import CompareOptions
+from harness.data.columns import NO_VALUE
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.model import RealisedPerturbation
@@ -43,7 +44,8 @@ def ablations(
         perturbed: the result of each perturbation for each item; a text that could not be changed is counted, not judged.
         metrics: in the order in which a forward joint call names them; by default in the order of the judgments.
     """
-    answers = tabulate_answers(data, judgments, options)
+    shown = judgments.shown_source
+    answers = tabulate_answers(data, judgments.take(shown.codes == NO_VALUE) if shown.values else judgments, options)
     if not len(answers):
         return {}
     found = {

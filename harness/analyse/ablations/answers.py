@@ -73,12 +73,12 @@ _NO_KINDS = Kinds(_NO_INTS, _NO_FLOATS, _NO_FLOATS, _NO_INTS, _NO_FLOATS, dict.f
 class AnswerTable:
     """Judgments in a fixed order; all numbers are (rows,).
 
-    `columns` are coded by rank: language, task, metric, judge, variant, temperature, top_p, repeat, perturbation (no value: unchanged
-    text), failure, justification, asked_language, detected_language. `code` is the class of the score (-1: unreadable). `points` is the
-    score and `expected` the mean of its token probabilities; both are oriented so that more is better (NaN without a score, or if the
-    scale has no best end). `best` is 1 where the score is the best one. `credits` are the row's credits for pa, pa_failed_wrong,
-    pa_pairwise and human_pa (NaN where the row does not count, and for perturbed texts, which have no labels). `reference` is the class
-    of the annotators' aggregate, `label` their mean in points. `group` is the item's group.
+    `columns` are coded by rank: language, task, metric, judge, variant, temperature, top_p, repeat, order, perturbation (no value:
+    unchanged text), failure, justification, asked_language, detected_language. `code` is the class of the score (-1: unreadable).
+    `points` is the score and `expected` the mean of its token probabilities; both are oriented so that more is better (NaN without a
+    score, or if the scale has no best end). `best` is 1 where the score is the best one. `credits` are the row's credits for pa,
+    pa_failed_wrong, pa_pairwise and human_pa (NaN where the row does not count, and for perturbed texts, which have no labels).
+    `reference` is the class of the annotators' aggregate, `label` their mean in points. `group` is the item's group.
 
     A million rows have only a few dozen kinds, so that each row keeps only its `item` and `kind`.
     """
@@ -179,9 +179,9 @@ def tabulate_answers(data: Dataset, judgments: Judgments, options: CompareOption
     if (item < 0).any():
         judgments, item = judgments.take(item >= 0), item[item >= 0]
     columns = {name: _ranked(item_key(data, name)).take(item) for name in ("language", "task")}
-    own = (*KEYS[2:], "repeat", "perturbation", "failure", "justification", "asked_language", "detected_language")
+    own = (*KEYS[2:], "repeat", "order", "perturbation", "failure", "justification", "asked_language", "detected_language")
     columns |= {name: _ranked(getattr(judgments, name), name) for name in own}
-    order = sorted_rows((columns[name] for name in (*KEYS[2:], "repeat", "perturbation")), item)
+    order = sorted_rows((columns[name] for name in (*KEYS[2:], "repeat", "order", "perturbation")), item)
     score, expected, item = judgments.score.take(order), judgments.expected.take(order), item[order]
     columns = {name: column.take(order) for name, column in columns.items()}
     counted = votes(data, judgments, annotators_needed(options, data.labels.max_annotators))

@@ -13,7 +13,7 @@ from harness.stats import distinct_counts, entropy_bits
 from harness.stats.arrays import Floats, Ints
 
 LEVELS = (("language",), ("language", "metric"))
-QUESTION = ("metric", "judge", "variant", "temperature", "top_p")
+QUESTION = ("metric", "judge", "variant", "temperature", "top_p", "order")
 NOTE = (
     "Of questions (an item, a metric) with two answers or more. A failure is an answer of its own, by its kind. entropy_bits: 0 if all "
     "answers are the same score, at most log2 of the number of repeats."

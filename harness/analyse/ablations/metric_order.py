@@ -78,7 +78,7 @@ class _ScoreTable:
 
 
 def _scores(here: AnswerTable, metrics: Sequence[str], variants: tuple[str, str]) -> _ScoreTable:
-    question = here.joint(("repeat",), items=True)
+    question = here.joint(("order", "repeat"), items=True)
     first = first_rows(question)
     points = np.full((2, len(metrics), len(first)), np.nan)
     variant = here.columns["variant"].recode({name: number for number, name in enumerate(variants)})

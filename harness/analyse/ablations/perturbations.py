@@ -104,7 +104,7 @@ def _pairs(answers: AnswerTable, text: str, not_applied: set[str]) -> _Perturbed
     stuck = np.array([item.item_id in not_applied for item in answers.data.items], bool)[answers.item]
     changed = changed[~stuck[changed]]
     clean = every[~answers.changed & _in_conditions(answers, changed)]
-    same = ("metric", *CONDITION, "repeat")
+    same = ("metric", *CONDITION, "order", "repeat")
     of_clean, of_changed = answers.partners(clean, changed, same), answers.partners(changed, clean, same)
     first = answers.partners(clean, clean[::-1], same[:-1]) == clean  # only the first repeat of a question counts
     kept = np.where(stuck[clean], first, of_clean >= 0)

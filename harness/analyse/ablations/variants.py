@@ -28,7 +28,7 @@ from harness.data.columns import NO_VALUE
 from harness.model import Variant
 from harness.stats.arrays import Ints
 
-SAME = ("metric", "judge", "temperature", "top_p", "repeat")
+SAME = ("metric", "judge", "temperature", "top_p", "order", "repeat")
 """The keys in which two answers must be equal to differ in the variant only."""
 Q = "q: Benjamini-Yekutieli over the rows of one level (language and metric, language, …) of this table"
 EQUALLY = "on the same items, failures counted as wrong; two-sided"

@@ -52,6 +52,11 @@ def _flags(p: RunProtocol, board: Board | None) -> Iterator[str]:
         yield from ("--top-p", ",".join(f"{t:g}" for t in top_ps))
     for change in dict.fromkeys(condition.perturbation for condition in p.conditions if condition.perturbation):
         yield from ("--perturb", change)
+    orders = {condition.order for condition in p.conditions}
+    if orders != {"forward"}:
+        yield from ("--order", "swapped" if len(orders) == 1 else "both")
+    if shown := [each for each in dict.fromkeys(condition.shown_source for condition in p.conditions) if each != "none"]:
+        yield from ("--shown-source", ",".join(shown))
     yield from ("--repeats", str(p.repeats), "--seed", str(p.seed))
     if p.limit is not None:
         yield from ("--limit", str(p.limit))

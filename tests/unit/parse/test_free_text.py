@@ -1,0 +1,85 @@
+"""Answers in the judge's own words: the first number that is not part of a title or of a scale's name is the score."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from harness.model import Failure, Scale, Score
+from harness.parse import bundled_vocabulary, read_text
+
+INTERVAL = Scale(kind="interval", min=1, max=5, best=5)
+ORDINAL = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)
+CHOICE = Scale(kind="nominal", classes=("A", "B", "tie"), swap={"A": "B", "B": "A"})
+WORDS = bundled_vocabulary()
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("4", 4),
+        ("Rating: 4/5", 4),
+        ("On a scale of 1-5, I would say 3.", 3),
+        ("On a scale from 1 to 5 this is a 2 out of 5.", 2),
+        ("Story 2 is well told: 4", 4),
+        ("Auf einer Skala von 1 bis 5: eine 4 von 5.", 4),
+        ("una puntuación de 5", 5),
+        ("Le doy 4 de 5.", 4),
+        ("Une note de 4 sur 5.", 4),
+        ("Darei 3 su 5.", 3),
+        ("Nota 4 de 5, texto 2.", 4),
+        ("Ohodnotil bych to 4 z 5.", 4),
+        ("5点満点中4点です。", 4),
+        ("5段階で3です。", 3),
+        ("满分5分，我给４分。", 4),
+        ("It came 2nd and 50 % liked it: 3", 3),
+        ("1.0", 1),
+    ],
+)
+def test_the_first_number_that_may_be_a_score_counts(text: str, score: Score) -> None:
+    for scale in (INTERVAL, ORDINAL):
+        assert read_text(text, scale, WORDS).score == score
+
+
+def test_halves_are_kept_on_interval_scales_and_are_off_other_scales() -> None:
+    assert read_text("3,5 von 5", INTERVAL, WORDS).score == 3.5
+    assert read_text("3.5/5", ORDINAL, WORDS).failure is Failure.OFF_SCALE
+    assert read_text("7", INTERVAL, WORDS).failure is Failure.OFF_SCALE
+
+
+def test_other_numbers_are_kept_beside_the_score() -> None:
+    reading = read_text("A 4. Its grammar alone is a 3, its plot a 5.", INTERVAL, WORDS)
+    assert (reading.score, reading.raw_choice, reading.further_numbers) == (4.0, "4", "3 5")
+    assert read_text("A 4, as I said: 4.", INTERVAL, WORDS).further_numbers is None
+
+
+@pytest.mark.parametrize(
+    ("text", "score", "further"),
+    [
+        ("A", "A", None),
+        ("Text B is better.", "B", None),
+        ("A better text is B.", "B", None),
+        ("I prefer B, not A.", "B", "A"),
+        ("It is a Tie.", "tie", None),
+        ("テキストA", "A", None),
+    ],
+)
+def test_on_a_scale_of_words_the_first_class_that_is_named_counts(text: str, score: str, further: str | None) -> None:
+    reading = read_text(text, CHOICE, WORDS)
+    assert (reading.score, reading.further_numbers) == (score, further)
+
+
+def test_what_holds_no_score_is_a_failure_with_a_name() -> None:
+    assert read_text("As an AI, I cannot rate stories on a scale of 1-5.", INTERVAL, WORDS).failure is Failure.REFUSED
+    assert read_text("", INTERVAL, WORDS, refusal="no").failure is Failure.REFUSED
+    assert read_text("A fine story.", INTERVAL, WORDS).failure is Failure.MISSING
+    assert read_text("A fine story, which", INTERVAL, WORDS, finish_reason="length").failure is Failure.TRUNCATED
+    assert read_text("A 4, because it", INTERVAL, WORDS, finish_reason="length").score == 4
+
+
+def test_a_long_answer_is_read_in_time() -> None:
+    start = time.perf_counter()
+    for text in ("1 - " * 50_000, "9" * 50_000, "text " * 50_000, "1 to " * 50_000):
+        read_text(text, INTERVAL, WORDS)
+    assert time.perf_counter() - start < 2
