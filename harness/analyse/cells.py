@@ -92,6 +92,11 @@ class Cell(msgspec.Struct, frozen=True):
     systems: list[dict[str, Any]] | None = None
     score_counts: dict[str, int] | None = None
 
+    @property
+    def continuous(self) -> bool:
+        """Whether the scores are numbers, which are compared by correlation and distance instead of equality."""
+        return self.undefined.get("pa") == NOT_CLASSES
+
     def flat(self) -> dict[str, Any]:
         """One flat row: the key, the counts, every statistic under its name, and its interval under `<name>_ci`."""
         row = msgspec.structs.asdict(self)

@@ -15,7 +15,8 @@ from harness.stats import Difference
 class LanguageSummary(msgspec.Struct, frozen=True):
     """One judge in one language over all metrics together: its agreement with the labels beside that of the majority baseline.
 
-    `diff` is the judge minus the baseline, with its interval `ci` and its `p`, None where they are undefined.
+    `diff` is the judge minus the baseline, with its interval `ci` and its `p`, None where they are undefined. Continuous scores equal no
+    label: their metrics do not count, and `n_ref` is 0 if there are no others.
     """
 
     language: str
@@ -42,6 +43,7 @@ def summaries(by_metric: Sequence[Cell], pooled: Mapping[tuple[Any, ...], Differ
 
 def _summary(key: tuple[Any, ...], cells: Sequence[Cell], overall: Difference | None) -> LanguageSummary:
     language, judge, variant, temperature, top_p = key
+    cells = [cell for cell in cells if not cell.continuous]
     n_ref = sum(cell.n_ref for cell in cells)
     return LanguageSummary(
         language=language,

@@ -44,6 +44,9 @@ class FewShotExamples:
         """Return the examples that precede `item`. Raises UsageError on an interval scale and without any labelled development item."""
         if scale.kind == "interval":
             raise UsageError(f"few-shot shows examples of every class; '{metric}' has no classes: its scale is an interval")
+        if metric in self._training.label_scales:
+            labelled_on = self._training.label_scale(metric).describe()
+            raise UsageError(f"few-shot shows scored texts; people scored '{metric}' on another scale, {labelled_on}: remove few-shot")
         by_class = self._items_by_class.get((item.language, item.task, metric), {})
         if not by_class:
             raise UsageError(

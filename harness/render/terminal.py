@@ -39,8 +39,12 @@ def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_W
     for name, table in verdict_tables(report.verdicts, width):
         parts += [*([Text(name, style="bold cyan")] if name else []), FittedTable(table)]
         legend |= dict.fromkeys(table.legend)
+    if continuous := continuous_table(report):
+        parts += [Text("\nContinuous scores", style="bold cyan"), FittedTable(continuous)]
+        legend |= dict.fromkeys(continuous.legend)
     if not by_task:
-        parts += [Text(""), *(_summary_line(summary, len(report.summaries) > 1) for summary in report.summaries)]
+        counted = [summary for summary in report.summaries if summary.n_ref or not continuous]
+        parts += [Text(""), *(_summary_line(summary, len(report.summaries) > 1) for summary in counted)]
     else:
         for language in dict.fromkeys(summary.language for summary in report.summaries):
             parts.append(_language_heading(language))
@@ -53,6 +57,16 @@ def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_W
     return Group(*parts, dim_lines((*legend, *_unreviewed(report), *notes(report))))
 
 
+def continuous_table(report: Report) -> TextTable | None:
+    """The cells whose scores are numbers, with correlations and errors; None if there are none."""
+    cells = [cell for cell in report.by_metric if cell.continuous]
+    if not cells:
+        return None
+    keys = [name for name in ("judge", "variant", "temperature", "top_p") if len({str(cell.key.get(name)) for cell in cells}) > 1]
+    rows = [cell_row(cell) | {"language": english_name(cell["language"])} for cell in cells]
+    return tabulate(rows, columns_in(TableName.COMPARISON), ("language", "metric", *keys), tables=(TableName.COMPARISON,))
+
+
 def _unreviewed(report: Report) -> Iterator[str]:
     for languages, what in ((report.unreviewed, "texts"), (report.unreviewed_instructions, "own-language instructions")):
         if languages:
@@ -62,7 +76,7 @@ def _unreviewed(report: Report) -> Iterator[str]:
 def _summary_line(summary: LanguageSummary, show_condition: bool) -> Text:
     condition = f" ({condition_of(summary)})" if show_condition else ""
     judge = f"{english_name(summary.language)}, {terminal_safe(summary.judge)}: "
-    return Text.assemble(judge, agreement_sentence(summary).replace("It agrees", "it agrees", 1), (condition, "dim"))
+    return Text.assemble(judge, agreement_sentence(summary).replace("It ", "it ", 1), (condition, "dim"))
 
 
 def _language_heading(language: str) -> Text:
@@ -82,6 +96,8 @@ def belongs(cell: Cell | Verdict, summary: LanguageSummary) -> bool:
 
 def agreement_sentence(summary: LanguageSummary) -> str:
     """How often a judge and the baseline agree with the labels over all metrics, and their difference."""
+    if not summary.n_ref:
+        return "It gave no answer that can be counted as equal to a label."
     apart = "" if summary.diff is None else f" (judge − baseline: {difference(summary.diff, summary.ci)})"
     agreed = f"It agrees with {percent(summary.pa_failed_wrong)} of {summary.n_ref} labels"
     return f"{agreed}; the baseline with {percent(summary.baseline)}{apart}."
@@ -123,6 +139,7 @@ def notes(report: Report) -> list[str]:
     if any(report.missing.values()):
         missing = ", ".join(f"{judge} {count}" for judge, count in report.missing.items() if count)
         lines.append(f"Calls without an answer, not counted above: {missing}.")
+    lines += report.notes
     return [terminal_safe(line) for line in lines]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from harness import api
 from harness.content import Library
@@ -12,6 +14,7 @@ from harness.data.asked_data import comparable_rubrics, with_compared_labels
 from harness.data.dataset import load_folder
 from harness.decide import Report
 from harness.errors import ContentError, UsageError
+from harness.render.terminal import render_report
 from harness.runs.preparation import prepare
 from harness.runs.specification import RunSpec
 from tests.translation_folder import CARD, translation_items, write_translations
@@ -95,6 +98,22 @@ def test_a_judge_on_the_coarser_scale_is_compared_by_order_alone(tmp_path: Path)
     assert 0 <= cell["mean_judge"] <= 4 and 40 <= cell["mean_labels"] <= 100
     assert report.verdicts == ()
     assert any("on 0, 1, 2, 3, 4, people on 0 to 100: only the order" in note for note in report.notes)
+
+
+def test_the_terminal_shows_correlations_instead_of_equal_labels(tmp_path: Path) -> None:
+    report = reported(write_translations(tmp_path), "baseline/length", metrics=(COARSE,))
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(render_report(report, width=120))
+    text = console.export_text()
+    assert "Continuous scores" in text and "−1.00" in text and "Czech" in text
+    assert "agrees with" not in text and "only the order" in " ".join(text.split())
+
+
+def test_few_shot_has_no_examples_on_a_scale_that_nobody_labelled(tmp_path: Path) -> None:
+    items = [item | {"split": "dev"} for item in translation_items()]
+    items[-1]["split"] = "test"
+    with pytest.raises(UsageError, match="few-shot shows scored texts; people scored 'translation_quality_0_4' on another scale, 0 to 100"):
+        prepare(spec(write_translations(tmp_path, items), metrics=(COARSE,), variants=("few-shot",))).plan(None)
 
 
 def test_a_constant_answers_at_the_place_of_the_median_label(tmp_path: Path) -> None:
