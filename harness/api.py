@@ -290,7 +290,7 @@ def _notes(result: RunResult) -> Iterator[str]:
 def _unreviewed(result: RunResult) -> list[str]:
     """Languages of bundled texts that no native reader has reviewed."""
     library, protocol = result.prepared.library, result.protocol
-    return [tag for tag in protocol.languages if not protocol.data and tag in library.pack_files and not library.pack(tag).reviewed_by]
+    return [] if protocol.data else library.unreviewed(protocol.board, protocol.languages)
 
 
 def _unreviewed_instructions(result: RunResult) -> list[str]:

@@ -2,7 +2,8 @@
 
 A writer fills `languages/<tag>/texts/<task>.toml` with base texts and with versions of each that have one defect. This script adds the
 mechanical versions (shuffled words, the text of another group, repeated sentences) and the labels: each construction determines some
-metrics, and only these are labelled. It writes `items/<task>.jsonl` and `labels/<task>.jsonl`; never edit them by hand.
+metrics, and only these are labelled. It writes `items/<task>.jsonl` and `labels/<task>.jsonl`; never edit them by hand. The hard tier, in
+`packs/hard/`, has minimal pairs: flawless texts and their twins with one flaw, as planned in `hard.toml`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import random
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from harness.tables import to_jsonl, write_atomic
 from harness.text import is_word, sentences, words
 
 LANGUAGES = Path(__file__).resolve().parent
+TAGS = sorted(path.parent.name for path in LANGUAGES.glob("*/pack.toml"))
 INPUTS = {"open_prompt": ("prompt",), "continue_writing": ("left", "right"), "summarize": ("passage", "instruction")}
 
 # Construction -> the scores that it determines. Other metrics get no label. Scores that would only add to the most common class get none
@@ -80,6 +83,15 @@ def versions(text: dict[str, Any], another: dict[str, Any], language: str) -> It
     yield "repetitive", "the first half of the base text's sentences is said twice", repetitive(base, language)
 
 
+def _is_arguable(construction: str, metric: str, inputs: dict[str, str]) -> bool:
+    """Whether readers may disagree about a label: a text that drifts off has not missed its end where nothing is given after the gap."""
+    return construction == "partly-on-task" and metric == "task_quality" and "right" in inputs and not inputs["right"]
+
+
+def _label(item_id: str, metric: str, score: int) -> dict[str, Any]:
+    return {"item_id": item_id, "annotator_id": "construction", "metric": metric, "score": score, "source": "constructed"}
+
+
 def derive(tag: str, task: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Items and labels of one task of one pack, in the order of the base texts."""
     with open(LANGUAGES / tag / "texts" / f"{task}.toml", "rb") as file:
@@ -97,10 +109,70 @@ def derive(tag: str, task: str) -> tuple[list[dict[str, Any]], list[dict[str, An
                     | {"construction": construction, "note": note, **inputs, "output": output}
                 )
                 labels += [
-                    {"item_id": item_id, "annotator_id": "construction", "metric": metric, "score": score, "source": "constructed"}
+                    _label(item_id, metric, score)
                     for metric, score in LABELS[construction].items()
+                    if not _is_arguable(construction, metric, inputs)
                 ]
     return items, labels
+
+
+# ---- the hard tier: minimal pairs, `languages/hard.toml`
+
+
+@cache
+def hard_tier() -> dict[str, Any]:
+    """The genres, the constructions and the plan of the hard tier."""
+    with open(LANGUAGES / "hard.toml", "rb") as file:
+        return tomllib.load(file)
+
+
+def planned_constructions(tag: str, genre: str) -> list[str]:
+    """The twins of the text of a genre in a language, one a list of the plan."""
+    tier = hard_tier()
+    place, language = tier["genres"].index(genre), TAGS.index(tag)
+    return [plan["constructions"][(place + plan["step"] * language) % len(plan["constructions"])] for plan in tier["plan"]]
+
+
+def twin(text: dict[str, Any], version: dict[str, Any]) -> str:
+    """The flawless output with the version's replacements. Every text to be replaced stands there exactly once."""
+    output: str = text["output"]
+    for old, new in version["replace"]:
+        if output.count(old) != 1:
+            raise ValueError(
+                f"{text['group']}, {version['construction']}: {old!r} stands {output.count(old)} times in the output, not once"
+            )
+        output = output.replace(old, new)
+    return output
+
+
+def hard_items(text: dict[str, Any], tag: str) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
+    """The items of one base text with their labels. The flawless one is labelled on the metrics of its twins and of what it `tempts` to."""
+    constructions, scales = hard_tier()["constructions"], LABELS["fluent"]
+    inputs = {name: text[name] for name in INPUTS[text["task"]]}
+    shared = {"language": tag, "task": text["task"], "split": "test", "group": text["group"], "genre": text["genre"]}
+    named = [version["construction"] for version in text["version"]] + text.get("tempts", [])
+    best = {metric: scales[metric] for metric in (constructions[name]["metric"] for name in named)}
+    tempts = {"tempts": text["tempts"]} if "tempts" in text else {}
+    first = {"item_id": f"{text['group']}-flawless"} | shared | tempts | {"construction": "flawless", "note": "the base text as written"}
+    yield first | inputs | {"output": text["output"]}, best
+    for version in text["version"]:
+        name = version["construction"]
+        kind = {"kind": version["kind"]} if "kind" in version else {}
+        about = {"construction": name, "twin": first["item_id"], **kind, "note": version["note"]}
+        label = {constructions[name]["metric"]: constructions[name]["score"]}
+        yield {"item_id": f"{text['group']}-{name}"} | shared | about | inputs | {"output": twin(text, version)}, label
+
+
+def hard_files(tag: str) -> Iterator[tuple[Path, bytes]]:
+    """The derived files of a language's hard tier, with their content."""
+    pack = LANGUAGES / tag / "packs" / "hard"
+    with open(pack / "texts.toml", "rb") as file:
+        texts = tomllib.load(file)["text"]
+    for task in INPUTS:
+        made = [each for text in texts if text["task"] == task for each in hard_items(text, tag)]
+        labels = [_label(item["item_id"], metric, score) for item, scores in made for metric, score in scores.items()]
+        yield pack / "items" / f"{task}.jsonl", to_jsonl([item for item, _ in made])
+        yield pack / "labels" / f"{task}.jsonl", to_jsonl(labels)
 
 
 def files(tag: str) -> Iterator[tuple[Path, bytes]]:
@@ -113,7 +185,9 @@ def files(tag: str) -> Iterator[tuple[Path, bytes]]:
 
 def main() -> None:
     for tag in sys.argv[1:] or sorted(path.parent.name for path in LANGUAGES.glob("*/texts")):
-        for path, content in files(tag):
+        hard = hard_files(tag) if (LANGUAGES / tag / "packs" / "hard" / "texts.toml").is_file() else ()
+        for path, content in (*files(tag), *hard):
+            path.parent.mkdir(parents=True, exist_ok=True)
             write_atomic(path, content)
             print(path.relative_to(LANGUAGES.parent))
 

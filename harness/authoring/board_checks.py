@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from harness.authoring.parsed_content import ParsedContent
+from harness.authoring.parsed_content import ParsedContent, pack_of, tables_of
 from harness.authoring.spec_checks import name_complaints, tag_problem
 from harness.content import tags
 from harness.content.canary import HOW_TO_MARK, LABELS, holds_canary, sealed_file_problem
@@ -23,7 +23,7 @@ def board_complaints(name: str, board: Board, content: ParsedContent) -> Complai
     yield from name_complaints(board.id, name, "id")
     yield from _frozen("task", board.tasks, library.task_files, {key: spec.version for key, spec in content.tasks.items()})
     yield from _frozen("rubric", board.rubrics, library.rubric_files, {key: spec.version for key, spec in content.rubrics.items()})
-    yield from _frozen("language pack", board.packs, library.pack_files, {key: spec.version for key, spec in content.packs.items()})
+    yield from _frozen("language pack", board.packs, library.pack_files, _pack_versions(board, content))
     for variant in board.variants:
         try:
             parse_variant(variant)
@@ -72,7 +72,7 @@ def sealed_problems(path: Path, board: Board, content: ParsedContent) -> Iterato
         return
     if message := sealed_file_problem(path.with_name(LABELS)):
         yield Problem(path.with_name(LABELS), None, message)
-    judged = [table for table in content.tables if table.tag in board.packs and table.task in board.tasks]
+    judged = [table for table in tables_of(board, content) if table.task in board.tasks]
     for file in (path, *(table.path for table in judged)):
         if not holds_canary(file, board.sealed.canary):
             yield Problem(file, None, f"the canary of the board '{board.id}' is not in this file; {HOW_TO_MARK}")
@@ -82,6 +82,12 @@ def sealed_problems(path: Path, board: Board, content: ParsedContent) -> Iterato
         if open_labels:
             message = f"{open_labels} labels that the board '{board.id}' has sealed are readable here; remove them"
             yield Problem(table.label_path, None, message)
+
+
+def _pack_versions(board: Board, content: ParsedContent) -> dict[str, str]:
+    """`{tag: version}` as the board sees it: its own version where a pack of that version exists, else the present one."""
+    exists = {tag for tag in board.packs if pack_of(tag, board, content) is not None}
+    return {tag: board.packs[tag] if tag in exists else pack.version for tag, pack in content.packs.items()}
 
 
 def _frozen(word: str, frozen: Mapping[str, str], files: Mapping[str, Path], versions: Mapping[str, str]) -> Complaints:
@@ -98,7 +104,7 @@ def listing_problems(path: Path, board: Board, content: ParsedContent) -> Iterat
     """What is wrong with the list of items of a board whose items are in language packs."""
     if not board.packs:
         return
-    by_id = {item.item_id: item for table in content.tables for item in table.items or ()}
+    by_id = {item.item_id: item for table in tables_of(board, content) for item in table.items or ()}
     unread = {table.tag for table in content.tables if table.items is None}
     times_listed: Counter[str] = Counter()
     for tag, listed in board.items.items():

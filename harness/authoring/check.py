@@ -95,6 +95,8 @@ def _spec_problems(content: ParsedContent) -> Iterator[Problem]:
         yield from _located(library.rubric_files[name], rubric_complaints(name, rubric, library.rubric_files))
     for tag, pack in content.packs.items():
         yield from _located(library.pack_files[tag], pack_complaints(tag, pack))
+    for name, pack in content.further_packs.items():
+        yield from _located(library.further_pack_files[name], pack_complaints(name.partition("/")[0], pack))
     for tag, instructions in content.instructions.items():
         path = library.instruction_files[tag]
         yield from _located(path, tag_complaints(tag, instructions.tag))

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from harness.authoring.parsed_content import PackTable, ParsedContent
+from harness.authoring.parsed_content import PackTable, ParsedContent, tables_of
 from harness.content.problems import Problem
 from harness.content.specs import Task
 from harness.model import Item
@@ -15,17 +15,18 @@ from harness.tables import read_rows
 
 def table_problems(content: ParsedContent) -> Iterator[Problem]:
     """What is wrong with the items and labels of all language packs."""
-    for tag, pack_path in content.library.pack_files.items():
-        yield from _unread_files(pack_path.parent)
-        tables = [table for table in content.tables if table.tag == tag and table.items is not None]
-        yield from _leaked_groups(tables)
-    for table in content.tables:
-        if table.task not in content.library.task_files:
-            known = ", ".join(content.library.task_files)
+    library = content.library
+    for pack in (*library.pack_files.values(), *library.further_pack_files.values()):
+        yield from _unread_files(pack.parent)
+        yield from _leaked_groups(table for table in content.tables if table.pack == pack and table.items is not None)
+    present = [table for table in content.tables if not _is_earlier(table)]
+    for table in present:
+        if table.task not in library.task_files:
+            known = ", ".join(library.task_files)
             yield Problem(table.path, None, f"items of task '{table.task}', which does not exist; choose from: {known}")
         yield from _item_problems(table)
         yield from _label_problems(table, content.tasks.get(table.task), _sealed_items(table, content))
-    yield from _repeated_ids(content.tables)
+    yield from _repeated_ids(present)
 
 
 def _unread_files(pack: Path) -> Iterator[Problem]:
@@ -34,6 +35,11 @@ def _unread_files(pack: Path) -> Iterator[Problem]:
             yield Problem(path, None, "nothing reads this file; the items and labels of a pack are in <task>.jsonl")
         elif path.parent.name == "labels" and not (pack / "items" / path.name).is_file():
             yield Problem(path, None, f"labels without items; {pack.name}/items/{path.name} is missing")
+
+
+def _is_earlier(table: PackTable) -> bool:
+    """Whether a table belongs to an earlier version of a pack, which was checked when it was the present one (`packs/1.0.1`)."""
+    return table.pack.parent.parent.name == "packs" and table.pack.parent.name.endswith(tuple("0123456789"))
 
 
 def _repeated_ids(tables: Iterable[PackTable]) -> Iterator[Problem]:
@@ -71,7 +77,8 @@ def _item_problems(table: PackTable) -> Iterator[Problem]:
 
 def _sealed_items(table: PackTable, content: ParsedContent) -> set[str]:
     """The items of a table with sealed labels."""
-    boards = [board for board in content.boards.values() if board.sealed and table.tag in board.packs and table.task in board.tasks]
+    sealed = [board for board in content.boards.values() if board.sealed and table.task in board.tasks]
+    boards = [board for board in sealed if any(table is each for each in tables_of(board, content))]
     return {
         item.item_id
         for board in boards

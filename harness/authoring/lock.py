@@ -32,6 +32,7 @@ _KINDS: dict[str, tuple[str, type[_AnySpec], tuple[str, ...]]] = {
     "languages": ("languages/*/pack.toml", Pack, ("items/*.jsonl", "labels/*.jsonl")),
     "instructions": ("languages/*/instructions.toml", Instructions, ()),
     "interfaces": ("languages/*/interface.toml", Interface, ()),
+    "packs": ("languages/*/packs/*/pack.toml", Pack, ("items/*.jsonl", "labels/*.jsonl")),
     "lexicons": ("languages/*/lexicon.toml", Lexicon, ()),
     "catalog": ("catalog/*/dataset.toml", DatasetCard, ()),
     "datasets": (OLD_CARDS, DatasetCard, ()),
@@ -143,6 +144,8 @@ def _units(library: Library) -> Iterator[_Unit]:
     for word, (pattern, kind, further) in _KINDS.items():
         for toml in library.roots[0].glob(pattern):
             name = toml.stem if pattern.endswith("/*.toml") else toml.parent.name
+            if word == "packs":  # `packs/cs/hard`
+                name = f"{toml.parent.parent.parent.name}/{name}"
             files = (toml, *(path for below in further for path in toml.parent.glob(below)))
             units.append(_Unit(f"{word}/{name}", kind, toml, files))
     yield from sorted(units, key=lambda unit: unit.name)

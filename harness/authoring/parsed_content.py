@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.content.library import Library
+from harness.content.library import Library, item_files
 from harness.content.problems import Problem, problem_from_error
 from harness.content.specs import Board, DatasetCard, Instructions, Interface, Lexicon, Pack, Rubric, S, Task, read_spec
 from harness.data.dataset import read_items
@@ -19,13 +19,17 @@ from harness.tables import read_rows
 
 
 class PackTable(msgspec.Struct, dict=True):
-    """One task of one pack. `items` or `labels` is None if it could not be read, which is reported as a problem."""
+    """One task of one pack. `items` or `labels` is None if it could not be read, which is reported as a problem.
+
+    `pack` is the path of its `pack.toml`.
+    """
 
     tag: str
     task: str
     path: Path
     items: list[Item] | None
     labels: Labels | None
+    pack: Path
 
     @property
     def label_path(self) -> Path:
@@ -47,6 +51,7 @@ class ParsedContent(msgspec.Struct):
     tasks: dict[str, Task]
     rubrics: dict[str, Rubric]
     packs: dict[str, Pack]
+    further_packs: dict[str, Pack]
     instructions: dict[str, Instructions]
     interfaces: dict[str, Interface]
     lexicons: dict[str, Lexicon]
@@ -63,6 +68,7 @@ def read_content(library: Library) -> tuple[ParsedContent, list[Problem]]:
         tasks=_specs(library.task_files, Task, problems),
         rubrics=_specs(library.rubric_files, Rubric, problems),
         packs=_specs(library.pack_files, Pack, problems),
+        further_packs=_specs(library.further_pack_files, Pack, problems),
         instructions=_specs(library.instruction_files, Instructions, problems),
         interfaces=_specs(library.interface_files, Interface, problems),
         lexicons=_specs(library.lexicon_files, Lexicon, problems),
@@ -70,10 +76,25 @@ def read_content(library: Library) -> tuple[ParsedContent, list[Problem]]:
         boards=_specs(library.board_files, Board, problems),
         tables=[],
     )
-    for tag in library.pack_files:
-        for task, path in library.item_files(tag).items():
-            content.tables.append(_table(content, tag, task, path, problems))
+    packs = [*library.pack_files.items(), *((name.partition("/")[0], path) for name, path in library.further_pack_files.items())]
+    for tag, pack in packs:
+        for task, path in item_files(pack).items():
+            content.tables.append(_table(content, tag, task, path, pack, problems))
     return content, problems
+
+
+def tables_of(board: Board, content: ParsedContent) -> list[PackTable]:
+    """The tables of the packs that a board is frozen on."""
+    packs = {pack_of(tag, board, content) for tag in board.packs}
+    return [table for table in content.tables if table.pack in packs]
+
+
+def pack_of(tag: str, board: Board, content: ParsedContent) -> Path | None:
+    """The `pack.toml` of the pack that a board is frozen on. None if there is none, or if one cannot be read, which is another problem."""
+    try:
+        return content.library.pack_path(tag, board)
+    except ContentError:
+        return None
 
 
 def _specs(files: Mapping[str, Path], kind: type[S], problems: list[Problem]) -> dict[str, S]:
@@ -86,8 +107,8 @@ def _specs(files: Mapping[str, Path], kind: type[S], problems: list[Problem]) ->
     return specs
 
 
-def _table(content: ParsedContent, tag: str, task: str, path: Path, problems: list[Problem]) -> PackTable:
-    table = PackTable(tag, task, path, items=None, labels=None)
+def _table(content: ParsedContent, tag: str, task: str, path: Path, pack: Path, problems: list[Problem]) -> PackTable:
+    table = PackTable(tag, task, path, items=None, labels=None, pack=pack)
     try:
         table.items = read_items(path, {name: spec for name, spec in content.tasks.items() if name == task}, language=tag, task=task)
         if len(content.rubrics) < len(content.library.rubric_files):

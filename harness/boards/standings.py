@@ -175,7 +175,7 @@ def _ranking_columns(judgments: Judgments) -> Judgments:
 
 def _unreviewed(prepared: Prepared) -> list[str]:
     library, protocol = prepared.library, prepared.protocol
-    return [tag for tag in protocol.languages if not protocol.data and tag in library.pack_files and not library.pack(tag).reviewed_by]
+    return [] if protocol.data else library.unreviewed(protocol.board, protocol.languages)
 
 
 # ---- what cards and replies say

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -62,6 +62,12 @@ class Library:
         return self._find("languages/*/pack.toml")
 
     @cached_property
+    def further_pack_files(self) -> dict[str, Path]:
+        """Packs beside a language's own one: earlier versions (`cs/1.0.1`) that boards are frozen on, and further items (`cs/hard`)."""
+        paths = [path for root in self.roots for path in sorted(root.glob("languages/*/packs/*/pack.toml"))]
+        return {f"{path.parent.parent.parent.name}/{path.parent.name}": path for path in paths}
+
+    @cached_property
     def instruction_files(self) -> dict[str, Path]:
         return self._find("languages/*/instructions.toml")
 
@@ -89,6 +95,20 @@ class Library:
 
     def pack(self, tag: str) -> Pack:
         return _load(tag, self.pack_files, Pack, "language pack", lambda spec: spec.tag)
+
+    def pack_path(self, tag: str, board: Board) -> Path | None:
+        """The `pack.toml` that a board is frozen on in a language: of the present version or an earlier one. None if there is none."""
+        version = board.packs[tag]
+        own = self.further_pack_files.get(f"{tag}/{board.pack}") if board.pack else self.pack_files.get(tag)
+        if own is not None and read_spec(own, Pack).version == version:
+            return own
+        return self.further_pack_files.get(f"{tag}/{board.pack}-{version}" if board.pack else f"{tag}/{version}")
+
+    def unreviewed(self, board_name: str | None, languages: Iterable[str]) -> list[str]:
+        """Those of the languages whose pack no native reader has reviewed: the packs of a board, or without one the present packs."""
+        board = self.board(board_name) if board_name else None
+        paths = {tag: self.pack_path(tag, board) if board and tag in board.packs else self.pack_files.get(tag) for tag in languages}
+        return [tag for tag, path in paths.items() if path is not None and not read_spec(path, Pack).reviewed_by]
 
     def instructions(self, tag: str) -> Instructions:
         """The instructions for judges in the language `tag`."""
@@ -129,11 +149,15 @@ class Library:
 
     def item_files(self, tag: str) -> dict[str, Path]:
         """`{task: path}` of a pack's item files; empty for a pack without items."""
-        folder = self.pack_files[tag].parent / "items"
-        return {path.stem: path for path in sorted(folder.glob("*.jsonl"))}
+        return item_files(self.pack_files[tag])
 
     def tags_with_items(self) -> list[str]:
         return [tag for tag in self.pack_files if self.item_files(tag)]
+
+
+def item_files(pack: Path) -> dict[str, Path]:
+    """`{task: path}` of the item files beside a `pack.toml`."""
+    return {path.stem: path for path in sorted((pack.parent / "items").glob("*.jsonl"))}
 
 
 @cache

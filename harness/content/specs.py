@@ -258,7 +258,8 @@ class Board(_Spec, frozen=True):
     """`leaderboards/<id>/board.toml`: a frozen protocol.
 
     `items` lists the judged items by language; without it, all test items are judged. `languages` are packs at their versions, or only
-    tags for data outside the packs. `majority` is the rule for the reference. `annotators` is how many an item needs (`3`, `2+`; empty:
+    tags for data outside the packs. `pack` names packs of further items (`languages/<tag>/packs/<pack>/`); if it is empty, the items are
+    those of the languages' own packs. `majority` is the rule for the reference. `annotators` is how many an item needs (`3`, `2+`; empty:
     two or more, or one if no item has two). `statistics` are the columns of the table; judges are ranked by `rank_by`.
     """
 
@@ -278,6 +279,7 @@ class Board(_Spec, frozen=True):
     statistics: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     rank_by: Text
     items: dict[str, tuple[str, ...]] = {}
+    pack: Annotated[str, msgspec.Meta(pattern=r"^([a-z][a-z-]*)?$")] = ""
     sealed: Sealed | None = None
 
     @property

@@ -17,9 +17,9 @@ from typing import Any
 import msgspec
 
 from harness.content import tags
-from harness.content.library import Library
+from harness.content.library import Library, item_files
 from harness.content.problems import key_pattern, line_of, scale_complaints
-from harness.content.specs import DatasetCard, Shared, Task, read_spec
+from harness.content.specs import Board, DatasetCard, Shared, Task, read_spec
 from harness.data.columns import Columns
 from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
@@ -104,13 +104,17 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         )
 
 
-def load_bundled(library: Library, languages: Iterable[str]) -> Dataset:
-    """All items and labels of the packs of `languages`. Raises ContentError with `file:line`."""
+def load_bundled(library: Library, languages: Iterable[str], board: Board | None = None) -> Dataset:
+    """All items and labels of the packs of `languages`: those that a board is frozen on, or without a board the present ones.
+
+    Raises ContentError with `file:line`.
+    """
     scales = rubric_scales(library)
     items: list[Item] = []
     labels: list[Label] = []
     for tag in languages:
-        for task_name, path in library.item_files(tag).items():
+        pack = library.pack_path(tag, board) if board else library.pack_files[tag]
+        for task_name, path in item_files(pack).items() if pack else ():
             task_items = read_items(path, {task_name: library.task(task_name)}, language=tag, task=task_name)
             items += task_items
             label_path = path.parent.parent / "labels" / path.name

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from harness.content import Board, Library, Task
+from harness.content.library import item_files
 from harness.content.tags import choose_from, resolve
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_tasks
@@ -70,7 +71,7 @@ def prepare(spec: RunSpec) -> Prepared:
 def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
     board = library.board(name)
     _check_versions(board, library)
-    known = {tag for tag in board.languages if tag not in board.packs or library.item_files(tag)}
+    known = {tag for tag in board.languages if tag not in board.packs or _has_items(tag, board, library)}
     if spec.languages is not None:
         _refuse_packs_without_items(spec.languages, known, library)
     languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(sorted(known))
@@ -246,6 +247,11 @@ def _choose(names: Sequence[str] | None, known: Sequence[str] | Mapping[str, str
     return tuple(names)
 
 
+def _has_items(tag: str, board: Board, library: Library) -> bool:
+    pack = library.pack_path(tag, board)
+    return pack is not None and bool(item_files(pack))
+
+
 def _refuse_packs_without_items(texts: Sequence[str], known: set[str], library: Library) -> None:
     for text in texts:
         if text in library.pack_files and text not in known:
@@ -258,7 +264,11 @@ def _check_versions(board: Board, library: Library) -> None:
     versions = (
         [("task", name, frozen, library.task(name).version) for name, frozen in board.tasks.items()]
         + [("rubric", name, frozen, library.rubric(name).version) for name, frozen in board.rubrics.items()]
-        + [("language pack", tag, frozen, library.pack(tag).version) for tag, frozen in board.packs.items()]
+        + [
+            ("language pack", tag, frozen, library.pack(tag).version)
+            for tag, frozen in board.packs.items()
+            if library.pack_path(tag, board) is None
+        ]
     )
     for kind, name, frozen, current in versions:
         if frozen != current:

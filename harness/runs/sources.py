@@ -49,7 +49,7 @@ def load_board(board: Board, library: Library, languages: Sequence[str], given: 
     elif given is not None:
         raise UsageError(f"--data and --board exclude each other: the board '{board.id}' judges the items of the language packs")
     else:
-        everything = load_bundled(library, languages)
+        everything = load_bundled(library, languages, board)
         source = BoardSource(everything, tuple(item for item in everything.items if item.task in board.tasks))
     listed = {tag: frozenset(ids) for tag, ids in board.items.items()}
     items = tuple(

@@ -19,6 +19,7 @@ from harness.boards.sealed.keys import age_library, parse_recipients
 from harness.boards.sealed.opening import SALT_DIGITS, unseal
 from harness.content import Board, Library
 from harness.content.canary import LABELS, MAX_BYTES, holds_canary, new_canary
+from harness.content.library import item_files
 from harness.content.specs import BoardData, Sealed
 from harness.data import Dataset, load_bundled
 from harness.data.labels import Labels, checked_labels, read_label_rows
@@ -97,7 +98,8 @@ def _data_files(board: Board, library: Library, folder: Path | None) -> list[Pat
         shared = library.dataset_card(board.data.dataset_card).shared
         names = ["items", *([shared.table] if shared else [])]
         return [path for name in names if folder and (path := find_table(folder, name))]
-    return [path for tag in board.languages for task, path in library.item_files(tag).items() if task in board.tasks]
+    packs = [pack for tag in board.packs if (pack := library.pack_path(tag, board))]
+    return [path for pack in packs for task, path in item_files(pack).items() if task in board.tasks]
 
 
 def canonical_rows(labels: Labels, canary: str) -> bytes:
@@ -123,7 +125,7 @@ def _refuse_second_sealing(board: Board, file: Path) -> None:
 def _refuse_public_labels(board: Board, library: Library, items: Sequence[Item]) -> None:
     if isinstance(board.data, BoardData):
         return  # the labels of such a board are not in the packs
-    count = len(load_bundled(library, board.languages).labels.for_items(item.item_id for item in items))
+    count = len(load_bundled(library, board.languages, board).labels.for_items(item.item_id for item in items))
     if count:
         raise UsageError(f"{count} labels of the items of '{board.id}' are public in languages/<tag>/labels/; remove them, then seal them")
 
