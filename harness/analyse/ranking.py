@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TypedDict
 
 import msgspec
@@ -47,7 +47,8 @@ class RankedJudge(msgspec.Struct, frozen=True):
     """One judge in one table. Shares are fractions; what is undefined is None.
 
     `value` is the statistic that the table ranks by, over all `n_ref` questions (times repeats), of which `n` have a readable answer.
-    `rank` 1 is the best. `rank_ci` is its interval and `group` its letters; with too few texts they are None and empty. `baseline_diff` is
+    `rank` 1 is the best; None for a baseline, which is no competitor. `rank_ci` is its interval and `group` its letters; with too few
+    texts, and for baselines, they are None and empty. `baseline_diff` is
     the value minus the majority baseline's on the same questions; `beats_baseline` says whether its interval lies above 0 (None without an
     interval). `statistics` are the board's columns; a table that pools metrics has their means over the metrics, None if one of them is
     undefined; `leniency` is a fraction of the scale's length. `matched` exists if several native annotators labelled the items;
@@ -55,7 +56,7 @@ class RankedJudge(msgspec.Struct, frozen=True):
     """
 
     judge: str
-    rank: int
+    rank: int | None
     rank_ci: tuple[int, int] | None
     group: str
     value: float
@@ -81,7 +82,7 @@ class AnnotatorFigures(msgspec.Struct, frozen=True):
 
 
 class Ranking(msgspec.Struct, frozen=True):
-    """One table: a language under a variant, on one metric or (`*`) on `metrics` together. Rows are sorted by rank.
+    """One table: a language under a variant, on one metric or (`*`) on `metrics` together. Rows are sorted by rank; baselines follow.
 
     `baseline` is the majority baseline's value. `groups` are (first, last) places of judges that are not shown to differ. `reason` says
     why there are no groups and no intervals of ranks.
@@ -112,6 +113,7 @@ def rank(
     repeats: int = 1,
     statistics: Sequence[str] = (),
     rank_by: str = "pa_failed_wrong",
+    unranked: Collection[str] = (),
 ) -> tuple[Ranking, ...]:
     """All tables, by language, variant and metric; the table that pools metrics comes first.
 
@@ -124,6 +126,7 @@ def rank(
         repeats: how often each question was asked.
         statistics: names of `harness.stats.judge_statistics`, for `RankedJudge.statistics`.
         rank_by: `pa_failed_wrong`, `pa_pairwise` or `judge_loo`.
+        unranked: the judges that have values and no ranks: baselines.
 
     Raises:
         UsageError: for another `rank_by`, and if no item has as many annotators as `options` requires.
@@ -137,7 +140,7 @@ def rank(
     for language in languages:
         for variant in variants:
             tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, guessed, native, options)
-            found += tables.rankings(statistics)
+            found += tables.rankings(statistics, unranked)
     return tuple(found)
 
 
@@ -203,25 +206,34 @@ class _Tables:
         self.same = _same_every_time(self.score, self.failure)
         self.left_out = _LeftOut(self.questions, self.units, self.score) if native else None
 
-    def rankings(self, statistics: Sequence[str]) -> Iterator[Ranking]:
+    def rankings(self, statistics: Sequence[str], unranked: Collection[str]) -> Iterator[Ranking]:
         if not len(self.present) or not len(self.units):
             return
         metric = self.questions.metric[self.units]
         asked = [(code, name) for code, name in enumerate(self.questions.metrics) if (metric == code).any()]
         own = self._statistics(statistics, [name for _, name in asked])
         pooled = [{name: _mean([own[metric][j][name] for _, metric in asked]) for name in statistics} for j in range(len(self.present))]
-        yield self._table(POOLED, tuple(name for _, name in asked), np.arange(len(self.units)), pooled)
+        yield self._table(POOLED, tuple(name for _, name in asked), np.arange(len(self.units)), pooled, unranked)
         for code, name in asked:
-            yield self._table(name, (name,), np.flatnonzero(metric == code), own[name])
+            yield self._table(name, (name,), np.flatnonzero(metric == code), own[name], unranked)
 
     def gains(self, baseline: str, earned: Floats) -> Iterator[Gain]:
         for j, number_ in enumerate(self.present.tolist() if len(self.units) else ()):
             found = paired_difference(self.credits[j], earned[self.units], self.group)
             yield Gain(self.answers.judges[number_], baseline, self.language, self.answers.variant, found.diff, bounds(found.interval))
 
-    def _table(self, metric: str, metrics: tuple[str, ...], at: NDArray[np.intp], statistics: Sequence[dict[str, float | None]]) -> Ranking:
-        ranks = rank_judges(self.credits[:, at], self.group[at], self.baseline_credits[at], **self.drawing)
-        rows = [self._ranked_judge(j, at, ranks, statistics[j]) for j in np.argsort(-ranks.value, kind="stable").tolist()]
+    def _table(
+        self,
+        metric: str,
+        metrics: tuple[str, ...],
+        at: NDArray[np.intp],
+        statistics: Sequence[dict[str, float | None]],
+        unranked: Collection[str],
+    ) -> Ranking:
+        beside = np.array([self.answers.judges[j] in unranked for j in self.present.tolist()], bool)
+        ranks, rows = self._ranked_judges(np.flatnonzero(~beside), at, statistics)
+        of_baselines, baselines = self._ranked_judges(np.flatnonzero(beside), at, statistics)
+        rows += [msgspec.structs.replace(row, rank=None, rank_ci=None, group="") for row in baselines]
         return Ranking(
             language=self.language,
             variant=self.answers.variant,
@@ -233,21 +245,30 @@ class _Tables:
             rows=tuple(rows),
             people=self.left_out.people(at, self.group[at], self.drawing) if self.left_out else None,
             groups=ranks.runs,
-            reason=ranks.reason,
+            reason=(of_baselines if beside.all() else ranks).reason,
         )
 
-    def _ranked_judge(self, j: int, at: NDArray[np.intp], ranks: Ranks, statistics: dict[str, float | None]) -> RankedJudge:
+    def _ranked_judges(
+        self, judges: NDArray[np.intp], at: NDArray[np.intp], statistics: Sequence[dict[str, float | None]]
+    ) -> tuple[Ranks, list[RankedJudge]]:
+        """Some judges ranked among themselves, the best first."""
+        ranks = rank_judges(self.credits[np.ix_(judges, at)], self.group[at], self.baseline_credits[at], **self.drawing)
+        order = np.argsort(-ranks.value, kind="stable").tolist()
+        return ranks, [self._ranked_judge(int(judges[place]), at, ranks, place, statistics[judges[place]]) for place in order]
+
+    def _ranked_judge(self, j: int, at: NDArray[np.intp], ranks: Ranks, place: int, statistics: dict[str, float | None]) -> RankedJudge:
+        """One judge, which has this place in the arrays of `ranks`."""
         read = self.score[j][:, at] >= 0
         kinds = np.bincount(self.failure[j][:, at][~read], minlength=len(FAILURES)).tolist()
-        gain = bounds(ranks.gains[j])
+        gain = bounds(ranks.gains[place])
         return RankedJudge(
             judge=self.answers.judges[self.present[j]],
-            rank=int(ranks.rank[j]),
-            rank_ci=None if ranks.reason else (int(ranks.lo[j]), int(ranks.hi[j])),
-            group=ranks.letters[j],
-            value=float(ranks.value[j]),
-            value_ci=bounds(ranks.intervals[j]),
-            baseline_diff=float(ranks.value[j] - self.baseline_credits[at].mean()),
+            rank=int(ranks.rank[place]),
+            rank_ci=None if ranks.reason else (int(ranks.lo[place]), int(ranks.hi[place])),
+            group=ranks.letters[place],
+            value=float(ranks.value[place]),
+            value_ci=bounds(ranks.intervals[place]),
+            baseline_diff=float(ranks.value[place] - self.baseline_credits[at].mean()),
             baseline_ci=gain,
             beats_baseline=None if gain is None else gain[0] > 0,
             n_ref=read.size,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -72,21 +72,21 @@ def open_board(
         raise MissingData(f"the labels of the board '{name}' are sealed, and its numbers can be computed only with the key: use --key FILE")
     prepared = whole_board(name, content, data)
     labelled = with_labels(prepared, key)
-    entries: list[ScoredSubmission] = []
-    folders: dict[str, Path] = {}
+    entries: dict[Path, ScoredSubmission] = {}
     for examined in examine_all(prepared, submissions_of(folder)):
         for problem in examined.problems:
             hint = f"'harness board check {name}' lists all problems"
             raise ContentError(f"{problem.message}\n         {hint}", problem.path, problem.line)
         assert examined.entry is not None
-        entries.append(examined.entry)
-        folders[examined.entry.card.replies_sha256 + examined.entry.card.name] = examined.folder
-    ranked = standings(board, labelled, entries)
-    return OpenBoard(board, folder, ranked, _findings(board, labelled, entries, folders) if probes else ())
+        entries[examined.folder] = examined.entry
+    ranked = standings(board, labelled, list(entries.values()))
+    return OpenBoard(board, folder, ranked, findings_about(board, labelled, entries) if probes else ())
 
 
-def _findings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmission], folders: dict[str, Path]) -> tuple[Finding, ...]:
-    by_id = entries_by_id(entries)
+def findings_about(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmission]) -> tuple[Finding, ...]:
+    """What the probes find about submissions, which are given by their folders."""
+    by_id = entries_by_id(list(entries.values()))
+    folders = {entry.card.replies_sha256 + entry.card.name: folder for folder, entry in entries.items()}
     asked = {judge: entry for judge, entry in by_id.items() if not traits_of(entry.card.identity).is_baseline}
     traces = {judge: read_traces(folders[entry.card.replies_sha256 + entry.card.name], prepared.data) for judge, entry in asked.items()}
     return probe(board, prepared, by_id, traces)

@@ -24,7 +24,7 @@ from harness.errors import MissingData, UsageError
 from harness.runs import Prepared
 
 _MAX_TABLE_BYTES = 4 << 20
-TableRenderer = Callable[[Board, Prepared, Sequence[ScoredSubmission]], str]
+TableRenderer = Callable[[Board, Prepared, Mapping[Path, ScoredSubmission]], str]
 """Renders the TABLE.md of a board from its entries."""
 
 
@@ -204,8 +204,8 @@ def _table_problems(
     if (size := path.lstat().st_size) > _MAX_TABLE_BYTES:
         yield Problem(path, None, f"{size:,} bytes, more than any table has; 'harness board build {board.id}' makes it")
         return
-    entries = [examined.entry for examined in examine_all(prepared, submissions_of(folder), processes=processes)]
-    if None in entries:
+    entries = {examined.folder: examined.entry for examined in examine_all(prepared, submissions_of(folder), processes=processes)}
+    if None in entries.values():
         yield Problem(path, None, "the table cannot be built while submissions have problems")
-    elif path.read_bytes() != table(board, labelled or prepared, [entry for entry in entries if entry]).encode():
+    elif path.read_bytes() != table(board, labelled or prepared, {path: entry for path, entry in entries.items() if entry}).encode():
         yield Problem(path, None, f"not the table that the submissions give; run 'harness board build {board.id}'")

@@ -18,7 +18,7 @@ from harness.judges import traits_of
 from harness.model import parse_variant
 from harness.runs import Prepared, Spent, price_of
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class Spending(msgspec.Struct, frozen=True):
@@ -125,6 +125,7 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         repeats=protocol.repeats,
         statistics=board.statistics,
         rank_by=board.rank_by,
+        unranked=[judge for judge, entry in by_id.items() if traits_of(entry.card.identity).is_baseline],
     )
     decided = {judge: _verdicts(board, prepared, judge, judgments[judge]) for judge in by_id}
     return Standings(

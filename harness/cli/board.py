@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from harness.boards.board import open_board
@@ -110,12 +111,13 @@ def _probe(library: Library, checked: CheckedBoards, arguments: argparse.Namespa
     return findings
 
 
-def _table(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmission]) -> str:
+def _table(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmission]) -> str:
     """The TABLE.md of these submissions."""
+    from harness.boards.board import findings_about
     from harness.boards.standings import standings
     from harness.render.standings_markdown import standings_markdown
 
-    return standings_markdown(standings(board, prepared, entries))
+    return standings_markdown(standings(board, prepared, list(entries.values())), findings_about(board, prepared, entries))
 
 
 def _sealed_notes(library: Library, names: Sequence[str], *, opened: bool) -> list[str]:

@@ -56,7 +56,7 @@ def _open(library: Library, names: Sequence[str], arguments: argparse.Namespace)
     if (arguments.data or arguments.key) and len(names) != 1:
         raise UsageError("--data and --key need one board; name it")
     opened, left_out = [], {}
-    options = {"data": arguments.data, "key": arguments.key, "probes": arguments.site is not None}
+    options = {"data": arguments.data, "key": arguments.key}
     for name in names:
         if not submissions_of(library.board_files[name].parent):
             left_out[name] = "no submissions yet"
@@ -82,7 +82,7 @@ def _refuse_installed(library: Library, names: Sequence[str], site: Path | None)
 def _tables(opened: Sequence[OpenBoard]) -> dict[Path, str]:
     from harness.render.standings_markdown import standings_markdown
 
-    return {one.folder / TABLE: standings_markdown(one.standings) for one in opened}
+    return {one.folder / TABLE: standings_markdown(one.standings, one.findings) for one in opened}
 
 
 def _site(folder: Path, opened: Sequence[OpenBoard]) -> dict[Path, str]:

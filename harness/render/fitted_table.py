@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -133,6 +134,21 @@ def _pieces(text: str) -> list[str]:
     return pieces
 
 
+def _broken(word: str, width: int) -> list[str]:
+    """A word that is too long for its column, in lines: behind its signs (`-`, `/`, `_`) where that is possible.
+
+    >>> _broken("local/qwen2.5-coder-1.5b", 12)
+    ['local/', 'qwen2.5-', 'coder-1.5b']
+    """
+    lines = [""]
+    for part in re.findall(r"[^-/_]*[-/_]+|[^-/_]+", word):
+        if cell_len(lines[-1] + part) <= width:
+            lines[-1] += part
+        else:
+            lines += chop_cells(part, width)
+    return [line for line in lines if line]
+
+
 def _folded(text: str, width: int) -> str:
     """A text in lines of at most `width` cells, broken between words; a longer word is broken where it has to be."""
     lines = [""]
@@ -142,5 +158,6 @@ def _folded(text: str, width: int) -> str:
         elif cell_len(piece.rstrip()) <= width:
             lines.append(piece)
         else:
-            lines += chop_cells(piece.rstrip(), width)
+            lines += _broken(piece.rstrip(), width)
+            lines[-1] += " "
     return terminal_safe("\n".join(line.rstrip() for line in lines if line))

@@ -127,8 +127,9 @@ def baseline_note(ranked: RankedJudge) -> str:
 
 
 def overall_table(standings: Standings, variant: str) -> TextTable:
-    """All judges over the languages. A mean always has the worst language beside it, and a mean with blanks is blank."""
+    """All judges over the languages, baselines last. A mean always has the worst language beside it, and a mean with blanks is blank."""
     every = [each for each in standings.overall if each.variant == variant]
+    every.sort(key=lambda each: standings.judge(each.judge).baseline)
     judges = [standings.judge(each.judge) for each in every]
     languages = [Column(f"in_{tag}", tag, SHARE, frozenset(), f"the number in {english_name(tag)}") for tag in standings.languages]
     rows = [_overall_row(each, judge) for each, judge in zip(every, judges, strict=True)]
@@ -176,7 +177,7 @@ def standings_notes(standings: Standings, tables: Iterable[TextTable] = ()) -> l
     if standings.constructed:
         lines.append("The labels are constructed with the texts, not given by native speakers: passing is necessary, not sufficient.")
     if standings.unreviewed:
-        lines.append(f"No native reader has reviewed the texts in {', '.join(standings.unreviewed)}.")
+        lines.append(f"No native reader has reviewed the texts in {', '.join(map(english_name, standings.unreviewed))}.")
     if priced := _price_dates(standings):
         lines.append(f"Prices of {', '.join(priced)}.")
     return lines

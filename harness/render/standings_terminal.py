@@ -13,6 +13,7 @@ from harness.analyse import POOLED
 from harness.boards.probes import Finding
 from harness.boards.standings import Standings
 from harness.content.tags import both_names
+from harness.render.board_answer import board_answer, board_facts, language_answer
 from harness.render.fitted_table import FittedTable
 from harness.render.standings import (
     findings_of,
@@ -49,6 +50,9 @@ def render_standings(
     parts: list[RenderableType] = [Text(terminal_safe(f"{heading(standings)} · {standings.board}"), style="bold")]
     if not standings.judges:
         return Group(*parts, Text("No submissions yet: 'harness submit' makes one from a run."))
+    answer = board_answer(standings) if language is None else language_answer(standings, language)
+    parts += [Text(terminal_safe(sentence)) for _, sentence in answer]
+    parts.append(Text(terminal_safe(board_facts(standings)), style="dim"))
     shown: list[TextTable] = []
     if language is None:
         for variant in standings.variants:

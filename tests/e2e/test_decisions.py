@@ -73,7 +73,7 @@ def test_everything_for_programs(cli: Cli, folder: Callable[..., Path]) -> None:
 def test_everything_for_people(cli: Cli, folder: Callable[..., Path]) -> None:
     shown = cli("compare", folder(), "--decide", "full").out
     assert "Across languages" in shown and "Calibration of confidence" in shown and "κ of parallel texts" in shown
-    assert "mean of judge − people: the mean over languages" in shown
+    assert "mean of judge − people (points): the mean over languages" in shown
 
 
 def test_what_cannot_be_said_is_said(cli: Cli, folder: Callable[..., Path]) -> None:

@@ -1,4 +1,4 @@
-"""The site of the boards: an index, and a page for each board with its tables by language, which people can sort."""
+"""The site of the boards: an index, a page for each board that opens with its answer, and a page for each of its languages."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.analyse import POOLED, Ranking
+from markupsafe import Markup
+
+from harness.analyse import POOLED, RankedJudge, Ranking
 from harness.boards.probes import Finding
-from harness.boards.standings import Standings
-from harness.render.html.cells import DrawnTable, FigureColumn
+from harness.boards.standings import Contender, Standings
+from harness.content.tags import english_name
+from harness.render.board_answer import board_answer, board_facts, competitors, language_answer
+from harness.render.html.board_marks import PricedJudge, cost_plot, rank_track
+from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn, interval_sign
 from harness.render.html.marks import Mark, legend_mark, track
 from harness.render.html.shell import shell
 from harness.render.html.templates import render
-from harness.render.numbers import percent
+from harness.render.numbers import difference, percent
 from harness.render.standings import (
     findings_of,
     groups_in_words,
@@ -24,13 +29,39 @@ from harness.render.standings import (
     standings_notes,
     table_title,
 )
+from harness.render.text_table import TextTable
 
 SCRIPTS = ("tables.js",)
 INDEX = "index.html"
+_MAJORITY = "majority baseline"
+_PEOPLE = "people, leave-one-out"
+_COLOUR_STEPS = (0.05, 0.15, 0.3)  # differences from the baseline from which colours grow stronger
+_WORDS = {BELOW: "below", WITHIN: "not shown", ABOVE: "above", UNKNOWN: "too few texts"}
 
 
 @dataclass(frozen=True)
-class _TitledTable:
+class MatrixSquare:
+    """One number beside the baseline: `colour` is a class of the style sheet, `sign` and `word` say the same, `title` says all."""
+
+    number: str
+    sign: str = ""
+    word: str = ""
+    colour: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """One judge, or a reference line, in every language: squares, and its mean over the languages."""
+
+    name: str
+    mean: str
+    squares: tuple[MatrixSquare | None, ...]
+    reference: bool = False
+
+
+@dataclass(frozen=True)
+class TitledTable:
     """One table of a language, with its title and what its groups say."""
 
     title: str
@@ -39,76 +70,219 @@ class _TitledTable:
 
 
 def board_pages(boards: Sequence[tuple[Standings, Sequence[Finding]]]) -> dict[str, str]:
-    """`{file name: page}`: the index, and one page for each board. Deterministic: equal standings give equal bytes."""
-    pages = {_file_name(standings): _board_page(standings, findings) for standings, findings in boards}
+    """`{file name: page}`: the index, and for each board its page and one for each language. Equal standings give equal bytes."""
     rows = [_index_row(standings, findings) for standings, findings in boards]
-    return {INDEX: shell("Leaderboards", render("boards.html", boards=rows), scripts=SCRIPTS, width="narrow"), **pages}
+    pages = {INDEX: shell("Leaderboards", render("boards.html", boards=rows), scripts=SCRIPTS)}
+    for standings, findings in boards:
+        pages[_file_name(standings)] = _board_page(standings, findings)
+        pages |= {_file_name(standings, tag): _language_page(standings, tag) for tag in standings.languages}
+    return pages
 
 
-def _file_name(standings: Standings) -> str:
-    """A board's id names a folder of this project, so it is safe as the name of a file."""
-    return f"{standings.board.partition('@')[0]}.html"
+def _file_name(standings: Standings, tag: str = "") -> str:
+    """A board's id names a folder of this project, and a language is a tag, so both are safe in the name of a file."""
+    return f"{standings.board.partition('@')[0]}{f'-{tag}' if tag else ''}.html"
 
 
 def _index_row(standings: Standings, findings: Sequence[Finding]) -> dict[str, Any]:
     return {
         "file": _file_name(standings),
+        "id": standings.board.partition("@")[0],
         "board": standings.board,
         "title": heading(standings),
         "description": standings.description,
-        "languages": len(standings.languages),
-        "judges": sum(not judge.baseline for judge in standings.judges),
-        "baselines": sum(judge.baseline for judge in standings.judges),
+        "facts": board_facts(standings),
+        "answer": board_answer(standings),
         "flagged": len({finding.judge for finding in findings if finding.flagged}),
+        "languages": _language_links(standings),
+        "matrix": judge_matrix(standings, standings.variants[0]),
     }
 
 
+def _language_links(standings: Standings) -> list[tuple[str, str]]:
+    return [(tag, _file_name(standings, tag)) for tag in standings.languages]
+
+
+# ---- a board
+
+
 def _board_page(standings: Standings, findings: Sequence[Finding]) -> str:
-    overall = [(variant, DrawnTable(overall_table(standings, variant))) for variant in standings.variants]
-    languages = [_language(standings, tag) for tag in standings.languages]
-    tables = [
-        *(drawn.table for _, drawn in overall),
-        *(each.drawn.table for language in languages for each in (*language["pooled"], *language["metrics"])),
-    ]
+    several = len(standings.variants) > 1
+    overall = [(variant if several else "", DrawnTable(overall_table(standings, variant))) for variant in standings.variants]
     judges = [judge for judge in standings.judges if findings_of(findings, judge.id)]
     body = render(
         "board.html",
         title=heading(standings),
         board=standings.board,
+        id=standings.board.partition("@")[0],
         description=standings.description,
+        facts=board_facts(standings),
+        answer=board_answer(standings),
         index=INDEX,
         empty=not standings.judges,
-        overall=[(variant if len(standings.variants) > 1 else "", drawn) for variant, drawn in overall],
-        languages=languages,
+        languages=_language_links(standings),
+        matrices=[(variant if several else "", judge_matrix(standings, variant)) for variant in standings.variants],
+        ranks=_rank_rows(standings),
+        cost=_cost(standings),
+        overall=overall,
         probes=[(name_of(judge), findings_of(findings, judge.id)) for judge in judges],
-        notes=standings_notes(standings, tables),
-        marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
-        people=any(ranking.people for ranking in standings.tables),
+        notes=standings_notes(standings, [drawn.table for _, drawn in overall]),
+        unreviewed=standings.unreviewed,
     )
     return shell(f"{heading(standings)} – standings", body, scripts=SCRIPTS, description=standings.description, width="full")
 
 
-def _language(standings: Standings, tag: str) -> dict[str, Any]:
-    rankings = [ranking for ranking in standings.tables if ranking.language == tag]
-    return {
-        "tag": tag,
-        "pooled": [_titled_table(standings, ranking) for ranking in rankings if ranking.metric == POOLED],
-        "metrics": [_titled_table(standings, ranking) for ranking in rankings if ranking.metric != POOLED],
-        "unreviewed": tag in standings.unreviewed,
-    }
-
-
-def _titled_table(standings: Standings, ranking: Ranking) -> _TitledTable:
-    """A table with a figure in each row: the value that judges are ranked by, its interval and the baseline."""
-    figures = [
-        track(
-            [Mark("base", ranking.baseline), Mark("judge", row.value, row.value_ci)],
-            f"{percent(row.value, row.value_ci)}; the baseline {percent(ranking.baseline)}",
-        )
-        for row in ranking.rows
+def judge_matrix(standings: Standings, variant: str) -> list[MatrixRow]:
+    """Judges × languages, the best mean first; then the majority baseline and people, which are no competitors."""
+    means = {each.judge: each.mean for each in standings.overall if each.variant == variant}
+    order = [each.judge for each in standings.overall if each.variant == variant]
+    judges = sorted(competitors(standings), key=lambda judge: order.index(judge.id) if judge.id in order else len(order))
+    tables = [standings.table(tag, variant) for tag in standings.languages]
+    rows = [
+        MatrixRow(judge.display_name, percent(means.get(judge.id)), tuple(_square(table, _row_of(table, judge.id)) for table in tables))
+        for judge in judges
     ]
+    references = [(_MAJORITY, [table.baseline if table else None for table in tables])]
+    if any(table and table.people for table in tables):
+        references.append((_PEOPLE, [table.people.value if table and table.people else None for table in tables]))
+    return [*rows, *(_reference_row(name, values) for name, values in references if judges)]
+
+
+def _row_of(table: Ranking | None, judge: str) -> RankedJudge | None:
+    return next((row for row in table.rows if row.judge == judge), None) if table else None
+
+
+def _square(table: Ranking | None, row: RankedJudge | None) -> MatrixSquare | None:
+    if table is None or row is None:
+        return None
+    title = (
+        f"{percent(row.value, row.value_ci)}; baseline {percent(table.baseline)}, "
+        f"difference {difference(row.baseline_diff, row.baseline_ci)} points"
+    )
+    sign = interval_sign(row.baseline_ci)
+    return MatrixSquare(percent(row.value), sign, _WORDS[sign], _colour(row.baseline_diff), title)
+
+
+def _colour(diff: float) -> str:
+    step = sum(abs(diff) >= least for least in _COLOUR_STEPS)
+    return f"{'up' if diff > 0 else 'down'}{step}" if step else ""
+
+
+def _reference_row(name: str, values: Sequence[float | None]) -> MatrixRow:
+    known = [value for value in values if value is not None]
+    mean = sum(known) / len(known) if known and len(known) == len(values) else None
+    squares = tuple(None if value is None else MatrixSquare(percent(value), title=f"{name}: {percent(value)}") for value in values)
+    return MatrixRow(name, percent(mean), squares, reference=True)
+
+
+def _rank_rows(standings: Standings) -> list[tuple[str, tuple[Markup | None, ...]]]:
+    """The interval of the rank of each judge in each language; nothing where there are fewer than two judges."""
+    judges = competitors(standings)
+    if len(judges) < 2:
+        return []
+    tables = [standings.table(tag) for tag in standings.languages]
+    return [(judge.display_name, tuple(_rank_figure(table, judge.id) for table in tables)) for judge in judges]
+
+
+def _rank_figure(table: Ranking | None, judge: str) -> Markup | None:
+    row = _row_of(table, judge)
+    if table is None or row is None or row.rank is None:
+        return None
+    count = sum(each.rank is not None for each in table.rows)
+    between = f", between {row.rank_ci[0]} and {row.rank_ci[1]}" if row.rank_ci else ", no interval: too few independent texts"
+    return rank_track(row.rank, row.rank_ci, count, f"place {row.rank} of {count} in {english_name(table.language)}{between}")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The plot of cost and agreement (None where no judge has both), and the judges that are not in it, in words."""
+
+    plot: Markup | None
+    absent: tuple[str, ...]
+
+
+def _cost(standings: Standings) -> Cost:
+    """Mean cost over the languages against mean agreement: dollars where two judges have a price, else seconds."""
+    judges = competitors(standings)
+    dollars = {judge.id: _mean_cost(judge, "dollars") for judge in judges}
+    unit, name = ("$", "dollars") if sum(bool(cost) for cost in dollars.values()) > 1 else ("s", "seconds")
+    means = {each.judge: each.mean for each in standings.overall if each.variant == standings.variants[0]}
+    priced, absent = [], []
+    for judge in judges:
+        cost, mean = _mean_cost(judge, name), means.get(judge.id)
+        if cost and mean is not None:
+            priced.append(PricedJudge(judge.display_name, cost, mean))
+        else:
+            absent.append(f"{judge.display_name}: {'no mean over all languages' if mean is None else 'no cost is known'}")
+    rows = [row for row in judge_matrix_means(standings) if priced]
+    title = f"{'US dollars' if unit == '$' else 'Seconds'} for 1,000 judgments and agreement, means over the languages"
+    return Cost(cost_plot(priced, rows, unit, title) if priced else None, tuple(absent))
+
+
+def judge_matrix_means(standings: Standings) -> list[tuple[str, str, float]]:
+    """The reference lines of a board: `(kind, name, mean over the languages)` of the majority baseline, and of people."""
+    tables = [standings.table(tag) for tag in standings.languages]
+    known = [table for table in tables if table]
+    if not known or len(known) < len(tables):
+        return []
+    lines = [("base", "baseline", sum(table.baseline for table in known) / len(known))]
+    people = [table.people.value for table in known if table.people]
+    if len(people) == len(known):
+        lines.append(("people", "people", sum(people) / len(people)))
+    return lines
+
+
+def _mean_cost(judge: Contender, name: str) -> float | None:
+    costs = [getattr(spent, name) for spent in judge.spending.values()]
+    return sum(costs) / len(costs) if costs and None not in costs else None
+
+
+# ---- a language of a board
+
+
+def _language_page(standings: Standings, tag: str) -> str:
+    rankings = [ranking for ranking in standings.tables if ranking.language == tag]
+    pooled = [_titled_table(standings, ranking) for ranking in rankings if ranking.metric == POOLED]
+    metrics = [_titled_table(standings, ranking) for ranking in rankings if ranking.metric != POOLED]
+    tables: list[TextTable] = [each.drawn.table for each in (*pooled, *metrics)]
+    title = f"{english_name(tag)}: {heading(standings)}"
+    body = render(
+        "board_language.html",
+        tag=tag,
+        title=heading(standings),
+        board=standings.board,
+        index=INDEX,
+        file=_file_name(standings),
+        languages=_language_links(standings),
+        answer=language_answer(standings, tag),
+        unreviewed=tag in standings.unreviewed,
+        pooled=pooled,
+        metrics=metrics,
+        marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
+        people=any(ranking.people for ranking in rankings),
+        notes=standings_notes(standings, tables),
+    )
+    return shell(title, body, scripts=SCRIPTS, description=standings.description, width="full")
+
+
+def _titled_table(standings: Standings, ranking: Ranking) -> TitledTable:
+    """A table with two figures in each row: the interval of the rank, and the value beside the baseline and people."""
+    reference = [Mark("base", ranking.baseline)]
+    if ranking.people:
+        reference.append(Mark("people", ranking.people.value))
+    values = [track([*reference, Mark("judge", row.value, row.value_ci)], _value_words(ranking, row)) for row in ranking.rows]
+    ranks = [_rank_figure(ranking, row.judge) for row in ranking.rows]
     if ranking.people:
         people = ranking.people
-        figures.append(track([Mark("people", people.value, people.value_ci)], f"people {percent(people.value, people.value_ci)}"))
-    drawn = DrawnTable(ranking_table(standings, ranking), {standings.rank_by: FigureColumn("agreement", tuple(figures))})
-    return _TitledTable(table_title(standings, ranking), groups_in_words(ranking), drawn)
+        words = f"people {percent(people.value, people.value_ci)}"
+        values.append(track([Mark("people", people.value, people.value_ci)], words))
+        ranks.append(None)
+    figures = {standings.rank_by: FigureColumn("agreement", tuple(values))}
+    if sum(row.rank is not None for row in ranking.rows) > 1:
+        figures["rank"] = FigureColumn("", tuple(ranks))
+    return TitledTable(table_title(standings, ranking), groups_in_words(ranking), DrawnTable(ranking_table(standings, ranking), figures))
+
+
+def _value_words(ranking: Ranking, row: RankedJudge) -> str:
+    people = f", people {percent(ranking.people.value)}" if ranking.people else ""
+    return f"{percent(row.value, row.value_ci)}; the baseline {percent(ranking.baseline)}{people}"

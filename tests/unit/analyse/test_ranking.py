@@ -191,3 +191,18 @@ def test_knowing_the_task_is_no_gain_where_tasks_are_pooled(make_item: Callable[
     data = Dataset("made", tuple(items), labels, SCALES)
     for table in tables(data, {"j": constant}).values():
         assert (table.baseline, table.rows[0].value, table.rows[0].baseline_diff) == (1.0, 1.0, 0.0)
+
+
+def test_a_baseline_has_numbers_and_no_rank(data: Dataset, answers: Callable[..., Judgments]) -> None:
+    judges = {"good": answers(0.9), "poor": answers(0.3), "constant": answers(0.95)}
+    table = tables(data, judges, unranked=("constant",))["cs", POOLED]
+    assert [(row.judge, row.rank) for row in table.rows] == [("good", 1), ("poor", 2), ("constant", None)]
+    constant = table.rows[2]
+    assert constant.rank_ci is None and constant.group == "" and constant.value_ci is not None
+    without = tables(data, {name: judges[name] for name in ("good", "poor")})["cs", POOLED]
+    assert table.rows[:2] == without.rows and table.groups == without.groups
+
+
+def test_baselines_alone_are_no_reason_to_miss_ranks(data: Dataset, answers: Callable[..., Judgments]) -> None:
+    table = tables(data, {"constant": answers(0.9)}, unranked=("constant",))["cs", POOLED]
+    assert table.reason is None and table.rows[0].rank is None and table.groups == ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -13,9 +13,9 @@ from harness.content import Board
 from harness.runs import Prepared
 
 
-def names(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmission]) -> str:
+def names(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmission]) -> str:
     """A table of who is on a board."""
-    return board.id + "".join(f"\n{entry.card.name}" for entry in entries) + "\n"
+    return board.id + "".join(f"\n{entry.card.name}" for entry in entries.values()) + "\n"
 
 
 @pytest.fixture

@@ -6,9 +6,12 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
+import msgspec
+
+from harness.analyse import AnnotatorFigures
 from harness.boards.probes import Finding
 from harness.render.html.boards import board_pages
-from tests.unit.render.test_standings import EVIL, judge, made
+from tests.unit.render.test_standings import EVIL, ROWS, judge, made, table
 
 FOUND = [Finding("twins", "openai/one", EVIL, {}, True)]
 
@@ -30,8 +33,9 @@ class Elements(HTMLParser):
 
 def test_there_is_an_index_and_a_page_for_each_board() -> None:
     pages = board_pages([(made(), FOUND), (made(board="other@2.0.0"), ())])
-    assert list(pages) == ["index.html", "mini.html", "other.html"]
-    assert [a["href"] for a in Elements(pages["index.html"]).of("a") if a["href"] != "#main"] == ["mini.html", "other.html"]
+    assert list(pages) == ["index.html", *(f"{name}{tag}.html" for name in ("mini", "other") for tag in ("", "-ja", "-cs"))]
+    links = {a["href"] for a in Elements(pages["index.html"]).of("a") if not a["href"].startswith("#")}
+    assert links == set(pages) - {"index.html"}
 
 
 def test_a_page_has_a_policy_and_wants_nothing_from_elsewhere() -> None:
@@ -43,23 +47,67 @@ def test_a_page_has_a_policy_and_wants_nothing_from_elsewhere() -> None:
         assert all(not link["href"].startswith(("http", "//")) for link in elements.of("a", "link"))
 
 
-def test_every_language_has_its_place_and_every_table_can_be_sorted() -> None:
-    page = board_pages([(made(), FOUND)])["mini.html"]
+def test_every_link_leads_to_a_page_or_a_place() -> None:
+    pages = board_pages([(made(), FOUND), (made(board="other@2.0.0"), ())])
+    for page in pages.values():
+        elements = Elements(page)
+        places = {attributes["id"] for _, attributes in elements.tags if "id" in attributes}
+        for link in elements.of("a"):
+            assert link["href"].removeprefix("#") in places if link["href"].startswith("#") else link["href"] in pages
+
+
+def test_every_language_has_a_page_with_tables_that_can_be_sorted() -> None:
+    page = board_pages([(made(), FOUND)])["mini-ja.html"]
     elements = Elements(page)
-    assert {h["id"] for h in elements.of("h2")} == {"all", "ja", "cs", "probes", "notes"}
-    assert {a["href"][1:] for a in elements.of("a") if a["href"].startswith("#")} >= {"all", "ja", "cs", "probes", "notes"}
-    assert len([t for t in elements.of("table") if "data-sort" in t]) == 3  # that of all languages has two rows
-    assert 'data-value="0.8421"' in page
-    assert '<span lang="ja">日本語</span>' in page
+    assert len([table for table in elements.of("table") if "data-sort" in table]) == 2
+    assert 'data-value="0.8421"' in page and '<span lang="ja">日本語</span>' in page
+    assert [a["href"] for a in elements.of("a") if a["href"].startswith("mini-")] == ["mini-cs.html"]
+    assert "openai/one is shown to beat the baseline in Japanese." in page
+
+
+def test_a_board_opens_with_its_answer_and_a_matrix_with_baselines_as_lines() -> None:
+    page = board_pages([(made(), ())])["mini.html"]
+    head, _, rest = page.partition('<main id="main">')
+    assert "openai/one is shown to beat the baseline in two of two languages." in head
+    assert "openai/two is shown to beat it in none." in head
+    matrix = rest[: rest.index("</table>")]
+    assert matrix.index("openai/one") < matrix.index("openai/two") < matrix.index("majority baseline")
+    assert "baseline/majority" not in matrix and matrix.count("reference") == 1
+    assert "▲</span> above" in matrix and "○</span> not shown" in matrix
+
+
+def test_ranks_and_costs_are_drawn_and_said_in_words() -> None:
+    page = board_pages([(made(), ())])["mini.html"]
+    assert "<title>place 1 of 2 in Japanese, between 1 and 2</title>" in page
+    people = AnnotatorFigures(0.74, (0.7, 0.78), 50)
+    both = tuple(table(tag, people=people) for tag in ("ja", "cs"))
+    overall = tuple(msgspec.structs.replace(each, mean=0.7) for each in made().overall)
+    cost = board_pages([(made(tables=both, overall=overall, constructed=False), ())])["mini.html"]
+    assert "openai/one: 70 %, 840 s for 1,000 judgments" in cost and ">60 % baseline</text>" in cost and ">74 % people</text>" in cost
+    assert "people, leave-one-out" in cost
+
+
+def test_a_judge_without_a_cost_is_named_below_the_plot() -> None:
+    judges = (judge("openai/one"), judge("baseline/majority"), judge("openai/two", spending={}))
+    page = board_pages([(made(judges=judges), ())])["mini.html"]
+    assert "openai/two: no mean over all languages" in page
+
+
+def test_a_board_with_baselines_only_says_that_no_judge_was_submitted() -> None:
+    rows = tuple(row for row in ROWS if row.judge.startswith("baseline/"))
+    page = board_pages([(made(judges=(judge("baseline/majority"),), tables=(table(rows=rows),), overall=()), ())])["mini.html"]
+    assert "No judge has been submitted yet." in page
 
 
 def test_nothing_from_a_submission_is_markup() -> None:
-    clean = board_pages([(made(), [Finding("twins", "openai/one", "x", {}, True)])])["mini.html"]
+    clean = board_pages([(made(), [Finding("twins", "openai/one", "x", {}, True)])])
     found = made(title=EVIL, description=EVIL, judges=(judge("openai/one", title=EVIL, status=EVIL), *made().judges[1:]))
-    page = board_pages([(found, FOUND)])["mini.html"]
-    assert [tag for tag, _ in Elements(page).tags] == [tag for tag, _ in Elements(clean).tags]
-    assert not set(page) & set("\x1b\u202e\x00")
-    assert len(re.findall("&lt;script&gt;", page)) >= 4
+    pages = board_pages([(found, FOUND)])
+    assert list(pages) == list(clean)
+    for name, page in pages.items():
+        assert [tag for tag, _ in Elements(page).tags] == [tag for tag, _ in Elements(clean[name]).tags], name
+        assert not set(page) & set("\x1b\u202e\x00")
+        assert len(re.findall("&lt;script&gt;", page)) >= 3, name
 
 
 def test_pages_are_deterministic() -> None:

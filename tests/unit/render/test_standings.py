@@ -37,7 +37,7 @@ def judge(called: str, /, **other: Any) -> Contender:
     return Contender(**{"id": called, "name": called} | said | other)
 
 
-def placed(name: str, rank: int, **other: Any) -> RankedJudge:
+def placed(name: str, rank: int | None, **other: Any) -> RankedJudge:
     said: dict[str, Any] = {
         "rank_ci": (1, 2),
         "group": "a",
@@ -59,8 +59,19 @@ def placed(name: str, rank: int, **other: Any) -> RankedJudge:
 
 ROWS = (
     placed("openai/one", 1),
-    placed("baseline/majority", 2, value=0.6, value_ci=None, baseline_diff=0.0, baseline_ci=(-0.1, 0.1), beats_baseline=False, failures={}),
-    placed("openai/two", 3, value=0.58, baseline_diff=-0.02, baseline_ci=(-0.2, 0.1), beats_baseline=False),
+    placed("openai/two", 2, value=0.58, baseline_diff=-0.02, baseline_ci=(-0.2, 0.1), beats_baseline=False),
+    placed(
+        "baseline/majority",
+        None,
+        rank_ci=None,
+        group="",
+        value=0.6,
+        value_ci=None,
+        baseline_diff=0.0,
+        baseline_ci=(-0.1, 0.1),
+        beats_baseline=False,
+        failures={},
+    ),
 )
 
 
@@ -74,7 +85,7 @@ def table(language: str = "ja", **other: Any) -> Ranking:
         "baseline": 0.6,
         "rows": ROWS,
         "people": None,
-        "groups": ((1, 2), (2, 3)),
+        "groups": ((1, 2),),
         "reason": None,
     }
     return Ranking(**{"language": language} | said | other)
@@ -218,3 +229,18 @@ def test_what_would_be_markup_is_escaped(text: str) -> None:
 def test_everything_is_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = made()
     assert msgspec.convert(found.as_json(), Standings) == found
+
+
+def test_the_answer_stands_first_and_probes_in_short_last() -> None:
+    found = [Finding("twins", "openai/two", "All are copied.", {}, True), Finding("repeats", "openai/two", "Fine.", {}, False)]
+    text = standings_markdown(made(), found)
+    assert text.index("openai/one is shown to beat the baseline in two of two languages.") < text.index("## All languages")
+    assert "- openai/two: look closer. All are copied.\n" in text and "Fine." not in text
+    assert "No probe says" in standings_markdown(made(), found[1:]) and "## Probes" not in standings_markdown(made())
+    assert "openai/one is shown to beat the baseline in Japanese." in terminal(made(), (), "ja")
+    assert "2 judges · 1 baseline · 2 languages · 57 questions on 12 texts each · constructed labels" in terminal(made())
+
+
+def test_without_a_judge_ahead_the_answer_says_so_for_all_languages() -> None:
+    behind = table(rows=tuple(msgspec.structs.replace(row, beats_baseline=False) for row in ROWS))
+    assert "No judge is shown to beat the baseline in any of two languages." in standings_markdown(made(tables=(behind,)))

@@ -1,0 +1,124 @@
+"""What a board answers in words: which judges are shown to beat the baseline, and where they may be used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.analyse import POOLED, RankedJudge, Ranking
+from harness.boards.probes import Finding
+from harness.boards.standings import Contender, Standings
+from harness.content.tags import english_name
+from harness.render.numbers import counted
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_MOST_NAMES = 6  # languages that a sentence names
+
+Sentence = tuple[str, str]
+"""`good`, `bad` or `open`, and the sentence."""
+
+
+def board_answer(standings: Standings) -> list[Sentence]:
+    """The answer of a board: how many judges beat the baseline and where, then where a verdict allows or forbids their use."""
+    judges = competitors(standings)
+    if not judges:
+        return [("open", "No judge has been submitted yet.")] if standings.judges else []
+    return [*_beside_baseline(standings, judges), *_by_verdict(standings, judges)]
+
+
+def language_answer(standings: Standings, tag: str) -> list[Sentence]:
+    """The answer of a board in one language."""
+    rows = _rows(standings, tag)
+    names = {judge.id: judge.display_name for judge in competitors(standings)}
+    known = [row for row in rows if row.judge in names]
+    if not known:
+        return []
+    ahead = [names[row.judge] for row in known if row.beats_baseline]
+    if ahead:
+        return [("good", f"{_listed(ahead)} {'is' if len(ahead) == 1 else 'are'} shown to beat the baseline in {english_name(tag)}.")]
+    if all(row.beats_baseline is None for row in known):
+        return [("open", f"In {english_name(tag)} there are too few independent texts to tell whether a judge beats the baseline.")]
+    return [("bad", f"No judge is shown to beat the baseline in {english_name(tag)}.")]
+
+
+def board_facts(standings: Standings) -> str:
+    """Judges, languages, questions and the source of the labels, in one line."""
+    tables = [table for table in standings.tables if table.metric == POOLED and table.variant == standings.variants[0]]
+    parts = [
+        counted(len(competitors(standings)), "judge"),
+        counted(len(standings.judges) - len(competitors(standings)), "baseline"),
+        counted(len(standings.languages), "language"),
+    ]
+    if tables:
+        parts.append(f"{_span([table.questions for table in tables])} questions on {_span([table.texts for table in tables])} texts each")
+    parts.append("constructed labels" if standings.constructed else "native speakers' labels")
+    return " · ".join(parts)
+
+
+def competitors(standings: Standings) -> list[Contender]:
+    """The judges of a board without its baselines."""
+    return [judge for judge in standings.judges if not judge.baseline]
+
+
+def probes_in_short(standings: Standings, findings: Sequence[Finding]) -> list[str]:
+    """A line for each judge that a probe flagged, or one line that says that none was."""
+    titles = {judge.id: judge.display_name for judge in standings.judges}
+    flagged: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding.flagged:
+            flagged.setdefault(titles.get(finding.judge, finding.judge), []).append(finding.sentence)
+    lines = [f"{judge}: look closer. {' '.join(sentences)}" for judge, sentences in flagged.items()]
+    return lines or ["No probe says that a reader should look closer at a judge."]
+
+
+def in_words(count: int) -> str:
+    """Small numbers as words: `nine`, `13`."""
+    return _WORDS[count] if count < len(_WORDS) else f"{count:,}"
+
+
+def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Iterator[Sentence]:
+    ahead = {judge.id: [tag for tag in standings.languages if _beats(standings, tag, judge.id)] for judge in judges}
+    tested = [tag for tag in standings.languages if any(row.beats_baseline is not None for row in _rows(standings, tag))]
+    languages = f"{in_words(len(standings.languages))} language{'' if len(standings.languages) == 1 else 's'}"
+    if not tested:
+        yield "open", f"There are too few independent texts to tell whether a judge beats the baseline, in any of {languages}."
+        return
+    if not any(ahead.values()):
+        yield "bad", f"No judge is shown to beat the baseline in any of {languages}."
+        return
+    for judge in sorted(judges, key=lambda judge: -len(ahead[judge.id])):
+        if tags := ahead[judge.id]:
+            named = "" if len(tags) == len(standings.languages) or len(tags) > _MOST_NAMES else f" ({_listed(map(english_name, tags))})"
+            yield "good", f"{judge.display_name} is shown to beat the baseline in {in_words(len(tags))} of {languages}{named}."
+    if behind := [judge.display_name for judge in judges if not ahead[judge.id]]:
+        yield "bad", f"{_listed(behind)} {'is' if len(behind) == 1 else 'are'} shown to beat it in none."
+
+
+def _by_verdict(standings: Standings, judges: Sequence[Contender]) -> Iterator[Sentence]:
+    """In how many cells, language × metric, each judge may be used; nothing where labels are constructed, as nobody may be used then."""
+    if standings.constructed or not standings.verdicts:
+        return
+    for judge in judges:
+        own = [verdict for verdict in standings.verdicts if verdict["judge"] == judge.id]
+        use, not_use = (sum(verdict.answer == answer for verdict in own) for answer in ("use", "do not use"))
+        if own:
+            style = "good" if use else "bad" if not_use else "open"
+            yield style, f"{judge.display_name}: use in {use} of {len(own)} language–metric pairs, do not use in {not_use}."
+
+
+def _rows(standings: Standings, tag: str) -> tuple[RankedJudge, ...]:
+    table: Ranking | None = standings.table(tag)
+    return table.rows if table else ()
+
+
+def _beats(standings: Standings, tag: str, judge: str) -> bool:
+    return any(row.judge == judge and row.beats_baseline for row in _rows(standings, tag))
+
+
+def _listed(names: Iterator[str] | Sequence[str]) -> str:
+    every = list(names)
+    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
+
+
+def _span(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
