@@ -59,6 +59,26 @@ def require_canonical(text: str) -> None:
 
 
 @lru_cache(maxsize=256)
+def language_named(text: str) -> str | None:
+    """The canonical tag that a text means: a tag of a known language, or exactly the English name of one; None for anything else.
+
+    >>> language_named("jpn"), language_named("Japanese"), language_named("Japanesey")
+    ('ja', 'ja', None)
+    """
+    try:
+        tag = langcodes.standardize_tag(text.strip())
+    except ValueError:
+        tag = ""
+    if tag and langcodes.tag_is_valid(tag):
+        return tag
+    try:
+        found = str(langcodes.find(text.strip()))
+    except LookupError:
+        return None
+    return found if english_name(found).casefold() == text.strip().casefold() else None
+
+
+@lru_cache(maxsize=256)
 def likely_script(tag: str) -> str:
     """The ISO 15924 script of a language: the one in the tag, else the most likely one.
 

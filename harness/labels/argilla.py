@@ -38,16 +38,16 @@ def read_records(path: Path, content: Any) -> SourceTable:
             problem = "not an Argilla record: it has neither 'fields' with 'responses' nor '<question>.responses'"
             raise ContentError(problem, f"{path}:record {number}")
         tail = f" (id {row['id']})" if "id" in row else ""
-        item_cells = _item_cells(row)
+        cells_of_item = item_cells(row)
         try:
-            responses = list(_responses(row))
+            answers = list(responses(row))
         except (AttributeError, TypeError, ValueError):  # parts of another type, lists of different lengths
             raise ContentError("its responses do not have Argilla's form", f"{path}:record {number}{tail}") from None
-        for question, user, status, value in responses:
+        for question, user, status, value in answers:
             if status not in (None, "submitted"):
                 left_out[f"responses that are {status}:"] += 1
                 continue
-            cells = {**item_cells, "annotator_id": user, "metric": question, "score": _unwrapped(value)}
+            cells = {**cells_of_item, "annotator_id": user, "metric": question, "score": unwrapped(value)}
             records.append(Record({k: v for k, v in cells.items() if v is not None}, number, f"{path}:record ", {}, tail))
     if not records:
         raise ContentError("no record has a submitted response", path)
@@ -55,7 +55,7 @@ def read_records(path: Path, content: Any) -> SourceTable:
     return SourceTable("argilla", columns_of([record.cells for record in records]), records, notes, sum(left_out.values()))
 
 
-def _item_cells(row: Mapping[str, Any]) -> dict[str, Any]:
+def item_cells(row: Mapping[str, Any]) -> dict[str, Any]:
     """Id, fields and metadata of a record. A field with the name of one of our columns becomes `fields.<name>`."""
     our_columns = ("annotator_id", "metric", "score")
     plain = {k: v for k, v in row.items() if ".suggestion" not in k and _ANSWERS not in k}
@@ -68,7 +68,7 @@ def _item_cells(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"item_id": identity, **{k: v for k, v in plain.items() if k != "id" and isinstance(v, (str, int, float))}}
 
 
-def _responses(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, str | None, Any]]:
+def responses(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, str | None, Any]]:
     """(question, user, status, value) of every response."""
     answers = row.get("responses")
     if isinstance(answers, dict):
@@ -87,6 +87,6 @@ def _responses(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, str | None, A
             yield from zip([name.removesuffix(_ANSWERS)] * len(values), users, states, values, strict=True)
 
 
-def _unwrapped(value: Any) -> Any:
+def unwrapped(value: Any) -> Any:
     """The label itself if it is the only element of a list."""
     return value[0] if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], dict) else value

@@ -60,22 +60,28 @@ def _results(task: dict[str, Any], left_out: Counter[str]) -> Iterator[dict[str,
         if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
             left_out["annotations that were skipped:"] += 1
             continue
-        for result in annotation.get("result") or ():
-            kind = result.get("type") if isinstance(result, dict) else None
-            if kind not in _SCORE_TYPES:
-                left_out[f"results of type '{kind}', which are no scores:"] += 1
-                continue
-            value = (result.get("value") or {}).get(kind)
+        for metric, value in scores_of(annotation.get("result"), left_out):
             yield {
                 "item_id": task.get("id"),
                 **data,
-                "annotator_id": _user_id(annotation.get("completed_by")),
-                "metric": result.get("from_name"),
-                "score": value[0] if isinstance(value, list) and len(value) == 1 else value,
+                "annotator_id": user_id(annotation.get("completed_by")),
+                "metric": metric,
+                "score": value,
             }
 
 
-def _user_id(completed_by: Any) -> Any:
+def scores_of(results: Any, left_out: Counter[str] | None = None) -> Iterator[tuple[Any, Any]]:
+    """`(metric, value)` of the results of an annotation or prediction that are one score; `left_out` counts the others."""
+    for result in results or ():
+        kind = result.get("type") if isinstance(result, dict) else None
+        if kind in _SCORE_TYPES:
+            value = (result.get("value") or {}).get(kind)
+            yield result.get("from_name"), value[0] if isinstance(value, list) and len(value) == 1 else value
+        elif left_out is not None:
+            left_out[f"results of type '{kind}', which are no scores:"] += 1
+
+
+def user_id(completed_by: Any) -> Any:
     """The id of a user: a number, or the id or email in an export with full users."""
     if isinstance(completed_by, dict):
         return completed_by.get("id", completed_by.get("email"))

@@ -28,7 +28,7 @@ LAYERS: list[set[str]] = [
     {"runs"},
     {"analyse"},
     {"decide"},
-    {"boards", "gate"},
+    {"boards", "gate", "interop"},
     {"render"},
     {"api", "cli", "__main__"},
 ]

@@ -27,6 +27,7 @@ LEAVES = {
     f"{name} {sub}".strip(): parser for name, one in COMMANDS.items() for sub, parser in (below(one) or {"": one}).items()
 }  # what can be run: `labels` or `store` alone cannot
 NEEDED = {
+    "import": ["file", "--to", "folder"],
     "gate": ["DIR", "--policy", "F"],
     "study self-preference": ["--data", "DIR"],
     "list": ["languages"],
@@ -71,8 +72,8 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
-        *("run", "report", "runs", "batch", "compare", "correct", "accept", "certify", "gate", "study", "labels", "submit", "board"),
-        *("list", "check", "new", "models", "store", "doctor"),
+        *("run", "report", "runs", "batch", "compare", "correct", "accept", "certify", "gate", "study"),
+        *("labels", "import", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
     ]
     assert [name for name in LEAVES if name.startswith("labels")] == ["labels import", "labels export", "labels check", "labels needed"]
     assert [name for name in LEAVES if name.startswith("store")] == ["store check", "store export", "store gc", "store merge"]

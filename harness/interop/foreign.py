@@ -1,0 +1,88 @@
+"""The one form that scores made elsewhere are read into: who scored which item how, on which metric, and what was not readable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from harness.errors import UsageError
+from harness.model import Failure
+
+
+class ForeignScore(msgspec.Struct, frozen=True, kw_only=True):
+    """One score as another program kept it, before its scale is known.
+
+    Attributes:
+        place: where it stands, as `file:line` or `file:record 3`.
+        item: the id of what was scored, if the format has one; options may name another field.
+        fields: everything that is known of the item, nested keys joined by dots.
+        metric: the name of the metric; None where only the user knows it.
+        value: the number, text or truth value that the program kept; None where there is none.
+        failure: why there is no value. The value is then ignored: programs keep a 0 there.
+        reply: the judge's reply, verbatim, if the format keeps it; it is read by our own parser.
+        finish_reason, refusal: what the provider said of the reply.
+        justification: the judge's words.
+        who: the judge, or the person.
+        human: whether a person gave it, so that it is a label.
+        blind: False if the person saw a judge's score; None if nothing is known.
+        variant, temperature: how the judge was asked, if that is known.
+        repeat: from 0; None where equal questions are counted in the order of the file.
+    """
+
+    place: str
+    item: Any = None
+    fields: Mapping[str, Any] = {}
+    metric: str | None = None
+    value: Any = None
+    failure: Failure | None = None
+    reply: str | None = None
+    finish_reason: str | None = None
+    refusal: str | None = None
+    justification: str | None = None
+    who: str | None = None
+    human: bool = False
+    blind: bool | None = None
+    variant: str | None = None
+    temperature: float | None = None
+    repeat: int | None = None
+
+
+class ForeignScores(msgspec.Struct, frozen=True):
+    """All scores of a file. `notes` say what was left out and why; `texts` are the usual texts of items: name of ours to field."""
+
+    kind: str
+    scores: Sequence[ForeignScore]
+    notes: Sequence[str] = ()
+    texts: Mapping[str, str] = {}
+
+
+class ReadOptions(msgspec.Struct, frozen=True):
+    """What readers need to be told: a filter of lm-eval, field names of score records, columns that hold the scores of one metric each."""
+
+    filter: str | None = None
+    preset: str | None = None
+    names: Mapping[str, Any] = {}
+    label_from: str | None = None
+    wide_metrics: tuple[str, ...] = ()
+
+
+def plain_texts(scores: Iterable[ForeignScore], prefix: str = "") -> dict[str, str]:
+    """The fields that hold texts, by their name without `prefix`: those below it, without ids and languages."""
+    names = {name for score in scores for name, value in score.fields.items() if name.startswith(prefix) and isinstance(value, str)}
+    texts = {name.removeprefix(prefix): name for name in sorted(names)}
+    return {name: field for name, field in texts.items() if "." not in name and name not in _NO_TEXTS}
+
+
+_NO_TEXTS = ("item_id", "id", "language", "lang", "task", "group", "split", "system", "parallel_id")
+
+
+def choose_one(flag: str, given: str | None, found: Iterable[str], what: str, why: str) -> str | None:
+    """One of several names in a file. Raises UsageError if several are found and none is given, or another one is."""
+    names = list(dict.fromkeys(found))
+    if given is not None and given not in names:
+        raise UsageError(f"{flag} {given}: the file has no such {what}; choose from: {', '.join(names)}")
+    if given is None and len(names) > 1:
+        raise UsageError(f"the file has several {what}s ({', '.join(names)}), and {why}; choose one with {flag}")
+    return given if given is not None else names[0] if names else None
