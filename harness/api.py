@@ -130,6 +130,7 @@ def _compute_report(result: RunResult, decision: decide.DecisionOptions) -> deci
         missing=result.answers.missing,
         answered_by=result.answers.answered_by,
         left_out=result.answers.left_out,
+        spans=result.answers.spans,
         realised=result.realised,
         absent=result.absent,
         decision=decision,

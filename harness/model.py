@@ -102,13 +102,32 @@ class Label(msgspec.Struct, frozen=True):
     source: Source = "native"
 
 
+SEVERITIES = ("minor", "major")
+
+
+class ErrorSpan(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An error that a person or a judge marked in a text.
+
+    `start` and `end` are places in characters, the end exclusive; None if nobody knows where, and for something `missing`. `text` is what
+    a judge quoted, `reason` what it said. A judge's error without a `severity` could not be read.
+    """
+
+    severity: str | None = None
+    start: int | None = None
+    end: int | None = None
+    text: str = ""
+    missing: bool = False
+    reason: str = ""
+
+
 class Variant(msgspec.Struct, frozen=True, order=True):
     """How a question is put: independent choices, of which the text form names those that are not the default.
 
     `shots` is how many scored examples of each class stand before the text; `justification` where the reason stands in the answer;
     `language` is that of the instructions; `metric_order` is the order in which a joint call names its metrics (`order` in files);
-    `probabilities` says whether the probabilities of the score's tokens are requested. `answer` is the form of the answer: JSON, or text in
-    the judge's own words; `persona` puts a sentence about who judges before the instruction, `explain` asks for reasons in a text.
+    `probabilities` says whether the probabilities of the score's tokens are requested. `answer` is the form of the answer: JSON, text in
+    the judge's own words, or JSON with `spans`: the errors, quoted from the text, in place of the justification. `persona` puts a sentence
+    about who judges before the instruction, `explain` asks for reasons in a text.
     """
 
     call: Literal["single", "joint"] = "single"
@@ -118,7 +137,7 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     language: Literal["english", "own"] = "english"
     metric_order: Literal["forward", "reversed"] = msgspec.field(default="forward", name="order")
     probabilities: bool = False
-    answer: Literal["json", "text"] = "json"
+    answer: Literal["json", "text", "spans"] = "json"
     persona: bool = False
     explain: bool = False
 
@@ -154,6 +173,7 @@ VARIANT_WORDS: dict[str, tuple[str, Any]] = {
     "probabilities": ("probabilities", True),
     "json": ("answer", "json"),
     "text": ("answer", "text"),
+    "spans": ("answer", "spans"),
     "persona": ("persona", True),
     "explain": ("explain", True),
 }
@@ -192,6 +212,10 @@ def _clashes(variant: Variant) -> Iterator[str]:
         yield "only a joint call names several metrics, in an order; write 'joint+reversed'"
     if variant.explain and variant.answer != "text":
         yield "only a text is followed by an explanation, JSON has a justification; write 'text+explain'"
+    if variant.answer == "spans" and variant.call == "joint":
+        yield "errors are marked for one metric, which has a call of its own; write 'single+spans'"
+    if variant.answer == "spans" and variant.justification != "before":
+        yield "the errors stand before the score, in place of a justification; leave out 'score-first' or 'score-only'"
     if variant.answer != "text":
         return
     if variant.call == "joint":
@@ -389,6 +413,7 @@ class Judgment(msgspec.Struct, frozen=True):
     expected: float | None = None  # mean of the classes' numbers, weighted by `probs`
     entropy: float | None = None  # of `probs`, in bits
     share_a: float | None = None  # of a choice between two texts: the probability that goes to the item's first one, ties half
+    spans: tuple[ErrorSpan, ...] | None = None  # the errors that were marked; None if none were asked for, or none could be read
     further_numbers: str | None = None  # in a text: the other numbers that might be a score
     asked_language: str = "en"  # language that the prompt requested for the justification
     detected_language: str | None = None  # of the justification; `und`: too short to detect; None without a justification

@@ -160,6 +160,8 @@ class PromptWords(_Spec, frozen=True):
     form_text: str = ""
     reminder_text: str = ""
     explain: str = ""
+    errors_key: str = ""
+    the_errors: str = ""
 
 
 # Word -> the names in braces that it must contain, each once. All other words contain none.
@@ -178,6 +180,7 @@ PLACEHOLDERS: dict[str, tuple[str, ...]] = {
     "reminder": ("keys",),
     "meant_for_pair": ("language",),
     "heading_from": ("title", "source"),
+    "errors_key": ("count", "characters"),
 }
 
 

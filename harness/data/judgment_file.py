@@ -48,6 +48,7 @@ COLUMNS = {
     "asked_language": "string",
     "detected_language": "string",
     "further_numbers": "string",
+    "spans": "string",
 }
 _EARLIER_NAMES = {"detected_language": "told_language"}  # of columns in files of earlier versions
 _BATCH_ROWS = 1 << 13  # rows in memory as objects
@@ -99,6 +100,8 @@ def _cell(judgment: Judgment, name: str) -> Any:
         return None if value is None else str(value)  # classes may be words
     if name == "failure":
         return value and value.value
+    if name == "spans":
+        return None if value is None else msgspec.json.encode(value).decode()
     if name == "probs":
         return msgspec.json.encode(value).decode() if value else None
     return None if name in UNCHANGED and value == UNCHANGED[name] else value

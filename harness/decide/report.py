@@ -54,6 +54,7 @@ class Report(msgspec.Struct, frozen=True):
     few_shot: dict[str, Any] = {}  # what examples were shown, and which classes have none
     ablations: dict[str, Any] = {}  # a section for each that the run contains
     sealed: tuple[RunCoverage, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
+    spans: dict[str, dict[str, int]] = {}  # judge -> errors that it marked, and how many of them have no place in the text
     notes: tuple[str, ...] = ()  # what can be said of continuous scores, and what cannot
 
     def as_json(self) -> dict[str, Any]:
@@ -80,6 +81,7 @@ def report(
     missing: Mapping[str, int] | None = None,
     answered_by: Mapping[str, dict[str, int]] | None = None,
     left_out: Mapping[str, dict[str, int]] | None = None,
+    spans: Mapping[str, dict[str, int]] | None = None,
     realised: Sequence[RealisedPerturbation] = (),
     absent: Mapping[tuple[str, str, str], Sequence[Score]] | None = None,
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
@@ -87,8 +89,8 @@ def report(
     """The whole report of a run.
 
     `missing`, `answered_by` and `left_out` say by judge how many calls have no answer, which model gave the others, and which parameters
-    the judge does not accept. `realised` has the results of perturbations; `absent` the classes without an example; `decision` the
-    thresholds of the verdicts.
+    the judge does not accept; `spans` which errors it marked. `realised` has the results of perturbations; `absent` the classes without
+    an example; `decision` the thresholds of the verdicts.
     """
     source = recording(judgments, data, training, name)
     comparable = len(judgments) and not data.sealed
@@ -112,6 +114,7 @@ def report(
         answered_by=dict(answered_by or {}),
         unreviewed_instructions=tuple(unreviewed_instructions),
         left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
+        spans=dict(spans or {}),
         few_shot=_few_shot(protocol, training, absent or {}),
         ablations=ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {},
         sealed=run_coverage(judgments, data) if data.sealed else (),

@@ -297,5 +297,5 @@ def _advice(status: int, model: str) -> str:
 
 def _without_lengths(schema: Any) -> Any:
     if isinstance(schema, Mapping):
-        return {key: _without_lengths(value) for key, value in schema.items() if key not in ("maxLength", "minimum", "maximum")}
+        return {key: _without_lengths(value) for key, value in schema.items() if key not in ("maxLength", "maxItems", "minimum", "maximum")}
     return schema

@@ -86,9 +86,12 @@ def with_ascii_justifications(schema: Any) -> Any:
     """
     if not isinstance(schema, dict):
         return schema
-    if schema.get("type") == "string" and "maxLength" in schema:
-        return {"type": "string", "pattern": f"^[ !#-\\[\\]-~]{{1,{schema['maxLength']}}}$"}
-    return {key: with_ascii_justifications(value) for key, value in schema.items()}
+    limited = {
+        key: {"type": "string", "pattern": f"^[ !#-\\[\\]-~]{{1,{value['maxLength']}}}$"}
+        for key, value in schema.items()
+        if key == "justification" and isinstance(value, dict) and "maxLength" in value
+    }
+    return {key: limited.get(key) or with_ascii_justifications(value) for key, value in schema.items()}
 
 
 def context_needed(call: Call) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 import msgspec
 
 from harness.model import Failure, Scale
+from harness.parse.error_spans import read_error_spans
 from harness.parse.json_form import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
 from harness.parse.numbers import numbers_in
 from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice
@@ -21,7 +22,7 @@ _PLAIN_OBJECT = re.compile(
     r'(?:\s*,\s*"justification":\s*(?P<after>"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*"))?\s*\}\s*'
 )
 MAX_REPLY_CHARACTERS = 2**18  # no judge may write that much, so a longer reply is not read at all
-_OWN_KEYS = ("score", "justification")
+_OWN_KEYS = ("score", "justification", "errors")
 
 
 def read_reply(
@@ -130,14 +131,15 @@ def _unwrap(pairs: JsonPairs, by_name: Container[str]) -> JsonPairs:
 
 
 def _read_member(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading:
-    """Read `{"justification": ..., "score": ...}` or a bare score. A repeated key must have the same value."""
+    """Read `{"justification": ..., "score": ...}`, perhaps with `errors`, or a bare score. A repeated key must have the same value."""
     if not isinstance(value, JsonPairs):
         return _read_value(value, scale, vocabulary)
     justifications = {_justification(v) for key, v in value if _fold(key) == "justification"}
+    spans = next((read_error_spans(v) for key, v in value if _fold(key) == "errors"), None)
     reading = _single_reading([_read_value(v, scale, vocabulary) for key, v in value if _fold(key) == "score"])
     if len(justifications) > 1:
         return reading if reading.raw_choice is None else failed_reading(Failure.NOT_JSON, reading.raw_choice)
-    return msgspec.structs.replace(reading, justification=next(iter(justifications), None))
+    return msgspec.structs.replace(reading, justification=next(iter(justifications), None), spans=spans)
 
 
 def _read_value(value: object, scale: Scale, vocabulary: Vocabulary) -> Reading:

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import msgspec
 
-from harness.model import Failure, Scale, Score
+from harness.model import ErrorSpan, Failure, Scale, Score
 from harness.parse.numbers import to_number
 from harness.parse.vocabulary import Vocabulary
 
@@ -29,11 +29,12 @@ _LITERALS = {
 }
 
 
-class Reading(msgspec.Struct, frozen=True):
+class Reading(msgspec.Struct, frozen=True, repr_omit_defaults=True):
     """What a reply says about one metric. Exactly one of `score` and `failure` is set.
 
     `raw_choice` is the choice as written (its first 200 characters), or None if the reply has none. `further_numbers` are the other
-    numbers of a free text that could be scores, separated by spaces; None if there are none.
+    numbers of a free text that could be scores, separated by spaces; None if there are none. `spans` are the errors of the
+    answer, not placed in the text yet; None if it has no list of them.
     """
 
     score: Score | None
@@ -41,6 +42,7 @@ class Reading(msgspec.Struct, frozen=True):
     raw_choice: str | None
     justification: str | None
     further_numbers: str | None = None
+    spans: tuple[ErrorSpan, ...] | None = None
 
 
 def clean(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import guidance
 from guidance import assistant, system, user
 
-from harness.prompts.prompt_spec import JUSTIFICATION_CHARACTERS, PromptSpec, source_of
+from harness.prompts.prompt_spec import JUSTIFICATION_CHARACTERS, MAX_SPANS, SPAN_CHARACTERS, PromptSpec, source_of
 from harness.prompts.wording import fill_placeholders
 
 
@@ -91,6 +91,8 @@ def answer_form(spec: PromptSpec) -> str:
     if spec.variant.answer == "text":
         return words.form_text
     justification = fill_placeholders(words.justification_key, characters=str(JUSTIFICATION_CHARACTERS))
+    if spec.variant.answer == "spans":
+        justification = fill_placeholders(words.errors_key, count=str(MAX_SPANS), characters=str(SPAN_CHARACTERS))
     form = words.form_joint if spec.joint else words.form_single
     return fill_placeholders(form, keys=_keys_in_order(spec, justification, words.score_key))
 
@@ -100,7 +102,7 @@ def reminder(spec: PromptSpec) -> str:
     words = spec.wording.words
     if spec.variant.answer == "text":
         return f"{words.reminder_text} {words.explain}".strip()
-    return fill_placeholders(words.reminder, keys=_keys_in_order(spec, words.short_reason, words.the_score))
+    return fill_placeholders(words.reminder, keys=_keys_in_order(spec, words.the_errors or words.short_reason, words.the_score))
 
 
 def _keys_in_order(spec: PromptSpec, justification: str, score: str) -> str:

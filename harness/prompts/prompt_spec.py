@@ -9,12 +9,15 @@ import langcodes
 import msgspec
 
 from harness.content.specs import Task
-from harness.model import Item, Scale, Variant, hashed_variant
+from harness.model import SEVERITIES, Item, Scale, Variant, hashed_variant
 from harness.prompts.examples import Example
 from harness.prompts.wording import FURTHER_WORDS, Wording
 
 JUSTIFICATION_CHARACTERS = 120
+MAX_SPANS = 10  # errors that an answer may mark
+SPAN_CHARACTERS = 80  # of a quotation
 _EXPLAINED_CHARACTERS = 400  # of a text with an explanation; it may be cut, as its score comes first
+_SPAN_TOKENS = 20  # for the braces, keys and severity of an error
 _JSON_TOKENS = 40  # for braces, keys, white space and the score itself
 _TOKENS_PER_CHARACTER = {"Latn": 2}  # letters with diacritics take several tokens of an English vocabulary
 _DEFAULT_TOKENS_PER_CHARACTER = 3
@@ -65,6 +68,8 @@ class PromptSpec(msgspec.Struct, frozen=True):
         per_character = _TOKENS_PER_CHARACTER.get(script, _DEFAULT_TOKENS_PER_CHARACTER)
         if self.variant.answer == "text":
             return per_character * (_EXPLAINED_CHARACTERS if self.variant.explain else JUSTIFICATION_CHARACTERS)
+        if self.variant.answer == "spans":
+            return _JSON_TOKENS + MAX_SPANS * (_SPAN_TOKENS + SPAN_CHARACTERS * per_character)
         characters = 0 if self.variant.justification == "none" else JUSTIFICATION_CHARACTERS
         return len(self.scales) * (_JSON_TOKENS + characters * per_character)
 
@@ -83,6 +88,8 @@ def _answer_schema(scale: Scale, variant: Variant) -> dict[str, Any]:
     score: dict[str, Any] = {"enum": list(scale.classes)}
     if scale.kind == "interval":
         score = {"type": "number", "minimum": scale.min, "maximum": scale.max}
+    if variant.answer == "spans":
+        return _object_schema({"errors": _errors_schema(), "score": score})
     justification = {"type": "string", "maxLength": JUSTIFICATION_CHARACTERS}
     keys = {
         "before": {"justification": justification, "score": score},
@@ -90,6 +97,12 @@ def _answer_schema(scale: Scale, variant: Variant) -> dict[str, Any]:
         "none": {"score": score},
     }
     return _object_schema(keys[variant.justification])
+
+
+def _errors_schema() -> dict[str, Any]:
+    severity = {"enum": list(SEVERITIES)}
+    error = _object_schema({"text": {"type": "string", "maxLength": SPAN_CHARACTERS}, "severity": severity})
+    return {"type": "array", "maxItems": MAX_SPANS, "items": error}
 
 
 def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:

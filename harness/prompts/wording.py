@@ -52,6 +52,11 @@ ENGLISH = PromptWords(
     form_text="Answer in your own words. Name exactly one of the scores that the question allows.",
     reminder_text="Answer in your own words, and give the score first.",
     explain="Then explain why you give this score.",
+    errors_key=(
+        '"errors" (a list of the errors, at most {count}; each has "text", the wrong words copied exactly from the text to be judged, at '
+        'most {characters} characters, or "" if something is left out, and "severity", "minor" or "major"; an empty list if there are none)'
+    ),
+    the_errors="the list of errors",
 )
 
 
@@ -68,7 +73,9 @@ class Wording(msgspec.Struct, frozen=True):
 
 
 def words_of(task: Task, condition: Condition) -> tuple[str, ...]:
-    """The names of the words that a question needs besides those that all need: for a pair, a text answer, a persona, a shown source."""
+    """The names of the words that a question needs besides those that all need: for a pair, a text answer, marked errors, a persona, a
+    shown source.
+    """
     variant = condition.variant
     needed = {
         "system_pair": task.is_pair,
@@ -78,6 +85,8 @@ def words_of(task: Task, condition: Condition) -> tuple[str, ...]:
         "form_text": variant.answer == "text",
         "reminder_text": variant.answer == "text",
         "explain": variant.explain,
+        "errors_key": variant.answer == "spans",
+        "the_errors": variant.answer == "spans",
     }
     return tuple(name for name, is_needed in needed.items() if is_needed)
 

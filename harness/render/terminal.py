@@ -135,12 +135,21 @@ def notes(report: Report) -> list[str]:
     for judge, parameters in report.left_out.items():
         refused = ", ".join(f"{name} ({calls} calls)" for name, calls in parameters.items())
         lines.append(f"{judge} does not take {refused}. It was asked without; results that depend on it are missing or mislabelled.")
+    lines += span_notes(report.spans)
     lines += _few_shot_notes(report.few_shot)
     if any(report.missing.values()):
         missing = ", ".join(f"{judge} {count}" for judge, count in report.missing.items() if count)
         lines.append(f"Calls without an answer, not counted above: {missing}.")
     lines += report.notes
     return [terminal_safe(line) for line in lines]
+
+
+def span_notes(spans: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """How many errors each judge marked, and how many of them cannot be shown in the text."""
+    for judge, counts in spans.items():
+        unplaced = f"; {counts['unplaced']:,} quote words that are not in the text" if counts["unplaced"] else ""
+        unread = f"; {counts['unread']:,} could not be read" if counts["unread"] else ""
+        yield f"{judge} marked {counts['marked']:,} errors{unplaced}{unread}."
 
 
 def _few_shot_notes(few_shot: Mapping[str, Any]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from harness.data.judgment_file import JudgmentWriter
 from harness.errors import StoreError
 from harness.judges.refusals import is_endpoint_refusal
 from harness.model import JudgeIdentity, Reply, Usage
+from harness.parse.error_spans import count_spans
 from harness.runs.derivation import derive_judgments
 from harness.runs.plan import Plan
 from harness.runs.preparation import Prepared
@@ -55,6 +56,7 @@ class RunAnswers(msgspec.Struct):
 
     `missing` counts calls without a reply; `answered_by` counts calls by the model name that the provider gave, `forms` by the answer
     format that was requested, `left_out` by the parameter that the endpoint refused. `spent` is what was used, by language.
+    `spans` counts the errors that judges marked: `marked`, `unplaced` (quotations that are not in the text) and `unread`.
     `endpoint_refusals` counts replies that are refusals by the endpoint, which earlier versions stored as answers.
     """
 
@@ -64,6 +66,7 @@ class RunAnswers(msgspec.Struct):
     left_out: dict[str, dict[str, int]] = {}
     spent: dict[str, dict[str, Spent]] = {}
     endpoint_refusals: dict[str, int] = {}
+    spans: dict[str, dict[str, int]] = {}
 
 
 def update_judgments(prepared: Prepared, plan: Plan, store: Store, path: Path) -> RunAnswers:
@@ -138,6 +141,7 @@ def _read_judge(identity: JudgeIdentity, prepared: Prepared, plan: Plan, store: 
     spent: dict[str, Spent] = {}
     answers.missing[name] = 0
     refusals = 0
+    spans: Counter[str] = Counter()
     replies = store.replies(calls.all_call_ids())
     for query, call_id, reply, first in zip(plan.queries(), calls.all_call_ids(), replies, calls.selected, strict=True):
         if reply is None:
@@ -151,11 +155,15 @@ def _read_judge(identity: JudgeIdentity, prepared: Prepared, plan: Plan, store: 
             spent.setdefault(query.item.language, Spent()).add(reply)
         for judgment in derive_judgments(query, reply, call_id, identity, scales, vocabulary, plan.asked_language(query)):
             writer.add(judgment)
+            if judgment.spans is not None and not judgment.perturbation:
+                spans.update(count_spans(judgment.spans))
             if judgment.failure:
                 failures = spent[query.item.language].failures
                 failures[judgment.failure.value] = failures.get(judgment.failure.value, 0) + 1
     for field, calls_by_value in counts.items():
         getattr(answers, field)[name] = dict(sorted(calls_by_value.items()))
+    if spans:
+        answers.spans[name] = dict(spans)
     if refusals:
         answers.endpoint_refusals[name] = refusals
     answers.spent[name] = dict(sorted(spent.items()))

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from harness.data.judgments import first_share
-from harness.model import Failure, JudgeIdentity, Judgment, Query, Reply, Scale
+from harness.model import ErrorSpan, Failure, JudgeIdentity, Judgment, Query, Reply, Scale
 from harness.parse import Reading, Vocabulary, entropy, expected_score, read_reply, read_text, score_probabilities
+from harness.parse.error_spans import place
 from harness.parse.language import detect_language, is_identifier_loaded
 
 _MAX_DETECTED = 1 << 15  # languages that are kept until `derive_judgments` needs them
@@ -100,9 +101,17 @@ def derive_judgments(
             entropy=entropy(own) if own else None,
             share_a=first_share(own, scale) if own else None,
             further_numbers=reading.further_numbers,
+            spans=_spans(query, reading),
             asked_language=asked_language,
             detected_language=_detect(reading.justification, vocabulary) if detect_language and reading.justification else None,
         )
+
+
+def _spans(query: Query, reading: Reading) -> tuple[ErrorSpan, ...] | None:
+    """The marked errors, placed in the text. Errors of a perturbed text have no places: it is not kept."""
+    if query.condition.variant.answer != "spans" or reading.spans is None:
+        return None
+    return reading.spans if query.condition.perturbation else place(reading.spans, str(query.item.fields.get("output", "")))
 
 
 def _detect(justification: str, vocabulary: Vocabulary) -> str:

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.judgment_file import read_columns_at
 from harness.model import Reply
+from harness.parse.error_spans import decode_spans
 from harness.runs.runner import RunResult
 from harness.store import Store
 
-_COLUMNS = ("justification", "probs", "call_id")
+_COLUMNS = ("justification", "probs", "spans", "call_id")
 
 
 class JudgeWords(msgspec.Struct, frozen=True, array_like=True):
@@ -32,13 +33,14 @@ class JudgeWords(msgspec.Struct, frozen=True, array_like=True):
 class Evidence:
     """Columns (rows,) of some judgments.
 
-    `justification` is the whole text, `probs` are probabilities by class, `reply` is a `JudgeWords`. The metrics of a joint
-    call share one reply.
+    `justification` is the whole text, `probs` are probabilities by class, `spans` is a tuple of marked errors, `reply` is a `JudgeWords`.
+    The metrics of a joint call share one reply.
     """
 
     justification: CodedColumn
     probs: CodedColumn
     reply: CodedColumn
+    spans: CodedColumn | None = None
 
 
 def read_evidence(result: RunResult, rows: NDArray[np.int64]) -> Evidence:
@@ -51,7 +53,8 @@ def read_evidence(result: RunResult, rows: NDArray[np.int64]) -> Evidence:
     columns = {name: column.take(place) for name, column in columns.items()}
     encoded = columns["probs"]
     probs = CodedColumn(tuple(msgspec.json.decode(text) for text in encoded.values), encoded.codes)
-    return Evidence(columns["justification"], probs, _read_replies(result, columns["call_id"]))
+    marked = CodedColumn(tuple(map(decode_spans, columns["spans"].values)), columns["spans"].codes)
+    return Evidence(columns["justification"], probs, _read_replies(result, columns["call_id"]), marked)
 
 
 def _read_replies(result: RunResult, calls: CodedColumn) -> CodedColumn:

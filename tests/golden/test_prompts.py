@@ -42,7 +42,7 @@ METRIC = {
 }
 # Tasks whose scores are continuous have no examples of every class, one metric, and no instructions in other languages; nor have pairs.
 VARIANTS_OF = {
-    "translate": ("single", "joint", "single+detailed", "single+score-only"),
+    "translate": ("single", "joint", "single+detailed", "single+score-only", "single+spans", "single+detailed+spans"),
     "compare_responses": ("single", "single+text", "single+text+persona+explain"),
     "open_prompt": (*VARIANTS, "single+text+persona+explain"),
 }
