@@ -5,6 +5,7 @@ from harness.analyse.cells import NAMES as STATISTICS
 from harness.analyse.cells import Cell
 from harness.analyse.compare import CI_METHOD, Comparison, JudgedData, LaidOut, Recording, compare, compare_laid_out, lay_out
 from harness.analyse.coverage import RunCoverage, run_coverage
+from harness.analyse.label_score_pairs import LabelScorePairs, best_is_first, label_score_pairs
 from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
 from harness.analyse.options import ALWAYS, BY_METRIC, POOLED, Annotators, CompareOptions, of_rule
@@ -31,6 +32,7 @@ __all__ = [
     "Gain",
     "JudgedData",
     "LabelCheck",
+    "LabelScorePairs",
     "LaidOut",
     "LanguageSummary",
     "MatchedPair",
@@ -42,10 +44,12 @@ __all__ = [
     "Retest",
     "RunCoverage",
     "ablations",
+    "best_is_first",
     "check_labels",
     "compare",
     "compare_laid_out",
     "gains_over",
+    "label_score_pairs",
     "lay_out",
     "of_rule",
     "outcomes",

@@ -119,7 +119,7 @@ def test_filters_agree_with_the_judgments(browser: Any, page: Path, result: harn
         assert shown.found == counts(expected["wrong"])
         assert f"{len(expected['wrong']):,} judgment" in shown.page.inner_text("[role=status]")
         shown.page.click("button[type=reset]")
-        shown.choose(task="summarize", metric="linguistic acceptability")
+        shown.choose(task="summarize", metric="Linguistic acceptability")
         assert shown.found == counts(expected["task"])
         assert shown.said == []
 
@@ -151,17 +151,22 @@ def test_an_opened_text_shows_labels_scores_reasons_and_raw_replies_side_by_side
         assert any("no score: not json" in card.inner_text() for card in cards)
         shown.page.click("article.case .card.failed details summary")
         assert FAILS in shown.page.wait_for_selector("article.case .card.failed pre").inner_text()
-        assert "labels" in shown.page.inner_text("article.case .given").lower()
+        assert "people" in shown.page.inner_text("article.case .given").lower()
 
 
-def test_a_square_of_the_grid_leads_to_its_judgments(browser: Any, page: Path, result: harness.RunResult) -> None:
+def test_every_square_and_mark_leads_to_as_many_judgments_as_it_says(browser: Any, page: Path, result: harness.RunResult) -> None:
     with opened(browser, page) as shown:
-        link = shown.page.locator(".grid a[data-show]").first
-        wanted = json.loads(link.get_attribute("data-show"))
-        link.click()
+        for link in shown.page.locator(".heat a[data-show]").all()[:8]:
+            n = int(link.get_attribute("title").partition(", n ")[2].partition(";")[0].replace(",", ""))
+            link.evaluate("a => a.click()")
+            shown.wait_for(n)
+            assert shown.page.evaluate("location.hash").startswith("#items?")
+        wanted = json.loads(shown.page.locator(".matrix a[data-show]").first.get_attribute("data-show"))
+        shown.page.locator(".matrix a[data-show]").first.evaluate("a => a.dispatchEvent(new MouseEvent('click', {bubbles: true}))")
         names = ("judge", "variant", "language", "metric")
-        rows = [row for row in every(result) if all(row[name] == wanted[name] for name in names)]
-        shown.wait_for(len(rows))
+        rows = [row for row in every(result) if all(row[name] == wanted[name] for name in names) and row["score"] == str(wanted["score"])]
+        labels = {(label.item_id, label.metric): label.score for label in result.prepared.data.labels}
+        shown.wait_for(sum(labels[row["item_id"], row["metric"]] == wanted["reference"] for row in rows))
 
 
 def test_tables_are_sorted_by_their_headings(browser: Any, page: Path) -> None:
@@ -242,3 +247,86 @@ def test_a_comparison_of_runs_has_the_same_page_with_differences(
         assert shown.found == counts(every(result))
         assert shown.page.query_selector("#sides") and "▼" in shown.page.inner_text("main")
         assert shown.serious(axe_core) == []
+
+
+@pytest.fixture(scope="module")
+def queue(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A comparison of two judges with native labels of one, two or three annotators."""
+    from harness.cli import main
+
+    folder = tmp_path_factory.mktemp("queue") / "data"
+    folder.mkdir()
+    labels = {"near": [1, 1, 1], "far": [0, 0, 0], "split": [0, 1, 2], "alone": [2], "=pair": [2, 2]}
+    given = {"one": [1, 2, 1, 2, 2], "two": [1, 0, 1, 0, 2]}
+    items = [{"item_id": name, "language": "cs", "task": "open_prompt", "prompt": "P", "output": f"`{name}`"} for name in labels]
+    rows: dict[str, list[dict[str, Any]]] = {"items": items, "labels": [], "judgments": []}
+    for n, (name, scores) in enumerate(labels.items()):
+        key = {"item_id": name, "metric": "task_quality"}
+        rows["labels"] += [key | {"annotator_id": f"a{m}", "score": score} for m, score in enumerate(scores)]
+        rows["judgments"] += [key | {"judge": judge, "score": scores[n]} for judge, scores in given.items()]
+    for name, own in rows.items():
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in own), "utf-8")
+    assert main(["compare", str(folder), "--html", str(folder / "page.html")]) == 0
+    return folder / "page.html"
+
+
+def test_what_people_and_judge_are_farthest_apart_on_comes_first(browser: Any, queue: Path) -> None:
+    with opened(browser, queue) as shown:
+        assert shown.page.locator("article.case .given").first.inner_text().startswith("people 0 0 0 →")
+        shown.choose(distance="half of it or more")
+        assert shown.found == (2, 2)  # 2 for 0 0 0, 0 for 2
+        shown.page.click("button[type=reset]")
+        shown.page.click("details.wide > summary")
+        shown.choose(a="one", b="two", differ="scores differ")
+        assert shown.found == (4, 2) and shown.said == []
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        ("alone", "One annotator alone makes no aggregate."),
+        ("split", "No class is the commonest, so there is no aggregate."),
+        ("near", "Aggregate: 1. Annotators agree fully."),
+    ],
+)
+def test_why_a_text_has_no_aggregate(browser: Any, queue: Path, item: str, words: str) -> None:
+    with opened(browser, queue) as shown:
+        shown.page.evaluate(f"location.hash = '#items?item={item}'")
+        shown.page.wait_for_selector("article.case details[open] .judged-side")
+        assert words in shown.page.inner_text("article.case details[open] .judged-side")
+
+
+def test_keys_links_and_files(browser: Any, queue: Path) -> None:
+    with opened(browser, queue) as shown:
+        shown.page.keyboard.press("j")
+        shown.page.keyboard.press("j")
+        shown.page.keyboard.press("k")
+        shown.page.wait_for_function("location.hash.includes('item=far')")
+        assert len(shown.page.query_selector_all("article.case details[open] > .inside")) == 1
+        shown.page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }")
+        shown.page.click("details[open] button:has-text('Markdown')")
+        assert "`` `far` ``" not in shown.page.evaluate("copied") and "```text cs\n`far`\n```" in shown.page.evaluate("copied")
+        shown.page.keyboard.press("/")
+        shown.page.keyboard.type("pair j?")
+        assert shown.page.input_value("input[type=search]") == "pair j?"
+        shown.page.fill("input[type=search]", "=pair")
+        shown.wait_for(2)
+        with shown.page.expect_download() as waiting:
+            shown.page.click("button:has-text('CSV of these')")
+        text = Path(waiting.value.path()).read_text("utf-8-sig")
+        assert len(text.splitlines()) == 3 and "\n'=pair,cs," in text, "no cell is a formula"
+        shown.page.locator("h1").click()
+        shown.page.keyboard.press("?")
+        assert shown.page.is_visible("dialog.keys") and shown.said == []
+
+
+def test_paper_keeps_headings_and_columns(browser: Any, page: Path) -> None:
+    with opened(browser, page) as shown:
+        shown.page.locator("table[data-sort] th button").first.evaluate("b => b.click()")
+        shown.page.emulate_media(media="print")
+        shown.page.set_viewport_size({"width": 1046, "height": 700})
+        shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        wide = "all => all.filter(t => t.getBoundingClientRect().right > 1048).map(t => t.outerHTML.slice(0, 200))"
+        assert shown.page.eval_on_selector_all("table", wide) == []
+        hidden = "all => all.filter(h => h.textContent.trim() && !h.getClientRects().length).length"
+        assert shown.page.eval_on_selector_all("thead th", hidden) == 0

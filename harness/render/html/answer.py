@@ -51,6 +51,11 @@ class JudgedCells:
 
 def answers_of_report(report: Report) -> list[LanguageAnswer]:
     """Every language of a report, in its order."""
+    return answers_by_language(judged_of_report(report), _unreviewed(report))
+
+
+def judged_of_report(report: Report) -> list[JudgedCells]:
+    """Every judge in every language of a report, in its order."""
     judged = []
     for summary in report.summaries:
         condition = condition_of(summary)
@@ -58,10 +63,15 @@ def answers_of_report(report: Report) -> list[LanguageAnswer]:
         verdicts = tuple(verdict for verdict in report.verdicts if belongs(verdict, summary))
         shown = condition if len(report.summaries) > 1 else ""
         judged.append(JudgedCells(summary, verdicts, cells, f"{summary.judge}, {condition}", shown, report.constructed_labels))
+    return judged
+
+
+def _unreviewed(report: Report) -> dict[str, list[str]]:
+    """What no native reader has reviewed, by language."""
     unreviewed = {tag: ["No native reader has reviewed these texts."] for tag in report.unreviewed}
     for tag in report.unreviewed_instructions:
         unreviewed.setdefault(tag, []).append("No native reader has reviewed the own-language instructions.")
-    return answers_by_language(judged, unreviewed)
+    return unreviewed
 
 
 def answers_by_language(judged: Sequence[JudgedCells], unreviewed: Mapping[str, Sequence[str]] = {}) -> list[LanguageAnswer]:

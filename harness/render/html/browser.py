@@ -15,6 +15,7 @@ from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.model import Item
 from harness.pages import visible
+from harness.render.titles import metric_title
 from harness.runs import Evidence
 
 MOST_JUDGMENTS = 50_000
@@ -56,7 +57,8 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
 
     `fields` are the texts that tasks have; other texts of an item are shown as notes about it. Without `fields`, all count as texts.
     In the result, `rows` has columns in the order of items and metrics, which refer to `items` and `labels`. A column is
-    `{"v": values, "c": codes}`; the codes are one number where all rows have the same, and -1 stands for no value.
+    `{"v": values, "c": codes}`; the codes are one number where all rows have the same, and -1 stands for no value. `scales` say where
+    scores of a metric lie between its ends: `{kind, classes, positions, low, high}`; with `positions`, classes stand for theirs.
     """
     items: dict[tuple[str, str], int] = {}
     every: list[Item] = []
@@ -87,6 +89,8 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
         "items": _items([every[n] for n in order], fields),
         "rows": {"item": item[sorting].tolist(), **rows},
         "labels": _labels(sources, numbers),
+        "scales": _scales(sources),
+        "titles": {metric: metric_title(metric) for metric in _metrics(sources)},
         "left": sum(len(source.outcomes) - len(source.kept) for source in sources),
     }
 
@@ -99,6 +103,7 @@ def _joined(sources: Sequence[BrowserSource]) -> dict[str, CodedColumn]:
         judged = judgments.units.judgments.take(kept)
         own = {name: getattr(judged, name) for name in ("metric", *_COLUMNS, "expected")}
         own |= {name: getattr(judgments, name).take(kept) for name in ("reference", "agreement", "outcome")}
+        own["compared"] = CodedColumn((False, True), judgments.compared[kept].astype(np.int32))
         detected = judged.detected_language.without("und")
         own["spoken"] = CodedColumn.from_values(tag or asked for tag, asked in zip(detected, judged.asked_language, strict=True))
         evidence, empty = source.evidence, CodedColumn.empty(len(kept))
@@ -149,6 +154,32 @@ def _shown_reply(value: Any) -> Any:
 
 def _cut(text: str, most: int) -> str:
     return visible(text) if len(text) <= most else f"{visible(text[:most])} … (and {len(text) - most:,} more characters)"
+
+
+def _metrics(sources: Sequence[BrowserSource]) -> list[str]:
+    return sorted({metric for source in sources for metric in source.outcomes.units.judgments.metric.used})
+
+
+def _scales(sources: Sequence[BrowserSource]) -> dict[str, dict[str, Any]]:
+    """The scale of each metric. Ends that an interval scale lacks are those of the labels and scores."""
+    return {metric: _scale(sources, metric) for metric in _metrics(sources)}
+
+
+def _scale(sources: Sequence[BrowserSource], metric: str) -> dict[str, Any]:
+    scale = next(source.outcomes.data.scales[metric] for source in sources if metric in source.outcomes.data.scales)
+    positions = any(isinstance(score, str) for score in scale.classes)
+    numbers = [0.0, len(scale.classes) - 1.0] if positions else [float(score) for score in scale.classes]
+    if scale.kind == "interval":
+        numbers = [end for end in (scale.min, scale.max) if end is not None]
+        numbers = numbers if len(numbers) == 2 else _scores_given(sources, metric)
+    ends = {"low": min(numbers, default=0.0), "high": max(numbers, default=0.0)}
+    return {"kind": scale.kind, "classes": list(map(_shown_value, scale.classes)), "positions": positions, **ends}
+
+
+def _scores_given(sources: Sequence[BrowserSource], metric: str) -> list[float]:
+    """All different labels and scores on a metric."""
+    tables = (table for source in sources for table in (source.outcomes.data.labels, source.outcomes.units.judgments))
+    return [float(score) for table in tables for score in table.score.take(table.metric.recode({metric: 0}) == 0).used]
 
 
 def _items(items: Sequence[Item], own: frozenset[str]) -> dict[str, Any]:

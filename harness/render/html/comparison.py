@@ -27,23 +27,14 @@ from harness.decide import DecidedComparison, Verdict
 from harness.render.comparison import comparison_table, distinguishing_keys
 from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language
 from harness.render.html.browser import BrowserSource, chosen, items_json
-from harness.render.html.cells import (
-    SIDE_KEYS,
-    Grid,
-    Side,
-    grids,
-    has_people,
-    interval_sign,
-    languages_of,
-    shares_by_side,
-    side_name,
-    side_of,
-    sides_of,
-)
+from harness.render.html.cell_panels import Pictures, pictures_of
+from harness.render.html.cells import has_people, interval_sign
 from harness.render.html.first_screen import first_screen
+from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import Mark, legend_mark, track
-from harness.render.html.report import SCRIPTS, text_fields
+from harness.render.html.report import MANY_ROWS, SCRIPTS, text_fields
 from harness.render.html.shell import shell
+from harness.render.html.sides import SIDE_KEYS, Side, languages_of, side_name, side_of, sides_of
 from harness.render.html.templates import render
 from harness.render.numbers import difference, percent
 from harness.render.terminal import belongs
@@ -88,17 +79,18 @@ def comparison_page(
     cells: Sequence[Cell] = ()
     if options.level == "item":
         cells = compare(recordings, msgspec.structs.replace(options, by=BY_METRIC.by, versus=None)).cells
-    squares: list[Grid] = grids(cells) if cells else []
-    shares = shares_by_side(cells)
+    maps = language_metric_maps(cells)
+    pictures = pictures_of([(name if len(names) > 1 else None, each) for name, each in zip(names, judged, strict=True)], cells)
     several = len(sides_of(comparison.cells)) > 1 and options.level == "item"
     side_tables = list(_side_tables(comparison.cells)) if several else []
-    answers = answers_by_language(list(_judged_cells(cells, comparison.verdicts, recordings, options)))
+    judged_cells = list(_judged_cells(cells, comparison.verdicts, recordings, options))
+    answers = answers_by_language(judged_cells)
     title = f"{' and '.join(names)}: judges beside labels"
     body = render(
         "comparison.html",
         title=title,
         judgments=sum(int(each.compared.sum()) for each in judged),
-        sections=list(_sections(bool(cells), bool(side_tables), bool(squares), bool(shares))),
+        sections=list(_sections(bool(cells), bool(side_tables), pictures)),
         warnings=comparison.notes,
         versus=" = ".join(options.versus) if options.versus else "",
         answers=answers,
@@ -107,10 +99,11 @@ def comparison_page(
         people=any(map(has_people, cells)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
         side_tables=side_tables,
-        grids=squares,
+        maps=maps,
+        matrix=judge_language_map(judged_cells),
+        pictures=pictures,
         numbers=_all_numbers(comparison),
-        shares=shares,
-        by_agreement=any(block.bars and block.bars[0].level for _, blocks in shares for block in blocks),
+        many_rows=MANY_ROWS,
         command=command,
         signature=comparison.signature,
         ci_method=comparison.ci_method,
@@ -136,17 +129,15 @@ def _judged_cells(
             yield JudgedCells(summary, theirs, mine, name, name if len(sides) > 1 else "", constructed)
 
 
-def _sections(answers: bool, side_by_side: bool, squares: bool, shares: bool) -> Iterator[tuple[str, str]]:
+def _sections(answers: bool, side_by_side: bool, pictures: Pictures) -> Iterator[tuple[str, str]]:
     if answers:
         yield "answer", "Language by language"
     if side_by_side:
         yield "sides", "Side by side"
-    if squares:
-        yield "grid", "Language × metric"
-    yield "numbers", "All numbers"
-    if shares:
-        yield "classes", "Class shares"
-    yield from (("again", "Reproduce this page"), ("items", "Every judgment"))
+    if answers:
+        yield "grid", "Agreement"
+    yield from pictures.sections()
+    yield from (("numbers", "All numbers"), ("again", "Reproduce this page"), ("items", "Every judgment"))
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

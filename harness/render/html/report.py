@@ -10,11 +10,13 @@ from harness.analyse import of_rule, outcomes, recording
 from harness.content import Library
 from harness.decide import Report
 from harness.render.ablations import ablation_legend, shown_ablations
-from harness.render.html.answer import answer_legend, answers_of_report
+from harness.render.html.answer import answer_legend, answers_of_report, judged_of_report
 from harness.render.html.browser import BrowserSource, chosen, items_json
-from harness.render.html.cells import grids, has_people, shares_by_side
+from harness.render.html.cell_panels import Pictures, pictures_of
+from harness.render.html.cells import has_people
 from harness.render.html.command import command_notes, command_of
 from harness.render.html.first_screen import first_screen
+from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import legend_mark
 from harness.render.html.shell import shell
 from harness.render.html.spending import cost_sentence, cost_table, failure_table, read_record
@@ -23,8 +25,8 @@ from harness.render.sealed import SEALED, sealed_table
 from harness.render.terminal import notes
 from harness.runs import RunResult, read_evidence
 
-SCRIPTS = ("tables.js", "items.js")
-_MANY_ROWS = 24  # a longer table is folded away
+SCRIPTS = ("tables.js", "item_text.js", "items_data.js", "items_share.js", "items.js")
+MANY_ROWS = 24  # a longer table is folded away
 
 
 def report_page(result: RunResult, report: Report) -> str:
@@ -36,8 +38,8 @@ def report_page(result: RunResult, report: Report) -> str:
     shown = BrowserSource(report.run, judged, kept, read_evidence(result, judged.row[kept]))
     library = result.prepared.library
     data = items_json([shown], text_fields(library))
-    shares = shares_by_side(report.by_metric)
-    squares = grids(report.by_metric)
+    pictures = pictures_of([(None, judged)], report.by_metric)
+    maps = language_metric_maps(report.by_metric)
     ablations = shown_ablations(report.ablations)
     answers = answers_of_report(report)
     record = _record(result)
@@ -47,7 +49,7 @@ def report_page(result: RunResult, report: Report) -> str:
         run=report.run,
         judgments=len(judged),
         languages=protocol.languages,
-        sections=list(_sections(bool(squares), bool(shares), bool(ablations))),
+        sections=list(_sections(bool(maps), pictures, bool(ablations))),
         warnings=notes(report),
         answers=answers,
         first=first_screen(report.verdicts),
@@ -56,12 +58,12 @@ def report_page(result: RunResult, report: Report) -> str:
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
         sealed=SEALED if report.sealed else "",
         sealed_table=sealed_table(report),
-        grids=squares,
-        shares=shares,
-        by_agreement=any(block.bars and block.bars[0].level for _, blocks in shares for block in blocks),
+        maps=maps,
+        matrix=judge_language_map(judged_of_report(report)),
+        pictures=pictures,
         ablations=ablations,
         ablation_legend=ablation_legend(ablations),
-        many_rows=_MANY_ROWS,
+        many_rows=MANY_ROWS,
         failures=failure_table(result.answers, _counts(result)),
         cost=cost_table(result.answers, record),
         cost_sentence=cost_sentence(record),
@@ -79,12 +81,11 @@ def text_fields(library: Library) -> frozenset[str]:
     return frozenset(name for task in library.task_files for name in library.task(task).fields)
 
 
-def _sections(squares: bool, shares: bool, ablations: bool) -> Iterator[tuple[str, str]]:
+def _sections(maps: bool, pictures: Pictures, ablations: bool) -> Iterator[tuple[str, str]]:
     yield "answer", "Language by language"
-    if squares:
-        yield "grid", "Language × metric"
-    if shares:
-        yield "classes", "Class shares"
+    if maps:
+        yield "grid", "Agreement"
+    yield from pictures.sections()
     if ablations:
         yield "ablations", "What changes the scores"
     yield from (("failures", "Failures"), ("cost", "Cost"), ("again", "Reproduce this page"), ("items", "Every judgment"))

@@ -1,288 +1,339 @@
-// The browser of items: filters, sorts and shows judgments beside labels. Texts reach the page by textContent only; rows are built when
-// they are shown. Reads the JSON of #items-data after the page has been painted.
+// The browser of items: a queue of judgments beside labels, those farthest from people first. Rows are built when they are shown;
+// the view (filters, order, open item) is in the page's address. Starts after the page has been painted.
 "use strict";
 (() => {
-  const PAGE = 25;
+  const PAGE = 25, SHOWN_IN_LINE = 4;
   const root = document.getElementById("browser");
   if (!root) return;
+  const { make, spaced } = ItemText;
   const SIGNS = { right: "✓", wrong: "✗", failed: "!", "no reference": "○", "changed text": "◇" };
   const FACETS = [
-    ["source", "Source"], ["language", "Language"], ["task", "Task"], ["metric", "Metric"], ["agreement", "Annotators agree"],
-    ["outcome", "Outcome"], ["judge", "Who judged"], ["variant", "Variant"], ["temperature", "Temperature"], ["top_p", "Top-p"],
-    ["perturbation", "Change to the text"], ["score", "Score given"], ["reference", "Label"], ["failure", "Failure"],
+    ["source", "Source"], ["language", "Language"], ["task", "Task"], ["metric", "Metric"], ["judge", "Who judged"], ["variant", "Variant"],
+    ["outcome", "Outcome"], ["distance", "Distance from people"], ["agreement", "Annotators agree"],
   ];
-  const NONE = { perturbation: "none: the original", failure: "none", agreement: "fewer than two", score: "none", reference: "none" };
+  const MORE = [
+    ["compared", "Counted in the agreement"], ["annotators", "Annotators"], ["score", "Score given"], ["reference", "Label"], ["failure", "Failure"],
+    ["perturbation", "Change to the text"], ["moved", "Score changed by the perturbation"], ["temperature", "Temperature"], ["top_p", "Top-p"],
+  ];
+  const NONE = {
+    perturbation: "none: the original", failure: "none", agreement: "fewer than two", score: "none", reference: "none",
+    distance: "not defined", moved: "no changed text",
+  };
   const WORDS = {
-    outcome: { right: "right", wrong: "wrong", failed: "no readable score", "no reference": "labels have no majority", "changed text": "changed text (not compared)" },
+    outcome: { right: "right", wrong: "wrong", failed: "no readable score", "no reference": "labels have no aggregate", "changed text": "changed text (not compared)" },
     agreement: { full: "fully", partial: "partly", none: "not at all" },
   };
+  const ORDERS = [
+    ["distance", "farthest from people first"], ["wrong", "most often wrong first"], ["apart", "annotators disagree first"],
+    ["asked", "language, task"], ["long", "longest first"], ["short", "shortest first"], ["name", "id"],
+  ];
+  const KEYS = [["j", "next text"], ["k", "previous text"], ["/", "search"], ["?", "these keys"], ["Esc", "close"]];
 
-  const make = (name, attributes, ...children) => {
-    const found = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes || {})) {
-      if (value === undefined || value === null || value === false) continue;
-      if (key === "class") found.className = value;
-      else found.setAttribute(key, value === true ? "" : String(value));
-    }
-    for (const child of children) if (child !== null && child !== undefined) found.append(child);
-    return found;
-  };
-  const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many || one + "s"}`;
-  const spaced = (name) => String(name).replaceAll("_", " ");
+  let items, view = { codes: {} }, found = { hit: null, shown: [], judgments: 0 }, page = 0, open = -1;
+
+  const grouped = (number) => number.toLocaleString("en");
+  const count = (number, one, many) => `${grouped(number)} ${number === 1 ? one : many || one + "s"}`;
+  const metricName = (metric) => items.data.titles[metric] ?? spaced(metric);
   const wordOf = (facet, value) => {
     if (value === null) return NONE[facet] || "not given";
-    if (facet === "language") return data.items.names[value] ? `${data.items.names[value]} (${value})` : value;
-    return WORDS[facet]?.[value] ?? (facet === "metric" || facet === "task" || facet === "failure" ? spaced(value) : String(value));
+    if (facet === "language") return items.data.items.names[value] ? `${items.data.items.names[value]} (${value})` : value;
+    if (facet === "metric") return metricName(value);
+    if (facet === "compared") return value ? "yes" : "no";
+    return WORDS[facet]?.[value] ?? (facet === "task" || facet === "failure" ? spaced(value) : String(value));
   };
+  const varies = (name) => items.columns[name].values.length > 1;
+  const pins = () => ["a", "b"].map((name) => form.elements[name]?.value ?? "").map((value) => (value === "" ? -1 : Number(value)));
 
-  let data, columns, size, caseOf, caseStart, itemOf, labelsOf, haystacks = null, saidIn = null;
-  const chosen = {};
-  let shown = [], hit = null, page = 0, many = 0;
+  // ---- order
 
-  // ---- reading
-
-  const column = (coded, rows) => ({ values: coded.v, codes: typeof coded.c === "number" ? new Int32Array(rows).fill(coded.c) : Int32Array.from(coded.c) });
-  const at = (name, row) => { const of = columns[name], code = of.codes[row]; return code < 0 ? null : of.values[code]; };
-
-  const read = () => {
-    data = JSON.parse(document.getElementById("items-data").textContent);
-    const items = data.items, rows = data.rows;
-    itemOf = Int32Array.from(rows.item);
-    size = itemOf.length;
-    columns = {};
-    for (const name of Object.keys(rows)) if (name !== "item") columns[name] = column(rows[name], size);
-    for (const name of ["language", "task", "group", "system"]) {
-      const own = column(items[name], items.id.length);
-      items[name] = own;
-      columns[name] = { values: own.values, codes: Int32Array.from(itemOf, (item) => own.codes[item]) };
-    }
-    // a case is one item on one metric; its rows stand together
-    caseOf = new Int32Array(size);
-    const starts = [];
-    for (let row = 0; row < size; row++) {
-      const first = row === 0 || itemOf[row] !== itemOf[row - 1] || columns.metric.codes[row] !== columns.metric.codes[row - 1];
-      if (first) starts.push(row);
-      caseOf[row] = starts.length - 1;
-    }
-    starts.push(size);
-    caseStart = Int32Array.from(starts);
-    const labels = data.labels;
-    labelsOf = new Map();
-    const of = {};
-    for (const name of ["metric", "annotator", "score", "source"]) of[name] = column(labels[name], labels.item.length);
-    const metricCode = new Map(columns.metric.values.map((name, code) => [name, code]));
-    labels.item.forEach((item, n) => {
-      const key = item * (columns.metric.values.length + 1) + (metricCode.get(of.metric.values[of.metric.codes[n]]) ?? -1);
-      const own = [of.annotator.values[of.annotator.codes[n]], of.score.values[of.score.codes[n]], of.source.values[of.source.codes[n]]];
-      if (labelsOf.has(key)) labelsOf.get(key).push(own); else labelsOf.set(key, [own]);
-    });
-  };
-  const labelsAt = (row) => labelsOf.get(itemOf[row] * (columns.metric.values.length + 1) + columns.metric.codes[row]) || [];
-
-  // ---- filtering
-
-  const searched = (text) => {
-    const wanted = text.normalize("NFC").toLowerCase();
-    if (!haystacks) {
-      haystacks = data.items.id.map((id, n) => [id, ...data.items.texts[n].map(([, value]) => value)].join("\n").normalize("NFC").toLowerCase());
-      saidIn = columns.justification.values.map((value) => value.normalize("NFC").toLowerCase());
-    }
-    const inItem = Uint8Array.from(haystacks, (each) => Number(each.includes(wanted)));
-    const inSaid = Uint8Array.from(saidIn, (each) => Number(each.includes(wanted)));
-    const said = columns.justification.codes;
-    return (row) => inItem[itemOf[row]] || (said[row] >= 0 && inSaid[said[row]]);
-  };
-
-  const filter = () => {
-    hit = new Uint8Array(size).fill(1);
-    for (const [name, code] of Object.entries(chosen)) {
-      if (name === "text" || code === "") continue;
-      const codes = columns[name].codes, wanted = Number(code);
-      for (let row = 0; row < size; row++) if (codes[row] !== wanted) hit[row] = 0;
-    }
-    if (chosen.text) {
-      const has = searched(chosen.text);
-      for (let row = 0; row < size; row++) if (hit[row] && !has(row)) hit[row] = 0;
-    }
-    shown = [];
-    many = 0;
-    let last = -1;
-    for (let row = 0; row < size; row++) {
-      if (!hit[row]) continue;
-      many++;
-      if (caseOf[row] !== last) { last = caseOf[row]; shown.push(last); }
-    }
-  };
-
-  const ORDERS = {
-    asked: null,
-    wrong: (n) => -share(n, (row) => ["wrong", "failed"].includes(at("outcome", row))),
-    apart: (n) => -["full", "partial", "none"].indexOf(at("agreement", caseStart[n])),
+  const lengthOf = (n) => items.data.items.texts[items.itemOf[items.caseStart[n]]].reduce((sum, [, text]) => sum + text.length, 0);
+  const hits = (n) => items.rowsOf(n).filter((row) => found.hit[row]);
+  const KEY_OF = {
+    // among equally far ones those of more annotators come first
+    distance: (n) => -hits(n).reduce((most, row) => (items.distance[row] > most ? items.distance[row] : most), -1) - 1e-4 * Math.min(99, items.labelsAt(items.caseStart[n]).length),
+    wrong: (n) => -hits(n).filter((row) => ["wrong", "failed"].includes(items.at("outcome", row))).length / hits(n).length,
+    apart: (n) => -["full", "partial", "none"].indexOf(items.at("agreement", items.caseStart[n])),
     long: (n) => -lengthOf(n),
     short: (n) => lengthOf(n),
-    name: (n) => data.items.id[itemOf[caseStart[n]]],
+    name: (n) => items.data.items.id[items.itemOf[items.caseStart[n]]],
   };
-  const share = (n, of) => {
-    let found = 0, all = 0;
-    for (let row = caseStart[n]; row < caseStart[n + 1]; row++) if (hit[row]) { all++; found += Number(of(row)); }
-    return found / all;
-  };
-  const lengthOf = (n) => data.items.texts[itemOf[caseStart[n]]].reduce((sum, [, text]) => sum + text.length, 0);
   const sort = () => {
-    const by = ORDERS[form.elements.order.value];
+    const by = KEY_OF[form.elements.order.value];
     if (!by) return;
-    const keys = new Map(shown.map((n) => [n, by(n)]));
-    shown.sort((a, b) => { const x = keys.get(a), y = keys.get(b); return (typeof x === "string" ? x.localeCompare(y) : x - y) || a - b; });
+    const keys = new Map(found.shown.map((n) => [n, by(n)]));
+    found.shown.sort((a, b) => { const x = keys.get(a), y = keys.get(b); return (typeof x === "string" ? x.localeCompare(y) : x - y) || a - b; });
   };
 
-  // ---- showing
+  // ---- one line, and what it opens
 
-  const texts = (item, about = 0) => data.items.texts[item].filter(([field]) => data.items.about[field] === about).map(([field, text]) => [data.items.fields[field], text]);
   const glance = (item) => {
-    const own = texts(item);
+    const own = items.texts(item);
     const [, text] = own.find(([name]) => name.startsWith("output")) || own[own.length - 1] || ["", ""];
     return text.slice(0, 160).replaceAll("\n", " ");
   };
-  const langOf = (item) => data.items.language.values[data.items.language.codes[item]];
+  const pinnedFirst = (rows) => {
+    const order = pins();
+    const rank = (row) => { const at = order.indexOf(items.side[row]); return at < 0 ? 2 : at; };
+    return [...rows].sort((x, y) => rank(x) - rank(y) || x - y);
+  };
+  const scoreOf = (row) => items.at("score", row) ?? spaced(items.at("failure", row) || "missing");
 
-  const caseNode = (n, number) => {
-    const row = caseStart[n], item = itemOf[row], lang = langOf(item);
+  const line = (n) => {
+    const first = items.caseStart[n], labels = items.labelsAt(first), rows = pinnedFirst(hits(n));
     const marks = make("span", { class: "given" });
-    const labels = labelsAt(row);
-    if (labels.length) marks.append(make("span", {}, "labels: ", make("b", {}, labels.slice(0, 9).map(([, score]) => score).join(" ") + (labels.length > 9 ? " …" : ""))));
-    const tally = new Map();
-    for (let each = row; each < caseStart[n + 1]; each++) if (hit[each]) tally.set(at("outcome", each), (tally.get(at("outcome", each)) || 0) + 1);
-    for (const [outcome, times] of tally) marks.append(make("span", { class: `mark ${outcome.replace(" ", "-")}` }, `${SIGNS[outcome]} ${outcome}${times > 1 ? ` ×${times}` : ""}`));
-    const title = make("h3", {}, make("bdi", {}, data.items.id[item]), make("span", {}, wordOf("language", lang)), make("span", {}, spaced(at("task", row))), make("b", {}, spaced(at("metric", row))));
-    const summary = make("summary", {}, title, make("span", { class: "glance", lang, dir: "auto" }, glance(item)), marks);
+    if (labels.length) marks.append(make("span", { class: "labels" }, "people ", make("b", {}, labels.slice(0, 9).map(([, score]) => score).join(" ") + (labels.length > 9 ? " …" : "")), " →"));
+    for (const row of rows.slice(0, SHOWN_IN_LINE)) {
+      const outcome = items.at("outcome", row), changed = items.at("perturbation", row);
+      marks.append(make("span", { class: `mark ${outcome.replace(" ", "-")}` }, make("bdi", {}, items.columns.side.values[items.side[row]]), changed === null ? "" : ` (${changed})`, " ", make("b", {}, scoreOf(row)), ` ${SIGNS[outcome]}`, make("span", { class: "hidden" }, ` ${WORDS.outcome[outcome]}`)));
+    }
+    if (rows.length > SHOWN_IN_LINE) marks.append(make("span", {}, `+${rows.length - SHOWN_IN_LINE}`));
+    return marks;
+  };
+
+  const caseNode = (n) => {
+    const row = items.caseStart[n], item = items.itemOf[row], lang = items.languageOf(item);
+    const title = make("h3", {}, make("bdi", {}, items.data.items.id[item]), make("span", {}, wordOf("language", lang)), make("span", {}, spaced(items.at("task", row))), make("b", {}, metricName(items.at("metric", row))));
+    const summary = make("summary", {}, line(n), title, make("span", { class: "glance", lang, dir: "auto" }, glance(item)));
     const details = make("details", {}, summary);
-    details.addEventListener("toggle", () => { if (details.open && details.children.length === 1) details.append(inside(n)); });
-    if (number === 0 && shown.length === 1) details.open = true;
-    return make("article", { class: "case" }, details);
+    details.addEventListener("toggle", () => {
+      if (details.open && details.children.length === 1) details.append(inside(n));
+      if (details.open) open = n; else if (open === n) open = -1;
+      remember();
+    });
+    if (open === n || found.shown.length === 1) details.open = true;
+    return make("article", { class: "case", "data-case": n }, details);
+  };
+
+  const aggregateWords = (row, labels) => {
+    const agreement = items.at("agreement", row), reference = items.at("reference", row);
+    if (reference !== null) return `Aggregate: ${reference}.${agreement === null ? "" : ` Annotators agree ${wordOf("agreement", agreement)}.`}`;
+    if (labels.length === 1) return "One annotator alone makes no aggregate.";
+    return agreement === null ? "Too few annotators for an aggregate." : "No class is the commonest, so there is no aggregate.";
   };
 
   const inside = (n) => {
-    const row = caseStart[n], item = itemOf[row], lang = langOf(item);
-    const found = make("div", { class: "inside" });
-    const about = ["group", "system"].filter((name) => at(name, row) !== null && at(name, row) !== data.items.id[item]);
-    if (about.length) found.append(make("p", { class: "note" }, about.map((name) => `${name}: ${at(name, row)}`).join(" · ")));
-    for (const [name, text] of texts(item, 1)) found.append(make("p", { class: "note", dir: "auto" }, `${spaced(name)}: ${text}`));
-    for (const [name, text] of texts(item)) found.append(make("p", { class: "field" }, spaced(name)), make("p", { class: "text", lang, dir: "auto" }, text));
-    const labels = labelsAt(row);
-    found.append(make("h4", {}, "Labels"));
+    const row = items.caseStart[n], item = items.itemOf[row], lang = items.languageOf(item), labels = items.labelsAt(row);
+    const left = make("div", { class: "item-side" }), right = make("div", { class: "judged-side" });
+    const about = ["group", "system"].filter((name) => items.at(name, row) !== null && items.at(name, row) !== items.data.items.id[item]);
+    if (about.length) left.append(make("p", { class: "note" }, about.map((name) => `${name}: ${items.at(name, row)}`).join(" · ")));
+    for (const [name, text] of items.texts(item, 1)) left.append(make("p", { class: "note", dir: "auto" }, `${spaced(name)}: ${text}`));
+    left.append(ItemText.texts(items.texts(item), lang, { item, row }));
+    right.append(make("h4", {}, "People"));
     if (labels.length) {
       const list = make("ul", { class: "given plain" });
       for (const [who, score, source] of labels) list.append(make("li", { class: "mark" }, make("bdi", {}, who), ": ", make("b", {}, score), source === "native" ? null : ` (${source})`));
-      found.append(list, make("p", { class: "note" }, at("reference", row) === null ? "No class is the commonest, so there is no aggregate." : `Aggregate: ${at("reference", row)}.`, at("agreement", row) === null ? "" : ` Annotators agree ${wordOf("agreement", at("agreement", row))}.`));
-    } else found.append(make("p", { class: "note" }, "There is no label."));
-    found.append(make("h4", {}, "Judges, side by side"));
-    const cards = make("ul", { class: "cards" });
-    for (let each = row; each < caseStart[n + 1]; each++) cards.append(card(each));
-    found.append(cards);
-    return found;
+      right.append(list, make("p", { class: "note" }, aggregateWords(row, labels)));
+    } else right.append(make("p", { class: "note" }, "There is no label."));
+    right.append(make("h4", {}, "Judges"), make("ul", { class: "cards" }, ...pinnedFirst(items.rowsOf(n)).map(card)));
+    return make("div", { class: "inside" }, left, right, tools(n));
   };
 
+  const tools = (n) => make("div", { class: "tools wide" },
+    button("Copy link", async () => announce((await Share.copy(addressNow(n))) ? "The link is copied." : "The link is in the address line.")),
+    button("Copy item as Markdown", async () => announce((await Share.copy(Share.markdown(items, n, SIGNS))) ? "The item is copied." : "This browser does not allow copying.")));
+
   const card = (row) => {
-    const outcome = at("outcome", row), score = at("score", row);
+    const outcome = items.at("outcome", row), score = items.at("score", row), hit = found.hit[row], pinned = pins().indexOf(items.side[row]);
     const conditions = [
-      varies("source") && at("source", row), at("variant", row), at("temperature", row) !== null && `T = ${at("temperature", row)}`,
-      at("top_p", row) !== null && `top-p ${at("top_p", row)}`, varies("repeat") && at("repeat", row) !== null && `repeat ${at("repeat", row) + 1}`, at("perturbation", row),
+      varies("source") && items.at("source", row), items.at("variant", row), items.at("temperature", row) !== null && `T = ${items.at("temperature", row)}`,
+      items.at("top_p", row) !== null && `top-p ${items.at("top_p", row)}`, varies("repeat") && items.at("repeat", row) !== null && `repeat ${items.at("repeat", row) + 1}`, items.at("perturbation", row),
     ].filter(Boolean);
-    const found = make("li", { class: `card ${outcome.replace(" ", "-")}${hit[row] ? "" : " aside"}` },
-      make("p", { class: "who" }, make("bdi", {}, at("judge", row))),
-      make("p", { class: "note" }, conditions.join(" · ") + (hit[row] ? "" : " · left out by the filters")),
-      make("p", {}, make("span", { class: `mark ${outcome.replace(" ", "-")}` }, `${SIGNS[outcome]} ${WORDS.outcome[outcome]}`), " ", make("b", {}, score === null ? `no score: ${spaced(at("failure", row) || "missing")}` : `score ${score}`)));
-    const probs = at("probs", row);
+    const node = make("li", { class: `card ${outcome.replace(" ", "-")}${hit ? "" : " aside"}` },
+      make("p", { class: "who" }, pinned < 0 ? null : make("span", { class: "tag" }, "AB"[pinned]), " ", make("bdi", {}, items.at("judge", row))),
+      make("p", { class: "note" }, conditions.join(" · ") + (hit ? "" : " · left out by the filters")),
+      make("p", {}, make("span", { class: `mark ${outcome.replace(" ", "-")}` }, `${SIGNS[outcome]} ${WORDS.outcome[outcome]}`), " ", make("b", {}, score === null ? `no score: ${scoreOf(row)}` : `score ${score}`)));
+    const probs = items.at("probs", row);
     if (probs) {
       const list = make("dl", { "aria-label": "probabilities" });
       for (const [name, value] of Object.entries(probs)) list.append(make("dt", {}, name), make("dd", {}, make("meter", { min: 0, max: 1, value, "aria-label": `probability of ${name}` })), make("dd", {}, `${(100 * value).toFixed(0)} %`));
-      found.append(list);
-      if (at("expected", row) !== null) found.append(make("p", { class: "note" }, `expected score ${at("expected", row).toFixed(2)}`));
+      node.append(list);
+      if (items.at("expected", row) !== null) node.append(make("p", { class: "note" }, `expected score ${items.at("expected", row).toFixed(2)}`));
     }
-    const said = at("justification", row);
-    if (said) found.append(make("p", { class: "text", lang: at("spoken", row), dir: "auto" }, said));
-    const reply = at("reply", row);
+    const words = items.at("justification", row);
+    if (words) node.append(make("p", { class: "text", lang: items.at("spoken", row), dir: "auto" }, words));
+    const reply = items.at("reply", row);
     if (reply) {
       const raw = make("details", {}, make("summary", {}, reply[1] ? `Raw reply: ${reply[1]}` : "Raw reply"));
       raw.addEventListener("toggle", () => { if (raw.open && raw.children.length === 1) raw.append(make("pre", { dir: "auto" }, reply[0] || "(empty)")); });
-      found.append(raw);
+      node.append(raw);
     }
-    return found;
+    return node;
   };
-  const varies = (name) => columns[name].values.length > 1;
 
   const draw = () => {
-    const pages = Math.max(1, Math.ceil(shown.length / PAGE));
+    const pages = Math.max(1, Math.ceil(found.shown.length / PAGE));
     page = Math.min(page, pages - 1);
-    list.replaceChildren(...shown.slice(page * PAGE, (page + 1) * PAGE).map(caseNode));
-    status.textContent = `${count(many, "judgment")} of ${size.toLocaleString("en")}, in ${count(shown.length, "text on one metric", "texts on one metric each")}.` + (many ? "" : " Nothing matches: remove a filter.");
+    list.replaceChildren(...found.shown.slice(page * PAGE, (page + 1) * PAGE).map(caseNode));
+    announce(`${count(found.judgments, "judgment")} of ${grouped(items.size)}, in ${count(found.shown.length, "text on one metric", "texts on one metric each")}.` + (found.judgments ? "" : " Nothing matches: remove a filter."));
     for (const pager of [above, below]) {
       pager.hidden = pages === 1;
-      pager.querySelector(".where").textContent = `Page ${page + 1} of ${pages.toLocaleString("en")}`;
+      pager.querySelector(".where").textContent = `Page ${page + 1} of ${grouped(pages)}`;
       pager.querySelector(".back").disabled = page === 0;
       pager.querySelector(".on").disabled = page === pages - 1;
     }
   };
-  const again = () => { const begin = performance.now(); filter(); sort(); page = 0; draw(); root.dataset.taken = (performance.now() - begin).toFixed(1); root.dataset.judgments = many; root.dataset.cases = shown.length; };
+  const again = () => {
+    const begin = performance.now();
+    found = items.filtered(view);
+    sort();
+    page = Math.max(0, Math.floor(found.shown.indexOf(open) / PAGE));
+    draw();
+    root.dataset.taken = (performance.now() - begin).toFixed(1);
+    root.dataset.judgments = found.judgments;
+    root.dataset.cases = found.shown.length;
+    remember();
+  };
+
+  // ---- the view: filters, order and open item, as controls and as an address
+
+  const viewNow = (n) => {
+    const now = {};
+    for (const [name, code] of Object.entries(view.codes)) now[name] = code < 0 ? null : items.columns[name].values[code];
+    for (const name of ["text", "a", "b", "differ"]) if (form.elements[name]?.value) now[name] = name === "a" || name === "b" ? items.columns.side.values[Number(form.elements[name].value)] : form.elements[name].value;
+    if (form.elements.order.value !== ORDERS[0][0]) now.order = form.elements.order.value;
+    if (n >= 0) Object.assign(now, { item: items.data.items.id[items.itemOf[items.caseStart[n]]], on: items.at("metric", items.caseStart[n]) });
+    return now;
+  };
+  const addressNow = (n) => location.href.split("#")[0] + Share.addressOf(viewNow(n));
+  let reader = false; // whether somebody has changed the view: until then the address is left alone
+  const remember = () => {
+    if (!reader) return;
+    try { history.replaceState(null, "", Share.addressOf(viewNow(open))); } catch { /* some browsers keep a file's address */ }
+  };
+  const set = (name, value) => {
+    const select = form.elements[name];
+    if (!select) return;
+    if (!select.options) select.value = value ?? "";
+    else if (name === "order" || name === "differ") { if ([...select.options].some((option) => option.value === value)) select.value = value; }
+    else {
+      const values = items.columns[name === "a" || name === "b" ? "side" : name].values;
+      const code = value === null ? -1 : values.findIndex((each) => String(each) === String(value));
+      if ([...select.options].some((option) => option.value === String(code))) select.value = String(code);
+    }
+  };
+  const show = (wanted) => {
+    form.reset();
+    open = -1;
+    for (const [name, value] of Object.entries(wanted)) set(name, value);
+    if (wanted.item !== undefined) {
+      const item = items.data.items.id.indexOf(wanted.item);
+      for (let n = 0; n + 1 < items.caseStart.length && open < 0; n++) {
+        const row = items.caseStart[n];
+        if (items.itemOf[row] === item && (wanted.on === undefined || items.at("metric", row) === wanted.on)) open = n;
+      }
+    }
+    changed();
+    const node = open < 0 ? null : list.querySelector(`[data-case="${open}"]`);
+    (node || document.getElementById("items")).scrollIntoView();
+  };
+  const changed = () => {
+    view = { codes: {}, text: form.elements.text.value };
+    for (const select of form.querySelectorAll("select[data-facet]")) if (select.value !== "") view.codes[select.name] = Number(select.value);
+    const [a, b] = pins();
+    if (form.elements.differ?.value && a >= 0 && b >= 0) view.differ = [a, b];
+    more.open ||= [...more.querySelectorAll("select")].some((select) => select.value !== "");
+    again();
+  };
 
   // ---- controls
 
+  const button = (words, act, attributes = {}) => {
+    const node = make("button", { type: "button", ...attributes }, words);
+    node.addEventListener("click", act);
+    return node;
+  };
   const form = make("form", { class: "filters", "aria-label": "Which judgments to show" });
+  const more = make("details", { class: "wide" }, make("summary", {}, "More filters"));
   const status = make("p", { class: "lead", role: "status", "aria-live": "polite" });
+  const announce = (words) => { status.textContent = words; };
   const list = make("div", {});
   const pager = (where) => {
-    const back = make("button", { type: "button", class: "back" }, "Previous"), on = make("button", { type: "button", class: "on" }, "Next");
     const turn = (by) => { page += by; draw(); if (where === "below") status.scrollIntoView(); };
-    back.addEventListener("click", () => turn(-1));
-    on.addEventListener("click", () => turn(1));
-    return make("div", { class: "pager", role: "group", "aria-label": `Pages, ${where} the list` }, back, make("span", { class: "where" }), on);
+    return make("div", { class: "pager", role: "group", "aria-label": `Pages, ${where} the list` }, button("Previous", () => turn(-1), { class: "back" }), make("span", { class: "where" }), button("Next", () => turn(1), { class: "on" }));
   };
   const above = pager("above"), below = pager("below");
 
+  const facet = (name, title) => {
+    const { values, codes } = items.columns[name];
+    const times = new Int32Array(values.length + 1);
+    for (let row = 0; row < items.size; row++) times[codes[row] + 1]++;
+    const present = values.map((_, code) => code).filter((code) => times[code + 1]);
+    if (name === "score" || name === "reference") present.sort((a, b) => (typeof values[a] === "number" && typeof values[b] === "number" ? values[a] - values[b] : String(values[a]).localeCompare(String(values[b]))));
+    if (times[0]) present.push(-1);
+    if (present.length < 2) return null;
+    const options = present.map((code) => make("option", { value: code }, `${wordOf(name, code < 0 ? null : values[code])} (${grouped(times[code + 1])})`));
+    return make("label", {}, title, make("select", { name, "data-facet": true }, make("option", { value: "" }, "all"), ...options));
+  };
+  const choice = (name, title, options) => make("label", {}, title, make("select", { name }, ...options.map(([value, words]) => make("option", { value }, words))));
+
   const controls = () => {
-    for (const [name, title] of FACETS) {
-      const { values, codes } = columns[name];
-      const times = new Int32Array(values.length + 1);
-      for (let row = 0; row < size; row++) times[codes[row] + 1]++;
-      const gap = times[0] > 0;
-      if (values.length + Number(gap) < 2) continue;
-      const select = make("select", { name });
-      select.append(make("option", { value: "" }, "all"));
-      const order = values.map((_, code) => code);
-      if (name === "score" || name === "reference") order.sort((a, b) => (typeof values[a] === "number" && typeof values[b] === "number" ? values[a] - values[b] : String(values[a]).localeCompare(String(values[b]))));
-      if (gap) order.push(-1);
-      for (const code of order) if (times[code + 1]) select.append(make("option", { value: code }, `${wordOf(name, code < 0 ? null : values[code])} (${times[code + 1].toLocaleString("en")})`));
-      form.append(make("label", {}, title, select));
+    form.append(...FACETS.map(([name, title]) => facet(name, title)).filter(Boolean));
+    form.append(choice("order", "Order", ORDERS));
+    const inner = MORE.map(([name, title]) => facet(name, title)).filter(Boolean);
+    if (varies("side")) {
+      const sides = [["", "none"], ...items.columns.side.values.map((name, code) => [code, name])];
+      inner.push(choice("a", "Pin judge A", sides), choice("b", "Pin judge B", sides), choice("differ", "A and B", [["", "all texts"], ["yes", "scores differ"]]));
     }
-    const order = make("select", { name: "order" });
-    for (const [value, words] of [["asked", "language, task"], ["wrong", "most often wrong first"], ["apart", "annotators disagree first"], ["long", "longest first"], ["short", "shortest first"], ["name", "id"]]) order.append(make("option", { value }, words));
-    form.append(make("label", {}, "Order", order));
+    if (inner.length) { more.append(make("div", { class: "filters-more" }, ...inner)); form.append(more); }
     form.append(make("label", { class: "wide" }, "Search in texts, ids and justifications", make("input", { type: "search", name: "text", autocomplete: "off", spellcheck: "false" })));
-    form.append(make("div", { class: "wide" }, make("button", { type: "reset" }, "Clear filters")));
+    form.append(make("div", { class: "wide tools" }, make("button", { type: "reset" }, "Clear filters"),
+      button("Copy link", async () => announce((await Share.copy(addressNow(open))) ? "The link is copied." : "The link is in the address line.")),
+      button("CSV of these", () => Share.save("judgments.csv", "\ufeff" + Share.csv(items, found.hit), "text/csv")),
+      button("Keys", () => keys.showModal())));
     let waiting = 0;
-    const changed = () => { for (const each of form.elements) if (each.name && each.name !== "order") chosen[each.name] = each.value; again(); };
-    form.addEventListener("change", changed);
-    form.elements.text.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(changed, 150); });
-    form.addEventListener("reset", () => setTimeout(changed));
+    const byReader = () => { reader = true; changed(); };
+    form.addEventListener("change", (event) => { if (event.target !== form.elements.text) byReader(); });
+    form.elements.text.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(byReader, 150); });
+    form.querySelector("[type=reset]").addEventListener("click", () => setTimeout(byReader));
     form.addEventListener("submit", (event) => event.preventDefault());
   };
 
+  // ---- keys
+
+  const letters = make("input", { type: "checkbox", checked: true });
+  const keys = make("dialog", { class: "keys", "aria-label": "Keys" }, make("h3", {}, "Keys"),
+    make("dl", {}, ...KEYS.flatMap(([key, words]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, words)])),
+    make("p", {}, make("label", {}, letters, " Letters act as keys")), make("form", { method: "dialog" }, make("button", {}, "Close")));
+  const step = (by) => {
+    const now = found.shown.indexOf(open), next = now < 0 ? page * PAGE : now + by;
+    if (next < 0 || next >= found.shown.length) return;
+    const before = list.querySelector(`[data-case="${open}"] details`);
+    if (before) before.open = false;
+    open = found.shown[next];
+    reader = true;
+    if (Math.floor(next / PAGE) !== page) { page = Math.floor(next / PAGE); draw(); }
+    const node = list.querySelector(`[data-case="${open}"] > details`);
+    node.open = true;
+    node.querySelector("summary").focus({ preventScroll: true });
+    node.scrollIntoView();
+  };
+  const pressed = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, select, textarea, dialog")) return;
+    if (event.key === "?") keys.showModal();
+    else if (!letters.checked) return;
+    else if (event.key === "j") step(1);
+    else if (event.key === "k") step(-1);
+    else if (event.key === "/") { form.elements.text.focus(); form.scrollIntoView(); }
+    else return;
+    event.preventDefault();
+  };
+
   const start = () => {
-    read();
+    items = ItemsData.read();
     controls();
-    root.replaceChildren(form, status, above, list, below);
-    again();
+    root.replaceChildren(form, status, above, list, below, keys);
+    const wanted = Share.viewOf(location.hash);
+    if (wanted) show(wanted); else changed();
     root.dataset.ready = "yes";
-    // squares of the grid lead to their judgments
+    addEventListener("hashchange", () => { const next = Share.viewOf(location.hash); if (next) show(next); });
+    document.addEventListener("keydown", pressed);
+    // marks of figures and squares of tables lead to their judgments
     document.addEventListener("click", (event) => {
-      const link = event.target.closest?.("a[data-show]");
+      const link = event.target.closest?.("[data-show]");
       if (!link) return;
-      const wanted = JSON.parse(link.dataset.show);
-      form.reset();
-      for (const [name, value] of Object.entries(wanted)) {
-        const select = form.elements[name], code = columns[name]?.values.indexOf(value);
-        if (select && code >= 0) select.value = String(code);
-      }
+      event.preventDefault();
+      reader = true;
+      show(JSON.parse(link.dataset.show));
     });
   };
   requestAnimationFrame(() => setTimeout(start));

@@ -36,11 +36,22 @@
       });
     });
   }
-  // On paper nothing can be opened: what is folded is unfolded.
+  // On paper nothing can be opened or scrolled: what is folded is unfolded, and tables wider than a landscape page become smaller.
+  const PAGE_WIDTH = 1040;
   let opened = [];
+  const fit = (table) => {
+    table.style.width = "1px";
+    const least = table.offsetWidth;
+    table.style.width = "";
+    if (least > PAGE_WIDTH) table.style.zoom = (PAGE_WIDTH / least).toFixed(3);
+  };
   addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("details.more:not([open])")];
     for (const each of opened) each.open = true;
+    document.querySelectorAll(".scroll > table").forEach(fit);
   });
-  addEventListener("afterprint", () => { for (const each of opened) each.open = false; });
+  addEventListener("afterprint", () => {
+    for (const each of opened) each.open = false;
+    for (const table of document.querySelectorAll(".scroll > table")) table.style.zoom = "";
+  });
 })();

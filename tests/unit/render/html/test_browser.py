@@ -87,3 +87,14 @@ def test_what_no_task_calls_a_text_is_about_the_item() -> None:
     data = items_json([BrowserSource("r", outcomes(source, CompareOptions()), np.arange(1))], frozenset({"output"}))
     assert data["items"]["fields"] == ["output", "note"] and data["items"]["about"] == [0, 1]
     assert data["items"]["texts"] == [[[0, "Text."], [1, "About it."]]]
+
+
+def test_the_judgments_that_numbers_rest_on_are_marked() -> None:
+    source = recorded(LABELS | {"d": [1]}, [judged("a", 1), judged("b", 1), judged("c", 1), judged("d", 1)])
+    data = shown(outcomes(source, CompareOptions()))
+    assert column(data["rows"], "compared", 4) == [True, True, False, False], "no commonest class, one annotator"
+
+
+def test_scales_say_where_scores_lie() -> None:
+    assert shown(some())["scales"] == {"m": {"kind": "ordinal", "classes": [0, 1, 2], "positions": False, "low": 0.0, "high": 2.0}}
+    assert shown(some())["titles"] == {"m": "m"}

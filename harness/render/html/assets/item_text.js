@@ -1,0 +1,26 @@
+// An item's texts as nodes. Texts reach the page by textContent only. What marks places in a text (spans of errors) plugs in at `text`.
+"use strict";
+const ItemText = (() => {
+  const make = (name, attributes, ...children) => {
+    const node = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (value === undefined || value === null || value === false) continue;
+      if (key === "class") node.className = value;
+      else node.setAttribute(key, value === true ? "" : String(value));
+    }
+    for (const child of children) if (child !== null && child !== undefined && child !== false) node.append(child);
+    return node;
+  };
+  const spaced = (name) => String(name).replaceAll("_", " ");
+
+  // One text of an item: `name` is its field, `lang` the language it is written in, `place` is `{item, row}` in the page's data.
+  const text = (name, value, lang, place) => make("p", { class: "text", lang, dir: "auto", "data-field": name, "data-item": place.item }, value);
+
+  // All texts of an item, each below its name; `fields` are `[name, value]`.
+  const texts = (fields, lang, place) => {
+    const nodes = make("div", { class: "texts" });
+    for (const [name, value] of fields) nodes.append(make("p", { class: "field" }, spaced(name)), text(name, value, lang, place));
+    return nodes;
+  };
+  return { make, spaced, text, texts };
+})();

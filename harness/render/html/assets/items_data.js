@@ -1,0 +1,143 @@
+// The judgments of a page, read from the JSON of #items-data: columns as codes into values, labels of each case, and filters.
+// A case is one item on one metric; its rows (judgments) stand together.
+"use strict";
+const ItemsData = (() => {
+  const FAR = ["equal to all of them", "less than a quarter of the scale", "a quarter to a half of it", "half of it or more"];
+  const FEW = ["none", "one", "two or more"];
+  const SIDE = ["source", "judge", "variant", "temperature", "top_p"];
+
+  const read = () => {
+    const data = JSON.parse(document.getElementById("items-data").textContent);
+    const { items, rows, labels, scales } = data;
+    const column = (coded, size) => ({ values: coded.v, codes: typeof coded.c === "number" ? new Int32Array(size).fill(coded.c) : Int32Array.from(coded.c) });
+    const itemOf = Int32Array.from(rows.item), size = itemOf.length, columns = {};
+    for (const name of Object.keys(rows)) if (name !== "item") columns[name] = column(rows[name], size);
+    for (const name of ["language", "task", "group", "system"]) {
+      items[name] = column(items[name], items.id.length);
+      columns[name] = { values: items[name].values, codes: Int32Array.from(itemOf, (item) => items[name].codes[item]) };
+    }
+    const at = (name, row) => { const { values, codes } = columns[name]; return codes[row] < 0 ? null : values[codes[row]]; };
+
+    const caseOf = new Int32Array(size), starts = [];
+    for (let row = 0; row < size; row++) {
+      if (row === 0 || itemOf[row] !== itemOf[row - 1] || columns.metric.codes[row] !== columns.metric.codes[row - 1]) starts.push(row);
+      caseOf[row] = starts.length - 1;
+    }
+    const cases = starts.length;
+    const caseStart = Int32Array.from([...starts, size]);
+
+    // [annotator, score, source] of each label
+    const byCase = new Map(), metrics = columns.metric.values.length + 1, given = {};
+    for (const name of ["metric", "annotator", "score", "source"]) given[name] = column(labels[name], labels.item.length);
+    const metricCode = new Map(columns.metric.values.map((name, code) => [name, code]));
+    labels.item.forEach((item, n) => {
+      const key = item * metrics + (metricCode.get(given.metric.values[given.metric.codes[n]]) ?? -1);
+      const label = ["annotator", "score", "source"].map((name) => given[name].values[given[name].codes[n]]);
+      if (byCase.has(key)) byCase.get(key).push(label); else byCase.set(key, [label]);
+    });
+    const labelsAt = (row) => byCase.get(itemOf[row] * metrics + columns.metric.codes[row]) || [];
+
+    // ---- what follows from the columns
+
+    // where a score lies on its metric's scale, from 0 to 1; null on a scale without order
+    const place = (metric, score) => {
+      const scale = scales[metric];
+      if (!scale || scale.kind === "nominal") return null;
+      const number = scale.positions ? scale.classes.indexOf(score) : score;
+      return scale.high > scale.low ? (number - scale.low) / (scale.high - scale.low) : null;
+    };
+    const distance = new Float32Array(size).fill(NaN);
+    for (let row = 0; row < size; row++) {
+      const score = at("score", row), own = labelsAt(row);
+      if (score === null || !own.length || at("perturbation", row) !== null) continue;
+      const metric = at("metric", row), here = place(metric, score);
+      distance[row] = own.reduce((sum, [, label]) => sum + (here === null ? Number(label !== score) : Math.min(1, Math.abs(place(metric, label) - here))), 0) / own.length;
+    }
+    columns.distance = { values: FAR, codes: Int32Array.from(distance, (far) => (Number.isNaN(far) ? -1 : far === 0 ? 0 : far < 0.25 ? 1 : far < 0.5 ? 2 : 3)) };
+    columns.annotators = { values: FEW, codes: Int32Array.from({ length: size }, (_, row) => Math.min(2, labelsAt(row).length)) };
+
+    // a side is who judged and how, apart from changes to the text
+    const sides = new Map(), firstRows = [];
+    const side = Int32Array.from({ length: size }, (_, row) => {
+      const key = SIDE.map((name) => columns[name].codes[row]).join(" ");
+      if (!sides.has(key)) { sides.set(key, firstRows.length); firstRows.push(row); }
+      return sides.get(key);
+    });
+    const varying = SIDE.filter((name) => new Set(firstRows.map((row) => columns[name].codes[row])).size > 1);
+    const words = { temperature: (value) => `T = ${value}`, top_p: (value) => `top-p ${value}` };
+    const sideName = (row) => (varying.length ? varying : ["judge"]).map((name) => [name, at(name, row)]).filter(([, value]) => value !== null).map(([name, value]) => words[name]?.(value) ?? String(value)).join(" · ");
+    columns.side = { values: firstRows.map(sideName), codes: side };
+
+    // whether a changed text has another score than its original, under the same side and repeat
+    const moved = new Int32Array(size).fill(-1);
+    if (columns.perturbation.values.length) {
+      for (let n = 0; n < cases; n++) {
+        const original = new Map();
+        const key = (row) => `${side[row]} ${columns.repeat.codes[row]}`;
+        for (let row = caseStart[n]; row < caseStart[n + 1]; row++) if (at("perturbation", row) === null) original.set(key(row), at("score", row));
+        for (let row = caseStart[n]; row < caseStart[n + 1]; row++) {
+          const before = original.get(key(row)) ?? null, after = at("score", row);
+          if (at("perturbation", row) !== null && before !== null && after !== null) moved[row] = Number(before !== after);
+        }
+      }
+    }
+    columns.moved = { values: ["no", "yes"], codes: moved };
+
+    // ---- texts
+
+    const texts = (item, about = 0) => items.texts[item].filter(([field]) => items.about[field] === about).map(([field, text]) => [items.fields[field], text]);
+    let haystacks = null, justifications = null;
+    const searched = (text) => {
+      const wanted = text.normalize("NFC").toLowerCase();
+      haystacks ??= items.id.map((id, n) => [id, ...items.texts[n].map(([, value]) => value)].join("\n").normalize("NFC").toLowerCase());
+      justifications ??= columns.justification.values.map((value) => value.normalize("NFC").toLowerCase());
+      const inItem = Uint8Array.from(haystacks, (each) => Number(each.includes(wanted)));
+      const inWords = Uint8Array.from(justifications, (each) => Number(each.includes(wanted)));
+      const { codes } = columns.justification;
+      return (row) => inItem[itemOf[row]] || (codes[row] >= 0 && inWords[codes[row]]);
+    };
+
+    // ---- filters
+
+    // cases in which sides `a` and `b` give different scores to the same text (unchanged, same repeat)
+    const differ = (n, a, b) => {
+      const first = new Map();
+      for (let row = caseStart[n]; row < caseStart[n + 1]; row++) if (side[row] === a && at("perturbation", row) === null) first.set(columns.repeat.codes[row], at("score", row));
+      for (let row = caseStart[n]; row < caseStart[n + 1]; row++) {
+        if (side[row] !== b || at("perturbation", row) !== null) continue;
+        const one = first.get(columns.repeat.codes[row]) ?? null, other = at("score", row);
+        if (one !== null && other !== null && one !== other) return true;
+      }
+      return false;
+    };
+
+    // `chosen` has codes by column (-1: no value), and `text`, `differ` ([side, side]); returns the rows and the cases they are of
+    const filtered = (chosen) => {
+      const hit = new Uint8Array(size).fill(1);
+      for (const [name, wanted] of Object.entries(chosen.codes)) {
+        const { codes } = columns[name];
+        for (let row = 0; row < size; row++) if (codes[row] !== wanted) hit[row] = 0;
+      }
+      if (chosen.text) {
+        const has = searched(chosen.text);
+        for (let row = 0; row < size; row++) if (hit[row] && !has(row)) hit[row] = 0;
+      }
+      if (chosen.differ) {
+        for (let n = 0; n < cases; n++) if (!differ(n, ...chosen.differ)) hit.fill(0, caseStart[n], caseStart[n + 1]);
+      }
+      const shown = [];
+      let judgments = 0, last = -1;
+      for (let row = 0; row < size; row++) {
+        if (!hit[row]) continue;
+        judgments++;
+        if (caseOf[row] !== last) { last = caseOf[row]; shown.push(last); }
+      }
+      return { hit, shown, judgments };
+    };
+
+    const languageOf = (item) => items.language.values[items.language.codes[item]];
+    const rowsOf = (n) => Array.from({ length: caseStart[n + 1] - caseStart[n] }, (_, k) => caseStart[n] + k);
+    return { data, columns, size, itemOf, caseStart, at, labelsAt, distance, side, texts, filtered, languageOf, rowsOf };
+  };
+  return { read };
+})();

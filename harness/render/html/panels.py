@@ -1,0 +1,99 @@
+"""Small figures as inline SVG, each of one cell: a confusion matrix, and points beside a diagonal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from harness.pages import visible
+
+_SIDE = 22  # pixels of a square
+_MARGIN = 14  # pixels left of and below a matrix, for its classes
+_PANEL, _INSET = 92, 8  # pixels of a panel of points, and what is left free inside
+_LEAST_TEXT = 0.005  # the least share that is written
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a panel: where it lies, from 0 to 1 along both axes, the ends of its whisker, its weight from 0 to 1, and its words."""
+
+    x: float
+    y: float
+    whisker: tuple[float, float] | None
+    weight: float
+    words: str
+
+
+def confusion_matrix(classes: Sequence[Any], counts: Sequence[Sequence[int]], show: Mapping[str, Any], words: str) -> Markup:
+    """Labels from the top, scores from the left, both from the worst class to the best; a last column of unreadable answers if any.
+
+    Each row is in percent of its labels. A square with judgments is a link: `show` with its `reference` and its `score`.
+    """
+    scores = [*classes, None] if any(row[-1] for row in counts) else [*classes]
+    parts = []
+    for down, (label, row) in enumerate(zip(classes, counts, strict=True)):
+        y = down * _SIDE
+        text = '<text class="axis-text" x="{}" y="{}" text-anchor="end">{}</text>'
+        parts.append(Markup(text).format(_MARGIN - 3, y + 15, _short(label)))
+        for across, score in enumerate(scores):
+            place = (_MARGIN + across * _SIDE, y)
+            parts.append(_matrix_square(place, row[across], sum(row), down == across, {**show, "reference": label, "score": score}))
+    bottom = len(classes) * _SIDE
+    for across, score in enumerate(scores):
+        text = '<text class="axis-text" x="{}" y="{}" text-anchor="middle">{}</text>'
+        parts.append(Markup(text).format(_MARGIN + (across + 0.5) * _SIDE, bottom + 11, "–" if score is None else _short(score)))
+    width, height = _MARGIN + len(scores) * _SIDE, bottom + _MARGIN
+    return _svg("matrix", width, height, words, parts)
+
+
+def _matrix_square(place: tuple[float, float], count: int, total: int, diagonal: bool, show: Mapping[str, Any]) -> Markup:
+    share = count / total if total else 0.0
+    shade = 0 if not count else 1 + min(4, int(5 * share))
+    square = '<rect class="c{}{}" x="{}" y="{}" width="{}" height="{}"/>'
+    drawn = Markup(square).format(shade, " diagonal" if diagonal else "", place[0] + 0.5, place[1] + 0.5, _SIDE - 1, _SIDE - 1)
+    if not count:
+        return drawn
+    if share >= _LEAST_TEXT:
+        text = '<text class="t{}" x="{}" y="{}" text-anchor="middle">{:.0f}</text>'
+        drawn += Markup(text).format(shade, place[0] + _SIDE / 2, place[1] + 15, 100 * share)
+    label, score = show["reference"], "no readable score" if show["score"] is None else f"score {show['score']}"
+    title = visible(f"label {label}, {score}: {count:,} of {total:,} ({100 * share:.0f} %)")
+    link = '<a href="#items" data-show="{}" aria-label="{}"><title>{}</title>{}</a>'
+    return Markup(link).format(json.dumps(dict(show), ensure_ascii=False), title, title, drawn)
+
+
+def _short(value: Any) -> str:
+    text = visible(str(value))
+    return text if len(text) < 3 else f"{text[:1]}…"
+
+
+def diagonal_panel(points: Sequence[Point], words: str) -> Markup:
+    """Points in a square whose diagonal says `equal`."""
+    low, high = _INSET, _PANEL - _INSET
+    parts = [Markup('<rect class="frame" x="0.5" y="0.5" width="{0}" height="{0}"/>').format(_PANEL - 1)]
+    parts.append(Markup('<line class="rule dashed" x1="{0}" y1="{1}" x2="{1}" y2="{0}"/>').format(low, high))
+    parts += [_point(point) for point in points]
+    return _svg("panel", _PANEL, _PANEL, words, parts)
+
+
+def _point(point: Point) -> Markup:
+    x, y = _along(point.x), _PANEL - _along(point.y)
+    drawn = Markup("")
+    if point.whisker:
+        ends = (_PANEL - _along(each) for each in point.whisker)
+        drawn = Markup('<line class="judge whisker" x1="{0}" x2="{0}" y1="{1:.1f}" y2="{2:.1f}"/>').format(f"{x:.1f}", *ends)
+    dot = '<circle class="judge" cx="{:.1f}" cy="{:.1f}" r="{:.1f}"/>'
+    return Markup("<g><title>{}</title>{}{}</g>").format(visible(point.words), drawn, Markup(dot).format(x, y, 2 + 3 * point.weight**0.5))
+
+
+def _along(share: float) -> float:
+    return _INSET + (_PANEL - 2 * _INSET) * min(max(share, 0.0), 1.0)
+
+
+def _svg(kind: str, width: float, height: float, words: str, parts: Sequence[Markup]) -> Markup:
+    head = '<svg class="{0}" width="{1:g}" height="{2:g}" viewBox="0 0 {1:g} {2:g}" role="group" aria-label="{3}">{4}</svg>'
+    return Markup(head).format(kind, width, height, visible(words), Markup("").join(parts))

@@ -1,0 +1,49 @@
+"""Sides of a page: who judged, and under which condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from harness.analyse import POOLED, Cell
+from harness.judges import traits_of
+
+SIDE_KEYS = ("source", "judge", "variant", "temperature", "top_p")
+
+Side = tuple[Any, ...]
+"""Who judged, and how: the values of `SIDE_KEYS`."""
+
+
+def side_of(cell: Cell) -> Side:
+    """The side that a cell belongs to."""
+    return tuple(cell.key.get(name) for name in SIDE_KEYS)
+
+
+def side_name(side: Side, every: Sequence[Side]) -> str:
+    """A side in words: the judge, and what differs between the sides."""
+    formats = {"temperature": "T = {:g}", "top_p": "top-p {:g}"}
+    parts = []
+    for place, (name, value) in enumerate(zip(SIDE_KEYS, side, strict=True)):
+        if value is None or value == POOLED:
+            continue
+        if name == "judge" or len({other[place] for other in every}) > 1:
+            parts.append(formats[name].format(value) if name in formats and isinstance(value, (int, float)) else str(value))
+    return " · ".join(parts)
+
+
+def is_baseline(side: Side) -> bool:
+    return traits_of(str(side[SIDE_KEYS.index("judge")])).is_baseline
+
+
+def sides_of(cells: Sequence[Cell]) -> list[Side]:
+    """The different sides: judges first, baselines last, each in their order."""
+    return sorted(dict.fromkeys(map(side_of, cells)), key=is_baseline)
+
+
+def languages_of(cells: Sequence[Cell]) -> list[str]:
+    return list(dict.fromkeys(cell["language"] for cell in cells))
+
+
+def filters_of(side: Side) -> dict[str, Any]:
+    """The filters of the browser of items that show the judgments of a side."""
+    return {name: value for name, value in zip(SIDE_KEYS, side, strict=True) if value is not None and value != POOLED}

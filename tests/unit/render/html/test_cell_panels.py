@@ -1,0 +1,77 @@
+"""Small figures by language and metric: links that show what they count, people above judge, the worst class first."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from html import unescape
+
+import numpy as np
+
+from harness.analyse import Cell, CompareOptions, label_score_pairs, outcomes
+from harness.render.html.browser import BrowserSource, items_json
+from harness.render.html.cell_panels import confusion_grids, mean_grids, reliability_grids, share_grids
+from tests.unit.analyse.test_outcomes import judged, recorded
+
+MakeCell = Callable[..., Cell]
+LABELS = {"a": [1, 1, 1], "b": [0, 0, 2], "c": [0, 1, 2], "d": [2, 2, 2]}
+JUDGED = [judged("b", 1), judged("a", 1), judged("c", 2), judged("d", None)]
+
+
+def test_a_square_of_a_confusion_matrix_shows_as_many_judgments_as_it_counts() -> None:
+    found = outcomes(recorded(LABELS, JUDGED), CompareOptions())
+    [grid] = confusion_grids(list(label_score_pairs(found)))
+    [(_, [drawn])] = grid.rows
+    links = re.findall(r'data-show="([^"]*)" aria-label="([^"]*)"', str(drawn))
+    rows = items_json([BrowserSource("r", found, np.arange(len(found)))])["rows"]
+    values = {name: [None if c < 0 else rows[name]["v"][c] for c in np.broadcast_to(rows[name]["c"], 4)] for name in rows if name != "item"}
+    shown = {}
+    for filters, title in links:
+        wanted = {name: value for name, value in json.loads(unescape(filters)).items() if name in values}
+        shown[unescape(title)] = sum(all(values[name][n] == value for name, value in wanted.items()) for n in range(4))
+    assert shown == {
+        "label 0, score 1: 1 of 1 (100 %)": 1,
+        "label 1, score 1: 1 of 1 (100 %)": 1,
+        "label 2, no readable score: 1 of 1 (100 %)": 1,
+    }
+
+
+def test_a_nasty_class_is_text() -> None:
+    from harness.render.html.panels import confusion_matrix
+
+    drawn = str(confusion_matrix(["<b>", '"x'], [[1, 0, 0], [0, 1, 0]], {"judge": "<i>'\""}, "</title>"))
+    assert "<b>" not in drawn and "<i>" not in drawn and '""x' not in drawn and drawn.count("<title>") == 2
+
+
+def test_scores_along_the_mean_and_confidences_are_points() -> None:
+    sure = [judged(name, 1, probs={"0": 0.2, "1": 0.8}) for name in "abcd"]
+    pairs = list(label_score_pairs(outcomes(recorded(LABELS, sure), CompareOptions())))
+    [means], [reliability] = mean_grids(pairs), reliability_grids(pairs)
+    assert "mean label 1: mean score 1, quartiles 1 to 1, n 2" in str(means.rows[0][1][0])
+    assert "confidence 80 %: 33 % right, n 3" in str(reliability.rows[0][1][0])
+    assert reliability_grids(list(label_score_pairs(outcomes(recorded(LABELS, JUDGED), CompareOptions())))) == []
+
+
+def test_people_stand_above_the_judge_and_the_worst_class_first(make_cell: MakeCell) -> None:
+    levels = {
+        "full": {"items": 9, "labels": {"0": 1.0, "1": 0.0}, "judge": {"0": 0.5, "1": 0.5}},
+        "partial": {"items": 3, "labels": {"0": 0.6, "1": 0.4}, "judge": None},
+        "none": {"items": 0, "labels": None, "judge": None},
+    }
+    cell = make_cell(distribution_by_agreement=levels, task="*")
+    [grid] = share_grids([cell])
+    text = str(grid.rows[0][1][0])
+    assert re.findall(r"<small>(.*?)</small>", text) == ["all agree, n 9", "two agree, n 3"]
+    assert re.findall(r'class="hidden">(\w+):', text) == ["people", "judge", "people"]
+    assert "people: 0: 60 %, 1: 40 %" in text
+    [turned] = share_grids([cell], frozenset({"task_quality"}))
+    assert "people: 1: 40 %, 0: 60 %" in str(turned.rows[0][1][0])
+
+
+def test_many_languages_are_columns() -> None:
+    from harness.render.html.cell_panels import _grid
+
+    drawn = [(tag, "task_quality", None) for tag in ("cs", "ja")]
+    assert _grid("j", drawn).rows_are == "metric" and _grid("j", drawn, across=False).rows_are == "language"
+    assert _grid("j", drawn).columns == ("Czech", "Japanese")
