@@ -17,6 +17,7 @@ from harness.cli.arguments import (
     seed,
     share,
 )
+from harness.cli.labelling_parser import labels_page
 
 
 def _labels(commands: Any) -> None:
@@ -25,16 +26,18 @@ def _labels(commands: Any) -> None:
     _labels_export(sub)
     _labels_check(sub)
     _labels_needed(sub)
+    labels_page(sub)
 
 
 def _labels_import(sub: Any) -> None:
     p = command(sub, "import", "labels:import_", "convert a table, a filled sheet or an export of an annotation tool to a data folder")
     p.add_argument(
         "source",
+        nargs="+",
         metavar="SOURCE",
-        help="CSV, TSV, XLSX, JSONL, Parquet, a Label Studio or Argilla export, a saved data set, or hf:owner/name",
+        help="CSV, TSV, XLSX, JSONL, Parquet, a Label Studio or Argilla export, a saved data set, hf:owner/name, or result files of pages",
     )
-    p.add_argument("--to", type=Path, required=True, metavar="DIR", help="the data folder to write")
+    p.add_argument("--to", type=Path, metavar="DIR", help="the data folder to write (of result files: default the data of their pages)")
     p.add_argument("--append", action="store_true", help="add to a folder that already has labels")
     reading = p.add_argument_group("how to read it")
     reading.add_argument(
@@ -77,6 +80,10 @@ def _labels_import(sub: Any) -> None:
     meaning.add_argument(
         "--source", dest="label_source", choices=("native", "constructed", "model"), help="who made the labels (default: native)"
     )
+    pages = p.add_argument_group("result files of labelling pages")
+    pages.add_argument("--pages", type=Path, metavar="FOLDER", help="the folder of the pages (default: beside or above the files)")
+    pages.add_argument("--edited", action="store_true", help="read files that were changed after the page saved them")
+    pages.add_argument("--one-person", action="store_true", help="one person answered a page on two devices; what was saved last counts")
     people = p.add_argument_group("annotators and folder")
     people.add_argument("--annotators", choices=("persistent", "positional", "anonymous", "aggregate"), help="what an annotator's id means")
     people.add_argument("--keep-annotators", action="store_true", help="keep annotators' ids instead of pseudonyms")

@@ -10,8 +10,19 @@ from typing import Any
 from harness.content import Library
 from harness.data import load_bundled, load_folder
 from harness.errors import UsageError
-from harness.labels import ImportOptions, ImportSummary, LabelMapping, Selection, export_labels, import_labels, load_mapping
+from harness.labels import (
+    ImportOptions,
+    ImportSummary,
+    LabelMapping,
+    PageImportOptions,
+    Selection,
+    export_labels,
+    import_labels,
+    import_page_results,
+    load_mapping,
+)
 from harness.labels.mapping import ROLES, parse_categories, parse_pairs, parse_scales
+from harness.labels.page_results import is_result_file
 from harness.tables import to_json
 from harness.text import terminal_safe
 
@@ -30,13 +41,31 @@ def import_(arguments: argparse.Namespace) -> int:
         keep_annotators=arguments.keep_annotators,
         salt_file=arguments.salt_file,
     )
-    imported = import_labels(arguments.source, arguments.to, _mapping(arguments), options, Library(*arguments.content))
+    library = Library(*arguments.content)
+    imported = _import_pages(arguments, options, library) if _from_pages(arguments) else _import_source(arguments, options, library)
     _print_summary(imported)
     if arguments.json:
         sys.stdout.write(to_json(_facts(imported)))
     else:
         print(terminal_safe(str(imported.folder)))
     return 1 if imported.refused else 0
+
+
+def _from_pages(arguments: argparse.Namespace) -> bool:
+    return arguments.kind is None and any(is_result_file(Path(source)) for source in arguments.source)
+
+
+def _import_pages(arguments: argparse.Namespace, options: ImportOptions, library: Library) -> ImportSummary:
+    own = PageImportOptions(arguments.pages, arguments.edited, arguments.one_person)
+    return import_page_results(list(map(Path, arguments.source)), arguments.to, _mapping(arguments), options, own, library)
+
+
+def _import_source(arguments: argparse.Namespace, options: ImportOptions, library: Library) -> ImportSummary:
+    if len(arguments.source) > 1:
+        raise UsageError("name one source; only result files of labelling pages are imported together. Add the next one with --append")
+    if arguments.to is None:
+        raise UsageError("name the data folder to write with --to DIR")
+    return import_labels(arguments.source[0], arguments.to, _mapping(arguments), options, library)
 
 
 def _mapping(arguments: argparse.Namespace) -> LabelMapping:
@@ -66,6 +95,7 @@ def _print_summary(imported: ImportSummary) -> None:
         f"{len(imported.refused)} refused (see {imported.folder / 'refused.jsonl'})" if imported.refused else "",
         f"{_count(imported.blank, 'empty cell')}" if imported.blank else "",
         f"{_count(imported.left_out, 'answer')} left out" if imported.left_out else "",
+        f"{_count(imported.known, 'row')} known already" if imported.known else "",
     ]
     suffix = "".join(f"; {part}" for part in details if part)
     summary = (
@@ -84,6 +114,7 @@ def _facts(imported: ImportSummary) -> dict[str, Any]:
         "labels": imported.labels,
         "blank": imported.blank,
         "left_out": imported.left_out,
+        "known": imported.known,
         "refused": len(imported.refused),
         "items": imported.items,
         "annotators": imported.annotators,

@@ -3,6 +3,7 @@
 from harness.labels.export import ExportSummary, export_labels
 from harness.labels.importing import ImportOptions, ImportSummary, RefusedRow, import_labels
 from harness.labels.mapping import LabelMapping, load_mapping
+from harness.labels.page_import import PageImportOptions, import_page_results
 from harness.labels.sections import Selection
 
 __all__ = [
@@ -10,9 +11,11 @@ __all__ = [
     "ImportOptions",
     "ImportSummary",
     "LabelMapping",
+    "PageImportOptions",
     "RefusedRow",
     "Selection",
     "export_labels",
     "import_labels",
+    "import_page_results",
     "load_mapping",
 ]

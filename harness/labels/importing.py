@@ -50,6 +50,7 @@ class ImportSummary(msgspec.Struct, frozen=True):
     folder: Path
     hints: tuple[str, ...]  # guesses, and what the user may specify
     notes: tuple[str, ...]  # what was changed; also in data.toml
+    known: int = 0  # rows that the folder had already
 
 
 class ImportOptions(msgspec.Struct, frozen=True):

@@ -55,7 +55,7 @@ def read_given_items(source: str, mapping: LabelMapping, library: Library) -> Gi
     """
     if source == "bundled":
         data = load_bundled(library, library.pack_files)
-        return GivenItems({item.item_id: _item_row(item) for item in data.items})
+        return GivenItems({item.item_id: item_row(item) for item in data.items})
     if Path(source).is_dir() and find_table(Path(source), "items"):
         return items_of_folder(Path(source), library)
     table = read_source(source)
@@ -77,7 +77,8 @@ def items_of_folder(folder: Path, library: Library) -> GivenItems:
     return GivenItems(rows, data.about, data.scales)
 
 
-def _item_row(item: Item) -> dict[str, Any]:
+def item_row(item: Item) -> dict[str, Any]:
+    """An item as a row of items.jsonl."""
     row = {name: value for name, value in msgspec.structs.asdict(item).items() if name != "fields" and value is not None}
     return row | item.fields
 

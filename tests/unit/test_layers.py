@@ -28,7 +28,7 @@ LAYERS: list[set[str]] = [
     {"runs"},
     {"analyse"},
     {"decide"},
-    {"boards", "gate", "interop"},
+    {"boards", "gate", "interop", "labelling"},
     {"render"},
     {"api", "cli", "__main__"},
 ]

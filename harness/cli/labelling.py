@@ -1,0 +1,78 @@
+"""`harness labels page`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness.content import Library
+from harness.content.tags import canonical
+from harness.data import Dataset, load_bundled, load_folder
+from harness.errors import ContentError, UsageError
+from harness.labelling import PageOptions, PagesSummary, make_pages
+from harness.tables import to_json
+from harness.text import terminal_safe
+
+
+def page(arguments: argparse.Namespace) -> int:
+    library = Library(*arguments.content)
+    pages = make_pages(_data(arguments, library), arguments.data, arguments.out, library, page_options(arguments))
+    for note in pages.notes:
+        print(terminal_safe(note), file=sys.stderr)
+    each = ", ".join(f"{who} {count}" for who, count in pages.items_each.items())
+    print(terminal_safe(f"{pages.items} items for {len(pages.items_each)} annotators ({each})"), file=sys.stderr)
+    print(terminal_safe(f"send each page to its annotator; keep {pages.record}, which the import needs"), file=sys.stderr)
+    if arguments.json:
+        sys.stdout.write(to_json(_facts(pages)))
+    else:
+        print(terminal_safe("\n".join(map(str, pages.files))))
+    return 0
+
+
+def page_options(arguments: argparse.Namespace) -> PageOptions:
+    """What the flags say about the pages."""
+    for name in ("practice", "checks"):
+        if getattr(arguments, name) < 0:
+            raise UsageError(f"--{name} is a number of texts, 0 or more; got {getattr(arguments, name)}")
+    return PageOptions(
+        language=canonical(arguments.lang) if arguments.lang else None,
+        tasks=arguments.task,
+        metrics=arguments.metrics,
+        fields=arguments.fields,
+        items=arguments.items,
+        annotators=arguments.annotators,
+        overlap=arguments.overlap,
+        practice=arguments.practice,
+        checks=arguments.checks,
+        about=_about(arguments.about),
+        mark_errors=arguments.mark_errors,
+        seed=arguments.seed,
+        replace=getattr(arguments, "replace", False),
+    )
+
+
+def _data(arguments: argparse.Namespace, library: Library) -> Dataset:
+    if arguments.data != "bundled":
+        return load_folder(Path(arguments.data), library)
+    return load_bundled(library, library.tags_with_items())
+
+
+def _about(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        text = path.read_text("utf-8")
+    except OSError as err:
+        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+    except UnicodeDecodeError:
+        raise ContentError("not UTF-8; save the file as UTF-8", path) from None
+    if not text.strip():
+        raise ContentError("is empty; write who asks, what is kept and what to expect, or leave --about out", path)
+    return text
+
+
+def _facts(pages: PagesSummary) -> dict[str, Any]:
+    facts = {"files": list(map(str, pages.files)), "record": str(pages.record), "items": pages.items}
+    return {**facts, "items_each": pages.items_each, "notes": pages.notes}

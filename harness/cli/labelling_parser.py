@@ -1,0 +1,54 @@
+"""The parser of the commands for people who label: plan, page, serve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from harness.cli.arguments import command, content_flag, json_flag, names, seed, share
+
+
+def labels_page(sub: Any) -> None:
+    """`labels page`."""
+    p = command(sub, "page", "labelling:page", "write pages on which people label in their browser, one self-contained file each")
+    _what_pages_show(p)
+    p.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="the folder for the pages and their record")
+    p.add_argument("--replace", action="store_true", help="replace the pages in the folder; answers on the old ones are then refused")
+    json_flag(p)
+
+
+def _what_pages_show(p: Any) -> None:
+    p.add_argument("data", metavar="DATA", help="a data folder, or 'bundled'")
+    what = p.add_argument_group("what is labelled")
+    what.add_argument("--lang", metavar="TAG", help="the language of the items (default: the only one)")
+    what.add_argument("--task", type=names, metavar="NAMES", help="only these tasks")
+    what.add_argument("--metrics", type=names, metavar="NAMES", help="only these metrics, in this order")
+    what.add_argument("--items", type=Path, metavar="FILE", help="only these items: the file of 'labels plan', or one id a line (.txt)")
+    what.add_argument(
+        "--fields", type=names, metavar="NAMES", help="the texts that the page shows, for items of a task that tasks/ does not describe"
+    )
+    what.add_argument("--mark-errors", action="store_true", help="errors are marked in the texts, each minor or major")
+    who = p.add_argument_group("who labels")
+    who.add_argument(
+        "--annotators",
+        type=_annotators,
+        default=3,
+        metavar="N|CODES",
+        help="how many annotators, or their codes, e.g. hana,taro (default: 3)",
+    )
+    who.add_argument(
+        "--overlap",
+        type=share,
+        default=1.0,
+        metavar="SHARE",
+        help="share of the texts that everybody labels; the rest is divided (default: 1)",
+    )
+    who.add_argument("--practice", type=int, default=3, metavar="N", help="development items with an explained answer first (default: 3)")
+    who.add_argument("--checks", type=int, default=0, metavar="N", help="damaged texts among the others of each annotator (default: 0)")
+    who.add_argument("--about", type=Path, metavar="FILE", help="text of the first screen: who asks, what is kept, what to expect, consent")
+    who.add_argument("--seed", type=seed, default=0, metavar="N", help="seed for the shares and the orders (default: 0)")
+    content_flag(p)
+
+
+def _annotators(text: str) -> int | tuple[str, ...]:
+    return int(text) if text.isdecimal() else names(text)

@@ -1,0 +1,88 @@
+"use strict";
+// The result file: answers as JSON or CSV to save and send back, and JSON that was saved before to go on from.
+
+const RESULT = "judge-harness labels";
+
+/** All that is sent back. The checksum shows a change by accident. */
+function resultOf(answers) {
+  const said = [];
+  for (const [role, items] of [["practice", page.practice], ["item", page.items]]) {
+    for (const item of items) {
+      const own = answers.of(item.key);
+      if (own.place === undefined && !own.comment && !own.ms) continue;
+      said.push({ key: item.key, practice: role === "practice", place: own.place ?? null, scores: own.scores, errors: own.errors ?? null,
+        no_errors: own.no_errors ?? false, skip: own.skip ?? null, comment: own.comment ?? null, ms: own.ms });
+    }
+  }
+  return {
+    kind: RESULT, schema_version: 1, page: page.page, version: page.version, annotator: page.annotator, language: page.language,
+    session: answers.kept.session, started: answers.kept.started, saved: new Date().toISOString(), practised: answers.kept.practised,
+    summary: answers.summary(), answers: said, checksum: checksum(said),
+  };
+}
+
+/** FNV-1a of 32 bits over the UTF-8 of what was said, in a form that any language can write. */
+function checksum(said) {
+  const lines = said.map((one) => {
+    const scores = Object.keys(one.scores).sort().map((metric) => metric + "=" + one.scores[metric]);
+    const errors = (one.errors || []).map((error) => [error.field, error.start, error.end, error.severity].join(":"));
+    return [one.key, one.place ?? "", scores.join(","), errors.join(","), one.skip ?? "", one.comment ?? "", one.ms].join("|");
+  });
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(lines.join("\n"))) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash.toString(16).padStart(8, "0");
+}
+
+/** A table with one row for each score. Cells that a spreadsheet could run as a formula begin with an apostrophe. */
+function tableOf(result) {
+  const rows = [["page", "annotator", "key", "place", "metric", "score", "skip", "seconds", "comment"]];
+  for (const one of result.answers.filter((each) => !each.practice)) {
+    const scores = Object.entries(one.scores);
+    for (const [metric, score] of scores.length ? scores : [["", ""]]) {
+      rows.push([result.page, result.annotator, one.key, one.place ?? "", metric, score, one.skip ?? "", one.ms / 1000, one.comment ?? ""]);
+    }
+  }
+  const cell = (value) => {
+    const text = String(value);
+    const safe = typeof value === "string" && /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) ? "'" + text : text;
+    return /[",\r\n]/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
+  };
+  return "\ufeff" + rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+}
+
+function saveFile(name, text, kind) {
+  const address = URL.createObjectURL(new Blob([text], { type: kind }));
+  const link = make("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+}
+
+function fileName(ending) {
+  const part = page.part[1] > 1 ? "-part" + page.part[0] : "";
+  return "labels-" + page.annotator + part + "-" + page.page.slice(0, 6) + ending;
+}
+
+const saveResult = (answers) => saveFile(fileName(".json"), JSON.stringify(resultOf(answers), null, 1) + "\n", "application/json");
+const saveTable = (answers) => saveFile(fileName(".csv"), tableOf(resultOf(answers)), "text/csv");
+
+/** The answers of a saved file in the form in which they are kept. Throws the id of the word that says what is wrong. */
+function answersOfFile(text) {
+  let result;
+  try {
+    result = JSON.parse(text);
+  } catch {
+    throw new Error("file_unreadable");
+  }
+  if (!result || result.kind !== RESULT || !Array.isArray(result.answers)) throw new Error("file_unreadable");
+  if (result.page !== page.page || result.annotator !== page.annotator) throw new Error("file_of_another_page");
+  const items = {};
+  for (const one of result.answers) {
+    const { key, practice, place, skip, comment, errors, no_errors, ...rest } = one;
+    items[key] = { ...rest, place: place ?? undefined, skip: skip ?? undefined, comment: comment ?? undefined, errors: errors ?? undefined,
+      no_errors: no_errors || undefined };
+  }
+  const order = Math.max(0, ...result.answers.map((one) => one.place ?? 0));
+  return { page: page.page, session: result.session, started: result.started, order, practised: result.practised ?? 0, items };
+}

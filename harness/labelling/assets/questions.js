@@ -1,0 +1,60 @@
+"use strict";
+// How a question is answered. Each kind draws its controls and says what a typed digit means; a further kind is one more entry.
+
+const KINDS = {
+  classes: {
+    draw(question, value, choose) {
+      return make("div", { class: "classes", role: "group", "aria-labelledby": "q-" + question.id }, question.classes.map((one) =>
+        make("button", { type: "button", class: "class", "aria-pressed": String(one.value === value), "data-value": one.value,
+          onclick: () => choose(one.value) },
+        make("b", {}, one.name), one.hint ? make("span", { class: "hint" }, one.hint) : null)));
+    },
+    /** The class that a digit names: by its own name, else by its place from 1. */
+    ofDigit(question, digit) {
+      const named = question.classes.find((one) => String(one.value) === digit);
+      if (named) return named.value;
+      if (question.classes.some((one) => /^\d$/.test(String(one.value)))) return undefined;
+      return question.classes[Number(digit) - 1]?.value;
+    },
+    shown: (question, value) => question.classes.find((one) => one.value === value)?.name ?? String(value),
+    points: (question, value) => question.classes.find((one) => one.value === value)?.points ?? [],
+  },
+  number: {
+    draw(question, value, choose) {
+      const range = { min: question.min, max: question.max, step: question.step };
+      const words = word("choose_number", { min: question.min, max: question.max });
+      const number = make("input", { type: "number", inputmode: "decimal", ...range, step: "any", value: value ?? null, "aria-label": words });
+      const slider = make("input", { type: "range", ...range, value: value ?? (question.min + question.max) / 2,
+        class: value === undefined ? "untouched" : null, "aria-label": words });
+      const take = (text) => {
+        const chosen = Number(text);
+        if (text !== "" && chosen >= question.min && chosen <= question.max) choose(chosen);
+      };
+      slider.addEventListener("input", () => { number.value = slider.value; slider.classList.remove("untouched"); });
+      slider.addEventListener("change", () => take(slider.value));
+      slider.addEventListener("pointerup", () => take(slider.value));
+      number.addEventListener("change", () => take(number.value));
+      const end = (at) => at + (question.best === null ? "" : ` (${word(at === question.best ? "best" : "worst")})`);
+      return make("div", { class: "number" }, make("p", { class: "hint" }, words), number,
+        make("div", { class: "slider" }, make("span", {}, end(question.min)), slider, make("span", {}, end(question.max))));
+    },
+    ofDigit: () => undefined,
+    shown: (question, value) => String(value),
+    points: () => [],
+  },
+};
+
+const kindOf = (question) => KINDS[question.kind];
+
+/** One question with its controls and, folded, what the scores mean. */
+function drawQuestion(question, value, current, choose) {
+  const explained = question.classes?.filter((one) => one.points.length) ?? [];
+  return make("section", { class: current ? "question current" : "question", "aria-current": current ? "true" : null, "data-metric": question.id },
+    make("h3", { id: "q-" + question.id }, question.title),
+    question.text ? make("p", { class: "asked" }, question.text) : null,
+    kindOf(question).draw(question, value, choose),
+    question.description || explained.length
+      ? make("details", {}, make("summary", {}, word("scores_explained")), paragraphs(question.description),
+        make("dl", {}, explained.map((one) => [make("dt", {}, one.name), make("dd", {}, make("ul", {}, one.points.map((point) => make("li", {}, point))))])))
+      : null);
+}

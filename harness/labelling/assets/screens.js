@@ -1,0 +1,117 @@
+"use strict";
+// What is drawn on each screen: start, one text, skip and comment, pause, end. Screens call back; they change no answer themselves.
+
+function button(label, press, options) {
+  const { key, ...attributes } = options || {};
+  return make("button", { type: "button", onclick: press, "aria-keyshortcuts": key || null, ...attributes },
+    label, key && key.length === 1 ? [" ", make("kbd", { "aria-hidden": "true" }, key)] : null);
+}
+
+/** Show a screen and move the reader to its heading. */
+function show(...content) {
+  const main = document.getElementById("main");
+  main.replaceChildren(...content.flat().filter(Boolean));
+  scrollTo(0, 0);
+  main.querySelector("h1, h2")?.focus({ preventScroll: true });
+}
+
+const heading = (level, text) => make(level, { tabindex: "-1" }, text);
+
+/** Opens a dialog with its content; it closes on Escape, on Cancel, and when `close` is called. */
+function openDialog(draw) {
+  const dialog = make("dialog", {});
+  const close = () => dialog.close();
+  dialog.append(...draw(close), button(word("cancel"), close, { class: "quiet" }));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+const Screens = {
+  start({ done, storage, served, begin, open }) {
+    const picker = make("input", { type: "file", accept: ".json,application/json", hidden: true, onchange: () => open(picker.files[0]) });
+    const consent = page.about ? make("input", { type: "checkbox", id: "consent", checked: done > 0 }) : null;
+    const go = button(done ? word("go_on") : word("start"), begin, { class: "main", disabled: consent ? !consent.checked : false });
+    consent?.addEventListener("change", () => { go.disabled = !consent.checked; });
+    const facts = [word("number_of_texts", { n: page.items.length }), page.practice.length ? word("number_of_practice", { n: page.practice.length }) : null,
+      word("time_needed", { minutes: Math.max(1, Math.round(page.seconds / 60)) }), word("your_code", { code: page.annotator })];
+    show(heading("h1", word("title")),
+      page.part[1] > 1 ? make("p", {}, word("part_number", { n: page.part[0], total: page.part[1] })) : null,
+      make("div", { class: "about", lang: page.language, dir: "auto" }, paragraphs(page.about)),
+      make("p", {}, word("what_to_do")), make("p", {}, word("judge_alone")), make("p", {}, word(served ? "privacy_server" : "privacy")),
+      make("ul", {}, facts.filter(Boolean).map((fact) => make("li", {}, fact))),
+      storage ? null : make("p", { class: "warning", role: "alert" }, word("storage_refused")),
+      page.reviewed ? null : make("p", { class: "faint" }, word("unreviewed")),
+      done ? make("p", { class: "note" }, word("answers_found", { done, total: page.items.length })) : null,
+      consent ? make("p", {}, make("label", {}, consent, " ", word("consent"))) : null,
+      make("p", { class: "row" }, go, button(word("open_file"), () => picker.click(), { class: "quiet" }), picker),
+      keysHelp());
+  },
+
+  /** One text with its questions. `verdict` explains a practice text after its answers. */
+  text({ item, title, said, current, verdict, left, done, choose, change, press }) {
+    const questions = item.questions.map((metric, number) => {
+      const drawn = drawQuestion(page.questions[metric], said.scores[metric], number === current, (value) => choose(metric, value));
+      if (verdict) drawn.append(explanation(page.questions[metric], item.expected[metric], said.scores[metric]));
+      return drawn;
+    });
+    const main = document.getElementById("main");
+    main.replaceChildren(
+      make("header", { class: "bar" }, heading("h2", title),
+        make("progress", { max: page.items.length, value: done, "aria-label": word("progress", { done, total: page.items.length }) }),
+        make("span", { class: "faint" }, word("progress", { done, total: page.items.length }), " · ", left)),
+      make("div", { class: "item" }, drawTexts(item, said),
+        make("aside", { class: "answers", "aria-label": word("text_to_judge") }, page.mark_errors ? markingPanel(item, said, change) : null, questions,
+          said.skip ? make("p", { class: "note" }, word("skipped", { reason: word(SKIPS[said.skip]) })) : null,
+          said.comment ? make("p", { class: "note", lang: page.language, dir: "auto" }, word("comment") + ": " + said.comment) : null,
+          make("div", { class: "actions" }, make("nav", { class: "row" }, button(word("back"), press.back), button(word("next"), press.next, { class: "main", key: "Enter" })),
+          make("div", { class: "row small" }, button(word("skip"), press.skip, { key: "s" }), button(word("comment"), press.comment, { key: "c" }),
+            button(word("undo"), press.undo, { key: "u" }), button(word("pause"), press.pause, { key: "p" }), button(word("save_file"), press.save))),
+          keysHelp())));
+  },
+
+  skip(choose) {
+    const dialog = openDialog((close) => [heading("h2", word("skip_why")), make("div", { class: "column" }, Object.keys(SKIPS).map((reason, number) =>
+      button(word(SKIPS[reason]), () => { close(); choose(reason); }, { key: String(number + 1) })))]);
+    dialog.addEventListener("keydown", (event) => dialog.querySelectorAll(".column button")[Number(event.key) - 1]?.click());
+  },
+
+  comment(text, take) {
+    openDialog((close) => {
+      const area = make("textarea", { rows: 5, maxlength: 4000, lang: page.language, dir: "auto", id: "comment", autofocus: true });
+      area.value = text || "";
+      return [make("label", { for: "comment" }, word("your_comment")), area,
+        button(word("done"), () => { close(); take(area.value.trim()); }, { class: "main" })];
+    });
+  },
+
+  pause({ go, save, kept }) {
+    show(heading("h1", word("paused")), make("p", {}, kept), make("p", { class: "row" }, button(word("go_on"), go, { class: "main" }), button(word("save_file"), save)));
+  },
+
+  end({ summary, kept, back, save, table }) {
+    const complete = summary.answered + summary.skipped === summary.texts;
+    const facts = [["answered_texts", summary.answered], ["skipped_texts", summary.skipped], ["minutes_spent", summary.minutes], ["median_seconds", summary.median_seconds]];
+    show(heading("h1", word(complete ? "all_done" : "not_all_done")),
+      make("ul", {}, facts.map(([id, n]) => make("li", {}, word(id, { n })))),
+      make("p", {}, kept), make("p", {}, make("strong", {}, word("send_back"))),
+      make("p", { class: "row" }, button(word("save_result"), save, { class: "main" }), button(word("save_table"), table), button(word("back_to_texts"), back, { class: "quiet" })));
+  },
+};
+
+/** Whether a practice answer is the expected one, and why that is expected. */
+function explanation(question, expected, given) {
+  const kind = kindOf(question);
+  const right = given === expected;
+  const points = kind.points(question, expected);
+  return make("div", { class: right ? "verdict right" : "verdict other" },
+    make("p", {}, word(right ? "practice_right" : "practice_other", { answer: kind.shown(question, expected) })),
+    points.length ? [make("p", {}, word("practice_why")), make("ul", {}, points.map((point) => make("li", {}, point)))] : null);
+}
+
+function keysHelp() {
+  const keys = [["0–9", "key_score"], ["Enter →", "next"], ["←", "back"], ["s", "skip"], ["c", "comment"], ["u", "undo"], ["p", "pause"]];
+  return make("details", { class: "keys" }, make("summary", {}, word("keys")),
+    make("ul", {}, keys.map(([key, id]) => make("li", {}, make("kbd", {}, key), " ", word(id)))));
+}

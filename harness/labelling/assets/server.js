@@ -1,0 +1,32 @@
+"use strict";
+// Sends answers to the local server that serves this page, one request at a time, always the newest. It tries again until one arrives.
+
+class AnswerServer {
+  /** Whether the newest answers are on the server. */
+  async send(result) {
+    this.newest = result;
+    if (!this.sending) this.sending = this._sendNewest().finally(() => (this.sending = null));
+    return this.sending;
+  }
+
+  async _sendNewest() {
+    let arrived = true;
+    while (this.newest && arrived) {
+      const result = this.newest;
+      this.newest = null;
+      arrived = await this._post(result);
+      if (!arrived) this.newest ??= result;
+    }
+    if (!arrived) this.later ??= setTimeout(() => { this.later = null; this.send(this.newest); }, 5000);
+    return arrived;
+  }
+
+  async _post(result) {
+    try {
+      const answer = await fetch("answers", { method: "POST", body: JSON.stringify(result), headers: { "content-type": "application/json" } });
+      return answer.ok;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,228 @@
+"use strict";
+// One sitting: from the start screen to the last, with the keyboard. It alone changes answers, and keeps each change at once.
+
+class Session {
+  static async begin() {
+    const storage = await Storage.open();
+    const session = new Session(storage, new Answers(await storage.read()));
+    session.clock = new Clock((ms) => session.spend(ms));
+    addEventListener("keydown", (event) => session.key(event));
+    addEventListener("pagehide", () => session.clock.stop());
+    addEventListener("beforeunload", (event) => { if (!storage.works && session.unsaved) event.preventDefault(); });
+    session.start();
+    document.body.dataset.ready = "true";
+    return session;
+  }
+
+  constructor(storage, answers) {
+    this.storage = storage;
+    this.answers = answers;
+    this.server = typeof AnswerServer === "undefined" ? null : new AnswerServer();
+    this.unsaved = 0;
+    this.kept = word(storage.works ? "saved" : "not_saved");
+  }
+
+  start() {
+    this.screen = "start";
+    Screens.start({ done: this.answers.done, storage: this.storage.works, served: Boolean(this.server), begin: () => this.goOn(), open: (file) => this.open(file) });
+  }
+
+  async open(file) {
+    try {
+      this.answers = new Answers(answersOfFile(await file.text()));
+      await this.keep();
+      this.start();
+      announce(word("file_read", { n: this.answers.done }));
+    } catch (error) {
+      announce(word(error.message in page.strings ? error.message : "file_unreadable"));
+    }
+  }
+
+  // Moving between texts
+
+  goOn() {
+    this.place = this.practising ? this.answers.kept.practised : this.answers.firstOpen(page.items);
+    this.visit();
+  }
+
+  get practising() {
+    return this.answers.kept.practised < page.practice.length;
+  }
+
+  get item() {
+    return (this.practising ? page.practice : page.items)[this.place];
+  }
+
+  /** Show the text at the present place, or the end. */
+  visit() {
+    this.clock.end();
+    if (!this.practising && this.place >= page.items.length) return this.end();
+    this.screen = "text";
+    this.verdict = false;
+    this.current = this.firstOpenQuestion();
+    this.draw();
+    scrollTo(0, 0);
+    announce("");
+    document.querySelector("h2").focus({ preventScroll: true });
+    document.querySelector(".question.current input[type=number]")?.focus({ preventScroll: true });
+    this.clock.start();
+  }
+
+  firstOpenQuestion() {
+    const { scores } = this.answers.of(this.item.key);
+    const open = this.item.questions.findIndex((metric) => scores[metric] === undefined);
+    return open < 0 ? this.item.questions.length - 1 : open;
+  }
+
+  next() {
+    if (!this.answers.complete(this.item)) return announce(word("answer_first"));
+    if (this.practising && !this.verdict && !this.answers.of(this.item.key).skip) {
+      this.verdict = true;
+      return this.draw();
+    }
+    if (this.practising) {
+      this.answers.kept.practised += 1;
+      this.keep();
+      if (!this.practising) announce(word("practice_over"));
+      return this.goOn();
+    }
+    this.place += 1;
+    this.visit();
+    this.remind();
+  }
+
+  back() {
+    if (this.practising || this.place === 0) return;
+    this.place -= 1;
+    this.visit();
+  }
+
+  // Answering
+
+  draw() {
+    const { item } = this;
+    const said = this.answers.of(item.key);
+    const focus = document.activeElement?.dataset?.value !== undefined ? document.activeElement : null;
+    const [metric, value] = focus ? [focus.closest(".question").dataset.metric, focus.dataset.value] : [];
+    const number = this.practising ? word("practice", { n: this.place + 1, total: page.practice.length }) : word("text_number", { n: this.place + 1, total: page.items.length });
+    Screens.text({
+      item, said, title: number, current: this.current, verdict: this.verdict, done: this.answers.done,
+      left: word("time_left", { minutes: Math.max(1, Math.ceil(this.answers.secondsLeft() / 60)) }),
+      choose: (metric, score) => this.choose(metric, score), change: (changes) => this.change(changes),
+      press: { back: () => this.back(), next: () => this.next(), skip: () => this.skip(), comment: () => this.comment(), undo: () => this.undo(),
+        pause: () => this.pause(), save: () => this.save() },
+    });
+    const panel = document.querySelector(".answers");
+    const shown = panel.querySelector(this.verdict ? ".verdict" : ".question.current");
+    if (panel.scrollHeight > panel.clientHeight) panel.scrollTop = shown.offsetTop - 0.2 * panel.clientHeight;
+    if (focus) document.querySelector(`.question[data-metric="${CSS.escape(metric)}"] [data-value="${CSS.escape(value)}"]`)?.focus({ preventScroll: true });
+  }
+
+  choose(metric, value) {
+    const score = typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value;
+    this.answers.score(this.item.key, metric, score);
+    const question = page.questions[metric];
+    this.current = this.firstOpenQuestion();
+    this.changed();
+    announce(question.title + ": " + kindOf(question).shown(question, score), true);
+  }
+
+  change(changes) {
+    this.answers.change(this.item.key, changes);
+    this.changed();
+  }
+
+  changed() {
+    this.unsaved += 1;
+    this.draw();
+    this.keep();
+  }
+
+  skip() {
+    Screens.skip((reason) => {
+      this.change({ skip: reason, scores: {} });
+      this.next();
+    });
+  }
+
+  comment() {
+    Screens.comment(this.answers.of(this.item.key).comment, (text) => this.change({ comment: text || undefined }));
+  }
+
+  undo() {
+    const key = this.answers.undo();
+    if (key === undefined) return announce(word("nothing_to_undo"));
+    this.keep();
+    const place = (this.practising ? page.practice : page.items).findIndex((item) => item.key === key);
+    if (place >= 0) this.place = place;
+    this.visit();
+    announce(word("undone"));
+  }
+
+  // Time and keeping
+
+  spend(ms) {
+    if (this.item) this.answers.addTime(this.item.key, ms);
+    this.keep();
+  }
+
+  async keep() {
+    const local = await this.storage.keep(this.answers.kept);
+    this.kept = word(local ? "saved" : "not_saved");
+    if (this.server) this.kept = word(await this.server.send(resultOf(this.answers)) ? "saved_server" : "server_lost");
+    document.body.dataset.kept = String(Object.keys(this.answers.kept.items).length);
+  }
+
+  pause() {
+    this.clock.end();
+    this.screen = "pause";
+    Screens.pause({ kept: this.kept, go: () => this.visit(), save: () => this.save() });
+  }
+
+  end() {
+    this.screen = "end";
+    Screens.end({ summary: this.answers.summary(), kept: this.kept, back: () => { this.place = Math.min(this.answers.firstOpen(page.items), page.items.length - 1); this.visit(); },
+      save: () => this.save(), table: () => saveTable(this.answers) });
+  }
+
+  save() {
+    this.clock.stop();
+    saveResult(this.answers);
+    this.unsaved = 0;
+    this.clock.resume();
+  }
+
+  /** Where nothing is kept, ask to save after every ten texts. */
+  remind() {
+    if (this.storage.works || this.server || this.screen !== "text" || this.answers.done % 10 || !this.unsaved) return;
+    openDialog((close) => [heading("h2", word("time_to_save")), button(word("save_file"), () => { close(); this.save(); }, { class: "main" })]);
+  }
+
+  key(event) {
+    if (this.screen !== "text" || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    const { target, key } = event;
+    if (target.matches("textarea, input")) {
+      if (key !== "Enter") return;
+      target.blur();
+    }
+    if (key === "Enter" && target.matches("button:not([aria-pressed=true]), summary")) return;
+    const forward = document.documentElement.dir === "rtl" ? "ArrowLeft" : "ArrowRight";
+    const backward = forward === "ArrowLeft" ? "ArrowRight" : "ArrowLeft";
+    const actions = { Enter: () => this.next(), [forward]: () => this.next(), [backward]: () => this.back(), s: () => this.skip(), c: () => this.comment(),
+      u: () => this.undo(), p: () => this.pause() };
+    if (/^\d$/.test(key)) this.digit(key);
+    else if (document.querySelector(`[data-key="${CSS.escape(key)}"]`)) document.querySelector(`[data-key="${CSS.escape(key)}"]`).click();
+    else if (actions[key]) actions[key]();
+    else return;
+    event.preventDefault();
+  }
+
+  digit(digit) {
+    const metric = this.item.questions[this.current];
+    const value = kindOf(page.questions[metric]).ofDigit(page.questions[metric], digit);
+    if (value !== undefined) this.choose(metric, value);
+  }
+}
+
+let sitting;
+Session.begin().then((session) => (sitting = session));

@@ -1,0 +1,22 @@
+"use strict";
+// The texts of an item: what its writer was given, and what is to be judged; two texts to be compared stand side by side.
+
+function drawText(item, field, title, output, errors) {
+  const attributes = { class: output ? "text output" : "text", lang: page.language, dir: "auto", "data-field": field };
+  const marks = errors.filter((error) => error.field === field);
+  return make("section", { class: "block" }, make("h3", {}, title),
+    make("div", attributes, output && marks.length ? markedText(item.texts[field], marks) : item.texts[field]));
+}
+
+/** Everything to read about an item. Empty texts are left out. */
+function drawTexts(item, said) {
+  const task = page.tasks[item.task];
+  const errors = said.errors || [];
+  const filled = Object.keys(task.fields).filter((field) => item.texts[field].trim() || task.outputs.includes(field));
+  const drawn = (field) => drawText(item, field, task.fields[field], task.outputs.includes(field), errors);
+  const outputs = filled.filter((field) => task.outputs.includes(field));
+  const inputs = filled.filter((field) => !task.outputs.includes(field));
+  return make("article", { class: "texts" },
+    task.about ? make("details", { class: "about" }, make("summary", {}, task.title), paragraphs(task.about)) : null,
+    inputs.map(drawn), make("div", { class: outputs.length > 1 ? "pair" : "single" }, outputs.map(drawn)));
+}

@@ -1,0 +1,86 @@
+"""Who reads which items, and in which order. Everything follows from the seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from itertools import pairwise
+
+from harness.model import Item
+
+MOST_ON_A_PAGE = 500
+"""A page with more items is slow on a phone, and nobody reads them in one go. It is split into parts."""
+
+
+def assign(items: Sequence[Item], annotators: Sequence[str], overlap: float, seed: int) -> dict[str, list[Item]]:
+    """The items of each annotator: a share of all groups for everybody, and each other group for one of them.
+
+    Groups stay whole, so that an annotator reads all versions of a text or none.
+
+    Args:
+        items: what is to be labelled.
+        annotators: their codes, all different.
+        overlap: the share of the groups that everybody reads, from 0 to 1; at least one group unless it is 0.
+        seed: of the draw.
+
+    Returns:
+        `{annotator: items}` in the order of `items`.
+    """
+    groups = list(dict.fromkeys((item.language, item.group) for item in items))
+    random.Random(f"{seed} overlap").shuffle(groups)
+    common = max(1, round(overlap * len(groups))) if overlap > 0 else 0
+    readers = {group: annotators[number % len(annotators)] for number, group in enumerate(groups[common:])}
+    return {who: [item for item in items if readers.get((item.language, item.group), who) == who] for who in annotators}
+
+
+def reading_order(items: Sequence[Item], seed: str) -> list[Item]:
+    """A random order in which the items of a group are far apart: no two follow each other, if any such order exists.
+
+    The k items of a group are spread over the whole length, each at a random place within its k-th part. Neighbours of one group that are
+    left are then exchanged with others.
+    """
+    chance = random.Random(seed)
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        groups.setdefault(item.group, []).append(item)
+    places: list[tuple[float, int, Item]] = []
+    for own in groups.values():
+        chance.shuffle(own)
+        start = chance.random()
+        places += [((start + number) / len(own), len(places) + number, item) for number, item in enumerate(own)]
+    return _apart([item for _, _, item in sorted(places, key=lambda place: place[:2])])
+
+
+def _apart(ordered: list[Item]) -> list[Item]:
+    """The same items, with neighbours of one group exchanged for others where that is possible."""
+    apart: list[Item] = []
+    waiting: list[Item] = []
+    for item in ordered:
+        waiting.append(item)
+        while waiting and (chosen := _next(waiting, apart)) is not None:
+            apart.append(waiting.pop(chosen))
+    for item in waiting:  # all of one group: insert them where they fit
+        place = next((n for n in range(len(apart) + 1) if _fits(item, apart[max(n - 1, 0) : n + 1], n)), len(apart))
+        apart.insert(place, item)
+    return apart
+
+
+def _next(waiting: Sequence[Item], apart: Sequence[Item]) -> int | None:
+    return next((n for n, item in enumerate(waiting) if not apart or apart[-1].group != item.group), None)
+
+
+def _fits(item: Item, neighbours: Sequence[Item], place: int) -> bool:
+    beside = neighbours if place else neighbours[:1]
+    return all(other.group != item.group for other in beside)
+
+
+def parts(items: Sequence[Item], most: int = MOST_ON_A_PAGE) -> list[list[Item]]:
+    """The items in as few parts of nearly equal size as hold at most `most` each.
+
+    >>> [len(part) for part in parts([Item(str(n), "en", "t") for n in range(1100)])]
+    [367, 367, 366]
+    """
+    count = max(1, -(-len(items) // most))
+    size, larger = divmod(len(items), count)
+    ends = [number * size + min(number, larger) for number in range(count + 1)]
+    return [list(items[start:end]) for start, end in pairwise(ends)]

@@ -1,0 +1,51 @@
+"""The page itself: one file with its style, scripts and data. Its own policy forbids all requests but those to a local server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from harness.labels.sheet import right_to_left
+from harness.pages import asset, embedded, environment, policy
+
+_FOLDER = Path(__file__).parent
+_STYLE = "page.css"
+# Each has one idea; a later one may use the earlier ones.
+SCRIPTS = ("dom.js", "answers.js", "storage.js", "files.js", "marks.js", "questions.js", "texts.js", "clock.js", "screens.js", "session.js")
+SERVED = "server.js"
+
+
+def document(data: Mapping[str, Any], *, interface_language: str, token: str = "") -> str:
+    """A whole page.
+
+    Args:
+        data: the JSON of `page_data`.
+        interface_language: of the words of the page.
+        token: of the annotator on a local server, to which the page then sends answers; empty for a page that is sent as a file.
+    """
+    style = asset(_FOLDER / "assets" / _STYLE)
+    names = (*SCRIPTS[:-1], SERVED, SCRIPTS[-1]) if token else SCRIPTS
+    scripts = [asset(_FOLDER / "assets" / name) for name in names]
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            language=interface_language,
+            direction="rtl" if right_to_left(interface_language) else "ltr",
+            policy=policy([style], scripts, connect="'self'" if token else ""),
+            strings=data["strings"],
+            style=Markup(style),
+            data=embedded({**data, "token": token}),
+            scripts=[Markup(script) for script in scripts],
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    return environment(_FOLDER / "templates")

@@ -1,0 +1,103 @@
+"""The record of labelling pages: which item stands behind each key. It stays with whoever made the pages; annotators get the pages only."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from harness.errors import ContentError
+from harness.model import Item, Scale, Score
+from harness.tables import to_json, write_atomic
+
+RECORD = "pages.json"
+SCHEMA_VERSION = 1
+
+
+class Drawn(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How an item was drawn: its probability to be labelled, and the stratum that it was drawn from."""
+
+    inclusion_probability: float | None = None
+    stratum: str | None = None
+
+
+class PageItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What stands behind one key of a page.
+
+    `role` is `label` for an item whose answers become labels; answers to `practice` items and to `check`s (damaged texts) never do.
+    `expected` are the explained answers of a practice item.
+    """
+
+    key: str
+    item_id: str
+    role: Literal["label", "practice", "check"] = "label"
+    expected: dict[str, Score] = {}
+
+
+class LabellingPage(msgspec.Struct, frozen=True):
+    """One page: its id, its file, whose it is, and its items in reading order."""
+
+    page: str
+    file: str
+    annotator: str
+    items: tuple[PageItem, ...]
+
+
+class PageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """All pages that were made together.
+
+    Attributes:
+        source: the data folder as it was named, or `bundled`.
+        language: of all items.
+        version: hash of what the pages show of the items; see `version_of`.
+        fields: `{task: texts that are shown}`.
+        metrics: `{task: metrics that are asked about}`.
+        scales: `{metric: scale}`.
+        drawn: `{item_id: how it was drawn}`, for items from a plan.
+        pages: the pages.
+        replaced: ids of earlier pages that these replace.
+    """
+
+    source: str
+    language: str
+    version: str
+    fields: dict[str, tuple[str, ...]]
+    metrics: dict[str, tuple[str, ...]]
+    scales: dict[str, Scale]
+    drawn: dict[str, Drawn] = {}
+    pages: tuple[LabellingPage, ...]
+    replaced: tuple[str, ...] = ()
+    schema_version: int = SCHEMA_VERSION
+
+    def page(self, name: str) -> LabellingPage | None:
+        """The page with this id."""
+        return next((page for page in self.pages if page.page == name), None)
+
+
+def version_of(items: Iterable[Item], fields: Mapping[str, Sequence[str]]) -> str:
+    """Hash of the texts that pages show of items, whatever their order. Labels and other keys of the items do not change it."""
+    shown = sorted((item.item_id, item.language, item.task, [item.fields.get(name) for name in fields[item.task]]) for item in items)
+    return hashlib.sha256(msgspec.json.encode(shown)).hexdigest()
+
+
+def read_record(path: Path) -> PageRecord:
+    """Read a record. Raises ContentError if it cannot be read or was made by another version of the program."""
+    try:
+        record = msgspec.json.decode(path.read_bytes(), type=PageRecord)
+    except OSError as err:
+        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+    except msgspec.DecodeError as err:
+        raise ContentError(f"not a record of labelling pages ({err}); restore the file that 'harness labels page' wrote", path) from None
+    if record.schema_version != SCHEMA_VERSION:
+        raise ContentError(f"a record of version {record.schema_version}; this program reads version {SCHEMA_VERSION}", path)
+    return record
+
+
+def write_record(folder: Path, record: PageRecord, name: str = RECORD) -> Path:
+    """Write the record of a folder of pages; only its owner may read it."""
+    path = folder / name
+    write_atomic(path, to_json(record), private=True)
+    return path

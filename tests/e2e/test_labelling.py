@@ -1,0 +1,250 @@
+"""The labelling page in a real browser: 30 texts in three languages, a reload in the middle, and every score is found after the import."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.content import Library
+from harness.data import load_bundled, load_folder
+from harness.labelling import PageOptions, PagesSummary, make_pages
+from harness.labels import ImportOptions, import_page_results
+from harness.labels.page_record import read_record
+from tests.e2e.labelling import data_of, label, open_page, practise, save, visitor
+from tests.e2e.pages import chromium
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs("chromium")]
+
+LIBRARY = Library()
+KEEP = ImportOptions(keep_annotators=True)
+ARABIC = "كتب الطالب هذا النص القصير عن رحلته إلى البحر مع أصدقائه في يوم مشمس. رقم {}"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+def arabic(folder: Path) -> Path:
+    """A data folder in Arabic, whose task has no description: 30 texts, an ordinal metric and an interval one."""
+    rows = [
+        {"item_id": f"ar-{n}", "language": "ar", "task": "diary", "group": f"g{n // 2}", "system": f"s{n % 2}", "text": ARABIC.format(n)}
+        for n in range(30)
+    ]
+    folder.mkdir(parents=True)
+    (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    (folder / "data.toml").write_text(
+        'id = "arabic"\n[metrics.fluency]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n'
+        '[metrics.warmth]\nkind = "interval"\nmin = 0\nmax = 100\nbest = 100\n',
+        "utf-8",
+    )
+    return folder
+
+
+def made(source: str, folder: Path, options: PageOptions) -> PagesSummary:
+    data = load_bundled(LIBRARY, LIBRARY.tags_with_items()) if source == "bundled" else load_folder(Path(source), LIBRARY)
+    return make_pages(data, source, folder, LIBRARY, options)
+
+
+def digit(item: dict[str, Any], metric: str) -> str:
+    """An answer that depends on the text, so that a mix-up shows: 0 or 1, which all scales of the control items have."""
+    return str(int(item["key"], 16) % 2)
+
+
+@pytest.mark.parametrize("language", ["ja", "cs"])
+def test_thirty_texts_a_reload_and_every_score_is_found(browser: Any, tmp_path: Path, language: str) -> None:
+    options = PageOptions(
+        language=language, tasks=("open_prompt",), metrics=("linguistic_acceptability", "task_quality"), annotators=("hana",)
+    )
+    pages = made("bundled", tmp_path / "pages", options)
+    with visitor(browser) as context:
+        page = open_page(context, pages.files[0].as_uri())
+        assert page.get_attribute("html", "lang") in (language, "en")
+        practise(page)
+        said = label(page, digit, 14)
+        page.keyboard.press("0")  # an answer to one of two questions: also kept
+        page.wait_for_timeout(100)
+        page.reload()
+        page.wait_for_selector("body[data-ready]")
+        assert page.locator(".note").first.inner_text() != ""
+        page.click("button.main")
+        assert page.locator("[aria-pressed=true]").count() == 1
+        said |= label(page, digit, 16, start=14)
+        assert page.said == [] and [url for url in page.asked if not url.startswith(("file:", "data:", "blob:"))] == []
+        result = save(page, tmp_path / "pages" / "results")
+        page.close()
+    imported = import_page_results([result], tmp_path / "data", options=KEEP)
+    assert imported.labels == 60 and not imported.refused
+    record = read_record(pages.record)
+    names = {entry.key: entry.item_id for entry in record.pages[0].items}
+    expected = {(names[key], metric): int(score) for key, scores in said.items() for metric, score in scores.items()}
+    labels = load_folder(tmp_path / "data", LIBRARY).labels
+    assert {(one.item_id, one.metric): one.score for one in labels} == expected
+    before = {path.name: path.read_bytes() for path in (tmp_path / "data").iterdir()}
+    again = import_page_results([result], tmp_path / "data", options=KEEP)
+    assert (again.labels, again.known) == (0, 60)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "data").iterdir()} == before
+
+
+def test_arabic_with_a_slider_runs_from_right_to_left(browser: Any, tmp_path: Path) -> None:
+    folder = arabic(tmp_path / "arabic")
+    pages = made(str(folder), tmp_path / "pages", PageOptions(fields=("text",), metrics=("fluency", "warmth"), annotators=("ali",)))
+    with visitor(browser) as context:
+        page = open_page(context, pages.files[0].as_uri())
+        page.click("button.main")
+        text = page.locator(".text.output")
+        assert text.get_attribute("lang") == "ar" and text.evaluate("e => getComputedStyle(e).direction") == "rtl"
+        for item in data_of(page)["items"]:
+            page.keyboard.press(digit(item, ""))
+            page.locator("input[type=number]").fill(str(int(item["key"], 16) % 101))
+            page.keyboard.press("Enter")
+        page.wait_for_selector("h1")
+        result = save(page, tmp_path / "pages" / "results")
+        assert page.said == []
+    imported = import_page_results([result], options=KEEP)
+    assert (imported.labels, imported.refused, imported.folder) == (60, (), folder)
+    names = {entry.key: entry.item_id for entry in read_record(pages.record).pages[0].items}
+    scores = {(one.item_id, one.metric): one.score for one in load_folder(folder, LIBRARY).labels}
+    assert scores == {(name, "warmth"): int(key, 16) % 101 for key, name in names.items()} | {
+        (name, "fluency"): int(key, 16) % 2 for key, name in names.items()
+    }
+
+
+@pytest.mark.needs("axe-core")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_serious_on_any_screen(browser: Any, tmp_path: Path, axe_core: str, width: int) -> None:
+    options = PageOptions(language="ja", tasks=("summarize",), annotators=1, mark_errors=True, about="Who asks.\n\nWhat is kept.")
+    pages = made("bundled", tmp_path / "pages", options)
+    with visitor(browser, width=width) as context:
+        page = open_page(context, pages.files[0].as_uri())
+
+        def serious() -> list[str]:
+            page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+            page.evaluate(axe_core)
+            found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            return [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in found if v["impact"] in ("serious", "critical")]
+
+        assert page.locator("button.main").is_disabled()
+        assert serious() == []
+        page.check("#consent")
+        practise(page)
+        assert serious() == []
+        page.keyboard.press("s")
+        assert serious() == []
+        page.keyboard.press("2")
+        page.keyboard.press("p")
+        assert serious() == []
+        page.click("button.main")
+        page.evaluate("sitting.place = page.items.length; sitting.visit()")
+        assert serious() == []
+
+
+def test_skip_comment_undo_marks_and_a_saved_file(browser: Any, tmp_path: Path) -> None:
+    options = PageOptions(
+        language="cs", tasks=("open_prompt",), metrics=("task_quality",), annotators=("eva",), practice=0, mark_errors=True, checks=2
+    )
+    pages = made("bundled", tmp_path / "pages", options)
+    with visitor(browser) as context:
+        page = open_page(context, pages.files[0].as_uri())
+        page.click("button.main")
+        items = data_of(page)["items"]
+        page.keyboard.press("Enter")
+        assert page.inner_text("#status") == data_of(page)["strings"]["answer_first"]
+        page.keyboard.press("s")
+        page.keyboard.press("3")
+        page.keyboard.press("c")
+        page.fill("textarea", "Poznámka <b>tučně</b>")
+        page.click("dialog button.main")
+        page.evaluate("""() => { const text = document.querySelector('.text.output').firstChild; const range = document.createRange();
+            range.setStart(text, 2); range.setEnd(text, 7); getSelection().removeAllRanges(); getSelection().addRange(range) }""")
+        page.keyboard.press("m")
+        assert page.locator("mark.major").count() == 2  # in the text and in the list
+        page.keyboard.press("2")
+        page.keyboard.press("Enter")
+        page.keyboard.press("1")
+        page.keyboard.press("u")
+        assert page.locator("[aria-pressed=true]").count() == 0
+        result = save(page, tmp_path / "pages" / "results")
+        page.evaluate("indexedDB.deleteDatabase('judge-harness labelling')")
+    with visitor(browser) as other:  # another device: go on from the file
+        page = open_page(other, pages.files[0].as_uri())
+        page.set_input_files("input[type=file]", result)
+        page.wait_for_selector(".note")
+        page.click("button.main")
+        assert page.evaluate("sitting.place") == 2
+    import_page_results([result], tmp_path / "data", options=KEEP)
+    [row] = [json.loads(line) for line in (tmp_path / "data" / "labels.jsonl").read_text("utf-8").splitlines()]
+    names = {entry.key: entry.item_id for entry in read_record(pages.record).pages[0].items}
+    output = items[1]["texts"]["output"]
+    assert row["item_id"] == names[items[1]["key"]] and row["score"] == 2
+    assert row["spans"] == [{"field": "output", "start": 2, "end": 7, "severity": "major"}] and len(output) > 7
+    [comment] = [json.loads(line) for line in (tmp_path / "data" / "comments.jsonl").read_text("utf-8").splitlines()]
+    assert comment == {"item_id": row["item_id"], "annotator_id": "eva", "comment": "Poznámka <b>tučně</b>"}
+    seen = [json.loads(line) for line in (tmp_path / "data" / "seen.jsonl").read_text("utf-8").splitlines()]
+    assert seen[0]["skip"] == "offensive" and all(one["seconds"] >= 0 for one in seen)
+
+
+def test_a_browser_that_keeps_nothing_says_so(browser: Any, tmp_path: Path) -> None:
+    options = PageOptions(language="cs", tasks=("open_prompt",), metrics=("task_quality",), annotators=1, practice=0)
+    pages = made("bundled", tmp_path / "pages", options)
+    with visitor(browser) as context:
+        context.add_init_script("Object.defineProperty(window, 'indexedDB', { get() { throw new Error('refused') } })")
+        page = open_page(context, pages.files[0].as_uri())
+        strings = data_of(page)["strings"]
+        assert page.inner_text(".warning") == strings["storage_refused"]
+        page.click("button.main")
+        label(page, digit, 10)
+        assert strings["time_to_save"] in page.inner_text("dialog")
+
+
+HOSTILE = "</script><script>window.ran=1</script><img src=x onerror='window.ran=1'>\u202e{{7*7}}\x00=cmd"
+
+
+def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    row = {"item_id": HOSTILE, "language": "en", "task": "t" + HOSTILE, "group": HOSTILE, "output": HOSTILE, "prompt": HOSTILE}
+    (folder / "items.jsonl").write_text(json.dumps(row) + "\n", "utf-8")
+    (folder / "data.toml").write_text(
+        f'id = "x"\n[metrics."{HOSTILE.encode("unicode_escape").decode()[:40].replace(chr(34), "")}"]\nkind = "nominal"\n'
+        "classes = ['<b>A</b>', '</script>', 'c']\n".replace("\\", "\\\\"),
+        "utf-8",
+    )
+    pages = made(str(folder), tmp_path / "pages", PageOptions(fields=("prompt", "output"), annotators=1, about=HOSTILE))
+    with visitor(browser) as context:
+        page = open_page(context, pages.files[0].as_uri())
+        page.check("#consent")
+        page.click("button.main")
+        page.keyboard.press("2")
+        shown = page.inner_text(".text.output")
+        assert "<script>" in shown and "⟨U+202E⟩" in shown and "{{7*7}}" in shown
+        assert page.evaluate("window.ran") is None and page.said == []
+        assert page.evaluate("Object.values(sitting.answers.kept.items)[0].scores") == {
+            page.evaluate("page.items[0].questions[0]"): "</script>"
+        }
+        page.evaluate("fetch('https://example.org/').catch(() => 0)")
+        page.wait_for_timeout(50)
+        assert any("Content Security Policy" in text for text in page.said)
+
+
+def test_five_hundred_long_items_are_small_and_quick(browser: Any, tmp_path: Path) -> None:
+    """The printed numbers are those of benchmarks/labelling.py; here only that nothing is out of all proportion."""
+    data = load_bundled(LIBRARY, ["cs"])
+    folder = tmp_path / "many"
+    folder.mkdir()
+    item = next(one for one in data.items if one.task == "summarize")
+    rows = [{"item_id": f"i{n}", "language": "cs", "task": "summarize", **item.fields} for n in range(500)]
+    (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    pages = made(str(folder), tmp_path / "pages", PageOptions(annotators=1))
+    assert pages.files[0].stat().st_size < 3_000_000
+    with visitor(browser) as context:
+        start = time.perf_counter()
+        open_page(context, pages.files[0].as_uri())
+        assert time.perf_counter() - start < 5

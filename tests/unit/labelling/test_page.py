@@ -1,0 +1,134 @@
+"""Pages are blind, need nothing from elsewhere, and say what is wrong before anything is written."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.content import Library
+from harness.data import Dataset, load_bundled
+from harness.errors import ContentError, UsageError
+from harness.labelling import PageOptions, make_pages
+from harness.labelling.document import _FOLDER, SCRIPTS, SERVED
+from harness.labels.page_record import read_record
+from harness.model import Item, Scale
+from harness.pages import asset
+
+LIBRARY = Library()
+
+
+@pytest.fixture(scope="module")
+def japanese() -> Dataset:
+    return load_bundled(LIBRARY, ["ja"])
+
+
+def shown(path: Path) -> dict[str, Any]:
+    match = re.search(r'<script type="application/json" id="page">(.*?)</script>', path.read_text("utf-8"), re.S)
+    assert match
+    data: dict[str, Any] = json.loads(match[1])
+    return data
+
+
+def test_a_page_is_blind(japanese: Dataset, tmp_path: Path) -> None:
+    pages = make_pages(japanese, "bundled", tmp_path / "p", LIBRARY, PageOptions(tasks=("summarize",), checks=2, annotators=("a", "b")))
+    text = "".join(path.read_text("utf-8") for path in pages.files)
+    words = {item.item_id for item in japanese.items} | {item.group for item in japanese.items}
+    words |= {str(item.fields["construction"]) for item in japanese.items} - {"fluent", "offensive", "repetitive", "shuffled"}
+    assert [word for word in words if word in text] == []
+    one, other = map(shown, pages.files)
+    assert set(one["items"][0]) == {"key", "task", "texts", "questions"}
+    assert [item["texts"] for item in one["items"]] != [item["texts"] for item in other["items"]], "each has an order of their own"
+    assert len(one["items"]) == len(other["items"]) == 36 + 2
+    roles = [entry.role for entry in read_record(pages.record).pages[0].items]
+    assert roles.count("check") == 2 and roles[len(one["practice"])] != "check"
+
+
+def test_practice_shows_different_scores_and_why(japanese: Dataset, tmp_path: Path) -> None:
+    pages = make_pages(japanese, "bundled", tmp_path / "p", LIBRARY, PageOptions(tasks=("summarize",), annotators=1, practice=2))
+    data = shown(pages.files[0])
+    assert len(data["practice"]) == 2
+    for item in data["practice"]:
+        assert set(item["expected"]) == set(item["questions"])
+    scores = {(metric, score) for item in data["practice"] for metric, score in item["expected"].items()}
+    assert len(scores) > max(len(item["expected"]) for item in data["practice"])
+    assert all(one["points"] for one in data["questions"]["task_quality"]["classes"])
+
+
+def test_questions_are_in_the_language_and_each_class_has_its_meaning(japanese: Dataset, tmp_path: Path) -> None:
+    pages = make_pages(japanese, "bundled", tmp_path / "p", LIBRARY, PageOptions(tasks=("summarize",), annotators=1))
+    question = shown(pages.files[0])["questions"]["task_quality"]
+    assert question["title"] == "タスク達成度" and [one["value"] for one in question["classes"]] == [0, 1, 2]
+    assert question["classes"][0]["hint"] == "いいえ、まったく果たしていません。" and "0：" not in question["text"]
+
+
+def test_the_same_command_makes_the_same_pages(japanese: Dataset, tmp_path: Path) -> None:
+    options = PageOptions(tasks=("summarize",), checks=1)
+    one, other = (make_pages(japanese, "bundled", tmp_path / name, LIBRARY, options) for name in "ab")
+    assert [path.read_bytes() for path in one.files] == [path.read_bytes() for path in other.files]
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "language": ({"language": "ar"}, "there is no item in 'ar'"),
+    "metric": ({"metrics": ("beauty",)}, "metric 'beauty' has no scale here"),
+    "task": ({"tasks": ("sumarize",)}, "Did you mean 'summarize'"),
+    "twice": ({"annotators": ("hana", "Hana")}, "two annotators are called 'hana'"),
+    "path": ({"annotators": ("../x",)}, "'../x' cannot be the code of an annotator"),
+    "nobody": ({"annotators": 0}, "there are no annotators"),
+    "checks": ({"checks": 999}, "ask for fewer checks"),
+}
+
+
+@pytest.mark.parametrize(("options", "words"), WRONG.values(), ids=WRONG)
+def test_a_wrong_wish_is_a_sentence_and_writes_nothing(japanese: Dataset, tmp_path: Path, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(words)):
+        make_pages(japanese, "bundled", tmp_path / "p", LIBRARY, PageOptions(**options))
+    assert not (tmp_path / "p").exists()
+
+
+def test_a_scale_without_an_end_cannot_be_asked(make_data: Any, tmp_path: Path) -> None:
+    data = make_data([Item("i", "en", "open_prompt", fields={"prompt": "p", "output": "o"})], {}, {"m": Scale(kind="interval", min=0)})
+    with pytest.raises(UsageError, match="the scale of 'm' has no max"):
+        make_pages(data, "x", tmp_path / "p", LIBRARY, PageOptions(metrics=("m",)))
+
+
+def test_pages_are_replaced_only_on_request_and_the_old_record_stays(japanese: Dataset, tmp_path: Path) -> None:
+    options = {"tasks": ("summarize",), "annotators": 1}
+    first = make_pages(japanese, "bundled", tmp_path / "p", LIBRARY, PageOptions(**options))
+    [old] = read_record(first.record).pages
+    with pytest.raises(UsageError, match="has pages already"):
+        make_pages(japanese, "bundled", tmp_path / "p", LIBRARY, PageOptions(**options))
+    make_pages(japanese, "bundled", tmp_path / "p", LIBRARY, PageOptions(**options, seed=1, replace=True))
+    assert read_record(first.record).replaced == (old.page,)
+    assert read_record(tmp_path / "p" / f"pages-{old.page}.json").pages == (old,)
+
+
+def test_many_items_are_split_and_long_texts_named(make_data: Any, tmp_path: Path) -> None:
+    texts = {"prompt": "p", "output": "o"}
+    every = [Item(f"i{n}", "en", "open_prompt", group=str(n), fields=texts) for n in range(1200)]
+    every.append(Item("long", "en", "open_prompt", group="long", fields={"prompt": "p", "output": "o" * 200_000}))
+    pages = make_pages(make_data(every, {}), "x", tmp_path / "p", LIBRARY, PageOptions(annotators=1, metrics=("m",)))
+    assert [path.name for path in pages.files] == [f"en-A1-part{n}of3.html" for n in (1, 2, 3)]
+    assert any("split into parts" in note for note in pages.notes)
+    assert any("item 'long' has a text of 200,000 letters" in note for note in pages.notes)
+
+
+def test_a_list_of_items_is_read_with_how_they_were_drawn(japanese: Dataset, tmp_path: Path) -> None:
+    wanted = [item.item_id for item in japanese.items if item.split == "test"][:2]
+    path = tmp_path / "plan.jsonl"
+    path.write_text("".join(json.dumps({"item_id": name, "inclusion_probability": 0.25, "stratum": "s"}) + "\n" for name in wanted))
+    pages = make_pages(japanese, "bundled", tmp_path / "p", LIBRARY, PageOptions(items=path))
+    drawn = read_record(pages.record).drawn
+    assert set(drawn) == set(wanted) and drawn[wanted[0]].inclusion_probability == 0.25
+    path.write_text(json.dumps({"item_id": "nobody"}) + "\n")
+    with pytest.raises(ContentError, match=r"plan\.jsonl:1: there is no item 'nobody'"):
+        make_pages(japanese, "bundled", tmp_path / "q", LIBRARY, PageOptions(items=path))
+
+
+@pytest.mark.parametrize("name", [*SCRIPTS, SERVED, "page.css"])
+def test_no_asset_asks_for_anything_or_makes_markup(name: str) -> None:
+    words = r"https?:|@import|url\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\("
+    assert not re.search(words, asset(_FOLDER / "assets" / name))

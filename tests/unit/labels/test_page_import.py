@@ -1,0 +1,188 @@
+"""Result files become labels once, and whatever cannot be trusted is refused with what to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from harness.content import Library
+from harness.data import load_folder
+from harness.errors import ContentError, UsageError
+from harness.labels import ImportOptions, ImportSummary, LabelMapping, PageImportOptions, import_page_results
+from harness.labels.page_record import LabellingPage, PageItem, PageRecord, version_of, write_record
+from harness.labels.page_results import PageAnswer, checksum
+from harness.model import Item, Scale
+
+LIBRARY = Library()
+SCALE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
+ITEMS = [Item(f"i{n}", "cs", "chat", group=f"i{n}", fields={"text": f"text {n}"}) for n in range(3)]
+KEEP = ImportOptions(keep_annotators=True)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A data folder with three items, and the record of one page about them, with a check."""
+    data = tmp_path / "data"
+    data.mkdir()
+    rows = [{"item_id": item.item_id, "language": "cs", "task": "chat", **item.fields} for item in ITEMS]
+    (data / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (data / "data.toml").write_text('id = "d"\n[metrics.m]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n')
+    entries = tuple(PageItem(f"k{n}", f"i{n}") for n in range(3))
+    record = PageRecord(
+        source=str(data),
+        language="cs",
+        version=version_of(ITEMS, {"chat": ("text",)}),
+        fields={"chat": ("text",)},
+        metrics={"chat": ("m",)},
+        scales={"m": SCALE},
+        pages=(LabellingPage("page1", "a.html", "eva", (*entries, PageItem("c0", "i0", "check"))),),
+        replaced=("page0",),
+    )
+    (tmp_path / "pages").mkdir()
+    write_record(tmp_path / "pages", record)
+    return data
+
+
+def answer(key: str, score: Any = None, **more: Any) -> dict[str, Any]:
+    scores = {} if score is None else {"m": score}
+    own = {"key": key, "practice": False, "place": 1, "scores": scores, "errors": None, "no_errors": False, "skip": None, "comment": None}
+    return own | {"ms": 1500} | more
+
+
+@pytest.fixture
+def result(tmp_path: Path, folder: Path) -> Callable[..., Path]:
+    """Writes a result file beside the pages; other keywords replace parts of its head."""
+
+    def write(said: list[dict[str, Any]], name: str = "a.json", **head: Any) -> Path:
+        own = {
+            "kind": "judge-harness labels",
+            "schema_version": 1,
+            "page": "page1",
+            "annotator": "eva",
+            "session": "s",
+            "saved": "2026-01-01",
+        }
+        own |= {"version": version_of(ITEMS, {"chat": ("text",)}), "answers": said}
+        own["checksum"] = checksum(msgspec.convert(said, list[PageAnswer]))
+        path = tmp_path / "pages" / name
+        path.write_text(json.dumps(own | head))
+        return path
+
+    return write
+
+
+def run(*paths: Path, **options: Any) -> ImportSummary:
+    return import_page_results(paths, options=KEEP, page_options=PageImportOptions(**options), library=LIBRARY)
+
+
+def test_scores_skips_comments_seconds_and_checks_are_kept(folder: Path, result: Callable[..., Path]) -> None:
+    path = result([answer("k0", 2), answer("k1", skip="broken", comment="pryč"), answer("c0", 1, place=3)])
+    imported = run(path)
+    assert (imported.labels, imported.refused) == (1, ())
+    assert imported.hints == ("eva: 1 of 3 texts scored, 1 skipped, 0 minutes, 1 of 1 damaged texts noticed",)
+    [label] = load_folder(folder, LIBRARY).labels
+    assert (label.item_id, label.annotator_id, label.score, label.source) == ("i0", "eva", 2, "native")
+    seen = [json.loads(line) for line in (folder / "seen.jsonl").read_text().splitlines()]
+    assert [row.get("skip") for row in seen] == [None, "broken", None] and seen[0]["seconds"] == 1.5 and seen[2]["passed"] is True
+    assert json.loads((folder / "comments.jsonl").read_text())["comment"] == "pryč"
+
+
+def test_a_second_import_changes_nothing_and_more_answers_are_added(folder: Path, result: Callable[..., Path]) -> None:
+    first = result([answer("k0", 2, comment="x")])
+    run(first)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    again = run(first)
+    assert (again.labels, again.known) == (0, 1) and {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    more = run(result([answer("k0", 2, comment="x"), answer("k1", 0)], "b.json", saved="2026-01-02"))
+    assert (more.labels, more.known) == (1, 1)
+
+
+def test_of_two_files_of_one_sitting_the_later_counts(folder: Path, result: Callable[..., Path]) -> None:
+    later = result([answer("k0", 1)], "b.json", saved="2026-01-02")
+    run(later, result([answer("k0", 2), answer("k2", 0)]))
+    assert {label.item_id: label.score for label in load_folder(folder, LIBRARY).labels} == {"i0": 1, "i2": 0}
+
+
+def test_an_answer_that_changed_after_the_import_is_refused(folder: Path, result: Callable[..., Path]) -> None:
+    run(result([answer("k0", 2)]))
+    imported = run(result([answer("k0", 1)], "b.json"))
+    [refusal] = imported.refused
+    assert "eva already scored 'm' of 'i0' with 2 in" in refusal.reason
+    assert len((folder / "refused.jsonl").read_text().splitlines()) == 1
+    run(result([answer("k0", 1)], "b.json"))
+    assert len((folder / "refused.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_score_off_the_scale_is_refused(folder: Path, result: Callable[..., Path]) -> None:
+    [refusal] = run(result([answer("k0", 7), answer("k1", 1)])).refused
+    assert refusal.reason == "7 is not on a scale of 'm' (0, 1, 2)"
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "of a replaced page": ({"page": "page0"}, "answers on a page that was replaced by a newer one"),
+    "of an unknown page": ({"page": "other"}, "answers on a page that"),
+    "of somebody else": ({"annotator": "adam"}, "its head was changed"),
+    "of another version": ({"version": "0" * 64}, "its head was changed"),
+    "edited": ({"answers": [answer("k0", 1)], "checksum": "00000000"}, "was changed after the page saved it"),
+    "of a text that is none": ({"answers": [answer("zz", 1)]}, "was changed after"),
+    "not whole": ({"answers": 3}, "not a whole result file"),
+    "of a later version": ({"schema_version": 9}, "not a result file of a labelling page of this version"),
+}
+
+
+@pytest.mark.parametrize(("head", "words"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_trusted_is_refused(folder: Path, result: Callable[..., Path], head: dict[str, Any], words: str) -> None:
+    with pytest.raises(ContentError, match=words):
+        run(result([answer("k0", 2)], **head))
+    assert not (folder / "labels.jsonl").exists()
+
+
+def test_an_edited_file_is_read_when_asked_for(folder: Path, result: Callable[..., Path]) -> None:
+    assert run(result([answer("k0", 2)], checksum="0"), edited=True).labels == 1
+
+
+def test_a_cut_file_is_named(result: Callable[..., Path]) -> None:
+    path = result([answer("k0", 2)])
+    path.write_text(path.read_text()[:-40])
+    with pytest.raises(ContentError, match=r"a\.json: not a whole result file"):
+        run(path)
+
+
+def test_two_people_on_one_page_are_noticed(folder: Path, result: Callable[..., Path]) -> None:
+    one, other = result([answer("k0", 2)]), result([answer("k0", 0)], "b.json", session="t")
+    with pytest.raises(ContentError, match=r"a second session on the page of eva \(the first: a\.json\)"):
+        run(one, other)
+    run(one)
+    with pytest.raises(ContentError, match="a second session on the page of eva"):
+        run(other)
+    named = import_page_results([other], mapping=LabelMapping(annotator="adam"), options=KEEP, library=LIBRARY)
+    assert named.labels == 1
+    assert {label.annotator_id for label in load_folder(folder, LIBRARY).labels} == {"eva", "adam"}
+
+
+def test_texts_that_changed_meanwhile_are_refused_with_what_to_do(folder: Path, result: Callable[..., Path]) -> None:
+    path = folder / "items.jsonl"
+    path.write_text(path.read_text().replace("text 1", "text one"))
+    with pytest.raises(ContentError, match=r"no longer those that the pages showed.*--items"):
+        run(result([answer("k0", 2)]))
+
+
+def test_a_missing_record_is_named(tmp_path: Path, result: Callable[..., Path]) -> None:
+    lonely = tmp_path / "elsewhere" / "deep" / "deeper" / "deepest" / "a.json"
+    lonely.parent.mkdir(parents=True)
+    lonely.write_bytes(result([answer("k0", 2)]).read_bytes())
+    with pytest.raises(ContentError, match=r"no pages\.json beside or above this file.*--pages"):
+        run(lonely)
+    assert run(lonely, pages=tmp_path / "pages").labels == 1
+
+
+def test_bundled_items_need_a_folder(folder: Path, result: Callable[..., Path], tmp_path: Path) -> None:
+    path = tmp_path / "pages" / "pages.json"
+    path.write_text(path.read_text().replace(str(folder), "bundled"))
+    with pytest.raises(UsageError, match="name a data folder with --to"):
+        run(result([answer("k0", 2)]))
