@@ -17,7 +17,7 @@ from harness.cli.arguments import (
     seed,
     share,
 )
-from harness.cli.labelling_parser import labels_page
+from harness.cli.labelling_parser import labels_page, labels_serve
 
 
 def _labels(commands: Any) -> None:
@@ -27,6 +27,7 @@ def _labels(commands: Any) -> None:
     _labels_check(sub)
     _labels_needed(sub)
     labels_page(sub)
+    labels_serve(sub)
 
 
 def _labels_import(sub: Any) -> None:

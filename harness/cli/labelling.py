@@ -1,9 +1,10 @@
-"""`harness labels page`."""
+"""`harness labels page`, `labels serve`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
 from harness.errors import ContentError, UsageError
 from harness.labelling import PageOptions, PagesSummary, make_pages
+from harness.labels.page_record import RECORD
 from harness.tables import to_json
 from harness.text import terminal_safe
 
@@ -28,6 +30,31 @@ def page(arguments: argparse.Namespace) -> int:
         sys.stdout.write(to_json(_facts(pages)))
     else:
         print(terminal_safe("\n".join(map(str, pages.files))))
+    return 0
+
+
+def serve(arguments: argparse.Namespace) -> int:
+    """Serve until Ctrl-C."""
+    if missing := [name for name in ("starlette", "uvicorn") if find_spec(name) is None]:
+        raise UsageError(f"'labels serve' needs the package {missing[0]}: pip install \"judge-harness[serve]\"")
+    from harness.labelling.serve import LOOPBACK, application, served_pages
+
+    if not (arguments.folder / RECORD).is_file():
+        raise UsageError(f"{arguments.folder} has no pages to serve; write them with 'harness labels page DATA --out {arguments.folder}'")
+    pages = served_pages(arguments.folder)
+    host = arguments.host or LOOPBACK[0]
+    for token, own in pages:
+        print(terminal_safe(f"{own.annotator}  http://{host}:{arguments.port}/{token}/"), flush=True)
+    print(f"answers are kept in {arguments.folder / 'results'}; Ctrl-C ends the server", file=sys.stderr)
+    if host not in LOOPBACK:
+        print(
+            "warning: everybody in this network who knows a link can read its texts and answer, and what is sent is not encrypted",
+            file=sys.stderr,
+        )
+    import uvicorn
+
+    hosts = LOOPBACK if host in LOOPBACK else ("*",)
+    uvicorn.run(application(arguments.folder, pages, hosts=hosts), host=host, port=arguments.port, log_level="warning", access_log=False)
     return 0
 
 

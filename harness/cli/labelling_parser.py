@@ -50,5 +50,22 @@ def _what_pages_show(p: Any) -> None:
     content_flag(p)
 
 
+def labels_serve(sub: Any) -> None:
+    """`labels serve`."""
+    p = command(sub, "serve", "labelling:serve", "serve labelling pages to people in one room, and keep their answers as they come")
+    p.add_argument("folder", type=Path, metavar="FOLDER", help="the folder that 'labels page' wrote")
+    p.add_argument("--port", type=_port, default=8765, metavar="N", help="the port (default: 8765)")
+    p.add_argument(
+        "--host", metavar="ADDRESS", help="the address to listen on, e.g. 0.0.0.0 for all of this machine's (default: this machine only)"
+    )
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 < port < 65536:
+        raise ValueError
+    return port
+
+
 def _annotators(text: str) -> int | tuple[str, ...]:
     return int(text) if text.isdecimal() else names(text)

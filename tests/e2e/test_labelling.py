@@ -68,7 +68,7 @@ def test_thirty_texts_a_reload_and_every_score_is_found(browser: Any, tmp_path: 
         assert page.get_attribute("html", "lang") in (language, "en")
         practise(page)
         said = label(page, digit, 14)
-        page.keyboard.press("0")  # an answer to one of two questions: also kept
+        page.keyboard.press(digit(data_of(page)["items"][14], ""))  # an answer to one of two questions is kept too
         page.wait_for_timeout(100)
         page.reload()
         page.wait_for_selector("body[data-ready]")
@@ -248,3 +248,38 @@ def test_five_hundred_long_items_are_small_and_quick(browser: Any, tmp_path: Pat
         start = time.perf_counter()
         open_page(context, pages.files[0].as_uri())
         assert time.perf_counter() - start < 5
+
+
+def test_a_served_page_keeps_its_answers_on_the_server(browser: Any, tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn", reason="needs the extra serve")
+    import threading
+
+    import uvicorn
+
+    from harness.labelling.serve import application, served_pages
+
+    options = PageOptions(language="cs", tasks=("open_prompt",), metrics=("task_quality",), annotators=("eva",), practice=0)
+    made("bundled", tmp_path / "pages", options)
+    [served] = served_pages(tmp_path / "pages")
+    server = uvicorn.Server(uvicorn.Config(application(tmp_path / "pages", [served]), port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    [[port]] = [[each.getsockname()[1] for each in one.sockets] for one in server.servers]
+    try:
+        with visitor(browser) as context:  # its dead proxy is not for addresses of this machine
+            page = open_page(context, f"http://127.0.0.1:{port}/{served.token}/")
+            page.click("button.main")
+            label(page, digit, 3)
+            page.keyboard.press("p")
+            deadline = time.monotonic() + 10
+            while not page.evaluate("sitting.kept === page.strings.saved_server") and time.monotonic() < deadline:
+                page.wait_for_timeout(20)
+            assert page.evaluate("sitting.kept === page.strings.saved_server")
+            assert page.said == []
+    finally:
+        server.should_exit = True
+        thread.join()
+    [result] = (tmp_path / "pages" / "results").glob("*.json")
+    assert import_page_results([result], tmp_path / "data", options=KEEP).labels == 3

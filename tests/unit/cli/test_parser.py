@@ -39,6 +39,8 @@ NEEDED = {
     "batch forget": ["batch_1"],
     "labels import": ["file", "--to", "folder"],
     "labels export": ["folder", "--to", "file"],
+    "labels page": ["folder", "--out", "pages"],
+    "labels serve": ["pages"],
     "labels check": ["folder"],
     "labels needed": ["folder"],
     "store export": ["--to", "f"],
@@ -75,7 +77,9 @@ def test_these_are_the_commands() -> None:
         *("run", "report", "runs", "batch", "compare", "correct", "accept", "certify", "gate", "study"),
         *("labels", "import", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
     ]
-    assert [name for name in LEAVES if name.startswith("labels")] == ["labels import", "labels export", "labels check", "labels needed"]
+    assert [name for name in LEAVES if name.startswith("labels")] == [
+        *("labels import", "labels export", "labels check", "labels needed", "labels page", "labels serve")
+    ]
     assert [name for name in LEAVES if name.startswith("store")] == ["store check", "store export", "store gc", "store merge"]
 
 
@@ -145,7 +149,7 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
         (("compare", "x", "--level", "word"), "invalid choice: 'word'"),
         (("labels",), "the following arguments are required: COMMAND"),
         (("labels", "check"), "the following arguments are required: DATA"),
-        (("labels", "import", "x"), "the following arguments are required: --to"),
+        (("labels", "import"), "the following arguments are required: SOURCE"),
         (("labels", "import", "x", "--to", "y", "--from", "docx"), "invalid choice: 'docx'"),
     ],
     ids=" ".join,
