@@ -47,6 +47,8 @@ def lexicon_complaints(lexicon: Lexicon) -> Complaints:
             yield message, key_pattern("quotation_marks")
     if lexicon.injection and not lexicon.injection.strip():
         yield 'injection is blank; write the sentence, or "" for none', key_pattern("injection")
+    if not all(map(str.isalpha, lexicon.vowels)) or len(set(lexicon.vowels)) < len(lexicon.vowels):
+        yield 'vowels should be one text of different letters, such as "aeiou"', key_pattern("vowels")
     yield from _action_complaints(lexicon)
 
 

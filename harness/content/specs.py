@@ -106,6 +106,19 @@ class Pack(_Spec, frozen=True):
     reviewed_by: tuple[Review, ...]
 
 
+class ReadingEase(_Spec, frozen=True):
+    """`[reading_ease]` of a lexicon: base - words_factor * words per sentence - syllables_factor * syllables per word.
+
+    `hyphenation` names the patterns that count syllables, `source` the publication of the constants.
+    """
+
+    base: float
+    words_factor: float
+    syllables_factor: float
+    hyphenation: Text
+    source: Text
+
+
 class Lexicon(_Spec, frozen=True):
     """`languages/<tag>/lexicon.toml`: the words of a language for reading replies and perturbing texts.
 
@@ -129,6 +142,8 @@ class Lexicon(_Spec, frozen=True):
     quotation_marks: tuple[Text, ...] = ()  # an opening and a closing mark each
     keyboard: tuple[Text, ...] = ()  # rows of letter keys from the top, each half a key to the right of the one above
     injection: str = ""  # an instruction to give the top score; empty: none
+    vowels: str = ""  # the letters that are vowels, in lower case; empty where words are not written with vowel letters
+    reading_ease: ReadingEase | None = None  # the published formula of reading ease; none: not known
 
 
 class PromptWords(_Spec, frozen=True):

@@ -22,7 +22,7 @@ LAYERS: list[set[str]] = [
     {"data"},
     {"stats"},
     {"labels", "authoring"},
-    {"prompts", "perturb", "parse", "signature"},
+    {"prompts", "perturb", "parse", "signature", "text_measures"},
     {"judges"},
     {"engines", "store"},
     {"runs"},
