@@ -51,6 +51,7 @@ def test_file_has_one_sorted_line_a_unit(root: Path, copy: Library) -> None:
         "languages",
         "leaderboards",
         "lexicons",
+        "packs",
         "rubrics",
         "tasks",
     }
@@ -184,7 +185,7 @@ def test_instructions_are_a_unit_of_their_own(root: Path, copy: Library, edit: E
 def test_lexicons_are_units_of_their_own(root: Path, copy: Library, edit: Edit) -> None:
     """New words are no new items: boards are frozen on the pack's version, and their submissions are read with the words of today."""
     path = root / "languages/cs/lexicon.toml"
-    edit(path, '"1.1.0"', '"1.2.0"')
+    edit(path, '"1.2.0"', '"1.3.0"')
     assert accept(copy) == ["lexicons/cs"]
     path.unlink()
     assert accept(copy) == ["lexicons/cs"]

@@ -38,7 +38,7 @@ def test_script_is_the_likely_one(tmp_path: Path, tag: str, script: str) -> None
 def test_the_lexicon_names_every_key(tmp_path: Path) -> None:
     new_language("ko", tmp_path)
     keys = re.findall(r"^(\w+) =", (tmp_path / "languages/ko/lexicon.toml").read_text("utf-8"), re.MULTILINE)
-    assert tuple(keys) == Lexicon.__struct_fields__
+    assert tuple(keys) == tuple(name for name in Lexicon.__struct_fields__ if name != "reading_ease")  # a table, where there is a formula
 
 
 def test_task(tmp_path: Path) -> None:

@@ -43,9 +43,9 @@ def extra(tmp_path: Path) -> Path:
 
 
 def test_bundled_content_is_found(library: Library) -> None:
-    assert sorted(library.task_files) == ["answer_question", "continue_writing", "open_prompt", "summarize", "summarize_article"]
+    assert {"answer_question", "continue_writing", "open_prompt", "summarize", "translate", "compare_summaries"} <= set(library.task_files)
     assert sorted(library.pack_files) == ["cs", "de", "en", "es", "fr", "it", "ja", "pt-BR", "zh"]
-    assert sorted(library.board_files) == ["basse", "controls", "controls-full", "pariksha"]
+    assert {"basse", "controls", "controls-full", "pariksha"} <= set(library.board_files)
     assert library.task("summarize").id == "summarize"
 
 
