@@ -57,7 +57,7 @@ TOML_CASES: dict[str, tuple[str, str, str, str | None, str]] = {
     "criteria off the scale": (RUBRIC, "\nscore = 1\n", "\nscore = 7\n", "score = 7", "for 7, which is outside the scale (0, 1, 2)"),
     "best off the scale": (RUBRIC, "best = 2", "best = 3", "best", "best is 3, which is outside the scale (0, 1, 2)"),
     "best missing": (RUBRIC, "best = 2\n", "", "kind", "needs 'best'"),
-    "best out of range": (RUBRIC, ORDINAL, INTERVAL.replace("best = 2", "best = 3"), "best", "best is 3, which is outside the scale (0 to 2)"),
+    "best out of range": (RUBRIC, ORDINAL, INTERVAL.replace("best = 2", "best = 3"), "best", "which is outside the scale (0 to 2)"),
     "no classes": (RUBRIC, "classes = [0, 1, 2]\n", "", "kind", "needs at least two classes"),
     "class twice": (RUBRIC, "classes = [0, 1, 2]", "classes = [0, 1, 1, 2]", "classes", "class 1 is listed twice"),
     "ordinal with min": (RUBRIC, ORDINAL, ORDINAL + "min = 0\n", "kind", "min and max belong to interval scales"),
