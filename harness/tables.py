@@ -27,6 +27,7 @@ from harness.text import looks_like_formula
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # modes of files and folders with texts, labels or replies (docs/store.md)
 MAX_LINE_BYTES = 16 * 1024 * 1024
 T = TypeVar("T")
+_HALF_SURROGATE = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..)\\u[dD][c-fC-F]..")
 _RAW_CONTROLS = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -81,6 +82,8 @@ def _decoding_message(line: bytes, err: Exception) -> str:
         line.decode("utf-8")
     except UnicodeDecodeError as bad:
         return f"not UTF-8 at byte {bad.start + 1} of the line; save the file as UTF-8"
+    if half := _HALF_SURROGATE.search(line):
+        return f"{half[0].decode()} is half of a character (a lone surrogate); write whole characters"
     reason = "nested too deeply" if isinstance(err, RecursionError) else err
     return f"not a JSON object ({reason}); one object a line is expected"
 

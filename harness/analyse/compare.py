@@ -12,6 +12,7 @@ import numpy as np
 
 from harness.analyse.asked import add_asked, not_asked_notes, unread_notes
 from harness.analyse.cells import Cell, make_cells, sort_key, with_q
+from harness.analyse.error_notes import error_notes
 from harness.analyse.options import Annotators, CompareOptions, annotators_needed
 from harness.analyse.score_notes import score_notes
 from harness.analyse.systems import system_cells
@@ -187,6 +188,7 @@ def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], lis
     """The cells of one data set, and notes for their reader."""
     data, units, unasked, counted = judged.data, judged.units, judged.unasked, judged.counted
     notes = [*not_asked_notes(data, units, unasked, counted, options), *score_notes(data, units, counted, options)]
+    notes += error_notes(data, units.judgments)
     if options.level == "system":
         cells = system_cells(data, units, counted, options)
         notes += unread_notes(data, units, counted, options)

@@ -253,13 +253,22 @@ def _hashable(value: Any) -> Any:
     """A value that a column can hold: lists and objects as tuples, an object's of pairs."""
     if isinstance(value, dict):
         return tuple(value.items())
+    if isinstance(value, msgspec.Raw):
+        return bytes(value).decode() or None
     return tuple(value) if isinstance(value, list) else value
 
 
 def _from_parquet(path: Path, row: type[Row], what: str) -> Columns:
     table = parquet_table(path)
-    names = [name for name in row.__struct_fields__ if name in table.column_names]
-    return checked_columns({name: from_arrow(table.column(name)) for name in names}, len(table), row, what, path)
+    fields = [field for field in msgspec.structs.fields(row) if field.name in table.column_names]
+    columns = {field.name: (_as_json if field.type is msgspec.Raw else from_arrow)(table.column(field.name)) for field in fields}
+    return checked_columns(columns, len(table), row, what, path)
+
+
+def _as_json(column: Any) -> CodedColumn:
+    """A column of an Arrow table as JSON text; texts are JSON already."""
+    values = column.to_pylist()
+    return CodedColumn.from_values(each if each is None or isinstance(each, str) else msgspec.json.encode(each).decode() for each in values)
 
 
 def checked_columns(source: Mapping[str, CodedColumn], rows: int, row: type[Row], what: str, path: Path) -> Columns:
@@ -276,6 +285,8 @@ def checked_columns(source: Mapping[str, CodedColumn], rows: int, row: type[Row]
             columns[name] = CodedColumn.empty(rows)
             continue
         column = columns[name] = source[name]
+        if field.type is msgspec.Raw:
+            continue
         for code, value in enumerate(column.values):
             try:
                 msgspec.convert(dict(value) if _is_object(value) else value, field.type)

@@ -117,7 +117,7 @@ def _columns(frame: DataFrame, row: type[msgspec.Struct], what: str, path: Path)
     columns = {
         str(name): CodedColumn.from_values(_json_value(value) for value in frame[name].tolist())
         for name in frame.columns
-        if name in row.__struct_fields__
+        if name in row.__struct_fields__ and name != "spans"
     }
     return checked_columns(columns, len(frame), row, what, path)
 

@@ -118,7 +118,7 @@ def _storage_errors(path: Path) -> Iterator[None]:
 
 
 def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
-    """The judgments as columns, with hashes in place of justifications. Raises ContentError when the file cannot be read."""
+    """The judgments as columns, with hashes in place of justifications, without errors. Raises ContentError when the file cannot be read."""
     names = {"item": "item_id", **{name: name for name in (*Judgments.COLUMNS[1:], *Judgments.OPTIONAL)}}
     with parquet_file(path) as file:
         stored = set(file.schema_arrow.names)
@@ -126,7 +126,7 @@ def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
         columns = {
             name: CodedColumn.concatenate([*map(from_arrow, _batches(file, column))])
             for name, column in names.items()
-            if name not in ("justification", "confidence")
+            if name not in ("justification", "confidence", "spans")
         }
         columns["justification"] = _justification_hashes(file)
         columns["confidence"] = _confidences(file)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, Columns, combination_ids, read_columns
 from harness.data.labels import pairs_of, refuse_unknown_items, refuse_unknown_metrics
+from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError
 from harness.model import Failure, Judgment, Order, Scale, Score, ShownSource
 
@@ -41,6 +42,7 @@ class JudgmentRow(msgspec.Struct):
     repeat: int | None = None
     language: str | None = None
     probs: dict[str, float | None] | str | None = None  # of the scale's classes; a text holds the same as JSON
+    spans: msgspec.Raw = msgspec.Raw(b"")  # the errors that were marked, see `marked_errors`
 
 
 # The hash is in signatures, so it keeps the names that columns had before.
@@ -56,7 +58,8 @@ class Judgments:
     and `detected_language` of the justification, `further_numbers` of a text (only in runs). Of pairs: `order` (no value: forward),
     `shown_source` (no value: none) and `share_a`, the share of the probability of the item's first text. Their scores are in the item's
     own order.
-    A score off its scale is the failure `off_scale`.
+    A score off its scale is the failure `off_scale`. `spans` are the errors that recorded judges marked, a tuple; those of
+    a run stay in its file.
     """
 
     COLUMNS = ("item", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "repeat", "score", "failure")
@@ -71,6 +74,7 @@ class Judgments:
         "asked_language",
         "detected_language",
         "further_numbers",
+        "spans",
     )
 
     item: CodedColumn
@@ -93,6 +97,7 @@ class Judgments:
     asked_language: CodedColumn
     detected_language: CodedColumn
     further_numbers: CodedColumn
+    spans: CodedColumn
 
     def __init__(self, **columns: CodedColumn) -> None:
         rows = len(columns["item"])
@@ -146,7 +151,7 @@ class Judgments:
         """Hash of all columns."""
         digest = hashlib.sha256()
         for name, column in self.columns.items():
-            if column.values:
+            if column.values and name != "spans":  # errors move no number
                 digest.update(msgspec.json.encode([_HASHED_AS.get(name, name), column.values]))
                 digest.update(column.codes.astype(np.int32).tobytes())
         return digest.hexdigest()
@@ -213,8 +218,11 @@ def checked_judgments(
     score, failure = _scores_and_failures(rows, scales)
     names = ("metric", "judge", "variant", "temperature", "top_p", *UNCHANGED, "expected", "entropy")
     stated = {name: rows[name] for name in names}
+    spans = checked_errors(rows, path)
     confidence, share_a = _confidences(rows, score, scales, path)
-    return Judgments(item=rows["item_id"], repeat=repeat, score=score, failure=failure, confidence=confidence, share_a=share_a, **stated)
+    return Judgments(
+        item=rows["item_id"], repeat=repeat, score=score, failure=failure, confidence=confidence, share_a=share_a, spans=spans, **stated
+    )
 
 
 def _confidences(rows: Columns, scores: CodedColumn, scales: Mapping[str, Scale], path: Path) -> tuple[CodedColumn, CodedColumn]:

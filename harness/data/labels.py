@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, Columns, read_columns, unique_integers
+from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError
 from harness.model import Label, Scale, Score, Source
+
+_NAMES = ("item", "annotator", "metric", "score", "source", "spans")
 
 
 class LabelRow(msgspec.Struct):
@@ -24,16 +27,27 @@ class LabelRow(msgspec.Struct):
     score: int | float | str
     source: Source | None = None
     language: str | None = None
+    spans: msgspec.Raw = msgspec.Raw(b"")  # the errors that were marked, see `marked_errors`
 
 
 class Labels:
     """Labels in the order of their file; iterating gives each as a `Label`.
 
-    Columns (rows,): `item`, `annotator`, `metric`, `score`, `source`.
+    Columns (rows,): `item`, `annotator`, `metric`, `score`, `source`, and `spans`, the errors that the annotator marked (a tuple; no value
+    where the file has none). Errors move no number.
     """
 
-    def __init__(self, item: CodedColumn, annotator: CodedColumn, metric: CodedColumn, score: CodedColumn, source: CodedColumn) -> None:
+    def __init__(
+        self,
+        item: CodedColumn,
+        annotator: CodedColumn,
+        metric: CodedColumn,
+        score: CodedColumn,
+        source: CodedColumn,
+        spans: CodedColumn | None = None,
+    ) -> None:
         self.item, self.annotator, self.metric, self.score, self.source = item, annotator, metric, score, source
+        self.spans = CodedColumn.empty(len(item)) if spans is None else spans
 
     @classmethod
     def from_rows(cls, labels: Iterable[Label]) -> Labels:
@@ -44,8 +58,7 @@ class Labels:
     @classmethod
     def concatenate(cls, parts: Sequence[Labels]) -> Labels:
         """The rows of several tables, one after the other."""
-        names = ("item", "annotator", "metric", "score", "source")
-        return cls(*(CodedColumn.concatenate([getattr(part, name) for part in parts]) for name in names))
+        return cls(*(CodedColumn.concatenate([getattr(part, name) for part in parts]) for name in _NAMES))
 
     def __len__(self) -> int:
         return len(self.item)
@@ -66,7 +79,7 @@ class Labels:
 
     def take(self, rows: NDArray[Any]) -> Labels:
         """The labels of some rows (a mask or row numbers)."""
-        return Labels(*(column.take(rows) for column in (self.item, self.annotator, self.metric, self.score, self.source)))
+        return Labels(*(getattr(self, name).take(rows) for name in _NAMES))
 
     def for_items(self, ids: Iterable[str]) -> Labels:
         """The labels of some items."""
@@ -100,7 +113,9 @@ def checked_labels(
     stated = rows["source"]
     values = tuple(dict.fromkeys((*stated.values, source)))
     codes = np.where(stated.codes == NO_VALUE, values.index(source), stated.codes.astype(np.int32))
-    return Labels(rows["item_id"], rows["annotator_id"], rows["metric"], rows["score"], CodedColumn(values, codes))
+    return Labels(
+        rows["item_id"], rows["annotator_id"], rows["metric"], rows["score"], CodedColumn(values, codes), checked_errors(rows, path)
+    )
 
 
 def refuse_unknown_items(rows: Columns, items: Mapping[str, Any], path: Path, what: str) -> None:
