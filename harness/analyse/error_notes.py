@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.data.marked_errors import lies_in, rows_with_errors
-
-OUTPUT = "output"
+from harness.data.marked_errors import OUTPUT, lies_in, rows_with_errors
 
 
 def error_notes(data: Dataset, judgments: Judgments) -> Iterator[str]:

@@ -118,7 +118,7 @@ def _storage_errors(path: Path) -> Iterator[None]:
 
 
 def read_judgments(path: Path, scales: Mapping[str, Scale]) -> Judgments:
-    """The judgments as columns, with hashes in place of justifications, without errors. Raises ContentError when the file cannot be read."""
+    """The judgments as columns, with hashes in place of justifications, without errors. Raises ContentError if the file is unreadable."""
     names = {"item": "item_id", **{name: name for name in (*Judgments.COLUMNS[1:], *Judgments.OPTIONAL)}}
     with parquet_file(path) as file:
         stored = set(file.schema_arrow.names)

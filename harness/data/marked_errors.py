@@ -12,6 +12,8 @@ from harness.data.columns import NO_VALUE, CodedColumn, Columns
 from harness.errors import ContentError
 from harness.model import ErrorSpan
 
+OUTPUT = "output"
+"""The text of an item in which errors are marked."""
 _LIST = '\'spans\' should be a list of errors, such as {"severity": "minor", "start": 3, "end": 9}, with places in characters'
 
 

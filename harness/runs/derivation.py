@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from harness.data.judgments import first_share
+from harness.data.marked_errors import OUTPUT
 from harness.model import ErrorSpan, Failure, JudgeIdentity, Judgment, Query, Reply, Scale
 from harness.parse import Reading, Vocabulary, entropy, expected_score, read_reply, read_text, score_probabilities
 from harness.parse.error_spans import place
@@ -111,7 +112,7 @@ def _spans(query: Query, reading: Reading) -> tuple[ErrorSpan, ...] | None:
     """The marked errors, placed in the text. Errors of a perturbed text have no places: it is not kept."""
     if query.condition.variant.answer != "spans" or reading.spans is None:
         return None
-    return reading.spans if query.condition.perturbation else place(reading.spans, str(query.item.fields.get("output", "")))
+    return reading.spans if query.condition.perturbation else place(reading.spans, str(query.item.fields.get(OUTPUT, "")))
 
 
 def _detect(justification: str, vocabulary: Vocabulary) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 from harness.analyse import Outcomes
 from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn
+from harness.data.marked_errors import OUTPUT
 from harness.model import Item
 from harness.pages import visible
+from harness.render.html.marked_errors import shown_errors
 from harness.render.titles import metric_title
 from harness.runs import Evidence
 
@@ -79,16 +82,18 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
     rank[order] = np.arange(len(every))
     item = rank[np.concatenate(at)] if at else np.empty(0, np.int64)
     columns = _joined(sources)
+    errors = columns.pop("errors")
     sorting = np.lexsort((columns["metric"].codes, item))
     rows = {
         name: _coded(column.take(sorting), _shown_reply if name in ("justification", "reply") else _shown_value)
         for name, column in columns.items()
     }
+    judged_texts = [_judged_text(every[order[number]]) for number in item[sorting].tolist()]
     numbers = {key: int(rank[number]) for key, number in items.items()}
     return {
         "items": _items([every[n] for n in order], fields),
-        "rows": {"item": item[sorting].tolist(), **rows},
-        "labels": _labels(sources, numbers),
+        "rows": {"item": item[sorting].tolist(), **rows, "errors": shown_errors(errors.take(sorting), judged_texts)},
+        "labels": _labels(sources, numbers, [every[n] for n in order]),
         "scales": _scales(sources),
         "titles": {metric: metric_title(metric) for metric in _metrics(sources)},
         "left": sum(len(source.outcomes) - len(source.kept) for source in sources),
@@ -108,10 +113,15 @@ def _joined(sources: Sequence[BrowserSource]) -> dict[str, CodedColumn]:
         own["spoken"] = CodedColumn.from_values(tag or asked for tag, asked in zip(detected, judged.asked_language, strict=True))
         evidence, empty = source.evidence, CodedColumn.empty(len(kept))
         own |= {name: getattr(evidence, name) if evidence else empty for name in ("justification", "probs", "reply")}
+        own["errors"] = judged.spans if evidence is None or evidence.spans is None else evidence.spans
         own["source"] = CodedColumn((source.name,), np.zeros(len(kept), np.int32))
         for name, column in own.items():
             parts.setdefault(name, []).append(column)
     return {name: _hashable_joined(columns) for name, columns in parts.items()}
+
+
+def _judged_text(item: Item) -> str:
+    return str(item.fields.get(OUTPUT, ""))
 
 
 def _hashable_joined(columns: Sequence[CodedColumn]) -> CodedColumn:
@@ -173,6 +183,8 @@ def _scale(sources: Sequence[BrowserSource], metric: str) -> dict[str, Any]:
         numbers = [end for end in (scale.min, scale.max) if end is not None]
         numbers = numbers if len(numbers) == 2 else _scores_given(sources, metric)
     ends = {"low": min(numbers, default=0.0), "high": max(numbers, default=0.0)}
+    order_only = any(metric in source.outcomes.data.label_scales for source in sources)  # no label is a point of the judge's scale
+    ends |= {"order_only": True} if order_only else {}
     return {"kind": scale.kind, "classes": list(map(_shown_value, scale.classes)), "positions": positions, **ends}
 
 
@@ -185,7 +197,10 @@ def _scores_given(sources: Sequence[BrowserSource], metric: str) -> list[float]:
 def _items(items: Sequence[Item], own: frozenset[str]) -> dict[str, Any]:
     names = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if _is_text(value)))
     place = {name: number for number, name in enumerate(names)}
-    texts = [[[place[name], _cut(value, _TEXT_LENGTH)] for name, value in item.fields.items() if _is_text(value)] for item in items]
+    texts = [
+        [[place[name], _cut(value, _TEXT_LENGTH), *_language_of(item, name)] for name, value in item.fields.items() if _is_text(value)]
+        for item in items
+    ]
     keys = {
         name: _coded(CodedColumn.from_values(getattr(item, name) for item in items), _shown_value)
         for name in ("language", "task", "group", "system")
@@ -201,15 +216,21 @@ def _items(items: Sequence[Item], own: frozenset[str]) -> dict[str, Any]:
     }
 
 
+def _language_of(item: Item, name: str) -> list[str]:
+    """The language of a text `name`, if the key `name_language` says that it is another than the item's."""
+    tag = item.fields.get(f"{name}_language")
+    return [tag] if isinstance(tag, str) and tag != item.language and re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", tag) else []
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _labels(sources: Sequence[BrowserSource], numbers: dict[tuple[str, str], int]) -> dict[str, Any]:
+def _labels(sources: Sequence[BrowserSource], numbers: dict[tuple[str, str], int], shown: Sequence[Item]) -> dict[str, Any]:
     """Every label of the items shown; those of a data set once, even if several sources share it."""
     seen: set[str] = set()
     items: list[NDArray[Any]] = []
-    parts: dict[str, list[CodedColumn]] = {"metric": [], "annotator": [], "score": [], "source": []}
+    parts: dict[str, list[CodedColumn]] = {"metric": [], "annotator": [], "score": [], "source": [], "spans": []}
     for source in sources:
         data = source.outcomes.data
         name = data.sha256 if len(sources) > 1 else ""
@@ -223,5 +244,7 @@ def _labels(sources: Sequence[BrowserSource], numbers: dict[tuple[str, str], int
         items.append(item[kept])
         for column, own in parts.items():
             own.append(getattr(taken, column))
+    item_of = np.concatenate(items).tolist()
+    errors = shown_errors(CodedColumn.concatenate(parts.pop("spans")), [_judged_text(shown[number]) for number in item_of])
     columns = {name: _coded(CodedColumn.concatenate(own), _shown_value) for name, own in parts.items()}
-    return {"item": np.concatenate(items).tolist(), **columns}
+    return {"item": item_of, **columns, "errors": errors}

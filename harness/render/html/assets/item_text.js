@@ -14,12 +14,17 @@ const ItemText = (() => {
   const spaced = (name) => String(name).replaceAll("_", " ");
 
   // One text of an item: `name` is its field, `lang` the language it is written in, `place` is `{item, row}` in the page's data.
-  const text = (name, value, lang, place) => make("p", { class: "text", lang, dir: "auto", "data-field": name, "data-item": place.item }, value);
+  // `place.layers` are the errors that were marked in the judged text, if any.
+  const text = (name, value, lang, place) => make("p", { class: "text", lang, dir: "auto", "data-field": name, "data-item": place.item },
+    place.layers && name === ErrorSpans.FIELD ? ErrorSpans.marked(value, place.layers) : value);
 
-  // All texts of an item, each below its name; `fields` are `[name, value]`.
+  // All texts of an item, each below its name; `fields` are `[name, value, language]`, without a language if it is `lang`.
   const texts = (fields, lang, place) => {
     const nodes = make("div", { class: "texts" });
-    for (const [name, value] of fields) nodes.append(make("p", { class: "field" }, spaced(name)), text(name, value, lang, place));
+    for (const [name, value, own] of fields) {
+      nodes.append(make("p", { class: "field" }, spaced(name)), text(name, value, own || lang, place));
+      if (place.layers && name === ErrorSpans.FIELD) nodes.append(ErrorSpans.legend(place.layers));
+    }
     return nodes;
   };
   return { make, spaced, text, texts };

@@ -117,11 +117,13 @@
     const about = ["group", "system"].filter((name) => items.at(name, row) !== null && items.at(name, row) !== items.data.items.id[item]);
     if (about.length) left.append(make("p", { class: "note" }, about.map((name) => `${name}: ${items.at(name, row)}`).join(" · ")));
     for (const [name, text] of items.texts(item, 1)) left.append(make("p", { class: "note", dir: "auto" }, `${spaced(name)}: ${text}`));
-    left.append(ItemText.texts(items.texts(item), lang, { item, row }));
+    const judged = items.rowsOf(n).filter((each) => items.at("perturbation", each) === null);
+    const layers = ErrorSpans.layers(labels, judged.map((each) => ({ who: items.at("judge", each), errors: items.at("errors", each) })));
+    left.append(ItemText.texts(items.texts(item), lang, { item, row, layers }));
     right.append(make("h4", {}, "People"));
     if (labels.length) {
       const list = make("ul", { class: "given plain" });
-      for (const [who, score, source] of labels) list.append(make("li", { class: "mark" }, make("bdi", {}, who), ": ", make("b", {}, score), source === "native" ? null : ` (${source})`));
+      for (const [who, score, source, errors] of labels) list.append(make("li", { class: "mark" }, make("bdi", {}, who), ": ", make("b", {}, score), source === "native" ? null : ` (${source})`, ErrorSpans.list(errors, lang)));
       right.append(list, make("p", { class: "note" }, aggregateWords(row, labels)));
     } else right.append(make("p", { class: "note" }, "There is no label."));
     right.append(make("h4", {}, "Judges"), make("ul", { class: "cards" }, ...pinnedFirst(items.rowsOf(n)).map(card)));
@@ -149,6 +151,8 @@
       node.append(list);
       if (items.at("expected", row) !== null) node.append(make("p", { class: "note" }, `expected score ${items.at("expected", row).toFixed(2)}`));
     }
+    const errors = ErrorSpans.list(items.at("errors", row), items.languageOf(items.itemOf[row]));
+    if (errors) node.append(errors);
     const words = items.at("justification", row);
     if (words) node.append(make("p", { class: "text", lang: items.at("spoken", row), dir: "auto" }, words));
     const reply = items.at("reply", row);

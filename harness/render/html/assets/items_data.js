@@ -26,13 +26,13 @@ const ItemsData = (() => {
     const cases = starts.length;
     const caseStart = Int32Array.from([...starts, size]);
 
-    // [annotator, score, source] of each label
+    // [annotator, score, source, errors] of each label
     const byCase = new Map(), metrics = columns.metric.values.length + 1, given = {};
-    for (const name of ["metric", "annotator", "score", "source"]) given[name] = column(labels[name], labels.item.length);
+    for (const name of ["metric", "annotator", "score", "source", "errors"]) given[name] = column(labels[name], labels.item.length);
     const metricCode = new Map(columns.metric.values.map((name, code) => [name, code]));
     labels.item.forEach((item, n) => {
       const key = item * metrics + (metricCode.get(given.metric.values[given.metric.codes[n]]) ?? -1);
-      const label = ["annotator", "score", "source"].map((name) => given[name].values[given[name].codes[n]]);
+      const label = ["annotator", "score", "source", "errors"].map((name) => given[name].values[given[name].codes[n]]);
       if (byCase.has(key)) byCase.get(key).push(label); else byCase.set(key, [label]);
     });
     const labelsAt = (row) => byCase.get(itemOf[row] * metrics + columns.metric.codes[row]) || [];
@@ -49,7 +49,7 @@ const ItemsData = (() => {
     const distance = new Float32Array(size).fill(NaN);
     for (let row = 0; row < size; row++) {
       const score = at("score", row), own = labelsAt(row);
-      if (score === null || !own.length || at("perturbation", row) !== null) continue;
+      if (score === null || !own.length || at("perturbation", row) !== null || scales[at("metric", row)]?.order_only) continue;
       const metric = at("metric", row), here = place(metric, score);
       distance[row] = own.reduce((sum, [, label]) => sum + (here === null ? Number(label !== score) : Math.min(1, Math.abs(place(metric, label) - here))), 0) / own.length;
     }
@@ -85,7 +85,7 @@ const ItemsData = (() => {
 
     // ---- texts
 
-    const texts = (item, about = 0) => items.texts[item].filter(([field]) => items.about[field] === about).map(([field, text]) => [items.fields[field], text]);
+    const texts = (item, about = 0) => items.texts[item].filter(([field]) => items.about[field] === about).map(([field, text, lang]) => [items.fields[field], text, lang]);
     let haystacks = null, justifications = null;
     const searched = (text) => {
       const wanted = text.normalize("NFC").toLowerCase();

@@ -28,7 +28,7 @@ const Share = (() => {
   const markdown = (items, n, signs) => {
     const [first, ...others] = items.rowsOf(n), item = items.itemOf[first], lang = items.languageOf(item);
     const lines = [`## ${code(items.data.items.id[item])} · ${lang} · ${code(items.at("metric", first))}`, ""];
-    for (const about of [1, 0]) for (const [name, text] of items.texts(item, about)) lines.push(`**${code(name)}**`, "", block(text, lang), "");
+    for (const about of [1, 0]) for (const [name, text, own] of items.texts(item, about)) lines.push(`**${code(name)}**`, "", block(text, own || lang), "");
     lines.push("**Labels**", "", ...items.labelsAt(first).map(([who, score, source]) => `- ${code(who)}: ${code(score)}${source === "native" ? "" : ` (${source})`}`), "", "**Judges**", "");
     for (const row of [first, ...others]) {
       const changed = items.at("perturbation", row), score = items.at("score", row), words = items.at("justification", row);
