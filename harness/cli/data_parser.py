@@ -251,7 +251,7 @@ def _compare(commands: Any) -> None:
         help="full: also calibration of confidences, and judges compared across languages (default: verdicts)",
     )
     shown.add_argument("--distributions", action="store_true", help="show class shares where annotators agree fully, partly or not at all")
-    shown.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw the class shares (needs the extra 'figures')")
+    shown.add_argument("--figure", type=Path, metavar="FILE", help="draw the class shares: .svg, .pdf or .png (needs the extra 'figures')")
     form = shown.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
     form.add_argument("--csv", action="store_true", help="print CSV, unrounded")
@@ -281,7 +281,7 @@ def _correct(commands: Any) -> None:
         "(Rogan-Gladen) instead of by the mean error",
     )
     shown = p.add_argument_group("output")
-    shown.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw three intervals a system (needs the extra 'figures')")
+    shown.add_argument("--figure", type=Path, metavar="FILE", help="draw three intervals a system: .svg, .pdf or .png (extra 'figures')")
     json_flag(shown)  # type: ignore[arg-type]
 
 

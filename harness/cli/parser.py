@@ -186,7 +186,13 @@ def _run(commands: Any) -> None:
 def _report(commands: Any) -> None:
     p = command(commands, "report", "run:report", "rebuild a run's report from the store, without asking a judge")
     p.add_argument("run", nargs="?", metavar="RUN", help="a run's name, or the beginning of one name (default: the latest run)")
-    p.add_argument("--figures", action="store_true", help="write the report's figures to the run's folder (needs the extra 'figures')")
+    p.add_argument(
+        "--figures",
+        action="store_true",
+        help="write the report's figures (SVG, PDF, PNG) to the run's folder (extra 'figures')",
+    )
+    p.add_argument("--figure-width", choices=("single", "double"), default="double", help="one column of 3.5 inches, or both of 7.2")
+    p.add_argument("--figure-names", choices=("english", "own"), default="english", help="languages by their English or their own names")
     decision_flags(p)
     by_task_flag(p)
     form = p.add_argument_group("output").add_mutually_exclusive_group()

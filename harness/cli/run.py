@@ -116,9 +116,10 @@ def report(arguments: argparse.Namespace) -> int:
     elif form:
         sys.stdout.write(_as_text(shown, form))
     if arguments.figures:
-        from harness.render.figures import draw_figures
+        from harness.render.figures import FORMS, WIDTHS, FigureOptions, draw_figures
 
-        for path in draw_figures(shown.as_json(), result.folder / "figures"):
+        options = FigureOptions(WIDTHS[arguments.figure_width], arguments.figure_names, FORMS)
+        for path in draw_figures(shown.as_json(), result.folder / "figures", options):
             print(path, file=sys.stderr)
     return 0
 

@@ -28,8 +28,10 @@ def correct(arguments: argparse.Namespace) -> int:
         versus=key_and_value(arguments.versus, "--versus system=NAME") if arguments.versus else None,
         prevalence_shift=arguments.prevalence_shift,
     )
-    if arguments.figure and arguments.figure.suffix != ".svg":
-        raise UsageError(f"figures are SVG files; name it {arguments.figure.with_suffix('.svg').name}")
+    if arguments.figure:
+        from harness.render.figures import form_of
+
+        form_of(arguments.figure)  # a wrong name is refused before anything that takes time
     with working("correcting"):
         corrected = decide.correct(_sources(arguments), _compare_options(arguments), options)
     if arguments.figure:

@@ -248,7 +248,6 @@ COLUMNS: tuple[Column, ...] = (
         POINTS,
         _in(TableName.COMPARISON, TableName.VARIANTS),
         "judge–person pairs minus person–person pairs, in percentage points",
-        latex=False,
     ),
     # Statistics
     Column(
@@ -331,7 +330,6 @@ COLUMNS: tuple[Column, ...] = (
         POINTS,
         _in(TableName.COMPARISON),
         "the paired difference from what --versus names, on the same items, in percentage points",
-        latex=False,
     ),
     Column(
         "versus_q",

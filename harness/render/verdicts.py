@@ -66,8 +66,8 @@ def side_text(verdict: Verdict) -> str:
     return terminal_safe(source + ", ".join(parts))
 
 
-def style_of(verdict: Verdict) -> str:
-    """`good`, `bad` or `open`: how a verdict is coloured; words say the same."""
-    if verdict.verdict == "use" or verdict.controls == "passes":
+def style_of(verdict: Verdict | Mapping[str, Any]) -> str:
+    """`good`, `bad` or `open`: how a verdict, or its flat object in JSON, is coloured; words say the same."""
+    if verdict["verdict"] == "use" or verdict["controls"] == "passes":
         return "good"
-    return "bad" if verdict.verdict == "do not use" or verdict.controls == "fails" else "open"
+    return "bad" if verdict["verdict"] == "do not use" or verdict["controls"] == "fails" else "open"

@@ -1,4 +1,4 @@
-"""Figures as SVG, drawn from `report.json` alone: every dot is a number of that file."""
+"""Figures for print as SVG, PDF and PNG, drawn from `report.json` alone: every dot is a number of that file."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from harness.render.figures.agreement import draw_agreement
 from harness.render.figures.by_agreement import draw_by_agreement, draw_distributions
 from harness.render.figures.by_language import draw_consistency, draw_injection
 from harness.render.figures.corrected import draw_corrected
+from harness.render.figures.forest import draw_forest
 from harness.render.figures.line_chart import draw_few_shot, draw_temperature
 from harness.render.figures.sensitivity import draw_sensitivity
+from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, form_of
+from harness.render.forest import forests_of
 from harness.tables import write_atomic
 
-__all__ = ["draw_by_agreement", "draw_corrected", "draw_figures"]
+__all__ = ["FORMS", "WIDTHS", "FigureOptions", "draw_by_agreement", "draw_corrected", "draw_figures", "form_of"]
 
-_SECTIONS: dict[str, tuple[str, Callable[..., bytes]]] = {
+_SECTIONS: dict[str, tuple[str, Callable[..., Drawn]]] = {
     "variants": ("agreement", draw_agreement),
     "temperature": ("temperature", draw_temperature),
     "few_shot": ("few_shot", draw_few_shot),
@@ -28,12 +33,13 @@ _SECTIONS: dict[str, tuple[str, Callable[..., bytes]]] = {
 }
 
 
-def draw_figures(report_json: Mapping[str, Any], folder: Path) -> list[Path]:
+def draw_figures(report_json: Mapping[str, Any], folder: Path, options: FigureOptions = FigureOptions()) -> list[Path]:  # noqa: B008 (frozen)
     """Draw every figure that a report has the numbers for.
 
     Args:
         report_json: what `report.json` holds: `signatures`, `by_metric` and `ablations`.
-        folder: where the SVG files go; it is created if it does not exist.
+        folder: where the files go; it is created if it does not exist.
+        options: their width, the names of languages, and their forms.
 
     Returns:
         The files, in the order in which they were written.
@@ -42,20 +48,24 @@ def draw_figures(report_json: Mapping[str, Any], folder: Path) -> list[Path]:
         UsageError: without the extra `figures`.  StoreError: where the folder cannot be written.
     """
     paths = []
-    for name, draw in _figures(report_json):
-        path = folder / f"{name}.svg"
-        write_atomic(path, draw(form="svg"))
-        paths.append(path)
+    for name, draw in _figures(msgspec.to_builtins(report_json)):
+        for form, content in draw(options=options).items():
+            path = folder / f"{name}.{form}"
+            write_atomic(path, content)
+            paths.append(path)
     return paths
 
 
-def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., bytes]]]:
+def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., Drawn]]]:
     """The names of the figures, and the functions that draw them."""
     signature = "\n".join(str(text) for _, text in sorted(report_json.get("signatures", {}).items()))
     sections = report_json.get("ablations", {})
+    if forests := forests_of(report_json.get("verdicts", ())):
+        yield "verdicts", partial(draw_forest, forests, signature)
     for section, (name, draw) in _SECTIONS.items():
         if section in sections:
-            yield name, partial(draw, sections[section], signature)
+            more = {"baselines": _baselines(report_json)} if section == "variants" else {}
+            yield name, partial(draw, sections[section], signature, **more)
     for metric, rows in _by_metric(sections.get("perturbations", {}).get("rows", ())):
         if any(row["sensitivity"] is not None for row in rows):
             yield f"sensitivity-{_slug(metric)}", partial(draw_sensitivity, rows, signature)
@@ -63,6 +73,12 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
     for metric, rows in _by_metric(cells):
         named = ("language", *(key for key in ("judge", "variant", "temperature", "top_p") if len({row.get(key) for row in rows}) > 1))
         yield f"by_agreement-{_slug(metric)}", partial(draw_distributions, rows, signature, named)
+
+
+def _baselines(report_json: Mapping[str, Any]) -> dict[str, float]:
+    """The agreement of the majority baseline by language."""
+    summaries = report_json.get("summaries", ())
+    return {summary["language"]: summary["baseline"] for summary in summaries if summary.get("baseline") is not None}
 
 
 def _by_metric(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:

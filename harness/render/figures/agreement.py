@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.render.figures.style import (
-    INK,
+    BASELINE,
+    PEOPLE,
+    SMALL,
+    Drawn,
+    FigureOptions,
     Row,
     Section,
     Series,
@@ -20,6 +24,7 @@ from harness.render.figures.style import (
     height_of,
     name_row_of_panels,
     of_level,
+    panels_of,
     row_value,
     shares_along,
 )
@@ -30,37 +35,59 @@ _PAIR = (
     "Filled: how often the judge agrees with each annotator, with 95 % intervals. Hollow, on the same line: how often two annotators "
     "agree with each other on the items with a readable answer. These two may be compared."
 )
-_ALONE = "Agreement with the labels, with 95 % intervals. No item has two annotators, so the judge cannot be compared with people."
+_ALONE = (
+    "Agreement with the labels, with 95 % intervals; answers that could not be read count as wrong. No item has two annotators, so the "
+    "judge cannot be compared with people."
+)
+_TITLE = "Agreement by language, task and metric"
 
 
-def draw_agreement(section: Section, signature: str, *, form: str = "svg") -> bytes:
-    """The figure of the section `variants`: a row of panels for each judge and temperature."""
-    rows = section["rows"]
-    paired = any(row["human_pa"] is not None for row in rows)
-    judge = "pa_pairwise" if paired else "pa"
+def draw_agreement(
+    section: Section,
+    signature: str,
+    baselines: Mapping[str, float] = {},
+    options: FigureOptions = FigureOptions(),  # noqa: B008 (frozen)
+) -> Drawn:
+    """The figure of the section `variants`: panels for each judge and temperature. Where nothing could be read, a sentence says so.
+
+    `baselines` has the agreement of the majority baseline by language; it is drawn beside agreement with the labels only.
+    """
+    every = section["rows"]
+    paired = any(row["human_pa"] is not None for row in every)
+    judge = "pa_pairwise" if paired else "pa_failed_wrong"
+    failed = [name for name in _variants_of(every, None) if not any(row.get(judge) is not None for row in every if row["variant"] == name)]
+    rows = [row for row in every if row["variant"] not in failed] or every
     cases = contexts(rows, _JUDGED)
     values = {aspect: list(dict.fromkeys(row[aspect] for row in of_level(rows, aspect))) for aspect in _ASPECTS}
-    most = max(map(len, values.values()))
     own = [_variants_of(rows, case) for case in cases]
-    heights = [height_of(most, len(variants)) for variants in own]
     looks = {name: colour_and_marker(number) for number, name in enumerate(dict.fromkeys(name for names in own for name in names))}
+    panels = [(case, names, aspect) for case, names in zip(cases, own, strict=True) for aspect in _ASPECTS]
+    across = len(_ASPECTS) if options.wide else 1
+    heights = [
+        max(height_of(len(values[aspect]), len(names)) for _, names, aspect in panels[start : start + across])
+        for start in range(0, len(panels), across)
+    ]
     with drawing(signature) as new_figure:
-        figure = new_figure(figsize=(11, sum(heights) + 0.9), layout="constrained")
-        panels: Any = figure.subplots(len(cases), 3, squeeze=False, height_ratios=heights)
-        for line, case in enumerate(cases):
-            for panel, aspect in zip(panels[line], _ASPECTS, strict=True):
-                in_panel = [row for row in of_level(rows, aspect) if context_of(row, _JUDGED) == case]
-                series = _series(in_panel, aspect, {name: looks[name] for name in own[line]}, judge, paired)
-                dots(panel, aspect, values[aspect], series)
-                shares_along(panel, label="agreement" if line == len(cases) - 1 else "")
-                panel.set_title(f"by {aspect}", fontsize=9)
-            name_row_of_panels(panels[line][0], case, _JUDGED)
-        text, least = _PAIR if paired else _ALONE, 1 if len(looks) == 1 else 2
-        return finish_with_legend(figure, panels[0][0], text, signature, form=form, least=least)
+        figure = new_figure(figsize=(options.width, sum(heights) + 0.9), layout="constrained")
+        grid = panels_of(figure, len(panels), across, heights)
+        for panel, (case, names, aspect) in zip(grid, panels, strict=True):
+            in_panel = [row for row in of_level(rows, aspect) if context_of(row, _JUDGED) == case]
+            series = _series(in_panel, aspect, {name: looks[name] for name in names}, judge, paired)
+            if baselines and not paired and aspect == "language":
+                shown = {tag: (baselines[tag], None, None) for tag in values[aspect] if tag in baselines}
+                series.append(Series("majority baseline", shown, BASELINE, "|", beside=True))
+            dots(panel, aspect, values[aspect], series, options)
+            shares_along(panel, label="agreement" if case == cases[-1] else "", narrow=True)
+            panel.set_title(f"by {aspect}", fontsize=SMALL + 1)
+            if aspect == _ASPECTS[0]:
+                name_row_of_panels(panel, case, _JUDGED)
+        text, least = _PAIR if paired else _ALONE, 1 if len(looks) == 1 and paired else 2
+        text += f" Without any readable answer: {', '.join(failed)}." if failed else ""
+        return finish_with_legend(figure, grid[0], _TITLE, text, signature, options, least=least)
 
 
-def _variants_of(rows: Sequence[Row], case: tuple[Any, ...]) -> list[str]:
-    return list(dict.fromkeys(row["variant"] for row in rows if context_of(row, _JUDGED) == case))
+def _variants_of(rows: Sequence[Row], case: tuple[Any, ...] | None) -> list[str]:
+    return list(dict.fromkeys(row["variant"] for row in rows if case is None or context_of(row, _JUDGED) == case))
 
 
 def _series(rows: Sequence[Row], aspect: str, looks: Mapping[str, tuple[str, str]], judge: str, paired: bool) -> list[Series]:
@@ -71,7 +98,9 @@ def _series(rows: Sequence[Row], aspect: str, looks: Mapping[str, tuple[str, str
         series.append(Series(variant, _values(of_variant, aspect, judge), tint, shape))
         if paired:
             people = _values(of_variant, aspect, "human_pa", interval=False)
-            series.append(Series("_people" if len(series) > 1 else "people, on the same items", people, INK, "d", hollow=True, beside=True))
+            series.append(
+                Series("_people" if len(series) > 1 else "people, on the same items", people, PEOPLE, "d", hollow=True, beside=True)
+            )
     return series
 
 

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from harness.analyse import Comparison
 from harness.errors import UsageError
-from harness.render.figures.style import JUDGE, PEOPLE, SMALL, Row, drawing, finish, remove_frame
+from harness.render.figures.style import JUDGE, PEOPLE, SMALL, Drawn, FigureOptions, Row, drawing, finish, form_of, remove_frame
 from harness.tables import write_atomic
 from harness.text import terminal_safe
 
-_WIDTH, _HEIGHT = 2.6, 1.9  # inches of one panel
+_HEIGHT = 1.7  # inches of one panel
+_TITLE = "Class shares by agreement of the annotators"
+_WORDS = (
+    "How often people and the judge gave each class, where all three annotators agree (full), two of three (partial), and no two (none)."
+)
 MOST_ROWS = 100  # cells of one figure: nobody reads more, and each takes a fifth of a second
 _NAMED = ("language", "metric")
 
 
-def draw_by_agreement(comparison: Comparison, path: Path) -> None:
+def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions = FigureOptions()) -> None:  # noqa: B008 (frozen)
     """Draw, for each cell, the shares of the classes where three annotators agree fully, partly and not at all.
 
-    There is a row for each cell and a column for each level of agreement. The same comparison gives the same SVG file, with text as text.
+    There is a row for each cell and a column for each level of agreement. The same comparison gives the same file.
 
     Raises:
-        UsageError: without the extra `figures`, for another suffix than .svg, when no cell has items with three annotators, and when more
+        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, when no cell has items with three
+            annotators, and when more
         than 100 have.
     """
-    if path.suffix != ".svg":
-        raise UsageError(f"figures are SVG files; name it {path.with_suffix('.svg').name}")
+    form = form_of(path)
     cells = [cell for cell in comparison.cells if cell.distribution_by_agreement]
     rows = [cell.flat() for cell in cells]
     if not rows:
@@ -38,15 +43,21 @@ def draw_by_agreement(comparison: Comparison, path: Path) -> None:
             "--where judge=NAME or --where language=TAG, or pool them with fewer keys in --by"
         )
     varying = [name for name in cells[0].key if name not in _NAMED and len({str(row[name]) for row in rows}) > 1]
-    write_atomic(path, draw_distributions(rows, comparison.signature, (*_NAMED, *varying)))
+    drawn = draw_distributions(rows, comparison.signature, (*_NAMED, *varying), replace(options, forms=(form,)))
+    write_atomic(path, drawn[form])
 
 
-def draw_distributions(rows: Sequence[Row], signature: str, named: Sequence[str] = _NAMED, *, form: str = "svg") -> bytes:
+def draw_distributions(
+    rows: Sequence[Row],
+    signature: str,
+    named: Sequence[str] = _NAMED,
+    options: FigureOptions = FigureOptions(),  # noqa: B008 (frozen)
+) -> Drawn:
     """The figure of flat cells that have a `distribution_by_agreement`; the keys in `named` name each cell."""
     levels = list(rows[0]["distribution_by_agreement"])
     with drawing(signature) as new_figure:
-        names = [_name(row, named) for row in rows]
-        figure = new_figure(figsize=(_WIDTH * len(levels) + 0.4, _HEIGHT * len(rows) + 0.6))
+        names = [_name(row, named, options) for row in rows]
+        figure = new_figure(figsize=(options.width, _HEIGHT * len(rows) + 0.6))
         _lay_out(figure, len(rows), max(name.count("\n") + 1 for name in names))
         panels: Any = figure.subplots(len(rows), len(levels), squeeze=False)  # shared axes would notify each other, which is slow
         for line, (row, name) in enumerate(zip(rows, names, strict=True)):
@@ -55,7 +66,7 @@ def draw_distributions(rows: Sequence[Row], signature: str, named: Sequence[str]
             panels[line][0].set_ylabel(name)
         handles, labels = next((panel.get_legend_handles_labels() for panel in panels.flat if panel.patches), ([], []))
         figure.legend(handles, labels, loc="upper center", ncols=2, frameon=False)
-        return finish(figure, signature, form=form)
+        return finish(figure, _TITLE, _WORDS, signature, options)
 
 
 def _lay_out(figure: Any, rows: int, lines: int) -> None:
@@ -84,6 +95,8 @@ def _draw_panel(panel: Any, shares: Row, level: str, *, first: bool) -> None:
     panel.set_xticks(range(len(names)), [terminal_safe(name) for name in names])
 
 
-def _name(row: Row, named: Sequence[str]) -> str:
+def _name(row: Row, named: Sequence[str], options: FigureOptions) -> str:
     parts = [f"{row[name]:g}" if isinstance(row[name], float) else str(row[name]) for name in named if row.get(name) not in (None, "*")]
+    if "language" in named and row.get("language") not in (None, "*"):
+        parts[list(named).index("language")] = options.shown_name("language", row["language"])
     return terminal_safe("\n".join(part.replace("_", " ") for part in parts) or "all")

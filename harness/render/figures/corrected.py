@@ -14,12 +14,15 @@ from harness.render.figures.style import (
     JUDGE,
     PEOPLE,
     SMALL,
+    Drawn,
+    FigureOptions,
     Series,
     Value,
     context_name,
     dots,
     drawing,
     finish_with_legend,
+    form_of,
     height_of,
     shares_along,
 )
@@ -27,7 +30,6 @@ from harness.tables import write_atomic
 from harness.text import terminal_safe
 
 MOST_PANELS = 40  # nobody reads more in one figure
-_WIDTH = 6.5  # inches
 _ESTIMATES = (
     ("judge alone (bias unknown)", "judge_alone", JUDGE, "o", True),
     ("labels alone", "labels_alone", PEOPLE, "s", False),
@@ -40,40 +42,39 @@ def draw_corrected(corrected: Corrected, path: Path) -> None:
     """Draw the three estimates of every mean and share, a panel for each language, metric, class, judge and condition.
 
     Raises:
-        UsageError: without the extra `figures`, for another suffix than .svg, and when there are more than 40 panels.
+        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, and when there are more than 40 panels.
     """
-    if path.suffix != ".svg":
-        raise UsageError(f"figures are SVG files; name it {path.with_suffix('.svg').name}")
+    form = form_of(path)
     panels: dict[tuple[Any, ...], list[CorrectedNumber]] = {}
     for number in corrected.numbers:
         if number.versus is None:
             panels.setdefault(_panel_key(number), []).append(number)
     if len(panels) > MOST_PANELS:
         raise UsageError(f"a figure holds {MOST_PANELS} panels at most, and there are {len(panels)}; choose some with --where metric=NAME")
-    write_atomic(path, _draw(list(panels.values()), corrected.signature))
+    write_atomic(path, _draw(list(panels.values()), corrected.signature, FigureOptions(forms=(form,)))[form])
 
 
 def _panel_key(number: CorrectedNumber) -> tuple[Any, ...]:
     return (*(number.key.get(name) for name in ("language", "metric", "source", *CONTEXT)), number.share_of)
 
 
-def _draw(panels: Sequence[Sequence[CorrectedNumber]], signature: str) -> bytes:
+def _draw(panels: Sequence[Sequence[CorrectedNumber]], signature: str, options: FigureOptions) -> Drawn:
     heights = [height_of(len(numbers), len(_ESTIMATES)) for numbers in panels]
     with drawing(signature) as new_figure:
-        figure = new_figure(figsize=(_WIDTH, sum(heights) + 0.9), layout="constrained")
+        figure = new_figure(figsize=(options.width, sum(heights) + 0.9), layout="constrained")
         axes: Any = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
         for panel, numbers in zip(axes[:, 0], panels, strict=True):
-            _draw_panel(panel, numbers)
-        return finish_with_legend(figure, axes[0, 0], _CAPTION, signature)
+            _draw_panel(panel, numbers, options)
+        return finish_with_legend(figure, axes[0, 0], "Means and shares by judge, labels and both", _CAPTION, signature, options)
 
 
-def _draw_panel(panel: Any, numbers: Sequence[CorrectedNumber]) -> None:
+def _draw_panel(panel: Any, numbers: Sequence[CorrectedNumber], options: FigureOptions) -> None:
     first = numbers[0]
     names = [_system_name(number) for number in numbers]
     series = [
         Series(name, _values(names, numbers, attribute), colour, marker, hollow) for name, attribute, colour, marker, hollow in _ESTIMATES
     ]
-    dots(panel, "system", names, series)
+    dots(panel, "system", names, series, options)
     what = str(first.key["metric"]).replace("_", " ") + ("" if first.share_of is None else f": share of '{first.share_of}'")
     judge = context_name([first.key.get(name) for name in CONTEXT])
     panel.set_title(terminal_safe(f"{first.key['language']}, {what}, {judge}"), fontsize=SMALL, loc="left")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from harness.render.figures.style import (
     INK,
+    SMALL,
+    Drawn,
+    FigureOptions,
     Row,
     Series,
     colour_and_marker,
@@ -18,8 +20,8 @@ from harness.render.figures.style import (
     height_of,
     name_row_of_panels,
     of_level,
+    panels_of,
     row_value,
-    shown_name,
 )
 
 _CAPTION = (
@@ -29,27 +31,31 @@ _CAPTION = (
 _ASPECTS = (("language", ("language", "metric")), ("task", ("task", "metric")))
 
 
-def draw_sensitivity(rows: Sequence[Row], signature: str, *, form: str = "svg") -> bytes:
+def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
     """The figure of one metric, from its rows of the section `perturbations`: a row of panels for each judge and condition."""
     kinds = list(dict.fromkeys(row["perturbation"] for row in rows))
     cases = contexts(rows)
     names = {aspect: list(dict.fromkeys(row[aspect] for row in of_level(rows, *level))) for aspect, level in _ASPECTS}
     most = max(map(len, names.values()))
+    metric = options.shown_name("metric", rows[0]["metric"])
     with drawing(signature) as new_figure:
-        figure = new_figure(figsize=(9, height_of(most, len(kinds)) * len(cases) + 1.2), layout="constrained")
-        panels: Any = figure.subplots(len(cases), 2, squeeze=False)
+        across = len(_ASPECTS) if options.wide else 1
+        height = height_of(most, len(kinds)) * len(cases) * (len(_ASPECTS) // across)
+        figure = new_figure(figsize=(options.width, height + 1.2), layout="constrained")
+        every = panels_of(figure, len(cases) * len(_ASPECTS), across)
+        panels = [every[start : start + len(_ASPECTS)] for start in range(0, len(every), len(_ASPECTS))]
         for line, case in enumerate(cases):
             for panel, (aspect, level) in zip(panels[line], _ASPECTS, strict=True):
                 in_panel = [row for row in of_level(rows, *level) if context_of(row) == case]
                 series = [_series(in_panel, aspect, kind, number) for number, kind in enumerate(kinds)]
-                dots(panel, aspect, names[aspect], series)
+                dots(panel, aspect, names[aspect], series, options)
                 panel.axvline(0.5, color=INK, linewidth=0.8, zorder=1)
                 panel.set_xlim(-0.02, 1.02)
                 panel.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "¼", "½", "¾", "1"])
                 panel.set_xlabel("sensitivity" if line == len(cases) - 1 else "")
-                panel.set_title(f"{shown_name('metric', rows[0]['metric'])}, by {aspect}", fontsize=9)
+                panel.set_title(f"{metric}, by {aspect}", fontsize=SMALL + 1)
             name_row_of_panels(panels[line][0], case)
-        return finish_with_legend(figure, panels[0][0], _CAPTION, signature, form=form, columns=3, least=1)
+        return finish_with_legend(figure, panels[0][0], f"Sensitivity of {metric}", _CAPTION, signature, options, columns=3, least=1)
 
 
 def _series(rows: Sequence[Row], aspect: str, kind: str, number: int) -> Series:

@@ -11,18 +11,23 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
-from harness.content.tags import autonym
+from harness.content.tags import autonym, english_name
 from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.text import terminal_safe
 
-PEOPLE, JUDGE = "#4477aa", "#ee6677"
-COLOURS = ("#ee6677", "#4477aa", "#228833", "#aa3377", "#ccbb44", "#66ccee", "#777777")  # Tol's bright scheme
+PEOPLE, JUDGE, BASELINE = "#9a4b00", "#0b66b8", "#55606b"  # as on the pages (assets/style.css)
+COLOURS = (JUDGE, "#228833", "#aa3377", "#b08b00", "#2a9db8", "#777777")  # further ones can be told apart without red and green
+WIDTHS = {"single": 3.5, "double": 7.2}
+"""Inches of one column and of both columns of a journal's page."""
+FORMS = ("svg", "pdf", "png")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 INK, FAINT = "#222222", "#bbbbbb"
-SMALL = 8  # points
+SMALL = 7  # points
 _LINE_HEIGHT = 0.19  # inches of one line of dots
 _CHARACTERS_PER_INCH = 16  # of a caption
 _BESIDE_WIDTH = 24  # characters in a line beside a panel
@@ -31,6 +36,36 @@ Row = Mapping[str, Any]
 Section = Mapping[str, Any]
 Value = tuple[float, float | None, float | None]
 """A number and the ends of its interval, None where it has none."""
+
+
+Drawn = dict[str, bytes]
+"""The files of a figure, by form."""
+
+
+@dataclass(frozen=True)
+class FigureOptions:
+    """How figures are saved.
+
+    Args:
+        width: in inches; `WIDTHS` has those of journals.
+        names: whether languages go by their `english` names or by their `own`.
+        forms: of `FORMS`.
+    """
+
+    width: float = WIDTHS["double"]
+    names: str = "english"
+    forms: tuple[str, ...] = ("svg",)
+
+    @property
+    def wide(self) -> bool:
+        """Whether panels stand side by side."""
+        return self.width > 5
+
+    def shown_name(self, aspect: str, name: str) -> str:
+        """A language by one of its names; anything else without underscores."""
+        if aspect != "language":
+            return terminal_safe(str(name).replace("_", " "))
+        return terminal_safe(english_name(name) if self.names == "english" else f"{autonym(name)} ({name})")
 
 
 @dataclass(frozen=True)
@@ -50,6 +85,14 @@ class Series:
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
+def form_of(path: Path) -> str:
+    """The form of a figure's file by its name. Raises UsageError for a name that is of no form."""
+    form = path.suffix.removeprefix(".")
+    if form not in FORMS:
+        raise UsageError(f"figures are SVG, PDF or PNG files; name it {path.with_suffix('.svg').name}, or end it in .pdf or .png")
+    return form
+
+
 @contextmanager
 def drawing(salt: str) -> Iterator[Any]:
     """`Figure`, in the style of all figures. Raises UsageError without the extra `figures`."""
@@ -58,34 +101,57 @@ def drawing(salt: str) -> Iterator[Any]:
         from matplotlib.figure import Figure
     except ImportError:
         raise UsageError("figures need the extra 'figures': pip install 'judge-harness[figures]'") from None
-    style: Any = {"svg.fonttype": "none", "svg.hashsalt": salt, "font.size": SMALL, "font.family": "sans-serif", "text.parse_math": False}
+    style: Any = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": salt,
+        "font.size": SMALL,
+        "font.family": "sans-serif",
+        "text.parse_math": False,
+        "pdf.fonttype": 42,
+    }
     with mpl.rc_context(style), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about missing signs in a font and names too long for the layout
         yield Figure
 
 
-def finish(figure: Any, description: str, *, form: str = "svg") -> bytes:
-    """Return the figure as the bytes of a file, without a date; `description` goes into its metadata."""
-    out = io.BytesIO()
-    about = {"Date": None, "Creator": None, "Description": terminal_safe(description)} if form == "svg" else {}
-    figure.savefig(out, format=form, metadata=about, dpi=100)
-    return out.getvalue()
+def finish(figure: Any, title: str, words: str, signature: str, options: FigureOptions) -> Drawn:
+    """The figure as the bytes of a file in each form, without a date: with a title, a description in words, and the signature."""
+    return {form: _saved(figure, form, title, words, signature) for form in options.forms}
+
+
+def _saved(figure: Any, form: str, title: str, words: str, signature: str) -> bytes:
+    out, title_, source = io.BytesIO(), terminal_safe(title), terminal_safe(signature)
+    about: dict[str, dict[str, Any]] = {
+        "svg": {"Date": None, "Creator": None, "Title": title_, "Description": source},
+        "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Title": title_, "Subject": source},
+        "png": {"Software": None, "Title": title_.encode("latin-1", "replace").decode("latin-1")},
+    }
+    figure.savefig(out, format=form, metadata=about[form], dpi=300 if form == "png" else 100)
+    return _described(out.getvalue(), title, words) if form == "svg" else out.getvalue()
+
+
+def _described(svg: bytes, title: str, words: str) -> bytes:
+    """An SVG file with a title and a description for those who cannot see it."""
+    head, opening, rest = svg.partition(b"<svg ")
+    attributes, end, body = rest.partition(b">")
+    told = f"\n <title>{escape(terminal_safe(title))}</title>\n <desc>{escape(terminal_safe(words))}</desc>"
+    return b"".join((head, opening, b'role="img" ', attributes, end, told.encode(), body))
 
 
 def finish_with_legend(
-    figure: Any, panel: Any, text: str, description: str, *, form: str = "svg", columns: int = 4, least: int = 2
-) -> bytes:
+    figure: Any, panel: Any, title: str, text: str, signature: str, options: FigureOptions, *, columns: int = 4, least: int = 2
+) -> Drawn:
     """Add the legend of all panels, taken from one of them, and the caption; then `finish`.
 
     Args:
         figure, panel: the figure, and the panel with the names of all series.
-        text: the caption.
-        description, form: as `finish` takes them.
+        text: the caption, which also describes the figure in words.
+        title, signature, options: as `finish` takes them.
         columns, least: of the legend: entries in one line; with fewer entries than `least` there is no legend.
     """
-    _add_legend(figure, panel, columns, least)
+    _add_legend(figure, panel, columns if options.wide else min(columns, 2), least)
     _add_caption(figure, text)
-    return finish(figure, description, form=form)
+    return finish(figure, title, text, signature, options)
 
 
 def colour_and_marker(number: int) -> tuple[str, str]:
@@ -111,7 +177,7 @@ def height_of(categories: int, series: int) -> float:
     return 0.75 + categories * (series * _LINE_HEIGHT + 0.1)
 
 
-def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Series]) -> None:
+def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Series], options: FigureOptions) -> None:
     """Draw one line for each category of an aspect (language, task), from the top; on it the dots of all series with their intervals."""
     lines = sum(not one.beside for one in series)
     step, line = 0.8 / max(lines, 1), -1
@@ -144,7 +210,7 @@ def dots(panel: Any, aspect: str, categories: Sequence[str], series: Sequence[Se
             label=terminal_safe(one.name),
             zorder=2.5 if one.beside else 3,
         )
-    panel.set_yticks(range(len(categories)), [shown_name(aspect, name) for name in categories])
+    panel.set_yticks(range(len(categories)), [_wrapped(options.shown_name(aspect, name)) for name in categories])
     panel.set_ylim(len(categories) - 0.5, -0.5)
     for place in range(1, len(categories)):
         panel.axhline(place - 0.5, color=FAINT, linewidth=0.5, zorder=0)
@@ -179,9 +245,18 @@ def row_value(row: Row, name: str) -> Value | None:
     return row[name], lo, hi
 
 
-def shown_name(aspect: str, name: str) -> str:
-    """A language by its own name; anything else without underscores."""
-    return terminal_safe(f"{autonym(name)} ({name})") if aspect == "language" else terminal_safe(str(name).replace("_", " "))
+def _wrapped(name: str) -> str:
+    """A name in lines of at most 18 letters, so that it leaves room for its panel."""
+    return "\n".join(textwrap.wrap(name, 18)) or name
+
+
+def panels_of(figure: Any, count: int, across: int, heights: Sequence[float] | None = None, **options: Any) -> list[Any]:
+    """So many panels, in lines of `across`; the places that are left over are empty. `heights`: of the lines."""
+    lines = -(-count // across)
+    grid = [panel for line in figure.subplots(lines, across, squeeze=False, height_ratios=heights, **options) for panel in line]
+    for panel in grid[count:]:
+        panel.set_axis_off()
+    return grid[:count]
 
 
 CONTEXT = ("judge", "variant", "temperature", "top_p")

@@ -11,7 +11,8 @@ from markupsafe import Markup
 from harness.content.tags import english_name
 from harness.decide import Verdict
 from harness.judges import traits_of
-from harness.render.html.marks import axis_reach, gap_track
+from harness.render.forest import ForestMark, forest
+from harness.render.html.marks import gap_track
 from harness.render.html.templates import spaced_name
 from harness.render.numbers import difference
 from harness.render.verdict_columns import labels_needed_text
@@ -141,7 +142,7 @@ def _steps(verdicts: Sequence[Verdict]) -> Iterator[NextStep]:
     needed = [verdict for verdict in verdicts if verdict.k is not None and not verdict.more_than_k and verdict.verdict == "too few labels"]
     for verdict in sorted(needed, key=lambda verdict: verdict.k or 0)[:1]:
         yield NextStep(f"label {labels_needed_text(verdict.flat())} more texts in {_place(verdict)}")
-    bad = sorted((verdict for verdict in verdicts if style_of(verdict) == "bad"), key=_value)
+    bad = sorted((verdict for verdict in verdicts if style_of(verdict) == "bad"), key=_gap)
     for verdict in bad[:2]:
         yield NextStep(f"read its judgments of {_place(verdict)}", _show(verdict))
 
@@ -154,34 +155,28 @@ def _show(verdict: Verdict) -> dict[str, Any]:
     return {name: value for name, value in verdict.key.items() if value is not None}
 
 
-def _beside_people(verdicts: Sequence[Verdict]) -> bool:
-    """Whether any verdict compares the judge with people; else the plot shows the judge beside one constant answer."""
-    return any(verdict.gap is not None and not verdict.controls for verdict in verdicts)
-
-
-def _value(verdict: Verdict, people: bool = True) -> float:
-    """What the plot shows of a verdict, 0 where it is undefined."""
-    value = verdict.gap if people and not verdict.controls else verdict.base_diff
-    return 0.0 if value is None else value
+def _gap(verdict: Verdict) -> float:
+    """Judge minus people, or minus a constant with constructed labels; 0 where it is undefined."""
+    return (verdict.base_diff if verdict.controls else verdict.gap) or 0.0
 
 
 def _plot(verdicts: Sequence[Verdict]) -> ForestPlot:
-    people = _beside_people(verdicts)
-    reach = axis_reach([_value(verdict, people) for verdict in verdicts])
-    metrics = tuple(dict.fromkeys(str(verdict["metric"]) for verdict in verdicts))
+    plot = forest(verdicts)
     by_place = {(verdict["language"], verdict["metric"]): verdict for verdict in verdicts}
-    languages = dict.fromkeys(str(verdict["language"]) for verdict in verdicts)
-    ordered = sorted(languages, key=lambda tag: -min(_value(verdict, people) for verdict in verdicts if verdict["language"] == tag))
-    rows = tuple((tag, tuple(_plotted(by_place.get((tag, metric)), reach, people) for metric in metrics)) for tag in ordered)
-    return ForestPlot("judge − people" if people else "judge − constant", difference(reach), metrics, rows)
+    rows = tuple(
+        (
+            tag,
+            tuple(
+                _plotted(by_place[tag, metric], mark, plot.reach) if mark else None
+                for metric, mark in zip(plot.metrics, marks, strict=True)
+            ),
+        )
+        for tag, marks in plot.rows
+    )
+    return ForestPlot(plot.axis, difference(plot.reach), plot.metrics, rows)
 
 
-def _plotted(verdict: Verdict | None, reach: float, people: bool) -> PlottedVerdict | None:
-    """A verdict in the plot; None where what the plot shows is undefined."""
-    if verdict is None or (verdict.gap if people else verdict.base_diff) is None:
-        return None
-    value, bound = _value(verdict, people), verdict.family_bound if people else verdict.base_bound
-    words = f"{_place(verdict)}: {verdict.answer}, {difference(value)}"
-    style = style_of(verdict)
-    drawn = gap_track(value, bound, verdict.margin if people else None, reach, style, words)
-    return PlottedVerdict(drawn, difference(value), verdict.answer, style, _show(verdict))
+def _plotted(verdict: Verdict, mark: ForestMark, reach: float) -> PlottedVerdict:
+    words = f"{_place(verdict)}: {verdict.answer}, {difference(mark.value)}"
+    drawn = gap_track(mark.value, mark.bound, mark.margin, reach, mark.style, words)
+    return PlottedVerdict(drawn, difference(mark.value), verdict.answer, mark.style, _show(verdict))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -54,11 +53,6 @@ def legend_mark(kind: Literal["judge", "people", "base"]) -> Markup:
 
 def _at(value: float) -> str:
     return f"{_INSET + (100 - 2 * _INSET) * min(max(value, 0.0), 1.0):.2f}%"
-
-
-def axis_reach(values: Sequence[float]) -> float:
-    """How far an axis of differences reaches to both sides of 0: to the largest of them, in tenths, from 0.2 to 1."""
-    return min(1.0, max(0.2, math.ceil(10 * max((abs(value) for value in values), default=0.0) + 0.5) / 10))
 
 
 def gap_track(value: float, bound: float | None, margin: float | None, reach: float, style: str, words: str) -> Markup:

@@ -13,7 +13,10 @@ import pytest
 
 from harness.analyse import Cell, Comparison
 from harness.errors import UsageError
-from harness.render.figures import by_agreement, draw_by_agreement, draw_figures
+from harness.pages import asset
+from harness.render import html
+from harness.render.figures import FORMS, WIDTHS, FigureOptions, by_agreement, draw_by_agreement, draw_figures
+from harness.render.figures.style import BASELINE, JUDGE, PEOPLE
 
 pytest.importorskip("matplotlib")
 
@@ -36,6 +39,22 @@ def drawn(make_cell: MakeCell, make_comparison: MakeComparison, tmp_path: Path) 
         return (tmp_path / "figure.svg").read_bytes()
 
     return draw
+
+
+VERDICT: dict[str, Any] = {
+    "language": "ja",
+    "metric": "quality",
+    "judge": "local/model",
+    "variant": "single",
+    "temperature": 0.0,
+    "verdict": "use",
+    "controls": None,
+    "gap": 0.02,
+    "family_bound": -0.05,
+    "base_diff": 0.2,
+    "base_bound": 0.1,
+    "margin": 0.1,
+}
 
 
 def texts(svg: bytes) -> list[str]:
@@ -73,9 +92,9 @@ def test_without_three_annotators_there_is_nothing_to_draw(make_cell: MakeCell, 
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["figure.png", "figure", "figure.SVG"])
-def test_only_svg_is_drawn(make_cell: MakeCell, make_comparison: MakeComparison, tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match=r"figures are SVG files; name it figure\.svg"):
+@pytest.mark.parametrize("name", ["figure.jpg", "figure", "figure.SVG"])
+def test_another_form_is_refused(make_cell: MakeCell, make_comparison: MakeComparison, tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match=r"figures are SVG, PDF or PNG files; name it figure\.svg"):
         draw_by_agreement(make_comparison(make_cell(distribution_by_agreement=BY_AGREEMENT)), tmp_path / name)
 
 
@@ -90,7 +109,18 @@ KEY = {"task": "*", "metric": "*", "judge": "local/model", "variant": "single", 
 
 def row(**more: Any) -> dict[str, Any]:
     """A row with a number for whatever a figure may show."""
-    shares = ("pa", "pa_pairwise", "human_pa", "same_score", "same_justification", "sensitivity", "rose", "fell", "reached_best")
+    shares = (
+        "pa",
+        "pa_failed_wrong",
+        "pa_pairwise",
+        "human_pa",
+        "same_score",
+        "same_justification",
+        "sensitivity",
+        "rose",
+        "fell",
+        "reached_best",
+    )
     numbers = {name: value for share in shares for name, value in ((share, 0.5), (f"{share}_ci", [0.25, 0.75]))}
     return {
         **KEY,
@@ -161,8 +191,10 @@ def test_a_report_without_ablations_draws_nothing(tmp_path: Path) -> None:
     assert draw_figures({"signatures": {}, "by_metric": [], "ablations": {}}, tmp_path) == []
 
 
-def test_languages_go_by_their_own_names(tmp_path: Path) -> None:
-    draw_figures(EVERYTHING, tmp_path)
+def test_languages_go_by_their_english_or_their_own_names(tmp_path: Path) -> None:
+    draw_figures(EVERYTHING, tmp_path / "english")
+    assert {"Japanese", "Czech"} <= set(drawn_texts(tmp_path / "english", "agreement.svg"))
+    draw_figures(EVERYTHING, tmp_path, FigureOptions(names="own"))
     for name in ("agreement.svg", "consistency.svg", "injection.svg", "sensitivity-quality.svg"):
         assert {"日本語 (ja)", "čeština (cs)"} <= set(drawn_texts(tmp_path, name)), name
 
@@ -251,3 +283,59 @@ def test_more_cells_than_a_figure_holds_are_refused(make_cell: MakeCell, make_co
     with pytest.raises(UsageError, match=r"a figure holds 100 cells at most, and 101 have .*--where judge=NAME"):
         draw_by_agreement(make_comparison(*cells), tmp_path / "figure.svg")
     assert not list(tmp_path.iterdir())
+
+
+def test_each_form_and_each_width_is_drawn(tmp_path: Path) -> None:
+    paths = draw_figures(report(consistency=levels()) | {"by_metric": []}, tmp_path, FigureOptions(WIDTHS["single"], forms=FORMS))
+    assert [path.suffix for path in paths] == [".svg", ".pdf", ".png"]
+    svg, pdf, png = (path.read_bytes() for path in paths)
+    assert b'width="252pt"' in svg and pdf.startswith(b"%PDF") and png.startswith(b"\x89PNG")
+    assert int.from_bytes(png[16:20]) == 1050  # pixels: 3.5 inches of 300
+    again = draw_figures(report(consistency=levels()) | {"by_metric": []}, tmp_path / "b", FigureOptions(WIDTHS["single"], forms=FORMS))
+    assert [path.read_bytes() for path in again] == [svg, pdf, png]
+
+
+def test_a_figure_has_a_title_and_says_in_words_what_it_shows(tmp_path: Path) -> None:
+    for path in draw_figures(EVERYTHING | {"verdicts": [VERDICT]}, tmp_path):
+        root = ElementTree.fromstring(path.read_bytes())
+        title, words = (element.text or "" for element in list(root)[:2])
+        assert root.get("role") == "img" and len(title) > 5 and len(words) > 40, path.name
+
+
+def test_figures_have_the_colours_of_the_page() -> None:
+    style = asset(Path(html.__file__).parent / "assets" / "style.css")
+    for name, colour in {"judge": JUDGE, "people": PEOPLE, "base": BASELINE}.items():
+        assert f"--{name}: {colour};" in style
+
+
+def test_a_variant_without_a_readable_answer_has_no_empty_panel_but_a_sentence(tmp_path: Path) -> None:
+    nothing = dict.fromkeys(("pa", "pa_ci", "pa_failed_wrong", "pa_failed_wrong_ci", "pa_pairwise", "pa_pairwise_ci", "human_pa"))
+    failed = levels(variant="joint", temperature=0.7, **nothing)
+    draw_figures(report(variants=[*levels(), *failed]), tmp_path)
+    shown = drawn_texts(tmp_path, "agreement.svg")
+    assert shown.count("by language") == 1 and "joint" not in shown
+    assert "Without any readable answer: joint." in " ".join(" ".join(shown).split())
+
+
+def test_unreadable_answers_count_as_wrong_as_on_the_page(tmp_path: Path) -> None:
+    """Agreement stands at 0.2, the share over all answers, and not at 0.9, that over the answers that were read."""
+    alone = {"human_pa": None, "human_pa_ci": None, "pa_pairwise": None, "pa_pairwise_ci": None}
+    kinds = {"low": {"pa": 0.9, "pa_failed_wrong": 0.2, "pa_failed_wrong_ci": None}, "same": {"pa": 0.2, "pa_failed_wrong": 0.2}}
+    kinds["same"]["pa_failed_wrong_ci"] = None
+    drawn = {name: draw_figures(report(variants=levels(**alone, **kind)), tmp_path / name) for name, kind in kinds.items()}
+    assert drawn["low"][0].read_bytes() == drawn["same"][0].read_bytes()
+    assert "majority baseline" not in drawn_texts(tmp_path / "low", "agreement.svg")
+    with_baseline = report(variants=levels(**alone, **kinds["low"])) | {"summaries": [{"language": "ja", "baseline": 0.6}]}
+    draw_figures(with_baseline, tmp_path)
+    assert "majority baseline" in drawn_texts(tmp_path, "agreement.svg")
+
+
+def test_verdicts_are_drawn_as_the_page_draws_them(tmp_path: Path) -> None:
+    worse = VERDICT | {"language": "cs", "verdict": "do not use", "gap": -0.3, "family_bound": -0.5}
+    baseline = VERDICT | {"judge": "baseline/majority"}
+    draw_figures({"signatures": {}, "by_metric": [], "ablations": {}, "verdicts": [worse, VERDICT, baseline]}, tmp_path)
+    shown = drawn_texts(tmp_path, "verdicts.svg")
+    assert shown.index("Japanese") < shown.index("Czech") and {"quality", "judge − people (points)", "−40", "+40"} <= set(shown)
+    assert not any("baseline/" in text for text in shown)
+    svg = (tmp_path / "verdicts.svg").read_text()
+    assert JUDGE in svg and PEOPLE in svg

@@ -119,3 +119,14 @@ def test_systems_have_columns_of_their_own(make_cell: MakeCell, make_comparison:
 
 def test_no_cells_are_a_table_without_rows(make_comparison: MakeComparison) -> None:
     assert len(rows(to_latex(make_comparison()))) == 1
+
+
+def test_the_paired_difference_and_peoples_figures_are_columns(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
+    versus = {"with": "openai/two", "diff": 0.1, "ci": (0.05, 0.15), "p": 0.01, "q": 0.0001}
+    latex = to_latex(
+        make_comparison(make_cell(versus=versus, pairwise_gap=-0.2, pairwise_gap_ci=(-0.3, -0.1)), make_cell(judge="openai/two"))
+    )
+    assert "{judge $-$ other (points)}" in latex and " 10.0 & {$[5.0, 15.0]$}" in latex
+    assert "{person--person pairs (\\%)}" in latex and "{difference of pairs (points)}" in latex
+    assert " -20.0 & {$[-30.0, -10.0]$}" in latex
+    assert "judge $-$ other" not in to_latex(make_comparison(make_cell(), make_cell(judge="openai/two")))

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from harness.decide import Verdict
+from harness.render.forest import axis_reach
 from harness.render.html.first_screen import FirstScreen, JudgeAnswer, first_screen
-from harness.render.html.marks import axis_reach, gap_track
+from harness.render.html.marks import gap_track
 
 MakeVerdict = Callable[..., Verdict]
 
