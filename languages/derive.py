@@ -168,7 +168,7 @@ def hard_files(tag: str) -> Iterator[tuple[Path, bytes]]:
     pack = LANGUAGES / tag / "packs" / "hard"
     with open(pack / "texts.toml", "rb") as file:
         texts = tomllib.load(file)["text"]
-    for task in INPUTS:
+    for task in sorted({text["task"] for text in texts}):
         made = [each for text in texts if text["task"] == task for each in hard_items(text, tag)]
         labels = [_label(item["item_id"], metric, score) for item, scores in made for metric, score in scores.items()]
         yield pack / "items" / f"{task}.jsonl", to_jsonl([item for item, _ in made])
