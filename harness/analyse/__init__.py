@@ -10,6 +10,7 @@ from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
 from harness.analyse.options import ALWAYS, BY_METRIC, POOLED, Annotators, CompareOptions, of_rule
 from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
+from harness.analyse.pairs import pairs
 from harness.analyse.pooled import pooled_differences
 from harness.analyse.ranking import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking, gains_over, rank
 from harness.analyse.recorded_run import recording, signature
@@ -53,6 +54,7 @@ __all__ = [
     "lay_out",
     "of_rule",
     "outcomes",
+    "pairs",
     "pooled_differences",
     "rank",
     "recording",

@@ -369,5 +369,17 @@ def _study(commands: Any) -> None:
     json_flag(p)
 
 
-COMMANDS = (_compare, _correct, _accept, _certify, _gate, _study, _labels, _import)
+def _pairs(commands: Any) -> None:
+    p = command(commands, "pairs", "pairs:pairs", "make pairs of outputs from a data folder with outputs of several systems")
+    p.add_argument("data", type=Path, metavar="DIR", help="a data folder whose items have one output each, and a 'system'")
+    p.add_argument("--against", default="all", metavar="SYSTEM|human|all", help="each pair holds an output of this system (default: all)")
+    p.add_argument(
+        "--equal", metavar="METRIC:TOL", help="only pairs that people scored alike: their mean scores differ by TOL at most (Fluency:0.5)"
+    )
+    p.add_argument("--out", type=Path, required=True, metavar="DIR", help="the data folder to write; it must not exist")
+    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    content_flag(p)
+
+
+COMMANDS = (_compare, _correct, _accept, _certify, _gate, _study, _pairs, _labels, _import)
 """The functions that add these commands, in the order in which help shows them."""

@@ -132,7 +132,7 @@ def _as_text(report: Report, form: str) -> str:
     if form == "latex":
         if report.sealed:
             raise UsageError(
-                "the labels of this board are sealed, so there is no agreement to show; --md and --csv show how many answers could be read"
+                "there are no labels here, so there is no agreement to show; --md and --csv show how many answers could be read"
             )
         from harness.render.latex import report_latex
 
@@ -161,6 +161,7 @@ def show(
         from harness.render.sealed import print_sealed
 
         print_sealed(report)
+        print_ablations(report.ablations)
     else:
         print_report(report, by_task=by_task)
         print_ablations(report.ablations)

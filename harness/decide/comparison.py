@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from harness.analyse import CompareOptions, Comparison, Recording, compare_laid_out, lay_out
+from harness.analyse import CompareOptions, Comparison, Recording, compare_laid_out, lay_out, pairs
 from harness.decide.acceptance import AcceptedFrom, acceptances_laid_out
 from harness.decide.calibration import Calibration, calibrations
 from harness.decide.languages import LanguageComparison, language_comparisons
@@ -24,12 +24,14 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
         languages: one a metric, judge and condition: its languages side by side.
         calibration: one a language, metric, judge and condition; None where it was not asked for.
         acceptance: the confidence from which on answers can be accepted, one a cell like `calibration`.
+        pairs: the section of choices between two texts, one a data set that has any.
     """
 
     verdicts: tuple[Verdict, ...] = ()
     languages: tuple[LanguageComparison, ...] = ()
     calibration: tuple[Calibration, ...] | None = None
     acceptance: tuple[AcceptedFrom, ...] | None = None
+    pairs: tuple[dict[str, Any], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs: that of `Comparison`, and a list for each part that was computed."""
@@ -39,6 +41,8 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
             fields.pop(name)
             if part is not None:
                 fields[name] = [one.flat() for one in part]
+        if not self.pairs:
+            fields.pop("pairs")
         return fields
 
 
@@ -68,4 +72,5 @@ def compare(
         languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
+        pairs=tuple(found for judged in laid_out.judged if (found := pairs(judged.data, judged.units.judgments, options))) if tests else (),
     )

@@ -11,11 +11,13 @@ from harness.analyse import (
     BY_METRIC,
     CI_METHOD,
     Cell,
+    CompareOptions,
     LanguageSummary,
     RunCoverage,
     ablations,
     compare,
     of_rule,
+    pairs,
     pooled_differences,
     recording,
     run_coverage,
@@ -53,6 +55,7 @@ class Report(msgspec.Struct, frozen=True):
     left_out: dict[str, dict[str, int]] = {}  # judge -> parameter that it does not take -> calls
     few_shot: dict[str, Any] = {}  # what examples were shown, and which classes have none
     ablations: dict[str, Any] = {}  # a section for each that the run contains
+    unlabelled: bool = False  # the data have no labels, and no board seals any
     sealed: tuple[RunCoverage, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
     spans: dict[str, dict[str, int]] = {}  # judge -> errors that it marked, and how many of them have no place in the text
     notes: tuple[str, ...] = ()  # what can be said of continuous scores, and what cannot
@@ -116,10 +119,18 @@ def report(
         left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
         spans=dict(spans or {}),
         few_shot=_few_shot(protocol, training, absent or {}),
-        ablations=ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {},
+        ablations=_pairs(data, judgments, rule)
+        | (ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {}),
+        unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
         notes=by_task.notes if by_task else (),
     )
+
+
+def _pairs(data: Dataset, judgments: Judgments, rule: CompareOptions) -> dict[str, Any]:
+    """The section of choices between two texts, if there are any: it needs no labels."""
+    found = pairs(data, judgments, rule)
+    return {"pairs": found} if found else {}
 
 
 def _signature(protocol: RunProtocol, identity: JudgeIdentity, decision: DecisionOptions | None) -> str:

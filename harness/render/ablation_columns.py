@@ -20,6 +20,7 @@ from harness.render.column import in_tables as _in
 from harness.render.numbers import two_digits
 
 _TWO_ANSWERS = _in(TableName.SCORE_POSITION, TableName.METRIC_ORDER)
+_PAIRS = _in(TableName.PAIRS, TableName.PAIR_SYSTEMS)
 _CHANGED_TEXTS = _in(TableName.PERTURBATIONS, TableName.INJECTION)
 _AGREEMENT_DIFFERENCES = AGREEMENT_ABLATIONS | _in(TableName.SCORE_POSITION)
 
@@ -60,6 +61,48 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
     ),
     Column("unreadable", "unread", COUNT_OR_BLANK, _TWO_ANSWERS | _CHANGED_TEXTS, "pairs in which an answer could not be read"),
     Column("unpaired", "unpaired", COUNT_OR_BLANK, _CHANGED_TEXTS, "changed texts whose original was not judged"),
+    # Choices between two texts
+    Column("n", "choices", COUNT_OR_BLANK, _PAIRS, "answers about pairs of different texts"),
+    Column("pairs", "pairs", COUNT_OR_BLANK, _PAIRS, "pairs of different texts"),
+    Column("unreadable", "unread", COUNT_OR_BLANK, _in(TableName.PAIRS), "answers without a readable choice"),
+    Column("identical", "equal", COUNT_OR_BLANK, _in(TableName.PAIRS), "pairs of equal texts; they count nowhere else"),
+    Column(
+        "first_position",
+        "first place",
+        SHARE,
+        _in(TableName.PAIRS),
+        "how often the text that was read first is chosen, ties half; 50 % if the place does not matter",
+    ),
+    Column(
+        "ambiguous",
+        "ambiguous",
+        SHARE,
+        _in(TableName.PAIRS),
+        "the share of pairs in which the choice changes with the order of the texts",
+    ),
+    Column(
+        "same_choice",
+        "same choice",
+        SHARE,
+        _in(TableName.PAIRS),
+        "the share of repeated questions with the same choice every time",
+    ),
+    Column("position", "log-odds of place", COEFFICIENT, _in(TableName.PAIRS), "what the first place adds to a system's strength"),
+    Column("win_rate", "wins", SHARE, _in(TableName.PAIR_SYSTEMS), "how often the system's text is chosen, ties half"),
+    Column(
+        "confidence",
+        "confidence",
+        SHARE,
+        _in(TableName.PAIR_SYSTEMS),
+        "how much of the judge's choice goes to the system's text, the mean of both orders",
+    ),
+    Column(
+        "strength",
+        "strength",
+        COEFFICIENT,
+        _in(TableName.PAIR_SYSTEMS),
+        "Bradley-Terry strength in log-odds; the strengths of a table's systems add up to 0",
+    ),
     # What moved
     Column(
         "diff",

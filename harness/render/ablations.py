@@ -22,6 +22,7 @@ Section = Mapping[str, Any]
 _KEYS = ("language", "task", "metric", "judge", "variant", "temperature", "top_p")
 _PIPE_WIDTH = 160  # of output that no terminal shows
 _IN_EVERY_RUN = {"variants", "length", "justification_language"}  # sections that need no further condition; --json has them
+_FEW_NAMES = 3  # of pairs in a sentence
 _FEW_ROWS = 24  # rows of a finer level that are shown below those of a coarser one
 _SHOWN_BELOW = 0.05  # the q-value below which a difference counts as shown
 
@@ -175,6 +176,18 @@ def _range(name: str, what: str) -> Callable[[Section], str]:
     return finding
 
 
+def _position(section: Section) -> str:
+    """The range of choices of the first place, where confidences are from, and the pairs of equal texts."""
+    sentences = [_range("first_position", "The text that is read first is chosen")(section)]
+    sources = {row["confidence_from"] for row in section["systems"]}
+    if sources:
+        sentences.append(f"Confidences are from {' and '.join(sorted(sources))}.")
+    if equal := section["identical"]:
+        names = ", ".join(equal[:_FEW_NAMES]) + (" and others" if len(equal) > _FEW_NAMES else "")
+        sentences.append(f"{len(equal)} pairs have the same text twice and count nowhere else: {names}.")
+    return terminal_safe(" ".join(filter(None, sentences)))
+
+
 def _sensitivity(section: Section) -> str:
     """In how many rows the interval of the sensitivity lies on one side of ½, and in how many no text could be changed."""
     return " ".join(_sensitivity_sentences(section["rows"]))
@@ -195,6 +208,12 @@ def _sensitivity_sentences(rows: Sequence[Row]) -> Iterator[str]:
 
 _BY_METRIC = (("language", "metric"),)
 _SECTIONS: dict[str, _SectionText] = {
+    "pairs": _SectionText(
+        "Which of two texts does the judge choose, and does the choice follow the place of a text?",
+        _position,
+        _SectionLayout(TableName.PAIRS),
+        ("systems", _SectionLayout(TableName.PAIR_SYSTEMS, ("system",))),
+    ),
     "variants": _SectionText(
         "Does another way of asking agree better with people? Differences are from the plainest variant, on the same items, failures as "
         "wrong.",

@@ -64,6 +64,8 @@ class TableName(StrEnum):
     INJECTION = auto()
     LENGTH = auto()
     JUSTIFICATION_LANGUAGE = auto()
+    PAIRS = auto()
+    PAIR_SYSTEMS = auto()
     LANGUAGES = auto()
     CALIBRATION = auto()
     LABELS_NEEDED = auto()

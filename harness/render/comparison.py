@@ -11,6 +11,7 @@ from rich.text import Text
 from harness.analyse import LABELS_BY, POOLED, Cell, Comparison, LabelCheck
 from harness.content.tags import both_names
 from harness.decide import DecidedComparison, calibration_note, language_notes
+from harness.render.ablations import render_ablations
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
 from harness.render.decisions import calibration_table, languages_table
@@ -37,7 +38,7 @@ def render_comparison(comparison: Comparison, distributions: bool = False, width
             parts += [Text(""), FittedTable(shares, title="class shares by agreement")]
             legend |= dict.fromkeys(shares.legend)
     parts.append(dim_lines((*legend, *map(terminal_safe, comparison.notes))))
-    return Group(*parts, *_beside_verdicts(comparison), *_verdicts(comparison, width))
+    return Group(*parts, *_pairs(comparison), *_beside_verdicts(comparison), *_verdicts(comparison, width))
 
 
 def render_verdicts(comparison: Comparison, width: int = _PIPE_WIDTH) -> RenderableType:
@@ -58,6 +59,12 @@ def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
         yield FittedTable(table)
         legend |= dict.fromkeys(table.legend)
     yield dim_lines(legend)
+
+
+def _pairs(comparison: Comparison) -> Iterator[RenderableType]:
+    """Choices between two texts, where there are any."""
+    for section in comparison.pairs if isinstance(comparison, DecidedComparison) else ():
+        yield render_ablations({"pairs": section})
 
 
 def _beside_verdicts(comparison: Comparison) -> Iterator[RenderableType]:

@@ -10,7 +10,7 @@ from harness.decide import Report
 from harness.render.ablations import ablation_legend, shown_ablations
 from harness.render.column import TableName
 from harness.render.columns import columns_in
-from harness.render.sealed import SEALED, sealed_table
+from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import agreement_sentence, belongs, condition_of, notes
 from harness.render.text_table import TextTable, cell_row, tabulate
 from harness.text import terminal_safe
@@ -62,7 +62,7 @@ def report_markdown(report: Report) -> str:
     if report.sealed:
         table = sealed_table(report)
         legend |= dict.fromkeys(table.legend)
-        lines += [escape(SEALED), "", *markdown_table(table), ""]
+        lines += [escape(reason_without_agreement(report)), "", *markdown_table(table), ""]
     every_line = dict.fromkeys((*legend, *ablation_legend(ablations), *notes(report)))
     lines += ["## Notes", "", *(f"- {escape(line)}" for line in every_line), ""]
     for judge, signature in report.signatures.items():

@@ -1,4 +1,4 @@
-"""A run on a board whose labels are sealed: coverage and failures, as agreement is not known here."""
+"""A run without labels, because they are sealed or because there are none: coverage and failures, as agreement is not known here."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ SEALED = (
     "The labels of this board are sealed: agreement is computed where the key is. The table shows how many answers could be read; "
     "'harness submit' hands the answers in."
 )
+UNLABELLED = "No item has a label, so there is no agreement to show. The table shows how many answers could be read."
 _KEYS = ("language", "judge", "condition")
 
 
@@ -26,7 +27,7 @@ def print_sealed(report: Report) -> None:
     console = Console(highlight=False)
     table = sealed_table(report)
     console.print(Text(terminal_safe(report.title), style="bold"))
-    console.print(Text(SEALED))
+    console.print(Text(reason_without_agreement(report)))
     console.print(FittedTable(table))
     console.print(dim_lines(table.legend))
     for judge, calls in report.missing.items():
@@ -34,6 +35,11 @@ def print_sealed(report: Report) -> None:
             console.print(Text(terminal_safe(f"{judge}: {calls} calls have no answer")))
     for signature in report.signatures.values():
         console.print(Text(terminal_safe(f"signature  {signature}"), style="dim"), soft_wrap=True)
+
+
+def reason_without_agreement(report: Report) -> str:
+    """Why a report shows no agreement: the labels are sealed, or there are none. Empty if it shows agreement."""
+    return "" if not report.sealed else UNLABELLED if report.unlabelled else SEALED
 
 
 def sealed_table(report: Report) -> TextTable:

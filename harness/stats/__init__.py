@@ -39,6 +39,7 @@ from harness.stats.alternative_annotator import (
 )
 from harness.stats.arrays import MISSING, Estimate, Estimates, Kind, ScaleError, ShapeError, Weights
 from harness.stats.bootstrap import intervals
+from harness.stats.bradley_terry import BradleyTerry, bradley_terry
 from harness.stats.calibration import (
     CalibrationError,
     ReliabilityCurve,
@@ -198,6 +199,7 @@ __all__ = [
     "Acceptance",
     "ActiveEstimate",
     "AlternativeAnnotatorTest",
+    "BradleyTerry",
     "CalibrationError",
     "Components",
     "CorpDecomposition",
@@ -260,6 +262,7 @@ __all__ = [
     "alternative_annotator_test",
     "benjamini_hochberg",
     "benjamini_yekutieli",
+    "bradley_terry",
     "brier_score",
     "brier_score_of_classes",
     "calibration_error",

@@ -21,7 +21,7 @@ from harness.render.html.marks import legend_mark
 from harness.render.html.shell import shell
 from harness.render.html.spending import cost_sentence, cost_table, failure_table, read_record
 from harness.render.html.templates import render
-from harness.render.sealed import SEALED, sealed_table
+from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import notes
 from harness.runs import RunResult, read_evidence
 
@@ -56,7 +56,7 @@ def report_page(result: RunResult, report: Report) -> str:
         answer_legend=answer_legend(answers),
         people=any(map(has_people, report.by_metric)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
-        sealed=SEALED if report.sealed else "",
+        sealed=reason_without_agreement(report),
         sealed_table=sealed_table(report),
         maps=maps,
         matrix=judge_language_map(judged_of_report(report)),

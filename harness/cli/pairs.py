@@ -1,0 +1,25 @@
+"""`harness pairs`: pairs of outputs from a data folder of single ones."""
+
+from __future__ import annotations
+
+import argparse
+
+from harness.content import Library
+from harness.data import load_folder
+from harness.labels.pairs import EqualScores, make_pairs, write_pairs
+
+
+def pairs(arguments: argparse.Namespace) -> int:
+    library = Library(*arguments.content)
+    equal = EqualScores.parse(arguments.equal) if arguments.equal else None
+    data = load_folder(arguments.data, library, card=arguments.card)
+    made = make_pairs(data, library, arguments.against, equal)
+    write_pairs(arguments.out, made, data)
+    counts = ", ".join(f"{count:,} in {language}" for language, count in sorted(made.by_language.items()))
+    print(f"{arguments.out}: {len(made.rows):,} pairs, {counts}")
+    if made.identical:
+        print(f"{made.identical:,} of them have the same text twice; they stay as a sanity check")
+    if made.not_equal or made.not_scored:
+        print(f"left out: {made.not_equal:,} pairs that people scored differently, {made.not_scored:,} without a score of both")
+    print(f"judge them with: harness run --data {arguments.out} --unlabelled --order both --judge NAME")
+    return 0
