@@ -74,7 +74,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
-        *("run", "report", "runs", "batch", "compare", "correct", "accept", "certify", "gate", "study"),
+        *("run", "report", "runs", "batch", "compare", "correct", "accept", "certify", "gate", "study", "pairs"),
         *("labels", "import", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
     ]
     assert [name for name in LEAVES if name.startswith("labels")] == [
