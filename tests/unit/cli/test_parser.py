@@ -29,6 +29,7 @@ LEAVES = {
 NEEDED = {
     "import": ["file", "--to", "folder"],
     "gate": ["DIR", "--policy", "F"],
+    "pairs": ["DIR", "--out", "PAIRS"],
     "study self-preference": ["--data", "DIR"],
     "list": ["languages"],
     "new": ["task", "x"],
