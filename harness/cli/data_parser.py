@@ -17,7 +17,7 @@ from harness.cli.arguments import (
     seed,
     share,
 )
-from harness.cli.labelling_parser import labels_page, labels_serve
+from harness.cli.labelling_parser import labels_page, labels_plan, labels_serve
 
 
 def _labels(commands: Any) -> None:
@@ -26,6 +26,7 @@ def _labels(commands: Any) -> None:
     _labels_export(sub)
     _labels_check(sub)
     _labels_needed(sub)
+    labels_plan(sub)
     labels_page(sub)
     labels_serve(sub)
 

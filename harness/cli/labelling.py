@@ -1,4 +1,4 @@
-"""`harness labels page`, `labels serve`."""
+"""`harness labels plan`, `labels page`, `labels serve`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,58 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from harness.analyse import Recording
 from harness.content import Library
 from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
 from harness.errors import ContentError, UsageError
 from harness.labelling import PageOptions, PagesSummary, make_pages
 from harness.labels.page_record import RECORD
-from harness.tables import to_json
+from harness.tables import to_json, to_jsonl, write_atomic
 from harness.text import terminal_safe
+
+
+def plan(arguments: argparse.Namespace) -> int:
+    from harness import api, decide
+
+    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
+    language = canonical(arguments.lang) if arguments.lang else None
+    budget = arguments.budget or _missing_labels(source.recording, arguments, language)
+    options = decide.SampleOptions(
+        language=language,
+        budget=budget,
+        judge=arguments.judge,
+        metric=arguments.metric,
+        allocation=arguments.allocation,
+        least=arguments.least,
+        seed=arguments.seed,
+    )
+    sample = decide.draw_label_sample(source.recording, options)
+    write_atomic(arguments.to, to_jsonl(sample.items), private=True)
+    for stratum in sample.strata:
+        print(terminal_safe(f"{stratum.name}: {stratum.drawn} of {stratum.texts} texts"), file=sys.stderr)
+    for note in sample.notes:
+        print(terminal_safe(note), file=sys.stderr)
+    print(f"{len(sample.items)} of {sample.texts} texts drawn", file=sys.stderr)
+    if arguments.json:
+        sys.stdout.write(to_json(sample))
+    else:
+        print(terminal_safe(str(arguments.to)))
+    return 0
+
+
+def _missing_labels(recording: Recording, arguments: argparse.Namespace, language: str | None) -> int:
+    """How many texts `labels needed` says are missing: for a verdict, or where it cannot say, for the interval; the most of all cells."""
+    from harness import api, decide
+
+    where = {name: (value,) for name, value in (("language", language), ("metric", arguments.metric)) if value}
+    judges = [arguments.judge] if arguments.judge else None
+    options = api.compare_options(judges, None, None, "drop", "item", where, None, 0)
+    cells = decide.label_budget([recording], options).cells
+    missing = [cell.more_for_verdict if cell.more_for_verdict is not None else cell.more_for_half_width for cell in cells]
+    if not (known := [number for number in missing if number]):
+        raise UsageError("'labels needed' has no number here (no judgments beside native labels); name the number of texts with --budget")
+    return max(known)
 
 
 def page(arguments: argparse.Namespace) -> int:

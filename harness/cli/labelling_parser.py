@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.cli.arguments import command, content_flag, json_flag, names, seed, share
+from harness.cli.arguments import command, content_flag, json_flag, names, out_flag, positive_integer, seed, share
 
 
 def labels_page(sub: Any) -> None:
@@ -48,6 +48,28 @@ def _what_pages_show(p: Any) -> None:
     who.add_argument("--about", type=Path, metavar="FILE", help="text of the first screen: who asks, what is kept, what to expect, consent")
     who.add_argument("--seed", type=seed, default=0, metavar="N", help="seed for the shares and the orders (default: 0)")
     content_flag(p)
+
+
+def labels_plan(sub: Any) -> None:
+    """`labels plan`."""
+    p = command(sub, "plan", "labelling:plan", "draw the texts to label next, by a judge's scores, with the probability of each")
+    p.add_argument("source", metavar="DIR_OR_RUN", help="a data folder, a run's folder, or the name of a run in --out")
+    p.add_argument("--to", type=Path, required=True, metavar="FILE", help="the list of items to write (.jsonl), for 'labels page --items'")
+    p.add_argument("--budget", type=positive_integer, metavar="N", help="how many texts (default: what 'labels needed' says is missing)")
+    p.add_argument("--lang", metavar="TAG", help="the language of the texts (default: the only one)")
+    p.add_argument("--judge", metavar="NAME", help="whose scores make the strata (default: the only judge)")
+    p.add_argument("--metric", metavar="NAME", help="on which metric (default: the only one)")
+    p.add_argument(
+        "--allocation",
+        choices=("proportional", "neyman"),
+        default="proportional",
+        help="neyman: more texts where the judge is less certain; loses where its certainty says nothing (default: proportional)",
+    )
+    p.add_argument("--least", type=positive_integer, default=2, metavar="N", help="fewest texts of a stratum (default: 2)")
+    p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the draw (default: 0)")
+    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    out_flag(p)
+    json_flag(p)
 
 
 def labels_serve(sub: Any) -> None:

@@ -40,6 +40,7 @@ NEEDED = {
     "batch forget": ["batch_1"],
     "labels import": ["file", "--to", "folder"],
     "labels export": ["folder", "--to", "file"],
+    "labels plan": ["folder", "--to", "f"],
     "labels page": ["folder", "--out", "pages"],
     "labels serve": ["pages"],
     "labels check": ["folder"],
@@ -79,7 +80,7 @@ def test_these_are_the_commands() -> None:
         *("labels", "import", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
     ]
     assert [name for name in LEAVES if name.startswith("labels")] == [
-        *("labels import", "labels export", "labels check", "labels needed", "labels page", "labels serve")
+        *("labels import", "labels export", "labels check", "labels needed", "labels plan", "labels page", "labels serve")
     ]
     assert [name for name in LEAVES if name.startswith("store")] == ["store check", "store export", "store gc", "store merge"]
 
