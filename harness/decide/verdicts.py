@@ -18,7 +18,7 @@ from harness.decide.rule import Controls, Decision, DecisionInputs, VerdictName,
 from harness.decide.sentences import not_for, obstacles, reasons, sentence
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.arrays import Floats
-from harness.stats.noninferiority import guarded_bound
+from harness.stats.noninferiority import gap_sums, guarded_bound
 
 _CONDITION = ("source", "judge", "variant", "temperature", "top_p")
 
@@ -39,6 +39,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         gap, guarded_bound: the difference of the two, and its lower bound of one test at alpha.
         family_bound: the same bound at the level that the correction leaves to this cell. It is above -margin exactly where the gap's
             part of `use` is shown.
+        perfect_bound: the family bound of a judge that agrees with people on every text just as they agree with each other. Where it is
+            not above -margin, no such judge can be shown with so few texts. None without texts of two annotators.
         p_gap, p_base: one-sided p of "no more than the margin worse than people", and of "better than the baseline".
         q_use, q_worse, q_base_worse: p after correction over the family; `family` is its number of cells.
         right, base_diff: share of right answers of the judge, and the same minus that of the majority baseline.
@@ -71,6 +73,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     gap: float | None
     guarded_bound: float | None
     family_bound: float | None
+    perfect_bound: float | None
     p_gap: float | None
     p_base: float | None
     q_use: float | None
@@ -208,6 +211,7 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         gap=number(one.gap.mean),
         guarded_bound=number(one.guarded_bound),
         family_bound=number(guarded_bound(one.gap_groups, corrected.level)),
+        perfect_bound=number(_perfect_bound(one, corrected.level)),
         p_gap=number(one.p_gap),
         p_base=number(one.p_base),
         q_use=number(corrected.q_use),
@@ -227,3 +231,9 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         margin=options.margin,
         settings=str(options),
     )
+
+
+def _perfect_bound(one: CellTests, level: float) -> float:
+    """The guarded bound if the gap were 0 in every text."""
+    known = ~np.isnan(one.differences.gap)
+    return guarded_bound(gap_sums(np.zeros(int(known.sum())), one.differences.group[known]), level)

@@ -52,11 +52,12 @@ class _SectionText:
 
 @dataclass(frozen=True)
 class ShownSection:
-    """A section as it is read: its title, what it asks and finds, its tables."""
+    """A section as it is read: its title, what it asks and finds, its tables, and the rows that each table shows."""
 
     title: str
     text: str
     tables: tuple[TextTable, ...]
+    rows: tuple[tuple[Row, ...], ...] = ()
 
 
 def shown_ablations(sections: Mapping[str, Section]) -> list[ShownSection]:
@@ -96,15 +97,17 @@ def print_ablations(sections: Mapping[str, Section], console: Console | None = N
 
 
 def _shown_section(section: Section, section_text: _SectionText) -> ShownSection:
-    tables = [_table(section["rows"], section_text.layout)]
+    layouts = [(section["rows"], section_text.layout)]
     if section_text.second and section.get(section_text.second[0]):
-        tables.append(_table(section[section_text.second[0]], section_text.second[1]))
-    return ShownSection(terminal_safe(section["title"]), f"{section_text.question} {section_text.finding(section)}".strip(), tuple(tables))
+        layouts.append((section[section_text.second[0]], section_text.second[1]))
+    rows = [_rows_at_levels(every, layout) for every, layout in layouts]
+    tables = (_table(own, layout) for own, (_, layout) in zip(rows, layouts, strict=True))
+    text = f"{section_text.question} {section_text.finding(section)}".strip()
+    return ShownSection(terminal_safe(section["title"]), text, tuple(tables), tuple(map(tuple, rows)))
 
 
-def _table(every: Sequence[Row], layout: _SectionLayout) -> TextTable:
+def _table(rows: Sequence[Row], layout: _SectionLayout) -> TextTable:
     """A section's rows as text. What all rows share stands above the table; a table without any number gives the reasons."""
-    rows = _rows_at_levels(every, layout)
     names = (*_KEYS, *layout.keys)
     keys = varying_keys(rows, names)
     table = tabulate(rows, columns_in(layout.table), keys, tables=(layout.table,))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -330,3 +331,17 @@ def test_paper_keeps_headings_and_columns(browser: Any, page: Path) -> None:
         assert shown.page.eval_on_selector_all("table", wide) == []
         hidden = "all => all.filter(h => h.textContent.trim() && !h.getClientRects().length).length"
         assert shown.page.eval_on_selector_all("thead th", hidden) == 0
+
+
+def test_every_figure_can_be_saved_as_a_drawing_of_its_own(browser: Any, page: Path) -> None:
+    with opened(browser, page) as shown:
+        figures = shown.page.locator("figure[data-figure]")
+        assert figures.count() == shown.page.locator("figure[data-figure] > button.save").count() > 3
+        for name in ("verdicts", "agreement-1"):
+            with shown.page.expect_download() as waiting:
+                shown.page.locator(f"figure[data-figure={name}] > button.save").first.click()
+            text = Path(waiting.value.path()).read_text("utf-8")
+            drawing = ElementTree.fromstring(text)
+            assert drawing.tag.endswith("}svg") and "Czech" in text and "var(" not in text and "data-show" not in text
+            assert len(drawing.findall(".//{*}text")) > 5 and waiting.value.suggested_filename.endswith(".svg")
+        assert shown.said == [] and shown.elsewhere == []

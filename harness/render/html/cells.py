@@ -18,10 +18,11 @@ from harness.render.titles import metric_words
 
 @dataclass(frozen=True)
 class FigureColumn:
-    """A figure for each row of a table, and what its axis shows."""
+    """A figure for each row of a table, what its axis shows, and what stands at its left end, middle and right end."""
 
     axis: str
     figures: tuple[Markup | None, ...]
+    ends: tuple[str, str, str] = ("0 %", "50", "100 %")
 
 
 @dataclass(frozen=True)

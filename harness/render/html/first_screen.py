@@ -13,8 +13,8 @@ from harness.decide import Verdict
 from harness.judges import traits_of
 from harness.render.forest import ForestMark, forest
 from harness.render.html.marks import gap_track
-from harness.render.html.templates import spaced_name
 from harness.render.numbers import difference
+from harness.render.titles import metric_title, metric_words
 from harness.render.verdict_columns import labels_needed_text
 from harness.render.verdicts import side_text, sides_of_verdicts, style_of
 
@@ -25,6 +25,7 @@ _GROUPS = {
     "passes the controls": "It passes the controls in",
     "fails the controls": "It fails the controls in",
 }
+_AGAINST = {"base_worse": "below the baseline", "constant": "one class for all", "failures": "unreadable"}
 _MOST_STEPS = 3
 
 
@@ -41,10 +42,14 @@ class PlottedVerdict:
 
 @dataclass(frozen=True)
 class ForestPlot:
-    """Judge minus people (or minus a constant answer) by language and metric; languages from the best to the worst."""
+    """Judge minus people (or minus a constant answer) by language and metric; languages from the best to the worst.
+
+    `limits` says whether any mark has the tick of too few texts.
+    """
 
     axis: str
     reach: str
+    limits: bool
     metrics: tuple[str, ...]
     rows: tuple[tuple[str, tuple[PlottedVerdict | None, ...]], ...]
 
@@ -129,7 +134,7 @@ def _places(own: Sequence[Verdict], every: Sequence[Verdict]) -> str:
     for language in dict.fromkeys(verdict["language"] for verdict in own):
         here = [verdict for verdict in own if verdict["language"] == language]
         whole = len(here) == sum(verdict["language"] == language for verdict in every)
-        metrics = "" if whole else f" ({', '.join(spaced_name(verdict['metric']) for verdict in here)})"
+        metrics = "" if whole else f" ({', '.join(metric_words(verdict['metric']) for verdict in here)})"
         texts.append(f"{english_name(language)}{metrics}")
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
@@ -141,18 +146,20 @@ def _steps(verdicts: Sequence[Verdict]) -> Iterator[NextStep]:
         yield NextStep("let a second person label some of the texts: harness labels export")
     needed = [verdict for verdict in verdicts if verdict.k is not None and not verdict.more_than_k and verdict.verdict == "too few labels"]
     for verdict in sorted(needed, key=lambda verdict: verdict.k or 0)[:1]:
-        yield NextStep(f"label {labels_needed_text(verdict.flat())} more texts in {_place(verdict)}")
+        yield NextStep(f"label {labels_needed_text(verdict.flat())} more texts in {_place(verdict)}: harness labels export")
     bad = sorted((verdict for verdict in verdicts if style_of(verdict) == "bad"), key=_gap)
     for verdict in bad[:2]:
         yield NextStep(f"read its judgments of {_place(verdict)}", _show(verdict))
 
 
 def _place(verdict: Verdict) -> str:
-    return f"{english_name(verdict['language'])} ({spaced_name(verdict['metric'])})"
+    return f"{english_name(verdict['language'])} ({metric_words(verdict['metric'])})"
 
 
 def _show(verdict: Verdict) -> dict[str, Any]:
-    return {name: value for name, value in verdict.key.items() if value is not None}
+    """The filters that show the texts of a verdict: those with two annotators, or those with a label where it is about controls."""
+    texts = {"compared": True} if verdict.controls else {"annotators": "two or more"}
+    return {name: value for name, value in verdict.key.items() if value is not None} | texts
 
 
 def _gap(verdict: Verdict) -> float:
@@ -173,10 +180,26 @@ def _plot(verdicts: Sequence[Verdict]) -> ForestPlot:
         )
         for tag, marks in plot.rows
     )
-    return ForestPlot(plot.axis, difference(plot.reach), plot.metrics, rows)
+    limits = any(mark and 'class="limit"' in mark.drawn for _, marks in rows for mark in marks)
+    return ForestPlot(plot.axis, difference(plot.reach), limits, tuple(map(metric_title, plot.metrics)), rows)
 
 
 def _plotted(verdict: Verdict, mark: ForestMark, reach: float) -> PlottedVerdict:
     words = f"{_place(verdict)}: {verdict.answer}, {difference(mark.value)}"
-    drawn = gap_track(mark.value, mark.bound, mark.margin, reach, mark.style, words)
-    return PlottedVerdict(drawn, difference(mark.value), verdict.answer, mark.style, _show(verdict))
+    tick = None if mark.margin is None else _limit(verdict)
+    if tick is not None:
+        words += "; with so few texts not even a judge that agrees just as people do would be shown"
+    drawn = gap_track(mark.value, mark.bound, mark.margin, reach, mark.style, words, tick)
+    return PlottedVerdict(drawn, difference(mark.value), _reason(verdict), mark.style, _show(verdict))
+
+
+def _limit(verdict: Verdict) -> float | None:
+    """The bound of a judge that agrees just as people do, where it lies below the margin: so few texts show nothing."""
+    bound = verdict.perfect_bound
+    return bound if bound is not None and bound <= -verdict.margin and style_of(verdict) == "open" else None
+
+
+def _reason(verdict: Verdict) -> str:
+    """The verdict, and why a judge must not be used although it is not worse than people."""
+    why = next((words for name, words in _AGAINST.items() if name in verdict.obstacles), "") if style_of(verdict) == "bad" else ""
+    return f"{verdict.answer}: {why}" if why and "worse" not in verdict.obstacles else verdict.answer

@@ -55,10 +55,13 @@ def _at(value: float) -> str:
     return f"{_INSET + (100 - 2 * _INSET) * min(max(value, 0.0), 1.0):.2f}%"
 
 
-def gap_track(value: float, bound: float | None, margin: float | None, reach: float, style: str, words: str) -> Markup:
+def gap_track(
+    value: float, bound: float | None, margin: float | None, reach: float, style: str, words: str, tick: float | None = None
+) -> Markup:
     """A difference on a line from -reach to reach: a dot, a line to its lower bound, and a band from -margin to 0.
 
-    The dot is full where `style` is `good` (blue) or `bad` (orange), and hollow where nothing is shown; `words` say the same.
+    `tick` marks a further place. The dot is full where `style` is `good` (blue) or `bad` (orange), and hollow where nothing is shown;
+    `words` say the same.
     """
     at = [_at((each + reach) / (2 * reach)) for each in (-reach, reach, 0.0, value)]
     parts = []
@@ -71,7 +74,24 @@ def gap_track(value: float, bound: float | None, margin: float | None, reach: fl
     if bound is not None:
         start = _at((bound + reach) / (2 * reach))
         parts.append(Markup('<line class="gap {} reach" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(style, start, at[3]))
+    if tick is not None:
+        place = _at((tick + reach) / (2 * reach))
+        parts.append(Markup('<line class="limit" x1="{0}" x2="{0}" y1="20%" y2="80%"/>').format(place))
     dot = Markup('<circle class="gap {}" r="5.5"/>').format(style)
+    parts.append(Markup('<svg x="{}" y="50%" overflow="visible">{}</svg>').format(at[3], dot))
+    return Markup('<svg class="track" role="img"><title>{}</title>{}</svg>').format(visible(words), Markup("").join(parts))
+
+
+def difference_track(value: float, interval: tuple[float, float] | None, reach: float, words: str) -> Markup:
+    """A difference on a line from -reach to reach with its interval: full and coloured where the interval lies on one side of 0."""
+    style = "open" if not interval or interval[0] <= 0 <= interval[1] else "good" if interval[0] > 0 else "bad"
+    at = [_at((each + reach) / (2 * reach)) for each in (-reach, reach, 0.0, value)]
+    parts = [Markup('<line class="rule" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(at[0], at[1])]
+    parts.append(Markup('<line class="zero" x1="{0}" x2="{0}" y1="0" y2="100%"/>').format(at[2]))
+    if interval:
+        ends = [_at((each + reach) / (2 * reach)) for each in interval]
+        parts.append(Markup('<line class="gap {} reach" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(style, *ends))
+    dot = Markup('<circle class="gap {}" r="5"/>').format(style)
     parts.append(Markup('<svg x="{}" y="50%" overflow="visible">{}</svg>').format(at[3], dot))
     return Markup('<svg class="track" role="img"><title>{}</title>{}</svg>').format(visible(words), Markup("").join(parts))
 

@@ -10,6 +10,7 @@ from harness.analyse import of_rule, outcomes, recording
 from harness.content import Library
 from harness.decide import Report
 from harness.render.ablations import ablation_legend, shown_ablations
+from harness.render.html.ablation_figures import ablation_figures
 from harness.render.html.answer import answer_legend, answers_of_report, judged_of_report
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import Pictures, pictures_of
@@ -25,7 +26,7 @@ from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import notes
 from harness.runs import RunResult, read_evidence
 
-SCRIPTS = ("tables.js", "item_text.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")
+SCRIPTS = ("tables.js", "save_figures.js", "item_text.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")
 MANY_ROWS = 24  # a longer table is folded away
 
 
@@ -61,7 +62,7 @@ def report_page(result: RunResult, report: Report) -> str:
         maps=maps,
         matrix=judge_language_map(judged_of_report(report)),
         pictures=pictures,
-        ablations=ablations,
+        ablations=[(section, list(zip(section.tables, ablation_figures(section), strict=True))) for section in ablations],
         ablation_legend=ablation_legend(ablations),
         many_rows=MANY_ROWS,
         failures=failure_table(result.answers, _counts(result)),

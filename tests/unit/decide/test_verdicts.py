@@ -128,6 +128,18 @@ def test_the_bound_is_above_the_margin_exactly_where_the_gap_is_shown(make_recor
             assert (verdict.family_bound > -verdict.margin) == (verdict.q_use <= 0.05)
 
 
+def test_with_few_texts_not_even_a_judge_that_agrees_as_people_do_is_shown(
+    make_recording: MakeRecording, judged: Callable[..., Any]
+) -> None:
+    bounds = []
+    for n in (30, 45, 120):
+        labels = labels_of(np.random.default_rng(9), n)
+        verdict = decided(make_recording, labels, majority(labels))
+        assert verdict.perfect_bound is not None
+        bounds.append(verdict.perfect_bound)
+    assert bounds[0] < -0.1 < bounds[2] < 0 and bounds == sorted(bounds)
+
+
 def test_repeats_are_one_text(make_recording: MakeRecording, judged: Callable[..., Any]) -> None:
     labels = labels_of(np.random.default_rng(10), 40)
     once = verdicts([make_recording(labels, [judged(item, score) for item, score in majority(labels).items()])], CompareOptions())

@@ -103,6 +103,7 @@ VERDICT: dict[str, Any] = {
     "gap": -0.2,
     "guarded_bound": -0.3,
     "family_bound": -0.35,
+    "perfect_bound": -0.08,
     "p_gap": 0.99,
     "p_base": 0.8,
     "q_use": 1.0,

@@ -75,15 +75,16 @@ def test_the_next_steps_are_the_least_labels_and_the_worst_texts(make_verdict: M
         make_verdict(language="it", gap=-0.2),
     )
     label, *read = made.steps
-    assert label.text == "label about 60 more texts in German (task quality)" and label.show is None
+    assert label.text == "label about 60 more texts in German (task quality): harness labels export" and label.show is None
     assert [step.text for step in read] == ["read its judgments of Czech (task quality)", "read its judgments of Italian (task quality)"]
-    assert read[0].show == {"language": "cs", "metric": "task_quality", "judge": "openai/one", "variant": "single", "temperature": 0.0}
+    judged = {"language": "cs", "metric": "task_quality", "judge": "openai/one", "variant": "single", "temperature": 0.0}
+    assert read[0].show == judged | {"annotators": "two or more"}
 
 
 def test_the_plot_has_the_best_language_first_and_says_the_verdict_in_words(make_verdict: MakeVerdict, use: MakeVerdict) -> None:
     plot = answer(make_verdict(), use(language="te", metric="style"), use(language="te")).plot
     assert plot.axis == "judge − people" and [language for language, _ in plot.rows] == ["te", "cs"]
-    style, quality = plot.metrics.index("style"), plot.metrics.index("task_quality")
+    style, quality = plot.metrics.index("style"), plot.metrics.index("Task quality")
     czech = dict(plot.rows)["cs"]
     assert czech[style] is None
     bad = czech[quality]
@@ -113,3 +114,25 @@ def test_without_a_second_annotator_the_plot_shows_a_constant_and_says_so(make_v
 def test_a_verdict_without_a_gap_has_no_dot_beside_others(make_verdict: MakeVerdict) -> None:
     plot = answer(make_verdict(), make_verdict(language="ja", gap=None, family_bound=None)).plot
     assert plot.axis == "judge − people" and dict(plot.rows)["ja"] == (None,)
+
+
+def test_a_tick_says_where_so_few_texts_can_show_nothing(unclear: MakeVerdict, use: MakeVerdict) -> None:
+    few = answer(unclear(perfect_bound=-0.15)).plot
+    [(_, [mark])] = few.rows
+    assert few.limits and mark and 'class="limit"' in mark.drawn and "not even a judge" in mark.drawn
+    for verdict in (unclear(perfect_bound=-0.08), unclear(perfect_bound=None), use(perfect_bound=-0.15)):
+        plot = answer(verdict).plot
+        [(_, [mark])] = plot.rows
+        assert not plot.limits and mark and "limit" not in mark.drawn
+
+
+def test_a_mark_shows_the_texts_that_its_verdict_rests_on(unclear: MakeVerdict, make_verdict: MakeVerdict) -> None:
+    [(_, [mark])] = answer(unclear()).plot.rows
+    assert mark and mark.show["annotators"] == "two or more" and "compared" not in mark.show
+    [(_, [mark])] = answer(make_verdict(verdict="no verdict", controls="fails", gap=None, base_bound=-0.2)).plot.rows
+    assert mark and mark.show["compared"] is True
+
+
+def test_a_bad_verdict_above_people_says_why(make_verdict: MakeVerdict) -> None:
+    [(_, [mark])] = answer(make_verdict(gap=0.1, obstacles=("constant",))).plot.rows
+    assert mark and mark.words == "do not use: one class for all"
