@@ -23,6 +23,7 @@ from harness.runs import (
     prepare,
     price_for_engine,
     reopen,
+    run_record,
 )
 from harness.runs import run as run_spec
 from harness.store import Store
@@ -177,8 +178,9 @@ def runs(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sys.stdout.write(to_json({name: msgspec.json.decode(spec) for name, spec in known.items()}))
     else:
-        for name in known:
-            print(terminal_safe(name))
+        from harness.render.runs import print_runs
+
+        print_runs({name: run_record(arguments.out, name) for name in known})
     return 0
 
 
@@ -204,7 +206,7 @@ def _dry_run(spec: RunSpec, settings: Settings, *, as_json: bool) -> int:
             print(f"[{message.role}]\n{terminal_safe(message.content)}")  # type: ignore[attr-defined]
     for row in rows:
         cost = (
-            "price unknown"
+            "price unknown, --prices FILE can name one"
             if row["cost"] is None
             else f"${row['cost']:.2f}" + (f" (prices of {row['price'].as_of})" if row["cost"] else "")
         )

@@ -115,7 +115,9 @@ def _metrics_of(sections: Sequence[Section]) -> list[str]:
 
 def _write_sheet(to: Path, sections: Sequence[Section], data: Dataset, library: Library, selected: Selection) -> tuple[Path, ...]:
     scales = {name: data.scales[name] for name in _metrics_of(sections)}
-    book = make_sheet(sections, scales, _rubrics(library, scales), selected.annotator)
+    languages = {item.language for section in sections for item in section.items}
+    interface = library.interface(*languages) if len(languages) == 1 else None
+    book = make_sheet(sections, scales, _rubrics(library, scales), selected.annotator, interface)
     out = io.BytesIO()
     book.save(out)
     write_atomic(to, out.getvalue(), private=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from harness.content.specs import Rubric
+from harness.content.specs import Interface, Rubric
 from harness.content.tags import english_name, likely_script
 from harness.errors import UsageError
 from harness.labels.sections import Section
@@ -25,7 +25,8 @@ SCHEMA_VERSION = 1
 MAX_CELL = 32_767  # characters (UTF-16 units) that a cell of a workbook can hold
 MARKER = "_harness"
 _GUIDE = "How to fill it in"
-NAME_CELL, NAMES_ROW, _TITLES_ROW, FIRST_ROW = "D1", 2, 3, 4
+NAME_CELL, PROGRESS_CELL, NAMES_ROW, _TITLES_ROW, FIRST_ROW = "D1", "F1", 2, 3, 4
+_LINE_HEIGHT, _MAX_HEIGHT = 15, 409  # points of a line and of the highest row that a workbook can have
 # Not allowed in XML 1.0: control characters except tab, line feed and carriage return; surrogates; two non-characters.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _RIGHT_TO_LEFT = {"Adlm", "Arab", "Aran", "Hebr", "Mand", "Nkoo", "Rohg", "Samr", "Syrc", "Thaa", "Yezi"}
@@ -40,15 +41,24 @@ def right_to_left(language: str) -> bool:
     return likely_script(language) in _RIGHT_TO_LEFT
 
 
-def make_sheet(sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], annotator: str = "") -> Any:
-    """Make the workbook. Raises UsageError with the name of the item if a text is too long for a cell."""
+def make_sheet(
+    sections: Sequence[Section],
+    scales: Mapping[str, Scale],
+    rubrics: Mapping[str, Rubric],
+    annotator: str = "",
+    interface: Interface | None = None,
+) -> Any:
+    """Make the workbook; `interface` has the reader's words for the instructions.
+
+    Raises UsageError with the name of the item if a text is too long for a cell.
+    """
     import openpyxl  # late: 0.2 s
 
     book = openpyxl.Workbook()
     book.remove(book.active)
     hidden_sheet = _HiddenSheet(book, scales)
     names = [_write_section(book, section, hidden_sheet, scales, rubrics, annotator) for section in sections]
-    _write_guide(book, sections, scales, rubrics)
+    _write_guide(book, sections, scales, rubrics, interface)
     hidden_sheet.finish(sections, names)
     book.move_sheet(MARKER, offset=len(book.sheetnames))
     book.move_sheet(_GUIDE, offset=1 - book.sheetnames.index(_GUIDE))
@@ -124,6 +134,9 @@ def _write_section(
             if name.startswith("metric:") or name == "comment":
                 cell.protection, cell.fill = Protection(locked=False), answers
     _set_widths(sheet, section, columns)
+    _set_heights(sheet, section, columns)
+    _count_progress(sheet, section, columns)
+    _fit_pages(sheet)
     _add_drop_downs(sheet, section, columns, scales, hidden_sheet)
     sheet.freeze_panes = sheet.cell(FIRST_ROW, 3)
     _protect(sheet)
@@ -188,6 +201,37 @@ def _set_widths(sheet: Any, section: Section, columns: Mapping[str, str]) -> Non
         dimension.hidden = name == "key"
 
 
+def _set_heights(sheet: Any, section: Section, columns: Mapping[str, str]) -> None:
+    """Heights in which the longest text of a row is seen whole, as far as a row can be so high."""
+    for row in range(FIRST_ROW, FIRST_ROW + len(section.items)):
+        lines = 1
+        for number, name in enumerate(columns, start=1):
+            if name.startswith("text:"):
+                cell = sheet.cell(row, number)
+                room = max(1, int(sheet.column_dimensions[cell.column_letter].width) - 2)
+                lines = max(lines, sum(-(-max(1, _width(line)) // room) for line in str(cell.value or "").split("\n")))
+        sheet.row_dimensions[row].height = min(_MAX_HEIGHT, _LINE_HEIGHT * lines + 4)
+
+
+def _count_progress(sheet: Any, section: Section, columns: Mapping[str, str]) -> None:
+    """A formula at the top: how many scores are chosen, of all."""
+    letters = [sheet.cell(1, number).column_letter for number, name in enumerate(columns, start=1) if name.startswith("metric:")]
+    if not letters or not section.items:
+        return
+    last = FIRST_ROW + len(section.items) - 1
+    total = len(letters) * len(section.items)
+    cell = sheet[PROGRESS_CELL]
+    cell.value = f'=COUNTA({letters[0]}{FIRST_ROW}:{letters[-1]}{last})&" of {total:,} scores chosen"'
+
+
+def _fit_pages(sheet: Any) -> None:
+    """On paper: as wide as the page, in landscape, with the headings on every page."""
+    sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
+    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
+    sheet.sheet_properties.pageSetUpPr.fitToPage = True
+    sheet.print_title_rows = f"{_TITLES_ROW}:{_TITLES_ROW}"
+
+
 def _width(text: str) -> int:
     from rich.cells import cell_len  # an East Asian letter is two columns wide
 
@@ -228,17 +272,31 @@ def _protect(sheet: Any) -> None:
     sheet.protection.formatColumns = sheet.protection.formatRows = sheet.protection.formatCells = False
 
 
-def _write_guide(book: Any, sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric]) -> None:
+def _write_guide(
+    book: Any, sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], interface: Interface | None
+) -> None:
     from openpyxl.styles import Alignment, Font
 
     sheet = book.create_sheet(_GUIDE)
     sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 24, 110
-    for row, (left, right, bold) in enumerate(_guide(sections, scales, rubrics), start=1):
+    for row, (left, right, bold) in enumerate([*_own_words(interface), *_guide(sections, scales, rubrics)], start=1):
         for column, text in (("A", left), ("B", right)):
             cell = sheet[f"{column}{row}"]
             _write(cell, text)
             cell.alignment, cell.font = Alignment(wrap_text=True, vertical="top"), Font(bold=bold or column == "A")
     _protect(sheet)
+
+
+def _own_words(interface: Interface | None) -> Iterator[tuple[str, str, bool]]:
+    """The instructions in the reader's language, where there are any, before the English ones."""
+    if interface is None or interface.tag == "en":
+        return
+    yield english_name(interface.tag), interface.strings["title"], True
+    yield "", interface.strings["what_to_do"], False
+    yield "", interface.strings["judge_alone"], False
+    if not interface.reviewed_by:
+        yield "", interface.strings["unreviewed"], False
+    yield "", "", False
 
 
 def _guide(sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric]) -> Iterator[tuple[str, str, bool]]:

@@ -72,7 +72,13 @@ class TerminalWatcher:
         if not estimate.calls:
             self._console.print(f"{terminal_safe(identity.name)}: all {stored} calls are answered already", highlight=False, markup=False)
             return
-        cost = "price unknown" if estimate.cost is None else f"about ${estimate.cost:.2f}" if estimate.cost else "free"
+        cost = (
+            "price unknown, --prices FILE can name one"
+            if estimate.cost is None
+            else f"about ${estimate.cost:.2f}"
+            if estimate.cost
+            else "free"
+        )
         rest = f", {stored} answered already" if stored else ""
         self._console.print(f"{terminal_safe(identity.name)}: {estimate.calls} calls to ask{rest} ({cost})", highlight=False, markup=False)
 

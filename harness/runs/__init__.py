@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harness.runs.preparation import Prepared, prepare
     from harness.runs.prices import Price, price_of
     from harness.runs.protocol import RunProtocol
+    from harness.runs.record import run_record
     from harness.runs.runner import RunResult, collect_batches, open_judges, planned_calls, reopen, reopen_judge, run
     from harness.runs.sources import load_board
     from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, RunSpec
@@ -55,6 +56,7 @@ _MODULES = {
     "open_judges": "runner",
     "planned_calls": "runner",
     "reopen": "runner",
+    "run_record": "record",
     "reopen_judge": "runner",
     "run": "runner",
     "Evidence": "evidence",
@@ -99,6 +101,7 @@ __all__ = [
     "reopen_judge",
     "reply_failures",
     "run",
+    "run_record",
 ]
 
 

@@ -67,3 +67,12 @@ def _earlier_sessions(path: Path) -> list[Any]:
         return list(msgspec.json.decode(path.read_bytes())["sessions"])
     except (OSError, msgspec.DecodeError, KeyError, TypeError):
         return []  # missing or damaged; the file is derived and will be written again
+
+
+def run_record(out: Path, name: str) -> dict[str, Any] | None:
+    """What the run.json of a run says; None where it is absent or cannot be read."""
+    try:
+        record: dict[str, Any] = msgspec.json.decode((out / "runs" / name / "run.json").read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return None
+    return record if isinstance(record, dict) else None

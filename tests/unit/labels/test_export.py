@@ -214,12 +214,19 @@ def test_a_sheet_looks_as_a_reader_needs_it(library: Library, tmp_path: Path) ->
     assert "Linguistic acceptability" in titles and titles[-1] == "Comment (if you like)"
     assert page.freeze_panes == "C4" and page.row_dimensions[2].hidden and page.column_dimensions["B"].hidden
     assert page.protection.sheet and not page["D1"].protection.locked and page["C4"].protection.locked
+    texts = [cell for cell in page[4] if cell.column_letter in "CDE" and isinstance(cell.value, str)]
+    lines = max(len(cell.value) // page.column_dimensions[cell.column_letter].width for cell in texts)
+    assert page.row_dimensions[4].height > 15 * lines and page.sheet_properties.pageSetUpPr.fitToPage
+    assert (page.page_setup.fitToWidth, page.page_setup.fitToHeight, page.page_setup.orientation) == (1, 0, "landscape")
+    assert page.print_title_rows == "$3:$3" and page["F1"].value.endswith('scores chosen"')
     rules = {str(rule.sqref): rule.formula1 for rule in page.data_validations.dataValidation}
     assert len(rules) == 5 and all(rule.startswith("=_harness!$") for rule in rules.values())
     last = page.max_row
     answer = next(cell for cell, title in zip(page[last], titles, strict=True) if title == "Linguistic acceptability")
     assert not answer.protection.locked and answer.value is None and f"{answer.column_letter}4:{answer.column_letter}{last}" in rules
     guide = "\n".join(str(cell.value) for row in book.worksheets[1].iter_rows() for cell in row)
+    words = library.interface("ja").strings
+    assert guide.index(words["judge_alone"]) < guide.index("Write your name or code") and words["unreviewed"] in guide
     rubric = library.rubric("linguistic_acceptability")
     assert rubric.detailed.description.strip() in guide and rubric.detailed.criteria[0].points[0] in guide
 
@@ -228,7 +235,7 @@ def test_texts_are_never_formulas(data: Dataset, library: Library, tmp_path: Pat
     path = tmp_path / "sheet.xlsx"
     export_labels(data, path, library, selection=CHAT._replace(annotator="=cmd()"))
     cells = [cell for page in openpyxl.load_workbook(path).worksheets for row in page.iter_rows() for cell in row]
-    assert "f" not in {cell.data_type for cell in cells}
+    assert [(cell.coordinate, cell.value) for cell in cells if cell.data_type == "f"] == [("F1", '=COUNTA(D4:E6)&" of 6 scores chosen"')]
     [text] = [cell for cell in cells if cell.value == "=1+1"]
     assert text.quotePrefix
 

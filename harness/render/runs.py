@@ -1,0 +1,38 @@
+"""The runs of a results folder in the terminal: when, of which judges, in which languages, and whether all calls are answered."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from harness.render.fitted_table import FittedTable
+from harness.render.text_table import Heading, TextTable
+from harness.text import terminal_safe
+
+_HEADINGS = tuple(Heading(name, name, key=name == "run") for name in ("run", "date", "judges", "languages", "state"))
+_UNFINISHED = "not finished"
+
+
+def print_runs(records: Mapping[str, Mapping[str, Any] | None], console: Console | None = None) -> None:
+    """Print a table on a terminal; elsewhere the names alone, one a line, for other programs."""
+    console = console or Console()
+    if not console.is_terminal:
+        for name in records:
+            print(terminal_safe(name))
+        return
+    rows = tuple((terminal_safe(name), *map(terminal_safe, _row(record or {}))) for name, record in records.items())
+    console.print(FittedTable(TextTable(_HEADINGS, rows)))
+
+
+def _row(record: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Date, judges, languages and state of a run, from its run.json; a run without one did not come to its end."""
+    sessions, protocol = record.get("sessions") or [{}], record.get("protocol") or {}
+    started = sessions[0].get("started")
+    date = time.strftime("%Y-%m-%d %H:%M", time.localtime(started)) if isinstance(started, (int, float)) else ""
+    judges = ", ".join(f"{identity.get('provider')}/{identity.get('model')}" for identity in protocol.get("identities") or ())
+    missing = sum((record.get("missing") or {}).values())
+    state = _UNFINISHED if not record else f"{missing:,} calls without an answer" if missing else "complete"
+    return date, judges, " ".join(map(str, protocol.get("languages") or ())), state
