@@ -183,7 +183,7 @@ class BaselineJudge:
 
     def reply(self, query: Query) -> Reply:
         """The answer to a query. It depends on nothing else."""
-        draw = f"{self._seed}\x1f{query.repeat}"
+        draw = f"{self._seed}\x1f{query.repeat}" + ("\x1fswapped" if query.condition.order == "swapped" else "")
         data = self._training.data
         scores = {metric: self._score(query, metric, draw) for metric in query.metrics}
         scores = {metric: _on_scale_of_answers(score, data.label_scale(metric), data.scales[metric]) for metric, score in scores.items()}

@@ -187,7 +187,10 @@ def _position(section: Section) -> str:
         sentences.append(f"Confidences are from {' and '.join(sorted(sources))}.")
     if equal := section["identical"]:
         names = ", ".join(equal[:_FEW_NAMES]) + (" and others" if len(equal) > _FEW_NAMES else "")
-        sentences.append(f"{len(equal)} pairs have the same text twice and count nowhere else: {names}.")
+        one = len(equal) == 1
+        sentences.append(
+            f"{len(equal)} {'pair has' if one else 'pairs have'} the same text twice and {'is' if one else 'are'} left out: {names}."
+        )
     return terminal_safe(" ".join(filter(None, sentences)))
 
 

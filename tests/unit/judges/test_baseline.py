@@ -224,3 +224,22 @@ def test_an_unknown_baseline_is_refused_with_those_there_are(make_data: MakeData
 def test_a_baseline_needs_something_to_learn_from() -> None:
     with pytest.raises(UsageError, match="a baseline needs items and labels to learn from"):
         open_judge("majority", JudgeOptions())
+
+
+# pairs
+
+
+def test_of_a_pair_the_majority_keeps_the_text_and_the_draw_does_not(make_data: MakeData) -> None:
+    """The majority of labels is in the item's own order; a random choice of a place is drawn again for the other order."""
+    scale = Scale(kind="nominal", classes=("A", "B"), swap={"A": "B", "B": "A"})
+    items = [Item(f"p{n}", "en", "t", group=f"p{n}", fields={"output_a": "a", "output_b": "b"}) for n in range(30)]
+    training = make_data(items, {item.item_id: "A" for item in items}, {"m": scale})
+
+    def answers(name: str, order: str) -> list[str]:
+        judge = open_judge(name, JudgeOptions(training=training))
+        condition = Condition(order=order)  # type: ignore[arg-type]
+        return [json.loads(judge.reply(Query(item, ("m",), condition)).text)["score"] for item in items]
+
+    assert set(answers("majority", "forward")) == {"A"} and set(answers("majority", "swapped")) == {"B"}
+    changed = sum(one != other for one, other in zip(answers("random", "forward"), answers("random", "swapped"), strict=True))
+    assert 5 < changed < 25
