@@ -128,6 +128,7 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     `probabilities` says whether the probabilities of the score's tokens are requested. `answer` is the form of the answer: JSON, text in
     the judge's own words, or JSON with `spans`: the errors, quoted from the text, in place of the justification. `persona` puts a sentence
     about who judges before the instruction, `explain` asks for reasons in a text.
+    `prompt` names a prompt of the user's own, with the hash of its content (`polite@1f2e3d4c`); no other axis applies to it.
     """
 
     call: Literal["single", "joint"] = "single"
@@ -140,6 +141,7 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     answer: Literal["json", "text", "spans"] = "json"
     persona: bool = False
     explain: bool = False
+    prompt: str = ""
 
     def __str__(self) -> str:
         return _variant_text(self)
@@ -147,6 +149,8 @@ class Variant(msgspec.Struct, frozen=True, order=True):
 
 @cache
 def _variant_text(variant: Variant) -> str:
+    if variant.prompt:
+        return f"{OWN_PROMPT}:{variant.prompt}"
     words = [word for word, (axis, value) in VARIANT_WORDS.items() if getattr(variant, axis) == value != _default(axis)]
     shots = [f"{FEW_SHOT}:{variant.shots}"] if variant.shots else []
     detailed = ["detailed"] if variant.instructions == "detailed" else []
@@ -154,6 +158,7 @@ def _variant_text(variant: Variant) -> str:
 
 
 FEW_SHOT = "fewshot"
+OWN_PROMPT = "prompt"
 DEFAULT_SHOTS = 2
 MAX_SHOTS = 8
 
@@ -194,6 +199,8 @@ def parse_variant(text: str) -> Variant:
     >>> parse_variant("joint+score-only").justification
     'none'
     """
+    if text.startswith(f"{OWN_PROMPT}:"):
+        return _own_prompt(text)
     chosen: dict[str, Any] = {}
     for word in text.split("+"):
         axis, value = _axis(word, text)
@@ -204,6 +211,15 @@ def parse_variant(text: str) -> Variant:
     for problem in _clashes(variant):
         raise ValueError(f"variant '{text}': {problem}")
     return variant
+
+
+def _own_prompt(text: str) -> Variant:
+    name = text.partition(":")[2]
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*@[0-9a-f]{8}", name):
+        raise ValueError(
+            f"variant '{text}' should be {OWN_PROMPT}:NAME@HASH, as reports write it; --prompt FILE asks with a prompt of your own"
+        )
+    return Variant(prompt=name)
 
 
 def _clashes(variant: Variant) -> Iterator[str]:
@@ -268,7 +284,7 @@ class Condition(msgspec.Struct, frozen=True, order=True):
 
 # Fields that variants and conditions got later, with their defaults. Hashes leave them out where they have these values, so that names of
 # earlier runs and keys of earlier prompt templates stay.
-_LATER_VARIANT = {"answer": "json", "persona": False, "explain": False}
+_LATER_VARIANT = {"answer": "json", "persona": False, "explain": False, "prompt": ""}
 _LATER_CONDITION = {"order": "forward", "shown_source": "none"}
 
 

@@ -199,6 +199,45 @@ Describe here where readers of the rubric disagree. (to be written)
 """
 
 
+_PROMPT = """\
+# A prompt of your own: harness run --data DIR --prompt {name}.toml
+# Two prompts (--prompt a.toml --prompt b.toml) are asked about the same items, and the report has their paired difference.
+metric = "task_quality"      # (to be written) the metric whose labels the scores are compared with
+read = "json:score"          # how the score is read: json:<key>, or a pattern with one group such as 'regex:GRADE: ([CPI])'
+max_tokens = 512             # the longest answer
+
+# [map]                      # scores for words, if the answer is a word
+# C = 2
+# P = 1
+# I = 0
+
+# Every text of an item is a variable; {{{{language}}}} is the English name of its language.
+[[message]]
+role = "system"
+text = "You are a careful evaluator. (to be written)"
+
+[[message]]
+role = "user"
+text = \"\"\"
+(to be written) Rate the following {{{{language}}}} text with 0, 1 or 2.
+
+{{{{output}}}}
+
+Answer as JSON: {{"justification": "...", "score": ...}}\"\"\"
+"""
+
+
+def new_prompt(name: str, folder: Path) -> list[Path]:
+    """Write the skeleton of the prompt `name` into `folder`; return the path of the new file.
+
+    Raises UsageError for an invalid name and for an existing file; StoreError when `folder` cannot be written.
+    """
+    path = folder / f"{_checked_id(name)}.toml"
+    if path.exists():
+        raise UsageError(f"{path} exists; edit it or choose another name")
+    return _write({path: _PROMPT}, {"name": name})
+
+
 def new_language(tag: str, folder: Path) -> list[Path]:
     """Write the skeleton of the language pack `tag` into the content folder `folder`; return the paths of the new files.
 

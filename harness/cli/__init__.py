@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 from types import TracebackType
 
-from harness.cli.parser import build_parser
+from harness.cli.parser import build_parser, command_parser
 from harness.cli.streams import checked_output, interrupted_once
 from harness.errors import INTERRUPTED, HarnessError
 
@@ -20,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.excepthook = _show_bug
     try:
         with interrupted_once(), checked_output():
-            arguments = build_parser().parse_args(argv)
+            arguments = parse(sys.argv[1:] if argv is None else argv)
             verbose = arguments.verbose
             code: int = arguments.command(arguments)
             return code
@@ -34,6 +35,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe has closed it
         return 0
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """The parsed arguments of a command; those of `harness run` may come from a file too, and `argv` keeps them as they were parsed."""
+    parser = build_parser()
+    words = list(argv)
+    if words[:1] == ["run"]:
+        from harness.cli.spec_file import with_spec_file
+
+        words = ["run", *with_spec_file(words[1:], command_parser(parser, "run"))]
+    return parser.parse_args(words, argparse.Namespace(argv=words[1:]))
 
 
 def _show_bug(kind: type[BaseException], err: BaseException, trace: TracebackType | None) -> None:

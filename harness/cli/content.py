@@ -116,8 +116,13 @@ def new(arguments: argparse.Namespace) -> int:
         from harness.cli.gate import new_policy
 
         return new_policy(arguments)
-    folder: Path = arguments.into or bundled_root()
-    make = {"language": scaffold.new_language, "task": scaffold.new_task, "rubric": scaffold.new_rubric}[arguments.kind]
+    folder: Path = arguments.into or (Path() if arguments.kind == "prompt" else bundled_root())
+    make = {
+        "language": scaffold.new_language,
+        "task": scaffold.new_task,
+        "rubric": scaffold.new_rubric,
+        "prompt": scaffold.new_prompt,
+    }[arguments.kind]
     for path in make(arguments.name, folder):
         print(path)
     return 0

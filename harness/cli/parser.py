@@ -60,6 +60,13 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def command_parser(parser: argparse.ArgumentParser, name: str) -> argparse.ArgumentParser:
+    """The parser of one command."""
+    [commands] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    found: argparse.ArgumentParser = commands.choices[name]
+    return found
+
+
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
         from importlib.metadata import version
@@ -70,6 +77,7 @@ class _Version(argparse.Action):
 
 def _run(commands: Any) -> None:
     p = command(commands, "run", "run:run", "ask judges and report how well they agree with the labels")
+    p.add_argument("--spec", type=Path, metavar="FILE", help="a file with flags of this command (TOML); flags given here take precedence")
     what = p.add_argument_group("what to judge")
     what.add_argument("--langs", type=names, metavar="TAGS", help="languages, separated by commas: ja,cs (default: all that have items)")
     what.add_argument("--tasks", type=names, metavar="NAMES", help="only these tasks")
@@ -89,7 +97,7 @@ def _run(commands: Any) -> None:
         "--judge",
         action="append",
         metavar="NAME",
-        help="openai/<model>[@<label>], local/<model or .gguf>, baseline/<name> or replay/<file>; repeatable",
+        help="openai/<model>[@<label>], local/<model or .gguf>, baseline/<name>, python:<module>:<function> or replay/<file>; repeatable",
     )
     who.add_argument(
         "--base-url",
@@ -104,6 +112,13 @@ def _run(commands: Any) -> None:
         action="append",
         metavar="NAME",
         help="single, joint, detailed, few-shot, score-only, text, persona, ... joined by '+'; repeatable",
+    )
+    how.add_argument(
+        "--prompt",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="a prompt of your own (TOML) instead of the usual variants; repeatable, to compare prompts; see 'harness new prompt'",
     )
     how.add_argument("--temperature", type=temperatures, metavar="T[,T]", help="sampling temperatures (default: the board's)")
     how.add_argument("--top-p", type=top_ps, metavar="P[,P]", help="nucleus sampling (default: the endpoint's default)")
@@ -256,15 +271,15 @@ def _check(commands: Any) -> None:
 
 
 def _new(commands: Any) -> None:
-    p = command(commands, "new", "content:new", "create the files of a new language pack, task or rubric, or a policy for 'harness gate'")
-    p.add_argument("kind", choices=("language", "task", "rubric", "gate"))
+    p = command(commands, "new", "content:new", "create the files of a new language pack, task, rubric or prompt, or a gate's policy")
+    p.add_argument("kind", choices=("language", "task", "rubric", "prompt", "gate"))
     p.add_argument("name", help="a language tag such as 'ko', a name such as 'translate', or for gate a run or data folder")
     p.add_argument(
         "--into",
         type=Path,
         default=None,
         metavar="DIR",
-        help="the folder to write into (default: the bundled content; for gate: the current folder)",
+        help="the folder to write into (default: the bundled content; for prompt and gate: the current folder)",
     )
     out_flag(p)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 import msgspec
 
@@ -12,7 +14,7 @@ from harness.api import report as make_report
 from harness.cli.arguments import decision_options, page_path
 from harness.decide import DecisionOptions, Report
 from harness.engines import Cluster, Limits, Settings, check_engine
-from harness.errors import IncompleteRun, UsageError
+from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.runs import (
     DEFAULT_JUDGE,
     RunResult,
@@ -27,14 +29,14 @@ from harness.runs import (
 )
 from harness.runs import run as run_spec
 from harness.store import Store
-from harness.tables import to_json
+from harness.tables import to_json, to_toml, write_atomic
 from harness.text import terminal_safe
 
 
 def run(arguments: argparse.Namespace) -> int:
     spec, settings = _spec(arguments), _settings(arguments)
     if arguments.dry_run:
-        return _dry_run(spec, settings, as_json=arguments.json)
+        return _dry_run(spec, settings, _spec_of(arguments), as_json=arguments.json)
     from harness.render.progress import TerminalWatcher
 
     try:
@@ -43,8 +45,23 @@ def run(arguments: argparse.Namespace) -> int:
         if err.result is not None:  # show the answers first, then the error with what is missing
             show(err.result, as_json=arguments.json, by_task=arguments.by_task)
         raise
+    _keep_spec(result, arguments)
     show(result, as_json=arguments.json, by_task=arguments.by_task)
     return 0
+
+
+def _spec_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The flags of this command, as `--spec` reads them."""
+    from harness.cli.parser import build_parser, command_parser
+    from harness.cli.spec_file import spec_of
+
+    return spec_of(arguments.argv, command_parser(build_parser(), "run"))
+
+
+def _keep_spec(result: RunResult, arguments: argparse.Namespace) -> None:
+    """Keep the flags with the run. They are a convenience: a folder that cannot be written is no error here."""
+    with suppress(StoreError):
+        write_atomic(result.folder / "spec.toml", to_toml(_spec_of(arguments)), private=True)
 
 
 def _spec(arguments: argparse.Namespace) -> RunSpec:
@@ -62,6 +79,7 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
         base_url=addresses.pop("", None),
         base_urls=addresses,
         variants=tuple(arguments.variant) if arguments.variant else None,
+        prompts=tuple(arguments.prompt or ()),
         temperatures=arguments.temperature,
         top_ps=arguments.top_p or (None,),
         orders=arguments.order,
@@ -184,7 +202,7 @@ def runs(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _dry_run(spec: RunSpec, settings: Settings, *, as_json: bool) -> int:
+def _dry_run(spec: RunSpec, settings: Settings, flags: dict[str, Any], *, as_json: bool) -> int:
     prepared = prepare(spec)
     judges = open_judges(spec, prepared)
     check_engine(settings, judges)
@@ -198,7 +216,7 @@ def _dry_run(spec: RunSpec, settings: Settings, *, as_json: bool) -> int:
             kind = f"{query.item.language} {query.item.task} {'+'.join(query.metrics)} {query.condition.variant}"
             prompts.setdefault(kind, call.prompt.messages)
     if as_json:
-        sys.stdout.write(to_json({"judges": rows, "prompts": prompts}))
+        sys.stdout.write(to_json({"spec": flags, "judges": rows, "prompts": prompts}))
         return 0
     for kind, messages in prompts.items():
         print(terminal_safe(f"── {kind}"))

@@ -20,6 +20,7 @@ class JudgeTraits(msgspec.Struct, frozen=True):
     """What the rest of the program has to know about a judge. The defaults hold for every judge that does not state its traits."""
 
     is_baseline: bool = False  # reads no text, answers at once, and depends on the item itself instead of the prompt
+    reads_items: bool = False  # looks at the item beside the prompt: equal prompts about two items are two calls
     is_free: bool = False  # no provider charges for it
     is_replay: bool = False  # repeats the replies of another judge
     is_named_by_provider: bool = False  # the provider gives the model its name, and may answer with another model
@@ -31,6 +32,7 @@ _TRAITS_BY_KIND = {
     "openai": JudgeTraits(is_named_by_provider=True, needs_training=False, needs_calls_to_start=False),
     "local": JudgeTraits(is_free=True, needs_training=False),
     "replay": JudgeTraits(is_free=True, is_replay=True, needs_training=False, needs_calls_to_start=False),
+    "python": JudgeTraits(reads_items=True, needs_training=False, needs_calls_to_start=False),
     "baseline": JudgeTraits(is_free=True, is_baseline=True, needs_calls_to_start=False),
 }
 

@@ -10,12 +10,18 @@ from harness.errors import JudgeError, UsageError
 from harness.judges.base import Judge, JudgeOptions
 
 GROUP = "harness.judges"
-_NAME_FORMS = {"openai": ("openai/<model>",), "local": ("local/<model or .gguf>",), "replay": ("replay/<store export>",)}
+_PYTHON = EntryPoint("python", "harness.judges.python_function:open_judge", GROUP)  # its names are `python:<module>:<function>`
+_NAME_FORMS = {
+    "python": ("python:<module>:<function>",),
+    "openai": ("openai/<model>",),
+    "local": ("local/<model or .gguf>",),
+    "replay": ("replay/<store export>",),
+}
 
 
 def kinds() -> dict[str, EntryPoint]:
     """The entry point of each kind; no module is imported. Raises UsageError when two packages register the same kind."""
-    points: dict[str, EntryPoint] = {}
+    points: dict[str, EntryPoint] = {_PYTHON.name: _PYTHON}
     for point in entry_points(group=GROUP):
         if point.name in points and points[point.name].value != point.value:
             raise UsageError(
@@ -37,7 +43,7 @@ def name_forms() -> Iterator[tuple[str, str]]:
 
 def open_judge(name: str, options: JudgeOptions) -> Judge:
     """Open the judge called `name`. Raises UsageError for an unknown kind or name, JudgeError for a judge that cannot be used."""
-    kind, slash, rest = name.partition("/")
+    kind, slash, rest = name.replace(":", "/", 1).partition("/") if name.startswith(f"{_PYTHON.name}:") else name.partition("/")
     known = kinds()
     if not slash or not rest:
         raise UsageError(f"judge '{name}' has no kind; write <kind>/<name>, for example openai/gpt-4o-2024-08-06 or baseline/majority")

@@ -6,6 +6,7 @@ holds the words of all languages that the parser looks for. `probabilities` read
 identifies languages.
 """
 
+from harness.parse.answer_rule import AnswerRule, read_by_rule
 from harness.parse.free_text import read_text
 from harness.parse.probabilities import entropy, expected_score, score_probabilities
 from harness.parse.reply import read_reply
@@ -13,11 +14,13 @@ from harness.parse.values import Reading
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary, vocabulary_of
 
 __all__ = [
+    "AnswerRule",
     "Reading",
     "Vocabulary",
     "bundled_vocabulary",
     "entropy",
     "expected_score",
+    "read_by_rule",
     "read_reply",
     "read_text",
     "score_probabilities",

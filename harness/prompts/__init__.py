@@ -1,6 +1,7 @@
 """Prompts: written as guidance programs, rendered once to templates, filled with the texts of items."""
 
 from harness.prompts.examples import Example, FewShotExamples
+from harness.prompts.own_prompt import OwnPrompt, load_own_prompt
 from harness.prompts.prompt_spec import PromptSpec, shown_texts, source_of
 from harness.prompts.templates import PromptTemplate, PromptTemplates
 from harness.prompts.wording import Wording, english_wording, is_english, own_language_wording, words_of
@@ -8,12 +9,14 @@ from harness.prompts.wording import Wording, english_wording, is_english, own_la
 __all__ = [
     "Example",
     "FewShotExamples",
+    "OwnPrompt",
     "PromptSpec",
     "PromptTemplate",
     "PromptTemplates",
     "Wording",
     "english_wording",
     "is_english",
+    "load_own_prompt",
     "own_language_wording",
     "shown_texts",
     "source_of",

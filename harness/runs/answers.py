@@ -136,6 +136,7 @@ def _known(path: Path) -> _DerivedNote | None:
 
 def _read_judge(identity: JudgeIdentity, prepared: Prepared, plan: Plan, store: Store, writer: JudgmentWriter, answers: RunAnswers) -> None:
     name, scales, vocabulary = identity.name, prepared.data.scales, prepared.vocabulary
+    own_prompts = prepared.protocol.own_prompts
     calls = plan.calls(identity)
     counts: dict[str, Counter[str]] = {field: Counter() for field in ("answered_by", "forms", "left_out")}
     spent: dict[str, Spent] = {}
@@ -153,7 +154,8 @@ def _read_judge(identity: JudgeIdentity, prepared: Prepared, plan: Plan, store: 
             counts["forms"][reply.form] += 1
             counts["left_out"].update(reply.left_out)
             spent.setdefault(query.item.language, Spent()).add(reply)
-        for judgment in derive_judgments(query, reply, call_id, identity, scales, vocabulary, plan.asked_language(query)):
+        asked_language = plan.asked_language(query)
+        for judgment in derive_judgments(query, reply, call_id, identity, scales, vocabulary, asked_language, own_prompts=own_prompts):
             writer.add(judgment)
             if judgment.spans is not None and not judgment.perturbation:
                 spans.update(count_spans(judgment.spans))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from importlib import import_module
 from threading import Thread
 from typing import Any, Protocol
@@ -16,8 +15,8 @@ from numpy.typing import NDArray
 from harness.engines import Engine, JudgeOpening, JudgeWork, Outcome, Progress, Settings, ask_all
 from harness.judges import Judge, traits_of
 from harness.judges.refusals import is_endpoint_refusal
-from harness.model import Call, Failure, JudgeIdentity, Reply, Scale, Usage
-from harness.parse import Vocabulary, language
+from harness.model import Call, Failure, JudgeIdentity, Reply, Usage
+from harness.parse import language
 from harness.runs.derivation import count_failures, reply_failures
 from harness.runs.plan import Plan, PlannedCalls, estimate_usage
 from harness.runs.preparation import Prepared
@@ -136,13 +135,7 @@ def _other_addresses(judge: Judge, store: Store, stored: int) -> str:
 def _answered(calls: PlannedCalls, store: Store, prepared: Prepared, settings: Settings, since: float | None) -> NDArray[np.bool_]:
     """Which calls have a reply that counts. With --reask, refusals do not count."""
     if prepared.protocol.reask:
-        again = partial(
-            _is_asked_again,
-            scales=prepared.data.scales,
-            vocabulary=prepared.vocabulary,
-            refused=True,
-            by_endpoint=settings.reask_endpoint,
-        )
+        again = _asked_again(prepared, settings, refused=True)
         replies = zip(calls, store.replies(calls.ids(), since), strict=True)
         return np.fromiter((reply is not None and not again(call, reply) for call, reply in replies), bool)
     if settings.reask_endpoint:
@@ -151,13 +144,16 @@ def _answered(calls: PlannedCalls, store: Store, prepared: Prepared, settings: S
     return np.fromiter((number is not None for number in store.last_attempts(calls.ids(), since)), bool)
 
 
-def _is_asked_again(
-    call: Call, reply: Reply, *, scales: Mapping[str, Scale], vocabulary: Vocabulary, refused: bool, by_endpoint: bool
-) -> bool:
-    """Whether a call is asked again in spite of this reply."""
-    if by_endpoint and is_endpoint_refusal(reply):
-        return True
-    return refused and Failure.REFUSED in reply_failures(call.query, reply, scales, vocabulary)
+def _asked_again(prepared: Prepared, settings: Settings, *, refused: bool) -> Callable[[Call, Reply], bool]:
+    """Whether a call is asked again in spite of its reply: because the endpoint refused it, or (with `refused`) the judge."""
+    scales, vocabulary, own = prepared.data.scales, prepared.vocabulary, prepared.protocol.own_prompts
+
+    def again(call: Call, reply: Reply) -> bool:
+        if settings.reask_endpoint and is_endpoint_refusal(reply):
+            return True
+        return refused and Failure.REFUSED in reply_failures(call.query, reply, scales, vocabulary, own)
+
+    return again
 
 
 def _never(call: Call, reply: Reply) -> bool:
@@ -175,16 +171,14 @@ def _work(
     *,
     answered_before: bool,
 ) -> JudgeWork:
-    scales, vocabulary = prepared.data.scales, prepared.vocabulary
-    again = partial(
-        _is_asked_again, scales=scales, vocabulary=vocabulary, refused=prepared.protocol.reask, by_endpoint=settings.reask_endpoint
-    )
+    scales, vocabulary, own = prepared.data.scales, prepared.vocabulary, prepared.protocol.own_prompts
+    again = _asked_again(prepared, settings, refused=prepared.protocol.reask)
     needs_estimate = settings.limits.cost is not None or bool(settings.tpm)  # otherwise nothing uses the estimate
     return JudgeWork(
         judge,
         calls,
         answered_before=answered_before,
-        unreadable=lambda call, reply: count_failures(call.query, reply, scales, vocabulary),
+        unreadable=lambda call, reply: count_failures(call.query, reply, scales, vocabulary, own),
         ask_again=again if prepared.protocol.reask or settings.reask_endpoint else _never,
         tokens=estimate_usage if needs_estimate else lambda call: Usage(),
         cost=price.cost if price else lambda usage: 0.0,

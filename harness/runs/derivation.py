@@ -8,9 +8,10 @@ from functools import lru_cache
 from harness.data.judgments import first_share
 from harness.data.marked_errors import OUTPUT
 from harness.model import ErrorSpan, Failure, JudgeIdentity, Judgment, Query, Reply, Scale
-from harness.parse import Reading, Vocabulary, entropy, expected_score, read_reply, read_text, score_probabilities
+from harness.parse import Reading, Vocabulary, entropy, expected_score, read_by_rule, read_reply, read_text, score_probabilities
 from harness.parse.error_spans import place
 from harness.parse.language import detect_language, is_identifier_loaded
+from harness.prompts import OwnPrompt
 
 _MAX_DETECTED = 1 << 15  # languages that are kept until `derive_judgments` needs them
 _BLOCK = 64  # texts identified together: the identifier's tables are large, so single texts between other work cost far more
@@ -19,11 +20,17 @@ _waiting: list[tuple[str, Vocabulary]] = []
 _cached_language_of = lru_cache(maxsize=1 << 12)(detect_language)  # judges repeat themselves
 
 
-def read_metrics(query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary) -> dict[str, Reading]:
+def read_metrics(
+    query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary, own_prompts: Mapping[str, OwnPrompt] = {}
+) -> dict[str, Reading]:
     """What a reply says about each metric of a query, in the order of the texts that the judge saw.
 
-    A call that the endpoint refused has no score: `missing`, or `refused`.
+    A call that the endpoint refused has no score: `missing`, or `refused`. Answers to prompts of the user's own are read by their rule.
     """
+    if own := own_prompts.get(query.condition.variant.prompt):
+        [metric] = query.metrics
+        reason, refusal = reply.finish_reason, reply.refusal
+        return {metric: read_by_rule(reply.text, own.rule, scales[metric], vocabulary, finish_reason=reason, refusal=refusal)}
     if query.condition.variant.answer == "text":
         [metric] = query.metrics
         return {metric: read_text(reply.text, scales[metric], vocabulary, finish_reason=reply.finish_reason, refusal=reply.refusal)}
@@ -37,18 +44,22 @@ def read_metrics(query: Query, reply: Reply, scales: Mapping[str, Scale], vocabu
     )
 
 
-def reply_failures(query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary) -> list[Failure]:
+def reply_failures(
+    query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary, own_prompts: Mapping[str, OwnPrompt] = {}
+) -> list[Failure]:
     """Why metrics of the query have no score; empty if all have one."""
-    readings = read_metrics(query, reply, scales, vocabulary).values()
+    readings = read_metrics(query, reply, scales, vocabulary, own_prompts).values()
     return [Failure(reading.failure) for reading in readings if reading.failure is not None]
 
 
-def count_failures(query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary) -> int:
+def count_failures(
+    query: Query, reply: Reply, scales: Mapping[str, Scale], vocabulary: Vocabulary, own_prompts: Mapping[str, OwnPrompt] = {}
+) -> int:
     """How many metrics of the query have no score.
 
     Also detects the languages of justifications ahead of time, while other calls are in flight, because `derive_judgments` needs them.
     """
-    readings = read_metrics(query, reply, scales, vocabulary).values()
+    readings = read_metrics(query, reply, scales, vocabulary, own_prompts).values()
     if len(_detected) + len(_waiting) < _MAX_DETECTED:
         _waiting.extend((reading.justification, vocabulary) for reading in readings if reading.justification)
     if len(_waiting) >= _BLOCK and is_identifier_loaded():
@@ -67,6 +78,7 @@ def derive_judgments(
     asked_language: str = "en",
     *,
     detect_language: bool = True,
+    own_prompts: Mapping[str, OwnPrompt] = {},
 ) -> Iterator[Judgment]:
     """The judgments of one reply, in the order in which the query names its metrics.
 
@@ -75,7 +87,7 @@ def derive_judgments(
     joint = query.condition.variant.call == "joint"
     probs = score_probabilities(reply.tokens, {metric: scales[metric] for metric in query.metrics}, joint=joint) if reply.tokens else {}
     swapped = query.condition.order == "swapped"
-    for metric, reading in read_metrics(query, reply, scales, vocabulary).items():
+    for metric, reading in read_metrics(query, reply, scales, vocabulary, own_prompts).items():
         scale, own = scales[metric], probs.get(metric)
         if swapped and own:
             own = {str(scale.exchanged(score)): own[str(score)] for score in scale.classes}

@@ -18,6 +18,7 @@ from harness.model import Call, Condition, Item, JudgeIdentity, Prompt, Query, R
 from harness.prompts import (
     Example,
     FewShotExamples,
+    OwnPrompt,
     PromptSpec,
     PromptTemplate,
     PromptTemplates,
@@ -164,10 +165,11 @@ def call_ids(
 ) -> CallIds:
     """The id of the call for each query: a hash of everything that could change the reply, the repeat included.
 
-    Baselines read the item itself. For them, equal prompts about two items are two calls.
+    Baselines and functions read the item itself. For them, equal prompts about two items are two calls.
     """
     judge = msgspec.json.encode(identity, order="sorted")
-    reads_items = traits_of(identity).is_baseline
+    traits = traits_of(identity)
+    reads_items = traits.is_baseline or traits.reads_items
     ids = bytearray()
     for query, prompt_id, budget in zip(queries, prompt_ids, max_output_tokens, strict=True):
         condition = query.condition
@@ -212,6 +214,7 @@ def make_plan(
     templates: PromptTemplates,
     training: Dataset | None = None,
     pool: tuple[Item, ...] | None = None,
+    own_prompts: Mapping[str, OwnPrompt] = {},
 ) -> Plan:
     """Plan queries about every item of `data`, on those of `metrics` for which it has a label (or may have, if labels are sealed).
 
@@ -227,25 +230,30 @@ def make_plan(
         templates: prompt templates, cached in the store.
         training: holds the development items that examples are taken from; by default `data`.
         pool: the items that a perturbation may put in place of another; by default those of `training`.
+        own_prompts: prompts of the user's own, by the name that their variant has.
     """
     items = sorted(data.items, key=lambda item: (item.language, item.task, item.group, item.item_id))
 
     def queries() -> Iterator[Query]:
         for item in items:
             asked = data.asked_metrics.get(item.item_id, frozenset())
-            yield from _item_queries(item, tuple(metric for metric in metrics if metric in asked), conditions, repeats)
+            yield from _item_queries(item, tuple(metric for metric in metrics if metric in asked), conditions, repeats, own_prompts)
 
-    return Plan(seed, queries, repeats, _Renderer(library, templates, data.scales, training or data, pool, seed))
+    return Plan(seed, queries, repeats, _Renderer(library, templates, data.scales, training or data, pool, seed, own_prompts))
 
 
-def _item_queries(item: Item, metrics: tuple[str, ...], conditions: Sequence[Condition], repeats: int) -> Iterator[Query]:
+def _item_queries(
+    item: Item, metrics: tuple[str, ...], conditions: Sequence[Condition], repeats: int, own_prompts: Mapping[str, OwnPrompt]
+) -> Iterator[Query]:
     if not metrics:
         return
     backwards = metrics[::-1]
     singly = [(metric,) for metric in metrics]
     for condition in conditions:
         together = [backwards if condition.variant.metric_order == "reversed" else metrics]
-        for asked in together if condition.variant.call == "joint" else singly:
+        own = own_prompts.get(condition.variant.prompt)
+        of_condition = [each for each in singly if each[0] == own.metric] if own else singly
+        for asked in together if condition.variant.call == "joint" else of_condition:
             for repeat in range(repeats):
                 yield Query(item, asked, condition, repeat)
 
@@ -261,7 +269,9 @@ class _Renderer:
         training: Dataset,
         pool: tuple[Item, ...] | None,
         seed: int,
+        own_prompts: Mapping[str, OwnPrompt],
     ) -> None:
+        self._own_prompts = own_prompts
         self.items = ShownItems(library, training.items if pool is None else pool, seed)
         self.absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}
         self._library = library
@@ -284,6 +294,9 @@ class _Renderer:
 
     def _find_template(self, query: Query) -> PromptTemplate:
         item, variant = query.item, query.condition.variant
+        if variant.prompt:
+            own = self._own_prompts[variant.prompt]
+            return self._cached.setdefault((variant.prompt, item.language), own.template(item.language))
         task = self._task(item.task)
         present = shown_texts(item, task)
         examples = self._examples(query, task) if variant.shots else ()

@@ -16,10 +16,10 @@ from harness.content.tags import choose_from, resolve
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_tasks
 from harness.errors import ContentError, UsageError
-from harness.model import Condition, Item, Scale, parse_variant
+from harness.model import Condition, Item, Scale, Variant, parse_variant
 from harness.parse import Vocabulary, vocabulary_of
 from harness.perturb import parse_perturbation
-from harness.prompts import PromptTemplates, is_english
+from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt
 from harness.prompts.templates import program_hash
 from harness.runs.plan import Plan, make_plan
 from harness.runs.protocol import RunProtocol
@@ -48,7 +48,16 @@ class Prepared(msgspec.Struct, frozen=True):
         templates = PromptTemplates(store, self.protocol.prompts)
         p = self.protocol
         return make_plan(
-            self.data, self.library, p.metrics, p.conditions, p.repeats, p.seed, templates, training=self.training, pool=self._pool()
+            self.data,
+            self.library,
+            p.metrics,
+            p.conditions,
+            p.repeats,
+            p.seed,
+            templates,
+            training=self.training,
+            pool=self._pool(),
+            own_prompts=p.own_prompts,
         )
 
     def _pool(self) -> tuple[Item, ...]:
@@ -94,7 +103,10 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     everything = with_our_tasks(load_folder(folder, library), library)
     known = sorted({item.language for item in everything.items})
     languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(known)
-    known_tasks = {item.task for item in everything.items} & set(library.task_files)
+    own_only = bool(spec.prompts or spec.own_prompts) and not spec.variants  # then no task or rubric words the question
+    known_tasks = {item.task for item in everything.items} & (
+        set(library.task_files) if not own_only else {i.task for i in everything.items}
+    )
     if not known_tasks:
         tasks_there = ", ".join(sorted({item.task for item in everything.items}))
         raise UsageError(
@@ -104,7 +116,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     asked = set(everything.labels.metric.used)
     if spec.unlabelled and not asked:  # pairs show what a judge does without labels too
         asked = {metric for name in tasks for metric in library.task(name).metrics}
-    known_metrics = sorted(asked & set(library.rubric_files))
+    known_metrics = sorted(asked if own_only else asked & set(library.rubric_files))
     comparable = comparable_rubrics(everything, library)
     if not (known_metrics or comparable):
         raise UsageError(
@@ -141,9 +153,13 @@ def _resolve_protocol(
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
     if spec.unlabelled and data.sealed and not all(library.task(name).is_pair for name in tasks):
         raise UsageError("none of the chosen items has a label; --unlabelled needs some that have one")
-    variants = spec.variants or (board.variants if board else ("single",))
+    own_prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
+    metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
+    variants = _variants(spec, board, own_prompts)
     temperatures = spec.temperatures or ((board.temperature,) if board else (0.0,))
-    _refuse_unsuitable(spec, [library.task(name) for name in tasks], {name: library.rubric(name).scale for name in metrics})
+    known_tasks = [library.task(name) for name in tasks if name in library.task_files]
+    rubrics = {name: library.rubric(name) for name in metrics if name in library.rubric_files}
+    _refuse_unsuitable(spec, known_tasks, {name: rubric.scale for name, rubric in rubrics.items()})
     protocol = RunProtocol(
         source=source,
         title=board.title if board else everything.id,
@@ -152,8 +168,8 @@ def _resolve_protocol(
         content=tuple(str(path.resolve()) for path in spec.content),
         board=board.id if board else None,
         languages=languages,
-        tasks={name: library.task(name).version for name in tasks},
-        rubrics={name: library.rubric(name).version for name in metrics},
+        tasks={name: "0" for name in tasks} | {task.id: task.version for task in known_tasks},
+        rubrics={name: rubric.version for name, rubric in rubrics.items()},
         metrics=tuple(metrics),
         conditions=_conditions(spec, variants, temperatures),
         repeats=spec.repeats or (board.repeats if board else 1),
@@ -167,8 +183,31 @@ def _resolve_protocol(
         examples=everything.sha256[:12] if any(parse_variant(text).shots for text in variants) else "",
         majority=board.majority if board else "drop",
         annotators=board.annotators if board else "",
+        own_prompts=own_prompts,
     )
     return Prepared(protocol, data, everything, library)
+
+
+def _variants(spec: RunSpec, board: Board | None, own_prompts: Mapping[str, OwnPrompt]) -> tuple[str, ...]:
+    """The variants that are asked: those of the user or the board, and the user's own prompts. Own prompts alone replace the usual ones."""
+    if len(own_prompts) < len(spec.prompts):
+        raise UsageError("two of the prompts are the same; name each prompt once")
+    usual = () if own_prompts else board.variants if board else ("single",)
+    return (*(spec.variants or usual), *(str(Variant(prompt=name)) for name in own_prompts))
+
+
+def _metrics_of_prompts(spec: RunSpec, metrics: Sequence[str], own_prompts: Mapping[str, OwnPrompt], data: Dataset) -> tuple[str, ...]:
+    """The metrics that are asked about: with own prompts alone, only theirs. Raises UsageError for a prompt that does not fit the data."""
+    for name, prompt in own_prompts.items():
+        if prompt.metric not in metrics:
+            choices = choose_from(metrics, prompt.metric)
+            raise UsageError(f"the prompt '{name}' is about the metric '{prompt.metric}', which is not asked.{choices}")
+        if problem := prompt.problem_with(data.scales[prompt.metric], data.items):
+            raise UsageError(f"the prompt '{name}' {problem}")
+    if own_prompts and not spec.variants:
+        asked = {prompt.metric for prompt in own_prompts.values()}
+        return tuple(metric for metric in metrics if metric in asked)
+    return tuple(metrics)
 
 
 def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:

@@ -9,9 +9,10 @@ from typing import Literal
 import msgspec
 
 from harness.model import Condition, JudgeIdentity, hashed_condition
+from harness.prompts.own_prompt import OwnPrompt
 
 # Defaults of fields that were added later. They are left out of the hash in a run's name, so that earlier runs keep their names.
-_LATER_DEFAULTS = {"majority": "drop", "annotators": "", "unlabelled": False}
+_LATER_DEFAULTS = {"majority": "drop", "annotators": "", "unlabelled": False, "own_prompts": {}}
 
 
 class RunProtocol(msgspec.Struct, frozen=True):
@@ -39,6 +40,7 @@ class RunProtocol(msgspec.Struct, frozen=True):
     majority: Literal["drop", "median", "strict"] = "drop"  # how annotators become one reference
     annotators: str = ""  # how many annotators an item needs, such as `2+`; empty: the rule of `harness compare`
     unlabelled: bool = False  # items of the data folder without a label are asked about too
+    own_prompts: dict[str, OwnPrompt] = {}  # prompts of the user's own by name and hash, as the variants name them
     identities: tuple[JudgeIdentity, ...] = ()
 
     @property

@@ -250,6 +250,9 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
         metrics=protocol.metrics,
         limit=protocol.limit,
         unlabelled=protocol.unlabelled,
+        own_prompts=protocol.own_prompts,
+        variants=_worded_variants(protocol) if protocol.own_prompts else None,
+        allow_unreviewed=True,
     )
     prepared = prepare(spec)
     if prepared.protocol.data_sha256 != protocol.data_sha256:
@@ -258,6 +261,11 @@ def _prepare_stored(name: str, store: Store, out: Path) -> Prepared:
             protocol.data or "languages",
         )
     return msgspec.structs.replace(prepared, protocol=protocol)
+
+
+def _worded_variants(protocol: RunProtocol) -> tuple[str, ...]:
+    """The variants of a run that this program words, beside the prompts of the user's own."""
+    return tuple(dict.fromkeys(str(each.variant) for each in protocol.conditions if not each.variant.prompt))
 
 
 def planned_calls(prepared: Prepared, judges: Sequence[Judge]) -> dict[str, PlannedCalls]:

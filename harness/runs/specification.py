@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from harness.model import Order, ShownSource
+from harness.prompts import OwnPrompt
 
 DEFAULT_BOARD = "controls"
 DEFAULT_JUDGE = "local/smollm2-135m"
@@ -26,6 +27,8 @@ class RunSpec(msgspec.Struct, frozen=True):
     base_url: str | None = None  # of each judge that `base_urls` does not name
     base_urls: Mapping[str, str] = {}  # judge -> its endpoint
     variants: tuple[str, ...] | None = None
+    prompts: tuple[Path, ...] = ()  # files of prompts of the user's own; each is a variant
+    own_prompts: Mapping[str, OwnPrompt] = {}  # the same, read already, by name and hash
     temperatures: tuple[float, ...] | None = None
     top_ps: tuple[float | None, ...] = (None,)
     orders: tuple[Order, ...] = ("forward",)  # of the two texts of a pair

@@ -38,6 +38,7 @@ BESIDE = {
     ("tables", "text"): "cells of CSV files are guarded by the rules for invisible characters",
     ("redaction", "text"): "secrets are removed from text that is whole",
     ("engines", "store"): "an engine writes every reply to the store before the next call goes out",
+    ("prompts", "parse"): "a prompt of the user's own states how its answer is read",
     ("cli", "api"): "commands call what a notebook calls",
     ("__main__", "cli"): "`python -m harness` is the command",
 }

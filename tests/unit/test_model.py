@@ -34,6 +34,7 @@ UNIT = Scale(kind="interval", min=0, max=1)
 OPEN = Scale(kind="interval")
 
 AXES = {name: get_args(hint) or (False, True) for name, hint in get_type_hints(Variant).items()} | {"shots": (0, 1, 2, MAX_SHOTS)}
+AXES["prompt"] = ("",)  # with a prompt of the user's own, no other axis applies
 PRODUCT = [Variant(**dict(zip(AXES, values, strict=True))) for values in itertools.product(*AXES.values())]
 VARIANTS = [
     variant
@@ -128,7 +129,7 @@ def test_a_variant_that_names_no_call_is_single() -> None:
 @given(st.sampled_from(VARIANTS), st.data())
 def test_the_words_may_come_in_any_order_and_defaults_may_be_said(variant: Variant, data: st.DataObject) -> None:
     words = words_of(variant)
-    assert len(words) == len(AXES) - (variant.shots == 0) - sum(not getattr(variant, axis) for axis in SWITCHES)
+    assert len(words) == len(AXES) - 1 - (variant.shots == 0) - sum(not getattr(variant, axis) for axis in SWITCHES)
     assert parse_variant("+".join(data.draw(st.permutations(words)))) == variant
 
 

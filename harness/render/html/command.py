@@ -44,8 +44,9 @@ def _flags(p: RunProtocol, board: Board | None) -> Iterator[str]:
         yield from ("--metrics", ",".join(p.metrics))
     for identity in p.identities:
         yield from ("--judge", opening_name(identity))
-    for variant in dict.fromkeys(str(condition.variant) for condition in p.conditions):
-        yield from ("--variant", variant)
+    for variant in dict.fromkeys(condition.variant for condition in p.conditions):
+        name = variant.prompt.partition("@")[0]
+        yield from ("--prompt", f"{name}.toml") if name else ("--variant", str(variant))
     yield from ("--temperature", ",".join(f"{t:g}" for t in dict.fromkeys(condition.temperature for condition in p.conditions)))
     top_ps = [t for t in dict.fromkeys(condition.top_p for condition in p.conditions) if t is not None]
     if top_ps:

@@ -1,0 +1,108 @@
+"""`--spec FILE.toml`: the flags of `harness run` in a file, so that a study is one committed file."""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.content.problems import line_of
+from harness.content.tags import suggest
+from harness.errors import ContentError, UsageError
+
+FLAG = "--spec"
+_PATHS = ("data", "content", "prompt", "prices")
+"""Flags whose values are paths, relative to the file."""
+_NOT_IN_A_FILE = ("spec", "help", "verbose", "dry_run", "json", "yes")
+
+
+def with_spec_file(argv: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
+    """The arguments of `harness run` with the flags of its specification file put in front of those that it does not have.
+
+    Args:
+        argv: what stands after `run`.
+        parser: the parser of `harness run`.
+
+    Raises:
+        UsageError: if the file is missing.  ContentError: with the line, for a key that is no flag.
+    """
+    given = flags_of(argv, parser)
+    path = given.get("spec")
+    if path is None:
+        return list(argv)
+    return [*_as_arguments(Path(str(path)), given, parser), *argv]
+
+
+def flags_of(argv: Sequence[str], parser: argparse.ArgumentParser) -> dict[str, Any]:
+    """The flags of a command line by the names that a file gives them; repeated flags have lists."""
+    found: dict[str, Any] = {}
+    words = iter(argv)
+    for word in words:
+        name, equals, value = word.partition("=")
+        action = _action(name, parser) if name.startswith("--") else None
+        if action is None:
+            continue
+        given: Any = True if action.nargs == 0 else value if equals else next(words, "")
+        key = _key(action)
+        found[key] = [*found.get(key, []), given] if _repeats(action) else given
+    return found
+
+
+def spec_of(argv: Sequence[str], parser: argparse.ArgumentParser) -> dict[str, Any]:
+    """What a specification file with the same flags holds; paths are absolute."""
+    flags = {key: value for key, value in flags_of(argv, parser).items() if key not in _NOT_IN_A_FILE}
+    for key in _PATHS:
+        if key in flags:
+            value = flags[key]
+            flags[key] = [str(Path(each).resolve()) for each in value] if isinstance(value, list) else str(Path(value).resolve())
+    return flags
+
+
+def _as_arguments(path: Path, given: dict[str, Any], parser: argparse.ArgumentParser) -> Iterator[str]:
+    by_key = {_key(action): action for action in parser._actions if action.option_strings}
+    for key, value in _read(path).items():
+        if key not in by_key or key in _NOT_IN_A_FILE:
+            known = sorted(set(by_key) - set(_NOT_IN_A_FILE))
+            message = f"'{key}' is not a flag of 'harness run' that a file can hold.{suggest(key, known)}"
+            raise ContentError(f"{message} The names are: {', '.join(known)}", path, line_of(path, rf"^\s*{key}\s*="))
+        action = by_key[key]
+        if key in given or value is False:
+            continue
+        flag = next(option for option in action.option_strings if option.startswith("--"))
+        if action.nargs == 0:
+            yield flag
+            continue
+        values = [_text(each, key, path) for each in (value if isinstance(value, list) else [value])]
+        yield from (f"{flag}={text}" for text in (values if _repeats(action) else [",".join(values)]))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as err:
+        raise UsageError(f"{FLAG} {path} cannot be read: {err.strerror or err}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise ContentError(f"not valid TOML: {err}", path) from None
+
+
+def _text(value: Any, key: str, path: Path) -> str:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ContentError(f"'{key}' should be a text, a number or a list of them", path, line_of(path, rf"^\s*{key}\s*="))
+    return str(path.parent / str(value)) if key in _PATHS else str(value)
+
+
+def _action(name: str, parser: argparse.ArgumentParser) -> argparse.Action | None:
+    """The action of a flag, which may be abbreviated as argparse allows."""
+    matching = {id(a): a for a in parser._actions for option in a.option_strings if option == name}
+    matching = matching or {id(a): a for a in parser._actions for option in a.option_strings if option.startswith(name)}
+    return next(iter(matching.values())) if len(matching) == 1 else None
+
+
+def _key(action: argparse.Action) -> str:
+    return next(option for option in action.option_strings if option.startswith("--")).removeprefix("--").replace("-", "_")
+
+
+def _repeats(action: argparse.Action) -> bool:
+    return isinstance(action, argparse._AppendAction)

@@ -1,0 +1,106 @@
+"""Reads answers to prompts of the user's own, by the rule that the prompt file states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+import msgspec
+
+from harness.model import Failure, Scale, Score
+from harness.parse.json_form import JsonPairs, extract_json, to_json_text
+from harness.parse.prose import is_refusal
+from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading, agreed_reading, clean, failed_reading, read_choice
+from harness.parse.vocabulary import Vocabulary
+
+MAX_RULE_CHARACTERS = 2**16  # of a reply that a pattern of the user is tried on
+JSON, REGEX = "json", "regex"
+
+
+class AnswerRule(msgspec.Struct, frozen=True):
+    """How an answer is read: `json:<key>`, nested keys joined by dots, or `regex:<pattern>` with one group; and scores for words."""
+
+    read: str
+    map: dict[str, Score] = {}
+
+    @property
+    def kind(self) -> str:
+        return self.read.partition(":")[0]
+
+    @property
+    def detail(self) -> str:
+        return self.read.partition(":")[2]
+
+    def check(self) -> None:
+        """Raise ValueError if it cannot be a rule."""
+        if self.kind not in (JSON, REGEX) or not self.detail:
+            raise ValueError(f"read is '{self.read}'; it should be json:<key>, such as json:score, or regex:<pattern> with one group")
+        if self.kind == REGEX:
+            try:
+                groups = re.compile(self.detail).groups
+            except (re.error, RecursionError, OverflowError) as err:
+                raise ValueError(f"read is not a regular expression: {err}") from None
+            if groups != 1:
+                raise ValueError(f"the pattern of read has {groups} groups; put exactly the score into one, such as GRADE: ([CPI])")
+
+
+def read_by_rule(
+    text: str, rule: AnswerRule, scale: Scale, vocabulary: Vocabulary, *, finish_reason: str | None = None, refusal: str | None = None
+) -> Reading:
+    """Read the score of an answer.
+
+    Several matches must say the same. Without a score the failure is `refused` if the provider or the text says so, `truncated` if the
+    answer was cut, `missing` if it is empty, `off_scale` for a score off the scale, else `not_json`.
+
+    >>> from harness.parse import bundled_vocabulary
+    >>> scale, words = Scale(kind="ordinal", classes=(0, 1, 2), best=2), bundled_vocabulary()
+    >>> read_by_rule("Fine. GRADE: C", AnswerRule("regex:GRADE: ([CPI])", {"C": 2, "P": 1, "I": 0}), scale, words).score
+    2
+    >>> read_by_rule('{"verdict": {"score": 1}}', AnswerRule("json:verdict.score"), scale, words).score
+    1
+    >>> read_by_rule("GRADE: C, no, GRADE: I", AnswerRule("regex:GRADE: ([CPI])", {"C": 2, "I": 0}), scale, words).failure
+    <Failure.NOT_JSON: 'not_json'>
+    """
+    found = _values(text[:MAX_RULE_CHARACTERS], rule)
+    readings = [_reading(value, rule.map, scale, vocabulary) for value in found]
+    reading = agreed_reading(readings) if readings else failed_reading(_failure(text, finish_reason))
+    if reading.score is None and (refusal or finish_reason == "content_filter" or is_refusal(text, vocabulary)):
+        return failed_reading(Failure.REFUSED, reading.raw_choice)
+    return msgspec.structs.replace(reading, justification=clean(text.strip()) or None)
+
+
+def _values(text: str, rule: AnswerRule) -> list[str]:
+    if rule.kind == REGEX:
+        return [match[1] for match in _compiled(rule.detail).finditer(text) if match[1] is not None]
+    values = (_member(pairs, rule.detail.split(".")) for pairs in extract_json(text).objects)
+    return [value if isinstance(value, str) else to_json_text(value) for value in values if value is not None]
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _member(pairs: object, keys: list[str]) -> object:
+    """The member of an object at a path of keys; the last one of a repeated key, None if there is none."""
+    for key in keys:
+        if not isinstance(pairs, JsonPairs):
+            return None
+        pairs = next((value for name, value in reversed(pairs) if name == key), None)
+    return pairs
+
+
+def _reading(value: str, words: Mapping[str, Score], scale: Scale, vocabulary: Vocabulary) -> Reading:
+    raw = value.strip()[:MAX_CHOICE_CHARACTERS]
+    if words:
+        mapped = words.get(raw)
+        known = mapped is not None and scale.holds(mapped)
+        return Reading(mapped, None, raw, None) if known else failed_reading(Failure.OFF_SCALE, raw)
+    return read_choice(raw, scale, vocabulary)
+
+
+def _failure(text: str, finish_reason: str | None) -> Failure:
+    if not text.strip():
+        return Failure.MISSING
+    return Failure.TRUNCATED if finish_reason == "length" else Failure.NOT_JSON

@@ -1,0 +1,109 @@
+"""A prompt of the user's own: messages with variables, and a rule that reads the answer. Item texts never pass through a format."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from harness.content.problems import line_of
+from harness.content.specs import Text, read_spec
+from harness.content.tags import english_name
+from harness.errors import ContentError
+from harness.model import Item, Scale, Score
+from harness.parse import AnswerRule
+from harness.prompts.templates import PromptTemplate, TemplateMessage, TextSlot
+
+LANGUAGE = "language"
+"""The variable that is the English name of the item's language; all others are fields of the item."""
+_VARIABLE = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}")
+
+
+class OwnMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One message; `{{name}}` is the item's text of that name."""
+
+    role: Literal["system", "user", "assistant"]
+    text: Text
+
+
+class OwnPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A prompt file.
+
+    Attributes:
+        metric: what is scored; labels of this metric are what the scores are compared with.
+        message: the messages in their order.
+        read: how the score is read: `json:<key>`, or `regex:<pattern>` with one group.
+        map: scores for words.
+        scale: the scale that the prompt states; it must be that of the metric.
+        max_tokens: the longest answer.
+    """
+
+    metric: Text
+    message: Annotated[tuple[OwnMessage, ...], msgspec.Meta(min_length=1)]
+    read: Text = "json:score"
+    map: dict[str, Score] = {}
+    scale: Scale | None = None
+    max_tokens: Annotated[int, msgspec.Meta(ge=1, le=32_768)] = 512
+
+    @property
+    def rule(self) -> AnswerRule:
+        return AnswerRule(self.read, self.map)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the texts that the messages show, in order."""
+        return tuple(dict.fromkeys(name for message in self.message for name in _VARIABLE.findall(message.text)))
+
+    def template(self, language: str) -> PromptTemplate:
+        """The messages with slots for an item's texts, in one language."""
+        messages = tuple(TemplateMessage(message.role, tuple(_parts(message.text, language))) for message in self.message)
+        return PromptTemplate(messages, {}, self.max_tokens)
+
+    def problem_with(self, scale: Scale, items: Iterable[Item]) -> str:
+        """Why the prompt does not fit data with this scale of its metric, as a clause; empty if it does."""
+        if self.scale is not None and self.scale != scale:
+            return f"states the scale {self.scale.describe()}, but '{self.metric}' has {scale.describe()}"
+        for word, score in self.map.items():
+            if not scale.holds(score):
+                return f"maps '{word}' to {score!r}, which is not on the scale of '{self.metric}' ({scale.describe()})"
+        for item in items:
+            for name in self.variables:
+                if name != LANGUAGE and not str(item.fields.get(name, "")).strip():
+                    known = ", ".join(field for field, value in item.fields.items() if isinstance(value, str))
+                    return f"shows '{name}', but item '{item.item_id}' has only the texts {known}"
+        return ""
+
+
+def _parts(text: str, language: str) -> Iterator[str | TextSlot]:
+    """A message split at its variables: literal, name, literal, …"""
+    for index, piece in enumerate(_VARIABLE.split(text.strip())):
+        if index % 2 == 0:
+            if piece:
+                yield piece
+        else:
+            yield english_name(language) if piece == LANGUAGE else TextSlot(piece)
+
+
+def load_own_prompt(path: Path) -> tuple[str, OwnPrompt]:
+    """Read a prompt file: its name with the hash of its content (`polite@1f2e3d4c`), and the prompt.
+
+    Raises ContentError with the line for a file that is no prompt, and for a reading rule that cannot be.
+    """
+    prompt = read_spec(path, OwnPrompt)
+    if not _NAME.fullmatch(path.stem):
+        raise ContentError(f"'{path.stem}' cannot be the name of a prompt; use letters, digits, '-', '_' and '.'", path)
+    try:
+        prompt.rule.check()
+    except ValueError as err:
+        raise ContentError(str(err), path, line_of(path, r"^\s*read\s*=")) from None
+    if not any(name != LANGUAGE for name in prompt.variables):
+        raise ContentError(
+            "no message shows a text of the item; write {{output}} where it should stand", path, line_of(path, r"^\s*text\s*=")
+        )
+    digest = hashlib.sha256(msgspec.json.encode(prompt, order="sorted")).hexdigest()
+    return f"{path.stem}@{digest[:8]}", prompt

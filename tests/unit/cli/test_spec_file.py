@@ -1,0 +1,93 @@
+"""`--spec FILE`: flags from a file, which those of the command line override; and the same flags as a file again."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import parse
+from harness.cli.parser import build_parser, command_parser
+from harness.cli.spec_file import spec_of
+from harness.errors import ContentError, UsageError
+
+SPEC = """
+data = "answers"
+langs = ["cs", "ja"]
+judge = ["openai/m", "baseline/majority"]
+temperature = [0, 0.7]
+rpm = ["openai/m=60"]
+repeats = 3
+unlabelled = true
+fresh = false
+prompt = ["a.toml"]
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(SPEC, "utf-8")
+    return path
+
+
+def test_a_file_holds_flags(spec: Path) -> None:
+    read = parse(["run", "--spec", str(spec)])
+    assert (read.data, read.langs, read.judge) == (spec.parent / "answers", ("cs", "ja"), ["openai/m", "baseline/majority"])
+    assert (read.temperature, read.rpm, read.repeats) == ((0.0, 0.7), [("openai/m", 60.0)], 3)
+    assert (read.unlabelled, read.fresh, read.prompt) == (True, False, [spec.parent / "a.toml"])
+
+
+def test_flags_of_the_command_take_precedence(spec: Path) -> None:
+    read = parse(["run", f"--spec={spec}", "--judge", "baseline/random", "--repeats=1", "--lang", "de"])
+    assert (read.judge, read.repeats, read.langs) == (["baseline/random"], 1, ("de",))
+
+
+def test_the_flags_of_a_run_are_a_file_that_gives_the_same_run(spec: Path, tmp_path: Path) -> None:
+    parser = command_parser(build_parser(), "run")
+    first = parse(["run", "--spec", str(spec), "--seed", "4"])
+    from harness.tables import to_toml
+
+    again = tmp_path / "again" / "spec.toml"
+    again.parent.mkdir()
+    again.write_text(to_toml(spec_of(first.argv, parser)), "utf-8")
+    second = parse(["run", "--spec", str(again)])
+    ignored = ("spec", "argv", "command")
+    assert {k: v for k, v in vars(first).items() if k not in ignored} == {k: v for k, v in vars(second).items() if k not in ignored}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("judges = ['x']\n", ":1: 'judges' is not a flag of 'harness run' that a file can hold. Did you mean 'judge'?"),
+        ("seed = 1\ndry_run = true\n", ":2: 'dry_run' is not a flag"),
+        ("langs = [['cs']]\n", ":1: 'langs' should be a text, a number or a list of them"),
+        ("seed = \n", "not valid TOML"),
+    ],
+)
+def test_other_files_are_refused_with_their_line(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(ContentError) as caught:
+        parse(["run", "--spec", str(path)])
+    assert message in str(caught.value)
+
+
+def test_a_missing_file_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read: No such file"):
+        parse(["run", "--spec", str(tmp_path / "no.toml")])
+
+
+def test_a_run_keeps_its_flags_and_a_dry_run_prints_them(cli: Callable[..., Any], tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text('langs = ["cs"]\nlimit = 2\nmetrics = "task_quality"\njudge = "baseline/random"\nout = "results"\n', "utf-8")
+    expected = {"langs": "cs", "limit": "2", "metrics": "task_quality", "judge": ["baseline/random"]}
+    dry = cli("run", "--spec", path, "--out", tmp_path / "out", "--dry-run", "--json")
+    assert dry.code == 0 and {k: v for k, v in json.loads(dry.out)["spec"].items() if k != "out"} == expected
+    assert cli("run", "--spec", path, "--out", tmp_path / "out").code == 0
+    [kept] = (tmp_path / "out" / "runs").glob("*/spec.toml")
+    assert {k: v for k, v in tomllib.loads(kept.read_text("utf-8")).items() if k != "out"} == expected
