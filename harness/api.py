@@ -217,8 +217,10 @@ def compare(
         UsageError: for unknown names, for sources without labels or judgments, and if scores cannot be standardised.
         ContentError, StoreError: if a source cannot be read.
     """
+    given = with_versus_source(sources, versus)
+    opened = open_sources(given, _card(card, recipe), Path(out))
+    versus = named_versus(versus, given, opened)
     options = compare_options(judges, by, annotators, majority, level, where, versus, seed, standardise)
-    opened = open_sources(sources, _card(card, recipe), Path(out))
     return decide.compare([source.recording for source in opened], options, decision or decide.DecisionOptions(), full=full)
 
 
@@ -256,7 +258,35 @@ class OpenedSource(msgspec.Struct, frozen=True):
 
 def open_sources(sources: Sequence[Dataset | RunResult | Path | str], card: str | None, out: Path) -> list[OpenedSource]:
     """Read the sources of a comparison. Raises as `compare`."""
-    return [_open_source(source, card, out) for source in sources]
+    opened = [_open_source(source, card, out) for source in sources]
+    names = [each.recording.name for each in opened]
+    if len(set(names)) == len(names):
+        return opened
+    return [  # two runs of one name, such as the same questions asked again later, are named as they were given
+        msgspec.structs.replace(each, recording=msgspec.structs.replace(each.recording, name=str(source)))
+        if isinstance(source, (str, Path)) and names.count(each.recording.name) > 1
+        else each
+        for source, each in zip(sources, opened, strict=True)
+    ]
+
+
+def with_versus_source(
+    sources: Sequence[Dataset | RunResult | Path | str], versus: tuple[str, str] | None
+) -> Sequence[Dataset | RunResult | Path | str]:
+    """The sources, and the one that `versus` names by its path if it is not among them."""
+    if versus is None or versus[0] != "source" or versus[1] in map(str, sources) or not Path(versus[1]).is_dir():
+        return sources
+    return [*sources, versus[1]]
+
+
+def named_versus(
+    versus: tuple[str, str] | None, sources: Sequence[Dataset | RunResult | Path | str], opened: Sequence[OpenedSource]
+) -> tuple[str, str] | None:
+    """`versus` with the name of a source in place of its path."""
+    if versus is None or versus[0] != "source":
+        return versus
+    names = {str(source): each.recording.name for source, each in zip(sources, opened, strict=True) if isinstance(source, (str, Path))}
+    return ("source", names.get(versus[1], versus[1]))
 
 
 def _open_source(source: Dataset | RunResult | Path | str, card: str | None, out: Path) -> OpenedSource:

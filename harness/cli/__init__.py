@@ -41,7 +41,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The parsed arguments of a command; those of `harness run` may come from a file too, and `argv` keeps them as they were parsed."""
     parser = build_parser()
     words = list(argv)
-    if words[:1] == ["run"]:
+    if words[:1] == ["run"] and any(word.startswith("--sp") for word in words):  # otherwise its imports would cost time
         from harness.cli.spec_file import with_spec_file
 
         words = ["run", *with_spec_file(words[1:], command_parser(parser, "run"))]

@@ -21,19 +21,21 @@ def compare(arguments: argparse.Namespace) -> int:
     page = page_path(arguments.html)
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
-    options = api.compare_options(
-        arguments.judge,
-        arguments.by,
-        arguments.annotators,
-        arguments.majority,
-        arguments.level,
-        restrictions(arguments.where),
-        versus,
-        arguments.seed,
-        arguments.standardise,
-    )
+    where = restrictions(arguments.where)
     with working("comparing"):
-        sources = api.open_sources(arguments.sources, arguments.card, arguments.out)
+        given = api.with_versus_source(arguments.sources, versus)
+        sources = api.open_sources(given, arguments.card, arguments.out)
+        options = api.compare_options(
+            arguments.judge,
+            arguments.by,
+            arguments.annotators,
+            arguments.majority,
+            arguments.level,
+            where,
+            api.named_versus(versus, given, sources),
+            arguments.seed,
+            arguments.standardise,
+        )
         comparison = decide.compare([source.recording for source in sources], options, decision, full=arguments.decide == "full")
     if arguments.figure:
         from harness.render.figures import draw_by_agreement

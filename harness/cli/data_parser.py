@@ -71,6 +71,9 @@ def _labels_import(sub: Any) -> None:
     columns.add_argument("--annotator", metavar="NAME", help="the annotator of all scores")
     columns.add_argument("--wide-annotators", type=names, metavar="COLUMNS", help="columns with the scores of one annotator each")
     columns.add_argument("--wide-metrics", type=names, metavar="COLUMNS", help="columns with the scores on one metric each")
+    columns.add_argument(
+        "--wide-items", metavar="REGEX", help=r"columns with the scores of one item each, as forms have: \[(?P<item>[^]]+)\] (?P<metric>.+)"
+    )
     meaning = p.add_argument_group("what its scores mean")
     meaning.add_argument(
         "--scale", action="append", default=[], metavar="METRIC=SCALE", help="e.g. tone=0,1,2:best=2 or warmth=1..5:best=5"

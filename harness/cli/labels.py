@@ -46,7 +46,7 @@ def import_(arguments: argparse.Namespace) -> int:
     _print_summary(imported)
     if arguments.json:
         sys.stdout.write(to_json(_facts(imported)))
-    else:
+    elif imported.written:
         print(terminal_safe(str(imported.folder)))
     return 1 if imported.refused else 0
 
@@ -70,7 +70,7 @@ def _import_source(arguments: argparse.Namespace, options: ImportOptions, librar
 
 def _mapping(arguments: argparse.Namespace) -> LabelMapping:
     """The mapping from --map and from the flags, which take precedence."""
-    same_name = ("id", "title", "language", "task", "metric", "annotator", "source", "annotators", "group", "system")
+    same_name = ("id", "title", "language", "task", "metric", "annotator", "source", "annotators", "group", "system", "wide_items")
     flags: dict[str, Any] = {name: getattr(arguments, name if name != "source" else "label_source") for name in same_name}
     flags |= {name: tuple(getattr(arguments, name) or ()) for name in ("wide_annotators", "wide_metrics", "flip", "drop")}
     flags |= {
@@ -92,7 +92,7 @@ def _print_summary(imported: ImportSummary) -> None:
     for note in imported.hints:
         print(terminal_safe(note), file=sys.stderr)
     details = [
-        f"{len(imported.refused)} refused (see {imported.folder / 'refused.jsonl'})" if imported.refused else "",
+        _refused(imported),
         f"{_count(imported.blank, 'empty cell')}" if imported.blank else "",
         f"{_count(imported.left_out, 'answer')} left out" if imported.left_out else "",
         f"{_count(imported.known, 'row')} known already" if imported.known else "",
@@ -102,6 +102,13 @@ def _print_summary(imported: ImportSummary) -> None:
         f"{_count(imported.labels, 'label')} by {_count(imported.annotators, 'annotator')} on {_count(len(imported.metrics), 'metric')}"
     )
     print(terminal_safe(f"{_count(imported.rows, 'row')}: {summary} imported{suffix}"), file=sys.stderr)
+
+
+def _refused(imported: ImportSummary) -> str:
+    if not imported.refused:
+        return ""
+    where = f"(see {imported.folder / 'refused.jsonl'})" if imported.written else "and nothing was written"
+    return f"{len(imported.refused)} refused {where}"
 
 
 def _count(count: int, noun: str) -> str:

@@ -16,6 +16,7 @@ from harness.errors import ContentError, UsageError
 from harness.labels.columns_of_source import BlankCell, ColumnPlan, SourceLabel, iterate_labels, make_column_plan
 from harness.labels.folder import data_toml, write_folder
 from harness.labels.items import GivenItems, ItemRows, read_given_items
+from harness.labels.layouts import from_potato, is_potato, one_record_per_item
 from harness.labels.mapping import LabelMapping
 from harness.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.labels.read import read_source
@@ -51,6 +52,7 @@ class ImportSummary(msgspec.Struct, frozen=True):
     hints: tuple[str, ...]  # guesses, and what the user may specify
     notes: tuple[str, ...]  # what was changed; also in data.toml
     known: int = 0  # rows that the folder had already
+    written: bool = True  # false if every row was refused: then the folder is as it was
 
 
 class ImportOptions(msgspec.Struct, frozen=True):
@@ -90,6 +92,10 @@ def import_labels(
         split=options.split,
         annotator=mapping.annotator,
     )
+    if is_potato([record.cells for record in table.records]):
+        table = from_potato(table)
+    if mapping.wide_items is not None:
+        table = one_record_per_item(table, mapping.wide_items, str(source))
     return _LabelImport(str(source), mapping, options, library, target, table).run()
 
 
@@ -269,13 +275,15 @@ class _LabelImport:
             "refused": [self._without_path(refusal) for refusal in refused],
         }
         files: dict[str, bytes] = {}
-        for name, new in tables.items():
+        nothing = bool(refused) and not self.labels  # then the next try should find the folder as it was
+        for name, new in tables.items() if not nothing else ():
             lines = self.target.lines(name)
             if new or (lines is None and name in ("items", "labels")):
                 files[self.target.files[name]] = (lines or b"") + to_jsonl(new)
             # After the items, before the labels: the folder loads even if writing stops here.
             files.setdefault("data.toml", data_toml(about).encode())
-        write_folder(self.target.folder, files)
+        if not nothing:
+            write_folder(self.target.folder, files)
         return ImportSummary(
             rows=len(self.labels) + len(refused),
             labels=len(self.labels),
@@ -288,6 +296,7 @@ class _LabelImport:
             folder=self.target.folder,
             hints=tuple(self._hints(about)),
             notes=tuple(notes),
+            written=not nothing,
         )
 
     def _used_scales(self) -> dict[str, Scale]:

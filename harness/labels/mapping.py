@@ -44,6 +44,7 @@ class LabelMapping(_Spec, msgspec.Struct, frozen=True):
     wide: tuple[ScoreColumn, ...] = ()
     wide_annotators: tuple[str, ...] = ()
     wide_metrics: tuple[str, ...] = ()
+    wide_items: str | None = None  # a pattern for columns with the scores of one item each
     drop: tuple[str, ...] = ()
     rename: dict[str, str] = {}
     flip: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ import msgspec
 from harness.errors import ContentError
 from harness.labels import table as limits
 from harness.labels.delimited import refuse_repeated, unpacked
+from harness.labels.layouts import unwrapped_result
 from harness.labels.table import Record, SourceTable, columns_of, flat, is_blank
 from harness.tables import open_bytes, read_rows
 
@@ -88,6 +89,8 @@ def objects_in(path: Path, content: Any) -> list[dict[str, Any]]:
 
 def read_json(path: Path, content: Any) -> SourceTable:
     """Read a list of plain objects, one for each row."""
-    return table_from_rows(
-        "json", [(number, flat(row)) for number, row in enumerate(objects_in(path, content), start=1)], f"{path}:record "
-    )
+    rows = [
+        (number, {name: unwrapped_result(value) for name, value in flat(row).items()})
+        for number, row in enumerate(objects_in(path, content), start=1)
+    ]
+    return table_from_rows("json", rows, f"{path}:record ")

@@ -188,9 +188,11 @@ def test_cells_of_a_workbook_are_refused_with_what_excel_made_of_them(workbook: 
     ]
 
 
-def test_where_every_row_is_refused_the_folder_says_so(written: Written, into: Any) -> None:
-    done = into(written("a.csv", LONG + "1,x,tone,7\n"))
-    assert (done.rows, done.labels, len(done.refused)) == (1, 0, 1) and into.labels == [] and len(into.refused) == 1
+def test_where_every_row_is_refused_nothing_is_written(written: Written, tmp_path: Path, library: Library) -> None:
+    mapping = LabelMapping(language="en", task="chat", metrics={"tone": Scale(kind="ordinal", classes=(0, 1, 2))})
+    options = ImportOptions(keep_annotators=True)
+    done = import_labels(written("a.csv", LONG + "1,x,tone,7\n"), tmp_path / "none", mapping, options, library)
+    assert (done.rows, done.labels, len(done.refused), done.written) == (1, 0, 1, False) and not (tmp_path / "none").exists()
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
@@ -214,7 +216,8 @@ def test_rows_in_are_rows_out_and_rows_refused(
         return
     done = import_labels(folder / "a.csv", folder / "data", mapping, ImportOptions(keep_annotators=True), library)
     assert expected == done.rows == done.labels + len(done.refused)
-    assert len((folder / "data" / "labels.jsonl").read_text().splitlines()) == done.labels
+    labels = folder / "data" / "labels.jsonl"
+    assert labels.exists() == done.written and (len(labels.read_text().splitlines()) if done.written else 0) == done.labels
 
 
 # What is refused as a whole
