@@ -63,7 +63,7 @@ def _matrix_square(place: tuple[float, float], count: int, total: int, diagonal:
     label, score = show["reference"], "no readable score" if show["score"] is None else f"score {show['score']}"
     title = visible(f"label {label}, {score}: {count:,} of {total:,} ({100 * share:.0f} %)")
     link = '<a href="#items" data-show="{}" aria-label="{}"><title>{}</title>{}</a>'
-    return Markup(link).format(json.dumps(dict(show), ensure_ascii=False), title, title, drawn)
+    return Markup(link).format(json.dumps(dict(show)), title, title, drawn)
 
 
 def _short(value: Any) -> str:
