@@ -380,6 +380,13 @@ def _pairs(commands: Any) -> None:
     p.add_argument(
         "--equal", metavar="METRIC:TOL", help="only pairs that people scored alike: their mean scores differ by TOL at most (Fluency:0.5)"
     )
+    p.add_argument(
+        "--control",
+        type=names,
+        default=(),
+        metavar="METRICS",
+        help="control questions whose answers are computed and become labels: longer, more_vowels, more_readable",
+    )
     p.add_argument("--out", type=Path, required=True, metavar="DIR", help="the data folder to write; it must not exist")
     p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
     content_flag(p)

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from harness.content import Library, Task
+from harness.content.lexicons import lexicon_for
 from harness.content.specs import DatasetCard
 from harness.content.tags import choose_from
 from harness.data import Dataset
@@ -19,8 +20,10 @@ from harness.errors import UsageError
 from harness.labels.folder import data_toml, write_folder
 from harness.model import Item
 from harness.tables import to_jsonl
+from harness.text_measures import control_answer
 
 HUMAN = "human"
+COMPUTED = "computed"  # the annotator of control questions
 
 
 class EqualScores(msgspec.Struct, frozen=True):
@@ -47,16 +50,22 @@ class EqualScores(msgspec.Struct, frozen=True):
 
 
 class MadePairs(msgspec.Struct, frozen=True):
-    """The pairs that were made: their rows, how many by language, and what was left out or is worth knowing."""
+    """The pairs that were made: their rows, how many by language, and what was left out or is worth knowing.
+
+    `labels` are the computed answers to control questions.
+    """
 
     rows: tuple[dict[str, Any], ...]
     by_language: dict[str, int]
     identical: int
     not_equal: int = 0
     not_scored: int = 0
+    labels: tuple[dict[str, Any], ...] = ()
 
 
-def make_pairs(data: Dataset, library: Library, against: str = "all", equal: EqualScores | None = None) -> MadePairs:
+def make_pairs(
+    data: Dataset, library: Library, against: str = "all", equal: EqualScores | None = None, controls: Sequence[str] = ()
+) -> MadePairs:
     """Pair the outputs of different systems in the same group.
 
     Args:
@@ -64,12 +73,14 @@ def make_pairs(data: Dataset, library: Library, against: str = "all", equal: Equ
         library: its pairwise tasks say which single tasks they put side by side (`pairs_of`).
         against: a system that each pair has to hold; `human` also for a system of that name in another case; `all`: any two systems.
         equal: keeps only pairs that people scored alike.
+        controls: control questions whose answers are computed and become labels; pairs that are equal in a measure get none.
 
     Returns:
         Pairs in the order of the items. Which output is A is drawn by a hash of both ids, so that no system stands always first.
 
     Raises:
-        UsageError: without systems, without a pairwise task, for an unknown system or metric, and if no pair is left.
+        UsageError: without systems, without a pairwise task, for an unknown system, metric or control question, for a control question that
+            a language of the pairs does not have, and if no pair is left.
     """
     tasks = {task.pairs_of: task for name in library.task_files if (task := library.task(name)).pairs_of}
     items = [item for item in data.items if item.system]
@@ -89,7 +100,18 @@ def make_pairs(data: Dataset, library: Library, against: str = "all", equal: Equ
     if not rows:
         raise UsageError(f"no pair is left: {left_out['unequal']} differ more in people's scores, {left_out['unscored']} have no score")
     identical = sum(row["output_a"].strip() == row["output_b"].strip() for row in rows)
-    return MadePairs(tuple(rows), dict(Counter(row["language"] for row in rows)), identical, left_out["unequal"], left_out["unscored"])
+    labels = tuple(label for row in rows for label in _control_labels(row, controls, library))
+    by_language = dict(Counter(row["language"] for row in rows))
+    return MadePairs(tuple(rows), by_language, identical, left_out["unequal"], left_out["unscored"], labels)
+
+
+def _control_labels(row: Mapping[str, Any], controls: Sequence[str], library: Library) -> Iterator[dict[str, Any]]:
+    """The computed labels of a pair."""
+    lexicon = lexicon_for(row["language"], library.lexicons)
+    for metric in controls:
+        score = control_answer(metric, row["output_a"], row["output_b"], row["language"], lexicon)
+        if score is not None:
+            yield {"item_id": row["item_id"], "annotator_id": COMPUTED, "metric": metric, "score": score, "source": "constructed"}
 
 
 def write_pairs(folder: Path, made: MadePairs, source: Dataset) -> None:
@@ -104,8 +126,11 @@ def write_pairs(folder: Path, made: MadePairs, source: Dataset) -> None:
         licence=about.licence,
         citation=about.citation,
         sampling=about.sampling,
+        source="constructed",
+        annotators="aggregate",
     )
-    write_folder(folder, {"items.jsonl": to_jsonl(made.rows), "data.toml": data_toml(card).encode()})
+    files = {"items.jsonl": to_jsonl(made.rows), "data.toml": data_toml(card).encode()}
+    write_folder(folder, files | ({"labels.jsonl": to_jsonl(made.labels)} if made.labels else {}))
 
 
 def _system(against: str, systems: set[str]) -> str | None:

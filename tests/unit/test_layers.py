@@ -19,10 +19,10 @@ from harness import runs
 LAYERS: list[set[str]] = [
     {"errors", "model", "pages", "redaction", "tables", "text"},
     {"content"},
-    {"data"},
+    {"data", "text_measures"},
     {"stats"},
     {"labels", "authoring"},
-    {"prompts", "perturb", "parse", "signature", "text_measures"},
+    {"prompts", "perturb", "parse", "signature"},
     {"judges"},
     {"engines", "store"},
     {"runs"},

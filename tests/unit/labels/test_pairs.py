@@ -85,3 +85,21 @@ def test_a_task_without_pairs_and_items_without_systems_are_refused(library: Lib
 def test_equal_scores_need_a_metric_and_a_number(text: str) -> None:
     with pytest.raises(UsageError, match=r"such as Fluency:0\.5"):
         EqualScores.parse(text)
+
+
+def test_control_questions_have_computed_labels(library: Library, outputs: Dataset, tmp_path: Path) -> None:
+    made = make_pairs(outputs, library, controls=("longer", "more_vowels"))
+    rows = {row["item_id"]: row for row in made.rows}
+    assert {label["metric"] for label in made.labels} == {"more_vowels"}, "all outputs have three words"
+    for label in made.labels:
+        row = rows[label["item_id"]]
+        a, b = (sum(letter in "aeiouy" for letter in row[f"output_{which}"].lower()) for which in "ab")
+        assert label["score"] == ("A" if a > b else "B")
+    write_pairs(tmp_path / "pairs", made, outputs)
+    loaded = load_folder(tmp_path / "pairs", library)
+    assert len(loaded.labels) == len(made.labels) and loaded.about.source == "constructed"
+
+
+def test_an_unknown_control_question_is_refused(library: Library, outputs: Dataset) -> None:
+    with pytest.raises(UsageError, match="not a control question; choose from longer"):
+        make_pairs(outputs, library, controls=("nicer",))
