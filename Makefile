@@ -80,6 +80,7 @@ bench: setup
 	$(BIN)/python benchmarks/continuous.py
 	$(BIN)/python benchmarks/labels.py
 	$(BIN)/python benchmarks/page.py
+	$(BIN)/python benchmarks/labelling.py
 	$(BIN)/python benchmarks/perturb.py
 	$(BIN)/python benchmarks/plan.py
 	$(BIN)/python benchmarks/store.py
