@@ -133,6 +133,7 @@ def _compute_report(result: RunResult, decision: decide.DecisionOptions) -> deci
         spans=result.answers.spans,
         realised=result.realised,
         absent=result.absent,
+        native_data=result.prepared.library.native_data(result.protocol.languages),
         decision=decision,
     )
 

@@ -12,9 +12,11 @@ from harness.analyse.options import ALWAYS, BY_METRIC, POOLED, Annotators, Compa
 from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
 from harness.analyse.pairs import pairs
 from harness.analyse.pooled import pooled_differences
-from harness.analyse.ranking import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking, gains_over, rank
+from harness.analyse.ranked import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking
+from harness.analyse.ranking import gains_over, rank
 from harness.analyse.recorded_run import recording, signature
 from harness.analyse.retest import Outcome, Retest, retest_outcomes
+from harness.analyse.score_ranking import MIN_TEXTS, RANKED_BY_ORDER
 from harness.analyse.summaries import LanguageSummary, summaries
 
 __all__ = [
@@ -22,8 +24,10 @@ __all__ = [
     "BY_METRIC",
     "CI_METHOD",
     "LABELS_BY",
+    "MIN_TEXTS",
     "OUTCOMES",
     "POOLED",
+    "RANKED_BY_ORDER",
     "STATISTICS",
     "AnnotatorFigures",
     "Annotators",

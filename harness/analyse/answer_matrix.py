@@ -88,11 +88,14 @@ def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOpt
     `RANKED_BY`.
     """
     if rank_by not in RANKED_BY:
-        raise UsageError(f"judges cannot be ranked by '{rank_by}'.{choose_from(RANKED_BY, rank_by)}")
+        raise UsageError(f"judges cannot be ranked by '{rank_by}'.{choose_from((*RANKED_BY, 'kendall_tau_within'), rank_by)}")
     counted = votes(data, _used(data, judged), annotators_needed(options, data.labels.max_annotators)) if len(data.labels) else {}
     counted = {metric: counted[metric] for metric in metrics if metric in counted}
     if continuous := [metric for metric, of in counted.items() if of.classes.continuous]:
-        raise UsageError(f"'{continuous[0]}' has continuous scores, and judges cannot be ranked by '{rank_by}' on them")
+        raise UsageError(
+            f"'{continuous[0]}' has continuous scores, and judges cannot be ranked by '{rank_by}' on them; "
+            'rank_by = "kendall_tau_within" can'
+        )
     rows = [np.flatnonzero(of.counts.any(axis=1)) for of in counted.values()]
     item = np.concatenate([*rows, np.empty(0, np.int64)]).astype(np.int64)
     widest = max((len(of.classes.scores) for of in counted.values()), default=1)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from harness.analyse.attention import attention_notes, attention_rows
 from harness.analyse.cells import bounds, factorise, named_shares, number, reasons, sort_key
 from harness.analyse.compare import CI_METHOD, matching, of_metrics, only_where
 from harness.analyse.options import Annotators, CompareOptions
@@ -66,6 +67,7 @@ class LabelCheck(msgspec.Struct, frozen=True):
     texts_identified: int
     languages_unknown: tuple[str, ...]
     notes: tuple[str, ...]
+    attention_checks: tuple[dict[str, Any], ...] = ()  # how often people scored a damaged text below its original
     schema_version: int = SCHEMA_VERSION
 
 
@@ -117,6 +119,7 @@ def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], obj
         for own in _metric_cells(frame, metric, of):
             found.append(own)
             flagged += own.pop("flagged")
+    checks = attention_rows(data, options.seed, options.resamples)
     wrong, looked, unknown = misplaced(data.items, watch)
     return LabelCheck(
         signature=_signature(whole, options),
@@ -127,7 +130,8 @@ def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], obj
         misplaced=tuple(wrong),
         texts_identified=looked,
         languages_unknown=tuple(sorted(unknown)),
-        notes=(*data.about.notes, SAME_TO_IT),
+        notes=(*data.about.notes, *attention_notes(checks), SAME_TO_IT),
+        attention_checks=tuple(checks),
     )
 
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from harness.analyse.answer_matrix import FAILURES, AnswerMatrix, Questions, answer_matrix, guesses, questions_of
 from harness.analyse.cells import bounds, number
 from harness.analyse.options import POOLED, CompareOptions
+from harness.analyse.ranked import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking, mean_of_known
+from harness.analyse.score_ranking import RANKED_BY_ORDER, order_gains, rank_by_order
 from harness.analyse.units import Classes
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
@@ -30,76 +32,6 @@ from harness.stats import (
 )
 from harness.stats.arrays import Floats, Ints
 
-Pair = tuple[float, float]
-
-
-class MatchedPair(msgspec.Struct, frozen=True):
-    """A judge and people against the same remaining annotators, one left out at a time, on the same `n` items."""
-
-    judge: float
-    people: float
-    gap: float
-    gap_ci: Pair | None
-    n: int
-
-
-class RankedJudge(msgspec.Struct, frozen=True):
-    """One judge in one table. Shares are fractions; what is undefined is None.
-
-    `value` is the statistic that the table ranks by, over all `n_ref` questions (times repeats), of which `n` have a readable answer.
-    `rank` 1 is the best; None for a baseline, which is no competitor. `rank_ci` is its interval and `group` its letters; with too few
-    texts, and for baselines, they are None and empty. `baseline_diff` is
-    the value minus the majority baseline's on the same questions; `beats_baseline` says whether its interval lies above 0 (None without an
-    interval). `statistics` are the board's columns; a table that pools metrics has their means over the metrics, None if one of them is
-    undefined; `leniency` is a fraction of the scale's length. `matched` exists if several native annotators labelled the items;
-    `consistency`, the share of questions with the same answer at every repeat, exists if questions were repeated.
-    """
-
-    judge: str
-    rank: int | None
-    rank_ci: tuple[int, int] | None
-    group: str
-    value: float
-    value_ci: Pair | None
-    baseline_diff: float
-    baseline_ci: Pair | None
-    beats_baseline: bool | None
-    n_ref: int
-    n: int
-    coverage: float
-    failures: dict[str, int]
-    statistics: dict[str, float | None]
-    matched: MatchedPair | None
-    consistency: float | None
-
-
-class AnnotatorFigures(msgspec.Struct, frozen=True):
-    """Each annotator against the other annotators of the item, one left out at a time: the ceiling of `MatchedPair.judge`."""
-
-    value: float
-    value_ci: Pair | None
-    n: int
-
-
-class Ranking(msgspec.Struct, frozen=True):
-    """One table: a language under a variant, on one metric or (`*`) on `metrics` together. Rows are sorted by rank; baselines follow.
-
-    `baseline` is the majority baseline's value. `groups` are (first, last) places of judges that are not shown to differ. `reason` says
-    why there are no groups and no intervals of ranks.
-    """
-
-    language: str
-    variant: str
-    metric: str
-    metrics: tuple[str, ...]
-    questions: int
-    texts: int
-    baseline: float
-    rows: tuple[RankedJudge, ...]
-    people: AnnotatorFigures | None
-    groups: tuple[tuple[int, int], ...]
-    reason: str | None
-
 
 def rank(
     data: Dataset,
@@ -114,6 +46,7 @@ def rank(
     statistics: Sequence[str] = (),
     rank_by: str = "pa_failed_wrong",
     unranked: Collection[str] = (),
+    on_label_scale: Collection[str] = (),
 ) -> tuple[Ranking, ...]:
     """All tables, by language, variant and metric; the table that pools metrics comes first.
 
@@ -125,12 +58,17 @@ def rank(
         metrics, variants, languages: of the tables, in their order.
         repeats: how often each question was asked.
         statistics: names of `harness.stats.judge_statistics`, for `RankedJudge.statistics`.
-        rank_by: `pa_failed_wrong`, `pa_pairwise` or `judge_loo`.
+        rank_by: `pa_failed_wrong`, `pa_pairwise` or `judge_loo`; on continuous scores `kendall_tau_within`.
         unranked: the judges that have values and no ranks: baselines.
+        on_label_scale: judges whose continuous scores are on the scale of people's labels, where the board's answers are on another one.
 
     Raises:
         UsageError: for another `rank_by`, and if no item has as many annotators as `options` requires.
     """
+    if rank_by in RANKED_BY_ORDER:
+        asked: _Asked = {"metrics": metrics, "variants": variants, "languages": languages, "repeats": repeats}
+        more: _Shown = {"statistics": statistics, "unranked": unranked, "on_label_scale": on_label_scale}
+        return rank_by_order(data, training, judgments, options, **asked, **more)
     questions = questions_of(data, list(judgments.values()), options, rank_by, metrics)
     if not len(questions):
         return ()
@@ -142,17 +80,6 @@ def rank(
             tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, guessed, native, options)
             found += tables.rankings(statistics, unranked)
     return tuple(found)
-
-
-class Gain(msgspec.Struct, frozen=True):
-    """One judge's value minus a baseline's on the same questions of a language, metrics pooled; `interval` is None with too few texts."""
-
-    judge: str
-    baseline: str
-    language: str
-    variant: str
-    diff: float
-    interval: Pair | None
 
 
 def gains_over(
@@ -172,6 +99,10 @@ def gains_over(
 
     `majority` is the same as in the tables: learnt from development items, or else the commonest reference.
     """
+    if rank_by in RANKED_BY_ORDER:
+        asked: _Asked = {"metrics": metrics, "variants": variants, "languages": languages, "repeats": repeats}
+        yield from order_gains(baselines, data, training, judgments, options, **asked)
+        return
     questions = questions_of(data, list(judgments.values()), options, rank_by, metrics)
     if not len(questions):
         return
@@ -181,6 +112,19 @@ def gains_over(
             tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, theirs[baselines[0]], False, options)
             for name, earned in theirs.items():
                 yield from tables.gains(name, earned)
+
+
+class _Asked(TypedDict):
+    metrics: Sequence[str]
+    variants: Sequence[str]
+    languages: Sequence[str]
+    repeats: int
+
+
+class _Shown(TypedDict):
+    statistics: Sequence[str]
+    unranked: Collection[str]
+    on_label_scale: Collection[str]
 
 
 class _Drawing(TypedDict):
@@ -212,7 +156,9 @@ class _Tables:
         metric = self.questions.metric[self.units]
         asked = [(code, name) for code, name in enumerate(self.questions.metrics) if (metric == code).any()]
         own = self._statistics(statistics, [name for _, name in asked])
-        pooled = [{name: _mean([own[metric][j][name] for _, metric in asked]) for name in statistics} for j in range(len(self.present))]
+        pooled = [
+            {name: mean_of_known([own[metric][j][name] for _, metric in asked]) for name in statistics} for j in range(len(self.present))
+        ]
         yield self._table(POOLED, tuple(name for _, name in asked), np.arange(len(self.units)), pooled, unranked)
         for code, name in asked:
             yield self._table(name, (name,), np.flatnonzero(metric == code), own[name], unranked)
@@ -315,12 +261,6 @@ def _length(classes: Classes) -> float:
     """The length of a scale, from one end to the other, in points."""
     values = classes.values or tuple(range(len(classes.scores)))
     return float(values[-1] - values[0]) or 1.0
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    """The mean of values; None if one of them is None, because undefined values cannot be averaged."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def _same_every_time(score: NDArray[np.int16], failure: NDArray[np.int8]) -> NDArray[np.bool_] | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.analyse.cells import Cell, as_difference, factorise, key_column, number
 from harness.analyse.options import CompareOptions
-from harness.analyse.score_cells import NOT_CLASSES
+from harness.analyse.score_differences import scores_apart
 from harness.analyse.unit_agreement import unit_hits
 from harness.analyse.units import Units, Votes, as_text, item_key
 from harness.content.tags import suggest
@@ -25,6 +25,10 @@ HYPOTHESIS = (
     "H0: both agree with the annotators' aggregate equally often, on the same items, failures counted as wrong; two-sided. "
     "q: Benjamini-Yekutieli over all cells of this grid"
 )
+HYPOTHESIS_OF_SCORES = (
+    "H0: both correlate with people's scores equally (the statistic that is named), on the same items; two-sided. q: Benjamini-Yekutieli "
+    "over all cells of this grid"
+)
 PAIRED_BY = ("judge", "variant", "temperature", "source")
 
 
@@ -32,8 +36,9 @@ def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapp
     """The cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins, mcnemar}`, null in the cells of that one.
 
     `diff` is this cell's `pa_failed_wrong` minus the other's on the items that both were asked; `margins` is the Stuart-Maxwell test that
-    both use the classes equally often, `mcnemar` McNemar's (chi², texts as units) that both are right equally often. Raises UsageError
-    for a key that judgments cannot be paired by, and for an unknown name.
+    both use the classes equally often, `mcnemar` McNemar's (chi², texts as units) that both are right equally often. On continuous scores
+    it is a difference of correlations (see `scores_apart`), and `statistic` and `differences` say of which. Raises UsageError for a key
+    that judgments cannot be paired by, and for an unknown name.
     """
     assert options.versus
     name, wanted = options.versus
@@ -52,7 +57,11 @@ def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapp
         scales = [counted[metric].classes.scores for metric in units.judgments.metric.take(rows).used if metric in counted]
         if as_text(key[name]) != wanted and scales:  # a cell's metrics are on one scale
             rows = rows[partner[rows] >= 0]
-            found[tuple(key.values())] = {"with": wanted} | _pair(hit, score, group, rows, partner[rows], len(scales[0]))
+            if len(scales[0]) == 1:
+                pair = scores_apart(data, units, counted, rows, partner[rows], HYPOTHESIS_OF_SCORES)
+            else:
+                pair = _pair(hit, score, group, rows, partner[rows], len(scales[0]))
+            found[tuple(key.values())] = {"with": wanted} | pair
     q = benjamini_yekutieli([math.nan if each["p"] is None else each["p"] for each in found.values()])
     for each, value in zip(found.values(), q.tolist(), strict=True):
         each["q"] = number(value)
@@ -78,8 +87,6 @@ def _partners(units: Units, column: CodedColumn, wanted: int, name: str) -> Ints
 
 def _pair(hit: Floats, score: Ints, group: Ints, ours: Ints, theirs: Ints, k: int) -> dict[str, Any]:
     found = paired_difference(hit[ours], hit[theirs], group[ours], hypothesis=HYPOTHESIS)
-    if k == 1:  # continuous scores: there is no agreement to compare
-        return as_difference(found) | {"margins": None, "mcnemar": None, "reason": NOT_CLASSES}
     margins = stuart_maxwell(score[ours], score[theirs], k, group[ours])
     equally_right = mcnemar(hit[ours], hit[theirs], group[ours], method="chi2")
     return as_difference(found) | {"margins": _test(margins), "mcnemar": _test(equally_right)}

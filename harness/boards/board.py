@@ -86,7 +86,12 @@ def open_board(
 def findings_about(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmission]) -> tuple[Finding, ...]:
     """What the probes find about submissions, which are given by their folders."""
     by_id = entries_by_id(list(entries.values()))
-    folders = {entry.card.replies_sha256 + entry.card.name: folder for folder, entry in entries.items()}
-    asked = {judge: entry for judge, entry in by_id.items() if not traits_of(entry.card.identity).is_baseline}
-    traces = {judge: read_traces(folders[entry.card.replies_sha256 + entry.card.name], prepared.data) for judge, entry in asked.items()}
+    folders = {_key(entry): folder for folder, entry in entries.items()}
+    asked = {judge: entry for judge, entry in by_id.items() if not (entry.card.recorded or traits_of(entry.card.identity).is_baseline)}
+    traces = {judge: read_traces(folders[_key(entry)], prepared.data) for judge, entry in asked.items()}
     return probe(board, prepared, by_id, traces)
+
+
+def _key(entry: ScoredSubmission) -> str:
+    """What names the folder of a submission: two judges with one name hold different replies."""
+    return entry.card.content_sha256 + entry.card.name

@@ -21,7 +21,7 @@ CARD = "judge.toml"
 MAX_NAME = 120  # characters of a name, title, family or setting
 MAX_TEXT = 500  # characters of contact and notes
 _NAME_LENGTHS = {"name": MAX_NAME, "title": MAX_NAME, "provider": 40, "model": MAX_NAME, "board": MAX_NAME}
-_LONG_TEXTS = ("contact", "exposure_note")
+_LONG_TEXTS = ("contact", "exposure_note", "origin")
 _MARKUP = re.compile(r"[<>&`|\[\]{}*\\\"]|://")
 # Characters without a visible shape: a joiner, Hangul fillers, two Khmer vowels, the Braille blank, variation selectors.
 _SELECTORS = (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
@@ -50,7 +50,8 @@ class JudgeCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     """One judge on one board. `provider`, `model` and `settings` are its identity and decide the ids of its calls.
 
     `families` are the model families that it shares with the systems whose texts it judges. `exposure` says whether it may have been
-    trained on the board's data. `replies_sha256` is the hash of the uncompressed replies.
+    trained on the board's data. `replies_sha256` is the hash of the uncompressed replies. A card of recorded scores has `scores_sha256`
+    instead, and `origin`: where they come from, and under which licence.
     """
 
     name: str
@@ -64,13 +65,25 @@ class JudgeCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     exposure_note: str = ""
     families: tuple[str, ...] = ()
     board: Annotated[str, msgspec.Meta(pattern=r"^[\w.-]+@\d+\.\d+\.\d+$")]
-    replies_sha256: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
-    status: Literal["submitted", "verified"] = "submitted"
+    replies_sha256: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+    scores_sha256: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+    origin: str = ""
+    status: Literal["submitted", "verified", "recorded"] = "submitted"
     verified: VerificationRecord | None = None
 
     @property
     def identity(self) -> JudgeIdentity:
         return JudgeIdentity(self.provider, self.model, dict(self.settings))
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the submission holds recorded scores instead of raw replies."""
+        return bool(self.scores_sha256)
+
+    @property
+    def content_sha256(self) -> str:
+        """The hash of what the submission holds."""
+        return self.scores_sha256 or self.replies_sha256
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -111,6 +124,12 @@ def card_complaints(card: JudgeCard) -> Iterator[tuple[str, str]]:
     for key, value in card.settings.items():
         for text in (key, str(value)):
             yield from (("settings", message) for message in name_complaints(text))
+    if bool(card.replies_sha256) == bool(card.scores_sha256):
+        yield "replies_sha256", "a card has replies_sha256 or, for recorded scores, scores_sha256; write one of the two"
+    if (card.status == "recorded") != card.recorded:
+        yield "status", "status should be 'recorded' exactly if the submission holds recorded scores (scores_sha256)"
+    if card.recorded and not card.origin:
+        yield "origin", "recorded scores need an origin: where they come from, and under which licence"
     if (card.status == "verified") != (card.verified is not None):
         yield "status", "status should be 'verified' exactly if the card has a table [verified], which 'harness board verify' writes"
 
@@ -170,4 +189,8 @@ def write_card(path: Path, card: JudgeCard) -> None:
 
 def card_text(card: JudgeCard) -> str:
     """The card as TOML: keys in the order of the fields, tables last."""
-    return to_toml(msgspec.to_builtins(card))
+    fields = msgspec.to_builtins(card)
+    for name in ("replies_sha256", "scores_sha256", "origin"):
+        if not fields[name]:
+            del fields[name]
+    return to_toml(fields)

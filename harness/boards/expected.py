@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
+from harness.boards.recorded import RecordedJudgments
 from harness.errors import UsageError
 from harness.judges.base import JudgeOptions
 from harness.judges.baseline import BaselineJudge, open_judge
@@ -40,6 +41,7 @@ class ExpectedCalls(msgspec.Struct, frozen=True):
     languages: tuple[str, ...]
     rows: tuple[ExpectedRow, ...]
     scales: Mapping[str, Scale]
+    label_scales: Mapping[str, Scale]  # of people's labels, on which recorded scores are
     vocabulary: Vocabulary
 
     def call_ids(self, identity: JudgeIdentity) -> CallIds:
@@ -80,11 +82,13 @@ def _without_judges(protocol: RunProtocol) -> RunProtocol:
 @lru_cache(maxsize=4)
 def _cached_calls(key: _CacheKey) -> ExpectedCalls:
     prepared = key.prepared
-    return calls_of_plan(prepared.plan(None), prepared.protocol.source, prepared.data.scales, prepared.vocabulary)
+    found = calls_of_plan(prepared.plan(None), prepared.protocol.source, prepared.data.scales, prepared.vocabulary)
+    label_scales = {metric: prepared.data.label_scale(metric) for metric in prepared.protocol.metrics}
+    return msgspec.structs.replace(found, label_scales=label_scales)
 
 
 def calls_of_plan(plan: Plan, board: str, scales: Mapping[str, Scale], vocabulary: Vocabulary) -> ExpectedCalls:
-    """What a plan asks."""
+    """What a plan asks; labels are on the scales of the answers."""
     textless: dict[str, Item] = {}
     queries = []
     for query in plan.queries():
@@ -98,6 +102,7 @@ def calls_of_plan(plan: Plan, board: str, scales: Mapping[str, Scale], vocabular
         languages=tuple(plan.asked_language(query) for query in queries),
         rows=tuple(map(_expected_row, queries, plan.all_prompt_ids())),
         scales=scales,
+        label_scales=scales,
         vocabulary=vocabulary,
     )
 
@@ -108,11 +113,15 @@ def _expected_row(query: Query, prompt_id: str) -> ExpectedRow:
 
 
 class Baselines:
-    """The baselines of one board. They cost nothing and always reply the same, so that their submissions can be checked call by call."""
+    """The baselines of one board. They cost nothing and always reply the same, so that their submissions can be checked call by call.
+
+    `recorded` are the judgments in the board's data folder, with which submissions of recorded scores are compared.
+    """
 
     def __init__(self, prepared: Prepared, expected: ExpectedCalls) -> None:
         self._prepared = prepared
         self._expected = expected
+        self.recorded = RecordedJudgments(prepared)
 
     def complaint(self, identity: JudgeIdentity) -> str:
         """Why the board has no such baseline; empty if it has."""

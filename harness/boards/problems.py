@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.boards.card import CARD, folder_complaint
-from harness.boards.replies import MAX_COMPRESSED, REPLIES
+from harness.boards.replies import MAX_COMPRESSED, REPLIES, SCORES
 from harness.content.problems import Problem
 
 MAX_SHOWN = 20  # problems of one file that are listed
-MAX_BYTES = {CARD: 64 << 10, REPLIES: MAX_COMPRESSED}
+MAX_BYTES = {CARD: 64 << 10, REPLIES: MAX_COMPRESSED, SCORES: MAX_COMPRESSED}
 FOLDER, FILE = "a folder", "a file"
 _KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFDIR: FOLDER, stat.S_IFREG: FILE}
 
@@ -68,8 +68,12 @@ def folder_problems(folder: Path) -> Iterator[Problem]:
     names = sorted(os.listdir(folder))
     for name in names:
         yield from _file_problems(folder / name)
-    for name in sorted(MAX_BYTES.keys() - set(names)):
-        yield Problem(folder, None, f"no {name}; a submission holds {_allowed_files()}, as 'harness submit' writes them")
+    if CARD not in names:
+        yield Problem(folder, None, f"no {CARD}; a submission holds {_allowed_files()}, as 'harness submit' writes them")
+    if REPLIES not in names and SCORES not in names:
+        yield Problem(folder, None, f"no {REPLIES}; a submission holds {_allowed_files()}, as 'harness submit' writes them")
+    if REPLIES in names and SCORES in names:
+        yield Problem(folder, None, f"both {REPLIES} and {SCORES}; a submission of replies needs no recorded scores")
 
 
 def _file_problems(path: Path) -> Iterator[Problem]:
@@ -84,4 +88,4 @@ def _file_problems(path: Path) -> Iterator[Problem]:
 
 
 def _allowed_files() -> str:
-    return " and ".join(sorted(MAX_BYTES))
+    return f"{CARD} and {REPLIES} (or, of recorded scores, {SCORES})"

@@ -34,8 +34,9 @@ def examine_all(
     baselines = Baselines(prepared, expected)
     examiner = _Examiner(expected, judgments)
     for submission in _spread(examiner, folders, processes or _useful_processes(folders)):
-        is_baseline = submission.card is not None and traits_of(submission.card.identity).is_baseline
-        yield _Examiner(expected, judgments, baselines)(submission.folder) if is_baseline else submission
+        card = submission.card
+        computed_again = card is not None and (card.recorded or traits_of(card.identity).is_baseline)
+        yield _Examiner(expected, judgments, baselines)(submission.folder) if computed_again else submission
 
 
 class _Examiner:

@@ -21,6 +21,7 @@ from harness.model import Reply, Token, Usage
 from harness.tables import MAX_LINE_BYTES, open_bytes
 
 REPLIES = "replies.jsonl.gz"
+SCORES = "scores.jsonl.gz"  # of recorded scores, in place of replies
 MAX_COMPRESSED = 64 << 20  # bytes
 MAX_TEXT = 256 << 20  # bytes, uncompressed
 SPARE_LINES = 1000  # lines that are read beyond one for each call: enough to report mistakes, few enough to read quickly

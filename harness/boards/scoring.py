@@ -12,7 +12,9 @@ import msgspec
 from harness.boards.card import CARD, JudgeCard, examine_card, quote
 from harness.boards.expected import Baselines, ExpectedCalls, ExpectedRow, expected_calls
 from harness.boards.problems import SubmissionProblems, folder_problems
-from harness.boards.replies import REPLIES, ReplyRow, impossible_numbers, read_lines, strict_row
+from harness.boards.recorded import differing
+from harness.boards.recorded_scores import as_judgments, read_scores
+from harness.boards.replies import REPLIES, SCORES, ReplyRow, impossible_numbers, read_lines, strict_row
 from harness.content import Board
 from harness.content.problems import Problem
 from harness.data.columns import CodedColumn
@@ -64,12 +66,18 @@ def examine(expected: ExpectedCalls, folder: Path, baselines: Baselines | None =
     card, card_problems = examine_card(folder / CARD)
     problems = SubmissionProblems()
     problems.extend(card_problems)
+    if card is not None and not (folder / (SCORES if card.recorded else REPLIES)).exists():
+        wrong, right = (REPLIES, SCORES) if card.recorded else (SCORES, REPLIES)
+        problems.add(folder / CARD, None, f"this card is of a submission with {right}, and the folder has {wrong}")
+        return ExaminedSubmission(folder, card, problems=problems.problems)
     if card is None:
         return ExaminedSubmission(folder, problems=problems.problems)
     if card.board != expected.board:
         message = f"this submission is for {card.board}, and the board is now {expected.board}; a new version needs new submissions"
         problems.add(folder / CARD, None, message)
         return ExaminedSubmission(folder, card, problems=problems.problems)
+    if card.recorded:
+        return _examine_recorded(expected, folder, card, problems, baselines)
     recomputed: Mapping[str, Reply] = {}
     if traits_of(card.identity).is_baseline:
         if baselines is None:
@@ -81,6 +89,30 @@ def examine(expected: ExpectedCalls, folder: Path, baselines: Baselines | None =
     reader = _ReplyReader(expected, card, folder / REPLIES, problems)
     reader.read(recomputed)
     return ExaminedSubmission(folder, card, None if problems else reader.entry(), problems.problems)
+
+
+def _examine_recorded(
+    expected: ExpectedCalls, folder: Path, card: JudgeCard, problems: SubmissionProblems, baselines: Baselines | None
+) -> ExaminedSubmission:
+    """Examine recorded scores; where the board's data folder holds judgments of the judge, they are compared with these."""
+    found = read_scores(expected, card, folder / SCORES, problems)
+    if baselines is not None and not problems and (difference := differing(card, found, baselines.recorded)):
+        problems.add(folder / SCORES, None, difference)
+    if problems:
+        return ExaminedSubmission(folder, card, problems=problems.problems)
+    spent: dict[str, Spent] = {}
+    judgments = as_judgments(expected, card, found)
+    for language, failure in zip(_languages(expected, judgments), judgments.failure, strict=True):
+        own = spent.setdefault(language, Spent())
+        if failure:
+            own.failures[str(failure)] = own.failures.get(str(failure), 0) + 1
+    answers = RunAnswers({card.name: 0}, {card.name: {}}, {card.name: {}}, {card.name: {}}, {card.name: dict(sorted(spent.items()))})
+    return ExaminedSubmission(folder, card, ScoredSubmission(card, judgments, answers))
+
+
+def _languages(expected: ExpectedCalls, judgments: Judgments) -> list[str]:
+    language = {query.item.item_id: query.item.language for query in expected.queries}
+    return [language[item] for item in judgments.item]
 
 
 class _ReplyReader:

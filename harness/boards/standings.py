@@ -126,6 +126,7 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         statistics=board.statistics,
         rank_by=board.rank_by,
         unranked=[judge for judge, entry in by_id.items() if traits_of(entry.card.identity).is_baseline],
+        on_label_scale=[judge for judge, entry in by_id.items() if entry.card.recorded],
     )
     decided = {judge: _verdicts(board, prepared, judge, judgments[judge]) for judge in by_id}
     return Standings(
@@ -159,7 +160,7 @@ def _verdicts(board: Board, prepared: Prepared, judge: str, judgments: Judgments
 def entries_by_id(entries: Sequence[ScoredSubmission]) -> dict[str, ScoredSubmission]:
     """Entries by a unique id: the judge's name, numbered if several have it. The order does not depend on the order of `entries`."""
     by_id: dict[str, ScoredSubmission] = {}
-    for entry in sorted(entries, key=lambda entry: (entry.card.name, entry.card.title, entry.card.replies_sha256)):
+    for entry in sorted(entries, key=lambda entry: (entry.card.name, entry.card.title, entry.card.content_sha256)):
         judge, number = entry.card.name, 1
         while judge in by_id:
             number += 1
@@ -203,7 +204,7 @@ def _contender(judge: str, entry: ScoredSubmission, prepared: Prepared) -> Conte
         exposure_note=card.exposure_note,
         families=card.families,
         answered_by=answers.answered_by.get(card.name, {}),
-        spending={tag: _spending(entry, spent[tag], judgments[tag]) for tag in sorted(spent) if judgments.get(tag)},
+        spending={tag: _spending(entry, spent[tag], judgments[tag]) for tag in sorted(spent) if judgments.get(tag) and not card.recorded},
     )
 
 

@@ -1,4 +1,5 @@
-"""Write submissions, for `harness submit`: a run that follows a board's protocol exactly becomes a folder with its raw replies."""
+"""Write submissions: a run that follows a board's protocol exactly becomes a folder with its raw replies (`harness submit`), and a judge
+whose scores were recorded elsewhere a folder with these scores (`harness board record`)."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, card_complaints, folder_complaint, quote, read_card, slug, write_card
 from harness.boards.expected import Baselines, ExpectedCalls, expected_calls
 from harness.boards.problems import FILE, FOLDER, kind_of
-from harness.boards.replies import REPLIES, ReplyRow, compress_lines
+from harness.boards.recorded import RECORDED, RecordedJudgments, identity_of, refuse_several_answers, score_lines
+from harness.boards.replies import REPLIES, SCORES, ReplyRow, compress_lines
 from harness.boards.scoring import examine
 from harness.content import Library
 from harness.content.library import bundled_root
@@ -31,7 +33,7 @@ from harness.tables import jsonl_lines, write_atomic
 
 
 class SubmitterStatement(msgspec.Struct, frozen=True, kw_only=True):
-    """What a submitter states about a judge, and where the submission is written.
+    """What a submitter states about a judge, and where the submission is written. `origin` says where recorded scores come from.
 
     `name` is the name of its folder (default: made from the judge's name). `into` is a folder with `leaderboards/`. `replace` allows to
     replace an earlier submission of the same judge.
@@ -44,6 +46,7 @@ class SubmitterStatement(msgspec.Struct, frozen=True, kw_only=True):
     exposure: Literal["none", "possible", "trained", "unknown"] = "unknown"
     exposure_note: str = ""
     families: tuple[str, ...] = ()
+    origin: str = ""
     into: Path | None = None
     replace: bool = False
 
@@ -77,6 +80,57 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
     expected = expected_calls(prepared)
     with Store.reading(out) as store:
         return [_write(identity, folders[identity.name], expected, prepared, store, about) for identity in identities]
+
+
+def record(
+    board: str, about: SubmitterStatement, judges: Sequence[str] = (), *, data: Path | None = None, content: Sequence[Path] = ()
+) -> list[WrittenSubmission]:
+    """Write the judgments in the data folder of a board as submissions of recorded scores: of all judges, or of the named ones.
+
+    Raises:
+        UsageError: if the board asks a question more than once, its data hold no judgments, or a folder's name is not valid.
+        MissingData: without the board's data.
+    """
+    prepared = whole_board(board, content, data)
+    expected = expected_calls(prepared)
+    refuse_several_answers(board, expected.queries)
+    recorded = RecordedJudgments(prepared)
+    known = recorded.judges()
+    if not known:
+        raise UsageError(f"the data of the board '{board}' hold no judgments; judgments.jsonl should hold some")
+    names = [judge for judge, _ in known]
+    for name in judges:
+        if name not in names:
+            raise UsageError(f"no judgments of '{quote(name)}'.{choose_from(dict.fromkeys(names), name)}")
+    chosen = [(judge, variant) for judge, variant in known if not judges or judge in judges]
+    if len(chosen) > 1 and (about.name is not None or about.title):
+        raise UsageError(f"{len(chosen)} judges are chosen, and --name and --title are for one; choose it with --judge")
+    parent = _submissions_folder(prepared.library, prepared.library.board(board), about.into)
+    folders = {}
+    for judge, variant in chosen:
+        identity, several = identity_of(judge, variant), names.count(judge) > 1
+        own = msgspec.structs.replace(
+            about,
+            name=about.name if about.name is not None else slug(f"{identity.name}-{variant}" if several else identity.name) or None,
+            title=about.title or (f"{judge}, {variant}" if several else ""),
+        )
+        folders[judge, variant] = (_submission_folder(parent, identity, own), own)
+    return [_write_scores(identity_of(*pair), folder, prepared, expected, recorded, own) for pair, (folder, own) in folders.items()]
+
+
+def _write_scores(
+    identity: JudgeIdentity,
+    folder: Path,
+    prepared: Prepared,
+    expected: ExpectedCalls,
+    recorded: RecordedJudgments,
+    about: SubmitterStatement,
+) -> WrittenSubmission:
+    lines = score_lines(expected.queries, recorded.outcomes(identity))
+    card = msgspec.structs.replace(
+        _card(identity, expected, (), about), replies_sha256="", scores_sha256=_digest(lines), origin=about.origin, status=RECORDED
+    )
+    return _write_folder(folder, card, SCORES, lines, prepared, expected)
 
 
 def _choose_judges(protocol: RunProtocol, judges: Sequence[str], about: SubmitterStatement) -> list[JudgeIdentity]:
@@ -216,22 +270,32 @@ def _write(
     identity: JudgeIdentity, folder: Path, expected: ExpectedCalls, prepared: Prepared, store: Store, about: SubmitterStatement
 ) -> WrittenSubmission:
     lines = list(jsonl_lines(_rows(identity, expected, store)))
-    card = _card(identity, expected, lines, about)
+    return _write_folder(folder, _card(identity, expected, lines, about), REPLIES, lines, prepared, expected)
+
+
+def _write_folder(
+    folder: Path, card: JudgeCard, file: str, lines: Sequence[bytes], prepared: Prepared, expected: ExpectedCalls
+) -> WrittenSubmission:
+    """Write a card and the lines of a submission, and check them as everybody else will."""
     for key, message in card_complaints(card):
-        raise UsageError(f"{identity.name} cannot be submitted: {key}: {message}")
-    replies = compress_lines(lines)
+        raise UsageError(f"{card.name} cannot be submitted: {key}: {message}")
+    compressed = compress_lines(lines)
     with _whole_folder(folder) as unfinished:
         write_card(unfinished / CARD, card)
-        write_atomic(unfinished / REPLIES, replies)
+        write_atomic(unfinished / file, compressed)
         for problem in examine(expected, unfinished, Baselines(prepared, expected)).problems:
-            raise UsageError(f"{identity.name} cannot be submitted: {problem.path.name}: {problem.message}")
+            raise UsageError(f"{card.name} cannot be submitted: {problem.path.name}: {problem.message}")
     return WrittenSubmission(folder, card, len(lines))
 
 
-def _card(identity: JudgeIdentity, expected: ExpectedCalls, lines: Sequence[bytes], about: SubmitterStatement) -> JudgeCard:
+def _digest(lines: Sequence[bytes]) -> str:
     digest = hashlib.sha256()
     for line in lines:
         digest.update(line)
+    return digest.hexdigest()
+
+
+def _card(identity: JudgeIdentity, expected: ExpectedCalls, lines: Sequence[bytes], about: SubmitterStatement) -> JudgeCard:
     return JudgeCard(
         name=identity.name,
         title=about.title,
@@ -244,7 +308,7 @@ def _card(identity: JudgeIdentity, expected: ExpectedCalls, lines: Sequence[byte
         exposure_note=about.exposure_note,
         families=about.families,
         board=expected.board,
-        replies_sha256=digest.hexdigest(),
+        replies_sha256=_digest(lines),
     )
 
 

@@ -119,6 +119,8 @@ def verify(
     prepared = whole_board(board, content, data)
     folder = _find_folder(prepared, board, submission)
     card = _read_valid_card(prepared, folder)
+    if card.recorded:
+        raise UsageError(f"{folder.name} holds recorded scores without raw replies; nothing can be verified, so it stays 'recorded'")
     judge = _open_judge(card.identity, prepared, base_url, settings)
     check_engine(settings, [judge])
     seed = secrets.randbelow(10**9) if seed is None else seed

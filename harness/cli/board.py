@@ -9,11 +9,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from harness.boards.board import open_board
 from harness.boards.check import CheckedBoards, CheckedSubmission, check_boards
 from harness.boards.probes import Finding
+from harness.boards.recorded import RECORDED
 from harness.boards.scoring import ScoredSubmission
 from harness.boards.submit import SubmitterStatement, WrittenSubmission
+from harness.boards.submit import record as record_scores
 from harness.boards.submit import submit as submit_run
 from harness.content import Board, Library
 from harness.content.problems import Problem
@@ -25,7 +29,29 @@ from harness.text import terminal_safe
 
 
 def submit(arguments: argparse.Namespace) -> int:
-    about = SubmitterStatement(
+    run = reopen(arguments.run, arguments.out)
+    written = submit_run(run, arguments.out, arguments.board, _statement(arguments), arguments.judge)
+    if arguments.json:
+        return _print_written(written)
+    for one in written:
+        print(terminal_safe(f"{one.card.name}: {one.calls:,} replies written to {one.folder}"))
+    print(terminal_safe("\n".join(["", *_next_steps(written, arguments.board), "", "Nothing has been sent anywhere."])))
+    return 0
+
+
+def record(arguments: argparse.Namespace) -> int:
+    about = msgspec.structs.replace(_statement(arguments), origin=arguments.origin)
+    written = record_scores(arguments.board, about, arguments.judge, data=arguments.data, content=arguments.content)
+    if arguments.json:
+        return _print_written(written)
+    for one in written:
+        print(terminal_safe(f"{one.card.title or one.card.name}: {one.calls:,} recorded scores written to {one.folder}"))
+    print(terminal_safe(f"\nNothing has been sent anywhere. 'harness board check {arguments.board}' reads them again."))
+    return 0
+
+
+def _statement(arguments: argparse.Namespace) -> SubmitterStatement:
+    return SubmitterStatement(
         name=arguments.name,
         title=arguments.title,
         open_weights=arguments.open_weights,
@@ -36,13 +62,10 @@ def submit(arguments: argparse.Namespace) -> int:
         into=arguments.into,
         replace=arguments.replace,
     )
-    written = submit_run(reopen(arguments.run, arguments.out), arguments.out, arguments.board, about, arguments.judge)
-    if arguments.json:
-        sys.stdout.write(to_json([{"folder": str(one.folder), "calls": one.calls, "card": one.card} for one in written]))
-        return 0
-    for one in written:
-        print(terminal_safe(f"{one.card.name}: {one.calls:,} replies written to {one.folder}"))
-    print(terminal_safe("\n".join(["", *_next_steps(written, arguments.board), "", "Nothing has been sent anywhere."])))
+
+
+def _print_written(written: Sequence[WrittenSubmission]) -> int:
+    sys.stdout.write(to_json([{"folder": str(one.folder), "calls": one.calls, "card": one.card} for one in written]))
     return 0
 
 
@@ -178,4 +201,5 @@ def _line(one: CheckedSubmission) -> str:
     if one.problems:
         return f"{name}: {len(one.problems)} problems"
     failures = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in one.failures.items())
-    return f"{name}: {one.judge}, {one.calls:,} calls{f', not readable: {failures}' if failures else ''}"
+    held = RECORDED + " scores" if one.status == RECORDED else f"{one.calls:,} calls"
+    return f"{name}: {one.judge}, {held}{f', not readable: {failures}' if failures else ''}"

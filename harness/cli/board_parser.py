@@ -34,6 +34,12 @@ def submit_parser(commands: Any) -> None:
     where.add_argument("--into", type=Path, metavar="DIR", help="the checkout that holds leaderboards/ (default: the one in use)")
     where.add_argument("--replace", action="store_true", help="replace an earlier submission of the same judge")
     out_flag(where)  # type: ignore[arg-type]
+    _about(p)
+    json_flag(p)
+
+
+def _about(p: Any) -> None:
+    """What a submitter states about a judge."""
     about = p.add_argument_group("about the judge, for the tables")
     about.add_argument("--title", default="", metavar="TEXT", help="the judge's title in tables (default: its name)")
     about.add_argument("--contact", default="", metavar="TEXT", help="whom to ask about the submission; will be published")
@@ -52,12 +58,11 @@ def submit_parser(commands: Any) -> None:
         metavar="NAMES",
         help="model families that the judge shares with the systems whose texts it judges",
     )
-    json_flag(p)
 
 
 def add(commands: Any) -> None:
     sub = group(commands, "board", "show, build, check, verify and seal leaderboards")
-    for one in (_show, _build, _check, _verify, _seal, _open, _rotate):
+    for one in (_show, _build, _check, _record, _verify, _seal, _open, _rotate):
         one(sub)
 
 
@@ -90,6 +95,26 @@ def _check(sub: Any) -> None:
     )
     _data(p)
     _labels_key(p)
+    content_flag(p)
+    json_flag(p)
+
+
+def _record(sub: Any) -> None:
+    p = command(
+        sub,
+        "record",
+        "board:record",
+        "write the judgments in a board's data folder as submissions of recorded scores, without raw replies",
+    )
+    p.add_argument("board", metavar="BOARD", help="a board that judges a data folder and asks every question once")
+    p.add_argument("--origin", required=True, metavar="TEXT", help="where the scores come from, and under which licence; will be published")
+    _data(p)
+    where = p.add_argument_group("what to write, and where")
+    where.add_argument("--judge", action="append", default=[], metavar="NAME", help="only this judge of the judgments; repeatable")
+    where.add_argument("--name", metavar="DIRNAME", help="name of the submission's folder (default: from the judge's name)")
+    where.add_argument("--into", type=Path, metavar="DIR", help="the checkout that holds leaderboards/ (default: the one in use)")
+    where.add_argument("--replace", action="store_true", help="replace an earlier submission of the same judge")
+    _about(p)
     content_flag(p)
     json_flag(p)
 

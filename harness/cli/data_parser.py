@@ -41,6 +41,11 @@ def _labels_import(sub: Any) -> None:
     )
     p.add_argument("--to", type=Path, metavar="DIR", help="the data folder to write (of result files: default the data of their pages)")
     p.add_argument("--append", action="store_true", help="add to a folder that already has labels")
+    p.add_argument(
+        "--second-round",
+        action="store_true",
+        help="further scores of labelled items, by another person or the same one: they show how far people agree, and are no reference",
+    )
     reading = p.add_argument_group("how to read it")
     reading.add_argument(
         "--from",

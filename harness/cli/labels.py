@@ -38,6 +38,7 @@ def import_(arguments: argparse.Namespace) -> int:
         split=arguments.split,
         items=arguments.items,
         append=arguments.append,
+        second_round=arguments.second_round,
         keep_annotators=arguments.keep_annotators,
         salt_file=arguments.salt_file,
     )

@@ -347,6 +347,7 @@ class DatasetCard(_Spec, frozen=True):
     id: Text
     version: Text = "0"
     title: str = ""
+    languages: tuple[Text, ...] = ()  # of the texts that people labelled, so that a run can name native labels of its languages
     licence: str = ""
     citation: str = ""
     get: str = ""  # how to get the data, in words

@@ -20,6 +20,7 @@ from harness.content import tags
 from harness.content.library import Library, item_files
 from harness.content.problems import key_pattern, line_of, scale_complaints
 from harness.content.specs import Board, DatasetCard, Shared, Task, read_spec
+from harness.data.attention import AttentionCheck, read_checks
 from harness.data.columns import Columns
 from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
@@ -42,6 +43,7 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     judgments: Judgments | None = None  # of a data folder, if it has some and they were requested
     about: DatasetCard = DatasetCard(id="bundled", source="constructed", annotators="aggregate")
     second: Labels | None = None  # further labels of some items, for people's agreement with each other; no reference of judges
+    checks: tuple[AttentionCheck, ...] = ()  # damaged texts of some items, with people's scores
     asks: Mapping[str, frozenset[str]] | None = None  # with sealed labels: by task, the metrics that every item is asked about
     label_scales: Mapping[str, Scale] = {}  # of metrics whose labels are on another scale than judges' answers: only order is compared
 
@@ -99,8 +101,9 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         kept = {item.item_id: item for item in items}
         judged = self.judgments and self.judgments.for_items(kept)
         second = self.second and self.second.for_items(kept)
+        checks = tuple(check for check in self.checks if check.original_item_id in kept)
         return msgspec.structs.replace(
-            self, items=tuple(kept.values()), labels=self.labels.for_items(kept), judgments=judged, second=second
+            self, items=tuple(kept.values()), labels=self.labels.for_items(kept), judgments=judged, second=second, checks=checks
         )
 
 
@@ -159,6 +162,9 @@ def load_folder(folder: Path, library: Library, *, card: str | None = None, with
     labels = (read_label_rows(label_path), label_path) if label_path else None
     judgments = (read_judgment_rows(judgment_path), judgment_path) if judgment_path else None
     made = assemble(items, labels, judgments, rubric_scales(library) | about.metrics, about)
+    check_path = find_table(folder, "attention_checks")
+    if check_path:
+        made = msgspec.structs.replace(made, checks=read_checks(check_path, made.by_id, made.scales))
     second_path = find_table(folder, "second_ratings")
     if not second_path:
         return made

@@ -59,6 +59,7 @@ class Report(msgspec.Struct, frozen=True):
     sealed: tuple[RunCoverage, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
     spans: dict[str, dict[str, int]] = {}  # judge -> errors that it marked, and how many of them have no place in the text
     notes: tuple[str, ...] = ()  # what can be said of continuous scores, and what cannot
+    native_data: dict[str, tuple[str, ...]] = {}  # with constructed labels: dataset cards with native ones, by language
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs, its cells flat."""
@@ -87,13 +88,14 @@ def report(
     spans: Mapping[str, dict[str, int]] | None = None,
     realised: Sequence[RealisedPerturbation] = (),
     absent: Mapping[tuple[str, str, str], Sequence[Score]] | None = None,
+    native_data: Mapping[str, Sequence[str]] | None = None,
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
 ) -> Report:
     """The whole report of a run.
 
     `missing`, `answered_by` and `left_out` say by judge how many calls have no answer, which model gave the others, and which parameters
     the judge does not accept; `spans` which errors it marked. `realised` has the results of perturbations; `absent` the classes without
-    an example; `decision` the thresholds of the verdicts.
+    an example; `native_data` the dataset cards with native labels, by language; `decision` the thresholds of the verdicts.
     """
     source = recording(judgments, data, training, name)
     comparable = len(judgments) and not data.sealed
@@ -124,6 +126,7 @@ def report(
         unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
         notes=by_task.notes if by_task else (),
+        native_data={tag: tuple(names) for tag, names in (native_data or {}).items()} if protocol.constructed else {},
     )
 
 

@@ -6,11 +6,14 @@
 - `random` draws a score; seed, item, metric and repeat fix it
 - `length` gives higher scores to longer texts: it ranks the text's length among the lengths of the development items (without
   development items, of all other groups) and cuts the ranks into as many equal parts as there are scores
+- `length-ratio` gives higher scores to texts whose length, divided by that of their source, is nearer to the usual ratio (the median
+  over the same other items); items without a text `source` get no score
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -45,6 +48,7 @@ class TrainingCounts:
 
     def __init__(self, data: Dataset) -> None:
         self.data = data
+        self._other_ratios: dict[tuple[str, ...], tuple[float, ...]] = {}
 
     @cached_property
     def _scores(self) -> dict[tuple[str, ...], _GroupedCounts]:
@@ -72,6 +76,16 @@ class TrainingCounts:
                 counts[key].add(item.group, text_length(item))
         return counts
 
+    @cached_property
+    def _ratios(self) -> dict[tuple[str, ...], dict[str, list[float]]]:
+        """Logarithms of the ratio of the lengths of text and source, by (language, task) or (language, task, split), then by group."""
+        ratios: dict[tuple[str, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for item in self.data.items:
+            if (ratio := log_length_ratio(item)) is not None:
+                for key in ((item.language, item.task, item.split), (item.language, item.task)):
+                    ratios[key][item.group].append(ratio)
+        return ratios
+
     @property
     def has_development(self) -> bool:
         """Whether there are labels of development items."""
@@ -89,6 +103,15 @@ class TrainingCounts:
         """How often each text length occurs outside the group of `item`."""
         return self._without_group(self._lengths, item, "dev") or self._without_group(self._lengths, item)
 
+    def ratios(self, item: Item) -> tuple[float, ...]:
+        """The ratios of lengths (as logarithms, rising) outside the group of `item`."""
+        key = (item.language, item.task, item.group)
+        if key not in self._other_ratios:
+            places = ((item.language, item.task, "dev"), (item.language, item.task))
+            others = ([r for g, own in self._ratios.get(p, {}).items() if g != item.group for r in own] for p in places)
+            self._other_ratios[key] = tuple(sorted(next(filter(None, others), [])))
+        return self._other_ratios[key]
+
     def _without_group(self, counts: Mapping[tuple[str, ...], _GroupedCounts], item: Item, *key: str) -> Counter[Score]:
         grouped = counts.get((item.language, item.task, *key))
         return grouped.without(item.group) if grouped else Counter()
@@ -99,6 +122,12 @@ def text_length(item: Item) -> int:
     if "output_a" in item.fields:
         return len(str(item.fields["output_a"])) - len(str(item.fields.get("output_b", "")))
     return len(str(item.fields.get("output", "")))
+
+
+def log_length_ratio(item: Item) -> float | None:
+    """The logarithm of the length of the text that is judged, divided by that of its source; None where one of them is empty."""
+    lengths = text_length(item), len(str(item.fields.get("source", "")))
+    return math.log(lengths[0] / lengths[1]) if all(lengths) else None
 
 
 def ascending(scale: Scale) -> list[int | str]:
@@ -146,6 +175,16 @@ def _on_scale_of_answers(score: Score | None, labels: Scale, answers: Scale) -> 
     return _score_at(min(1 - fraction if labels.best == labels.min else fraction, 1 - 1e-9), answers)
 
 
+def length_ratio(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw: str) -> Score | None:
+    own, others = log_length_ratio(item), training.ratios(item)
+    if own is None or not others:
+        return None
+    usual = statistics.median(others)
+    distance = abs(own - usual)
+    farther = sum((abs(other - usual) > distance) + (abs(other - usual) == distance) / 2 for other in others)
+    return _score_at(min(farther / len(others), 1 - 1e-9), scale)
+
+
 def _score_at(fraction: float, scale: Scale) -> Score:
     """The score at this fraction (0 to 1) of the scale, from worst to best."""
     if scale.kind == "interval":
@@ -160,6 +199,7 @@ BASELINES: dict[str, Callable[[Item, str, Scale, TrainingCounts, str], Score | N
     "majority": majority,
     "random": random,
     "length": length,
+    "length-ratio": length_ratio,
 }
 
 
@@ -172,7 +212,7 @@ class BaselineJudge:
     def __init__(self, name: str, training: Dataset, seed: int) -> None:
         self._name, self._seed = name, seed
         self._training = TrainingCounts(training)
-        settings: dict[str, str | int] = {"learnt_from": training.sha256[:16]} if name in ("majority", "length") else {}
+        settings: dict[str, str | int] = {"learnt_from": training.sha256[:16]} if name in ("majority", "length", "length-ratio") else {}
         self.identity = JudgeIdentity("baseline", name, settings | ({"seed": seed} if name == "random" else {}))
 
     async def start(self, calls: Iterable[Call]) -> None:

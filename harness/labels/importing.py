@@ -65,6 +65,7 @@ class ImportOptions(msgspec.Struct, frozen=True):
     split: str | None = None
     items: str | None = None
     append: bool = False
+    second_round: bool = False
     keep_annotators: bool = False
     salt_file: Path | None = None
 
@@ -82,7 +83,7 @@ def import_labels(
     be written. Wrong rows raise nothing; they are refused.
     """
     mapping, options, library = mapping or LabelMapping(), options or ImportOptions(), library or Library()
-    target = TargetFolder(to, library, append=options.append)
+    target = TargetFolder(to, library, append=options.append, second_round=options.second_round)
     table = read_source(
         str(source),
         kind=options.kind,
@@ -118,7 +119,8 @@ class _LabelImport:
         self.refused: list[RefusedRow] = []
         self.blank = 0
         self.dropped = 0
-        self.seen = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in target.labels}
+        earlier = target.second_ratings if options.second_round else target.labels
+        self.seen = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in earlier}
         self.names: set[str] = set()  # metric names of the source, and their new names
 
     # Preparing
@@ -148,7 +150,7 @@ class _LabelImport:
         """The known items. Rows may add new ones, but not with --items, and with items in the folder only with --append."""
         known = {**self.target.items.rows, **self.given.rows}
         located = all(name in self.plan.columns or self.mapping.constant(name) is not None for name in ("language", "task"))
-        closed = bool(self.options.items) or (bool(known) and not (self.options.append and located))
+        closed = bool(self.options.items or self.options.second_round) or (bool(known) and not (self.options.append and located))
         if not closed and not located:
             raise UsageError(
                 f"the language and task of the items of {self.source} are unknown; give --language and --task, or --column "
@@ -270,7 +272,7 @@ class _LabelImport:
         before = self.target.items.rows
         tables: dict[str, list[Any]] = {
             "items": [row for name, row in items.items() if name not in before],
-            "labels": self.labels,
+            self._table: self.labels,
             "comments": self._comments(),
             "refused": [self._without_path(refusal) for refusal in refused],
         }
@@ -298,6 +300,11 @@ class _LabelImport:
             notes=tuple(notes),
             written=not nothing,
         )
+
+    @property
+    def _table(self) -> str:
+        """The table that the labels are written to."""
+        return "second_ratings" if self.options.second_round else "labels"
 
     def _used_scales(self) -> dict[str, Scale]:
         return {row["metric"]: self.scales[row["metric"]] for row in self.labels}
@@ -335,6 +342,10 @@ class _LabelImport:
         notes += [f"'{metric}' was flipped: scores are reversed on the scale {self.scales[metric].describe()}" for metric in mapping.flip]
         notes += [f"metric '{metric}' was left out" for metric in mapping.drop]
         notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
+        if self.options.second_round:
+            notes.append(
+                f"{len(self.labels)} scores are a second round (second_ratings): they show how far people agree, and are no reference"
+            )
         if self.refused:
             notes.append(f"{len(self.refused)} of {len(self.refused) + len(self.labels)} rows were refused; refused.jsonl holds them")
         return notes + ([salt_note(self.pseudonyms.fingerprint)] if self.pseudonyms.fingerprint else [])

@@ -23,22 +23,36 @@ _SALT_NOTE = "annotators are pseudonyms made with the salt "
 
 
 class TargetFolder:
-    """The folder before the import. Raises UsageError when it holds labels and `append` is not set."""
+    """The folder before the import.
 
-    def __init__(self, folder: Path, library: Library, *, append: bool) -> None:
+    Raises UsageError when it holds labels and neither `append` nor `second_round` is set, and for a second round without a first one.
+    """
+
+    def __init__(self, folder: Path, library: Library, *, append: bool, second_round: bool = False) -> None:
         self.folder = folder
         if folder.exists() and not folder.is_dir():
             raise UsageError(f"--to {folder} is a file; name a folder")
         has_labels = folder.is_dir() and find_table(folder, "labels") is not None
-        if has_labels and not append:
-            raise UsageError(f"{folder} already holds labels; pass --append to add to them, or choose another --to")
-        self.files = {name: table_file(folder, name) for name in ("items", "labels", "refused", "comments")}
+        if append and second_round:
+            raise UsageError("--append adds to the labels and --second-round writes beside them; pass one of the two")
+        if second_round and not has_labels:
+            raise UsageError(
+                f"{folder} holds no labels, so a second round has nothing to be compared with; import the first round without it"
+            )
+        if has_labels and not (append or second_round):
+            raise UsageError(
+                f"{folder} already holds labels; pass --append to add to them, --second-round for further scores of the same items by "
+                "another person or the same one, or choose another --to"
+            )
+        self.files = {name: table_file(folder, name) for name in ("items", "labels", "second_ratings", "refused", "comments")}
         if has_labels and (parquet := [name for name in self.files.values() if name.endswith(".parquet")]):
             raise UsageError(f"--append works on JSONL files, but {folder} holds {', '.join(parquet)}; import into another folder")
         has_items = folder.is_dir() and find_table(folder, "items") is not None
         self.items = items_of_folder(folder, library) if has_items else GivenItems({})
         path = folder / self.files["labels"]
         self.labels: list[tuple[str, dict[str, Any]]] = [(f"{path}:{line}", row) for line, row in read_rows(path)] if has_labels else []
+        again = folder / self.files["second_ratings"]
+        self.second_ratings = [(f"{again}:{line}", row) for line, row in read_rows(again)] if second_round and again.is_file() else []
 
     @property
     def about(self) -> DatasetCard | None:

@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 from harness.content.tags import choose_from
 from harness.errors import UsageError
 from harness.model import Item
-from harness.perturb import additions, characters, numbers, ordering, partner
+from harness.perturb import additions, attention, characters, numbers, ordering, partner
 from harness.perturb.kind import Change, Kind
 from harness.perturb.segments import Words
 
@@ -27,6 +27,7 @@ BUNDLED: dict[str, Kind] = {
         ordering.TRUNCATE,
         numbers.NUMBER_SWAP,
         additions.INJECT,
+        attention.ATTENTION_CHECK,
     )
 }
 

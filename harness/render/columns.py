@@ -28,7 +28,7 @@ from harness.render.column import (
 )
 from harness.render.column import in_tables as _in
 from harness.render.decision_columns import DECISION_COLUMNS
-from harness.render.numbers import UNDEFINED, class_shares, coefficient, percent
+from harness.render.numbers import UNDEFINED, class_shares, coefficient, difference, percent
 from harness.render.self_preference_columns import SELF_PREFERENCE_COLUMNS
 from harness.render.use_columns import ACCEPTANCE_COLUMNS, CORRECTED_COLUMNS
 from harness.render.verdict_columns import VERDICT_COLUMNS
@@ -71,6 +71,11 @@ def _asked(row: Row) -> str:
 
 def _labelled(row: Row) -> str:
     return f"{row['labelled']:,}" + (f" of {row['items']:,}" if row["labelled"] < row["items"] else "")
+
+
+def _versus(row: Row) -> str:
+    written = coefficient if row.get("versus_statistic") else difference
+    return written(row.get("versus_diff"), row.get("versus_diff_ci"))
 
 
 def _rank(row: Row) -> str:
@@ -329,7 +334,9 @@ COLUMNS: tuple[Column, ...] = (
         "judge − other",
         POINTS,
         _in(TableName.COMPARISON),
-        "the paired difference from what --versus names, on the same items, in percentage points",
+        "the paired difference of agreement from what --versus names, on the same items, in percentage points; of continuous scores, "
+        "the difference of τ within source text (without source texts: of Kendall's τ)",
+        text=_versus,
     ),
     Column(
         "versus_q",
@@ -441,7 +448,13 @@ COLUMNS: tuple[Column, ...] = (
         "seconds of waiting for the replies of 1,000 judgments in the language, added up",
         text=lambda row: row.get("seconds_text", UNDEFINED),
     ),
-    Column("status", "status", TEXT, _in(TableName.STANDINGS), "submitted, or verified by asking a part of the calls again"),
+    Column(
+        "status",
+        "status",
+        TEXT,
+        _in(TableName.STANDINGS),
+        "submitted, or verified by asking a part of the calls again; recorded: scores from elsewhere without raw replies",
+    ),
     Column(
         "open_weights", "open weights", TEXT, _in(TableName.STANDINGS), "whether the model's weights are public, as the submission says"
     ),

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from harness.analyse import POOLED, RankedJudge, Ranking
+from harness.analyse import MIN_TEXTS, POOLED, RANKED_BY_ORDER, RankedJudge, Ranking
 from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Overall, Spending, Standings
 from harness.content.tags import english_name
-from harness.render.column import COEFFICIENT, SHARE, Column, Row, TableName
+from harness.render.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
 from harness.render.columns import COLUMNS, columns_in
-from harness.render.numbers import UNDEFINED, percent
+from harness.render.numbers import UNDEFINED
 from harness.render.text_table import TextTable, tabulate
 
 NOT_BEATING = "does not beat the baseline"
@@ -24,7 +24,10 @@ _RANKED_BY = {
     "pa_failed_wrong": f"the share of all questions answered as the label says; {_FAILED_WRONG}",
     "pa_pairwise": f"the mean share of the annotators that a judge agrees with; {_FAILED_WRONG}",
     "judge_loo": f"agreement with the remaining annotators when one is left out at a time; {_FAILED_WRONG}",
+    "kendall_tau_within": "rank correlation with people's scores over the outputs for one source text (Kendall's tau-b), the mean over "
+    "source texts; an output without a readable score is tied with all others, and one score for all outputs has 0",
 }
+_NO_AGREEMENT = ("vs_baseline_diff", "judge_loo", "human_loo", "loo_gap")  # columns that boards of continuous scores do not have
 _OPTIONAL = ("cohen_kappa", "alpha_ordinal", "leniency_of_scale")  # statistics that a table has where its board names them
 _STATISTICS = {"leniency": "leniency_of_scale"} | dict.fromkeys(("alpha_ordinal", "alpha_interval", "alpha_nominal"), "alpha_ordinal")
 
@@ -52,7 +55,7 @@ def ranking_table(standings: Standings, ranking: Ranking) -> TextTable:
 
 def ranking_columns(standings: Standings) -> list[Column]:
     """The columns of a board: those of the registry, with what it ranks by in their midst, and every statistic that it names."""
-    ranked_by = next(column for column in COLUMNS if column.name == standings.rank_by)
+    ranked_by = _ranked_by(standings)
     asked_for = {_STATISTICS.get(name, name): None for name in standings.statistics}
     columns: list[Column] = []
     for column in columns_in(TableName.STANDINGS):
@@ -60,13 +63,31 @@ def ranking_columns(standings: Standings) -> list[Column]:
             columns.append(replace(ranked_by, legend=_RANKED_BY[standings.rank_by], signs=True, same_as=""))
         elif column.name != standings.rank_by and (column.name not in _OPTIONAL or column.name in asked_for):
             columns.append(column)
+    if by_order(standings):
+        columns = [column for column in columns if column.name not in _NO_AGREEMENT]
     shown = {column.name for column in columns}
     return [*columns, *(_statistic(name) for name in asked_for if name not in shown)]
 
 
+def _ranked_by(standings: Standings) -> Column:
+    """The registry's column of the statistic that ranks."""
+    return next(column for column in COLUMNS if column.name == standings.rank_by)
+
+
+def value_text(standings: Standings, value: float | None, interval: tuple[float, float] | None = None) -> str:
+    """A value of the statistic that ranks, as its tables write it: a share in percent, or a correlation."""
+    return _ranked_by(standings).format.text(value, interval)
+
+
+def by_order(standings: Standings) -> bool:
+    """Whether a board ranks by a correlation, because its scores are continuous."""
+    return standings.rank_by in RANKED_BY_ORDER
+
+
 def _statistic(name: str) -> Column:
     """The column of a statistic that standings do not have by themselves."""
-    known = next((column for column in COLUMNS if column.name == name), None)
+    same_name = (column for column in COLUMNS if column.name == name)
+    known = next(iter(sorted(same_name, key=lambda column: column.tables == {TableName.SYSTEMS})), None)  # not of means of systems
     column = known or Column(name, name.replace("_", " "), COEFFICIENT, frozenset(), "see docs/statistics.md")
     return replace(column, interval=False, signs=False, same_as="")
 
@@ -131,19 +152,21 @@ def overall_table(standings: Standings, variant: str) -> TextTable:
     every = [each for each in standings.overall if each.variant == variant]
     every.sort(key=lambda each: standings.judge(each.judge).baseline)
     judges = [standings.judge(each.judge) for each in every]
-    languages = [Column(f"in_{tag}", tag, SHARE, frozenset(), f"the number in {english_name(tag)}") for tag in standings.languages]
-    rows = [_overall_row(each, judge) for each, judge in zip(every, judges, strict=True)]
-    table = tabulate(rows, [*columns_in(TableName.OVERALL), *languages], faint=[judge.baseline for judge in judges])
+    written = _ranked_by(standings).format
+    languages = [Column(f"in_{tag}", tag, written, frozenset(), f"the number in {english_name(tag)}") for tag in standings.languages]
+    rows = [_overall_row(each, judge, written) for each, judge in zip(every, judges, strict=True)]
+    own = [replace(column, format=written) if column.name == "mean" else column for column in columns_in(TableName.OVERALL)]
+    table = tabulate(rows, [*own, *languages], faint=[judge.baseline for judge in judges])
     return replace(table, legend=tuple(line for line in table.legend if line not in {column.legend_line for column in languages}))
 
 
-def _overall_row(each: Overall, judge: Contender) -> Row:
+def _overall_row(each: Overall, judge: Contender, written: ColumnFormat) -> Row:
     known = each.worst is not None and each.worst_language is not None
     return {
         "judge": name_of(judge),
         "mean": each.mean,
         "worst": each.worst,
-        "worst_text": f"{percent(each.worst)} {each.worst_language}" if known else UNDEFINED,
+        "worst_text": f"{written.text(each.worst, None)} {each.worst_language}" if known else UNDEFINED,
         "beats_baseline": each.beats_baseline,
         "beats_baseline_text": f"{each.beats_baseline} of {each.tested}" if each.tested else UNDEFINED,
         "verdicts": None if judge.baseline else each.verdicts,
@@ -160,6 +183,8 @@ def table_title(standings: Standings, ranking: Ranking) -> str:
 def groups_in_words(ranking: Ranking) -> str:
     """Which places are not shown to differ, or why nothing is said about that."""
     if ranking.reason:
+        if ranking.texts_needed == MIN_TEXTS:
+            return f"No ranks: {ranking.reason} ({ranking.texts}; {ranking.texts_needed} are needed). The rows are sorted by value."
         return f"No rank intervals and no groups: {ranking.reason} ({ranking.texts}; 8 are needed)."
     together = [f"{first}–{last}" for first, last in ranking.groups if last > first]
     if together:
@@ -174,6 +199,13 @@ def standings_notes(standings: Standings, tables: Iterable[TextTable] = ()) -> l
         "All tasks and metrics are pooled where none is named. Intervals are at 95 % and respect that questions share texts.",
         "Statistics of all metrics are means over the metrics, and blank if one metric has none.",
     ]
+    if by_order(standings):
+        lines.append(
+            "People's scores are standardised within annotator where annotators can be followed from item to item, because people differ "
+            "in severity. The baseline is any judge that gives one score to all outputs for a source text: it has 0."
+        )
+    if any(judge.status == "recorded" for judge in standings.judges):
+        lines.append("Recorded judges were asked elsewhere, in their own way. Their scores have no replies that could be read again.")
     if standings.constructed:
         lines.append("The labels are constructed with the texts, not given by native speakers: passing is necessary, not sufficient.")
     if standings.unreviewed:

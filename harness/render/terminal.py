@@ -141,6 +141,8 @@ def notes(report: Report) -> list[str]:
         missing = ", ".join(f"{judge} {count}" for judge, count in report.missing.items() if count)
         lines.append(f"Calls without an answer, not counted above: {missing}.")
     lines += report.notes
+    if report.native_data:
+        lines.append(_native_data(report.native_data))
     return [terminal_safe(line) for line in lines]
 
 
@@ -150,6 +152,19 @@ def span_notes(spans: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         unplaced = f"; {counts['unplaced']:,} quote words that are not in the text" if counts["unplaced"] else ""
         unread = f"; {counts['unread']:,} could not be read" if counts["unread"] else ""
         yield f"{judge} marked {counts['marked']:,} errors{unplaced}{unread}."
+
+
+def _native_data(cards: Mapping[str, Sequence[str]]) -> str:
+    """Where labels of native speakers are, in the languages of a run on constructed ones, and the command that uses them."""
+    by_cards: dict[tuple[str, ...], list[str]] = {}
+    for tag, names in cards.items():
+        by_cards.setdefault(tuple(names), []).append(tag)
+    where = "; ".join(f"{', '.join(tags)}: {' or '.join(names)}" for names, tags in by_cards.items())
+    first = next(iter(cards.values()))[-1]
+    return (
+        f"Native speakers' labels are in the catalog ({where}). Get the data as 'harness list datasets' says; then "
+        f"'harness compare {first}' compares recorded judges with people."
+    )
 
 
 def _few_shot_notes(few_shot: Mapping[str, Any]) -> Iterator[str]:

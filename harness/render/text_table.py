@@ -116,6 +116,6 @@ def cell_row(cell: Cell) -> dict[str, Any]:
     row = cell.flat()
     for prefix in ("vs_baseline", "versus"):
         stored = row.get(prefix) or {}
-        row |= {f"{prefix}_{name}": stored.get(name) for name in ("pa", "diff", "q")}
+        row |= {f"{prefix}_{name}": stored.get(name) for name in ("pa", "diff", "q", "statistic")}
         row[f"{prefix}_diff_ci"] = stored.get("ci")
     return row

@@ -63,7 +63,8 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "agreement",
         SHARE,
         _ALWAYS,
-        "the share of texts on which the judge gives the commonest label; unread answers count as wrong",
+        "the share of texts on which the judge gives the commonest label; of continuous scores, 1 minus the distance of the judge from "
+        "people, as a share of the scale's length; unread answers count as wrong",
         value=lambda row: row["right"] if row["people"] is None else None,
     ),
     Column(
@@ -71,7 +72,7 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "judge − constant",
         POINTS,
         _ALONE,
-        "how much more often than one constant answer the judge gives the commonest label of a text, in percentage points",
+        "the judge's agreement with the labels minus that of one constant answer to all texts, in percentage points",
     ),
     Column(
         "coverage",

@@ -28,6 +28,7 @@ from harness.runs.specification import DEFAULT_BOARD, RunSpec
 from harness.store import Store
 
 SWAP_LANGUAGE = "swap-language"
+ATTENTION_CHECK = "attention-check"
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -61,7 +62,13 @@ class Prepared(msgspec.Struct, frozen=True):
         )
 
     def _pool(self) -> tuple[Item, ...]:
-        """Items that a perturbation may put in place of another one: items of all languages if a perturbation swaps the language."""
+        """Items that a perturbation may put in place of another one: items of all languages if a perturbation swaps the language.
+
+        The damaged texts of the data folder are added where they are asked for.
+        """
+        if self.training.checks and any(condition.perturbation == ATTENTION_CHECK for condition in self.protocol.conditions):
+            by_id = self.training.by_id
+            return (*self.training.items, *(check.as_item(by_id[check.original_item_id]) for check in self.training.checks))
         if self.protocol.data or not any(condition.perturbation == SWAP_LANGUAGE for condition in self.protocol.conditions):
             return self.training.items
         return load_bundled(self.library, self.library.tags_with_items()).items

@@ -146,6 +146,48 @@ def tau_b_by_stratum(x: ArrayLike, y: ArrayLike, stratum: ArrayLike) -> Floats:
     return np.asarray(np.clip(ratio(signs, np.sqrt(a * b)), -1, 1))
 
 
+def ordering_credits(x: ArrayLike, y: ArrayLike, stratum: ArrayLike) -> Floats:
+    """How well y orders the items of every stratum as x does, where a missing y orders nothing: (strata,) in [-1, 1].
+
+    It is Kendall's tau-b of x and y in which a missing y is tied with every other item. With C concordant and D discordant pairs among
+    the items that have a y, u_x pairs of all items untied in x, and u_y pairs untied in y:
+
+        credit = (C - D) / sqrt(u_x u_y),  and 0 where u_y = 0.
+
+    Without missing y it is `tau_b_by_stratum`, but 0 where y is constant: who gives one score to everything orders nothing.
+
+    Args:
+        x: (items,) numbers without gaps.
+        y: (items,) numbers, NaN where missing.
+        stratum: (items,) any sortable codes.
+
+    Returns:
+        (strata,) in the sorted order of the codes; NaN where x is constant, because there is nothing to order.
+
+    >>> nan = float("nan")
+    >>> ordering_credits([1, 2, 3, 1, 2, 1, 1], [1, nan, 3, 5, 5, 1, 2], [0, 0, 0, 1, 1, 2, 2]).round(3).tolist()
+    [0.577, 0.0, nan]
+    """
+    a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    layer = as_index(stratum, len(a), "stratum")
+    count, read = int(layer.max(initial=-1)) + 1, ~np.isnan(b)
+    used, which = np.unique(layer[read], return_inverse=True)
+    known = np.zeros(count)
+    untied_read = _untied_pairs(a[read], layer[read], count)
+    known[used] = np.nan_to_num(tau_b_by_stratum(a[read], b[read], which)) if len(used) else 0.0
+    untied = _untied_pairs(a, layer, count)
+    return np.asarray(np.where(untied > 0, known * np.sqrt(ratio(untied_read, untied)), np.nan))
+
+
+def _untied_pairs(values: Floats, layer: Ints, count: int) -> Floats:
+    """Pairs of different values in every stratum, (count,)."""
+    classes, code = np.unique(values, return_inverse=True)
+    key, times = np.unique(layer * max(len(classes), 1) + code, return_counts=True)
+    size = np.bincount(layer, minlength=count)
+    tied = np.bincount(key // max(len(classes), 1), times * (times - 1) / 2, minlength=count)
+    return np.asarray(size * (size - 1) / 2 - tied)
+
+
 def pairs_within(stratum: Ints) -> tuple[Ints, Ints]:
     """The two items of every pair within a stratum, each pair once; `stratum` are codes from 0.
 

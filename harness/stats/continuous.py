@@ -17,7 +17,7 @@ from harness.stats.concordance import tau_b_by_stratum, tau_b_left_out
 from harness.stats.correlation import Correlation, pearson_of_moments
 from harness.stats.groups import group_sums
 from harness.stats.intervals import no_interval, scatter_of, tested_mean
-from harness.stats.jackknife import left_out_interval, of_group_sums, sums_by_group
+from harness.stats.jackknife import left_out_interval, left_out_test, sums_by_group
 from harness.stats.statistic import ratio
 from harness.stats.sums import Estimated
 
@@ -53,14 +53,64 @@ def score_correlation(method: Correlation, x: ArrayLike, y: ArrayLike, groups: A
     a, b, group = _known(x, y, groups)
     if not len(a):
         return Estimated(math.nan, 0, no_interval(0), math.nan, NO_OVERLAP)
-    if method == "pearson":
-        a, b = _centred(a), _centred(b)
-        features = np.stack([np.ones(len(a)), a, b, a * a, b * b, a * b], axis=1)
-        return of_group_sums(sums_by_group(features, group), pearson_of_moments, (-1.0, 1.0), scale="fisher", level=level)
-    values = tau_b_left_out(a, b, group) if method == "kendall" else _rho_left_out(a, b, group)
+    values = _left_out(method, a, b, group)
     if math.isnan(values[0]):
         return Estimated(math.nan, len(a), no_interval(len(values) - 1, CONSTANT), math.nan, CONSTANT)
     return Estimated(float(values[0]), len(a), left_out_interval(values, (-1.0, 1.0), scale="fisher", level=level), math.nan, None)
+
+
+def correlation_difference(
+    method: Correlation, x: ArrayLike, first: ArrayLike, second: ArrayLike, groups: ArrayLike, *, level: float = 0.95
+) -> Estimated:
+    """Correlation of people's scores with the first judge's, minus that with the second judge's, on the items that both scored.
+
+    Both correlations are computed again without each group, so that the interval and p know that the two judges scored the same items,
+    and that these share texts: the cluster jackknife of the difference, on its own scale (see `left_out_test`).
+
+    Args:
+        method: "pearson", "spearman" or "kendall".
+        x, first, second: (items,) numbers, NaN where missing (such items are left out).
+        groups: (items,) any sortable codes of what items share.
+        level: confidence in (0, 1).
+
+    Returns:
+        `Estimated` in [-2, 2]; NaN without items ("no overlap") and if one of the three is constant ("constant raters"). No interval and
+        no p below 8 groups, and if the two judges' scores are the same.
+
+    Raises:
+        ShapeError: if the arrays are not of the same items.
+
+    Reference: MacKinnon & Webb (2018); Croux & Dehon (2010) for Spearman's rho.
+
+    >>> found = correlation_difference("kendall", [1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 4, 3], range(4))
+    >>> round(found.value, 6), found.n, found.interval.reason
+    (0.333333, 4, 'too few independent texts')
+    """
+    of_people, of_first, of_second = (np.asarray(values, np.float64) for values in (x, first, second))
+    codes, shapes = np.asarray(groups), {np.shape(values) for values in (x, first, second, groups)}
+    if of_people.ndim != 1 or len(shapes) > 1:
+        raise ShapeError(f"x, first, second and groups must be of the same items; got the shapes {sorted(shapes)}")
+    used = ~(np.isnan(of_people) | np.isnan(of_first) | np.isnan(of_second))
+    if not used.any():
+        return Estimated(math.nan, 0, no_interval(0), math.nan, NO_OVERLAP)
+    group = as_index(codes[used], int(used.sum()), "groups")
+    values = _left_out(method, of_people[used], of_first[used], group) - _left_out(method, of_people[used], of_second[used], group)
+    if math.isnan(values[0]):
+        return Estimated(math.nan, int(used.sum()), no_interval(len(values) - 1, CONSTANT), math.nan, CONSTANT)
+    interval, p = left_out_test(values, (-2.0, 2.0), level=level)
+    return Estimated(float(values[0]), int(used.sum()), interval, p, None)
+
+
+def _left_out(method: Correlation, a: Floats, b: Floats, group: Ints) -> Floats:
+    """A correlation, then the correlation without each group: (1 + groups,)."""
+    if method == "kendall":
+        return tau_b_left_out(a, b, group)
+    if method == "spearman":
+        return _rho_left_out(a, b, group)
+    a, b = _centred(a), _centred(b)
+    sums = sums_by_group(np.stack([np.ones(len(a)), a, b, a * a, b * b, a * b], axis=1), group)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.r_[pearson_of_moments(sums.sum(axis=0)), pearson_of_moments(sums.sum(axis=0) - sums)], np.float64)
 
 
 def _known(x: ArrayLike, y: ArrayLike, groups: ArrayLike) -> tuple[Floats, Floats, Ints]:
@@ -167,13 +217,15 @@ def _ranks_by(v: Floats, layer: Ints) -> Floats:
     return np.asarray((np.cumsum(count) - (count - 1) / 2)[index])
 
 
-def mean_of_segments(values: ArrayLike, groups: ArrayLike, bounds: tuple[float, float] = (-1.0, 1.0), *, level: float = 0.95) -> Estimated:
+def mean_of_segments(
+    values: ArrayLike, groups: ArrayLike, bounds: tuple[float, float] | None = (-1.0, 1.0), *, level: float = 0.95
+) -> Estimated:
     """The mean over source texts ("group by item"), every text with the same weight, with an interval over groups of texts.
 
     Args:
         values: (segments,) a correlation or accuracy of each source text, NaN where it is undefined or left out.
         groups: (segments,) any sortable codes of what source texts share, such as their document.
-        bounds: smallest and largest possible value.
+        bounds: smallest and largest possible value; None for differences of two correlations, which are never near such ends.
         level: of the interval: Hall's skewness-corrected t over groups.
 
     Returns:

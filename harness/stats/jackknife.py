@@ -45,21 +45,43 @@ def left_out_interval(
     >>> round(found.lo, 2), round(found.hi, 2), found.groups
     (0.3, 0.66, 20)
     """
+    return left_out_test(values, bounds, scale=scale, level=level)[0]
+
+
+def left_out_test(
+    values: Floats, bounds: tuple[float, float] = (-math.inf, math.inf), *, scale: Scale = "plain", level: float = 0.95
+) -> tuple[Interval, float]:
+    """The interval of `left_out_interval`, and the two-sided p that the value is 0, from the same t: NaN exactly without an interval.
+
+    Args, reference as there. On the scale `log` no value is 0, and p is NaN.
+
+    >>> found, p = left_out_test(np.r_[0.1, 0.1 + np.array([-0.01, 0.01] * 10)])
+    >>> round(found.lo, 3), round(found.hi, 3), round(p, 3)
+    (0.009, 0.191, 0.033)
+    """
     groups = len(values) - 1
     if groups < MIN_GROUPS:
-        return no_interval(groups)
+        return no_interval(groups), math.nan
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = _TO[scale](np.asarray(values, np.float64))
     own, rest = moved[0], moved[1:][np.isfinite(moved[1:])]
     if len(rest) < _DEFINED * groups:
-        return no_interval(groups, NO_VARIATION if abs(values[0]) == 1 else "undefined without some texts")
+        return no_interval(groups, NO_VARIATION if abs(values[0]) == 1 else "undefined without some texts"), math.nan
     influence = rest - rest.mean()
     error = math.sqrt(float(influence @ influence) * (groups - 1) / groups)
     if not (error > _ROUNDING * max(1.0, abs(float(own))) and np.isfinite(own)):
-        return no_interval(groups, NO_VARIATION)
-    half = t_quantile(level, float(degrees_of_freedom(influence, np.ones(len(influence))))) * error
+        return no_interval(groups, NO_VARIATION), math.nan
+    freedom = float(degrees_of_freedom(influence, np.ones(len(influence))))
+    half = t_quantile(level, freedom) * error
     lo, hi = (float(end) for end in _FROM[scale](np.array([own - half, own + half])))
-    return Interval(max(bounds[0], lo), min(bounds[1], hi), "cluster jackknife (t)", groups, None, None)
+    p = math.nan if scale == "log" else _two_sided_p(float(own) / error, freedom)
+    return Interval(max(bounds[0], lo), min(bounds[1], hi), "cluster jackknife (t)", groups, None, None), p
+
+
+def _two_sided_p(t: float, freedom: float) -> float:
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(freedom, -abs(t)))
 
 
 def of_group_sums(

@@ -58,6 +58,7 @@ def rank_judges(
     groups: ArrayLike,
     baseline: ArrayLike | None = None,
     *,
+    bounds: tuple[float, float] | None = (-1.0, 1.0),
     level: float = 0.95,
     seed: int = 0,
     resamples: int = 1000,
@@ -80,6 +81,8 @@ def rank_judges(
         credits: (judges, units) in [0, 1], mostly 0 or 1; NaN (no answer) counts as 0.
         groups: (units,) any sortable codes of what units share.
         baseline: (units,) credits of a baseline that every judge should beat; it has no rank.
+        bounds: smallest and largest possible difference of two credits, which guard their test; None for credits that are correlations,
+            which are never near such ends.
         level, seed, resamples: confidence in (0, 1), of the bootstrap over groups. The draws depend on the number of groups only, so
             that a further judge changes no other judge's interval.
 
@@ -122,7 +125,7 @@ def rank_judges(
             reason,
         )
     drawn = _resampled(sums, size, seed, resamples)
-    p = _pairwise_p(matrix, sums, size)
+    p = _pairwise_p(matrix, sums, size, bounds)
     alpha = 1 - level
     lo, hi = none.copy(), none.copy()
     for j in range(judges):
@@ -173,13 +176,13 @@ def _gains(differences: Floats, groups: ArrayLike, level: float) -> Iterator[Int
         yield tested_mean(group_sums(own, groups), scatter_of(own), (-1.0, 1.0), level=level)[0]
 
 
-def _pairwise_p(matrix: Floats, sums: Floats, size: Floats) -> Floats:
+def _pairwise_p(matrix: Floats, sums: Floats, size: Floats, bounds: tuple[float, float] | None) -> Floats:
     """Two-sided p (J, J) of every paired difference, as `paired_difference` gives it."""
     once, p = np.ones(len(size)), np.ones((len(sums), len(sums)))
     for j, (credits, own) in enumerate(zip(matrix, sums, strict=True)):
         apart = credits - matrix
         scatter = np.where((apart == apart[:, :1]).all(axis=1), 0.0, apart.var(axis=1))
-        p[j] = two_sided(own - sums, size, once, (-1.0, 1.0), scatter).p
+        p[j] = np.nan_to_num(two_sided(own - sums, size, once, bounds, scatter).p, nan=1.0)  # NaN: the judges are equal everywhere
     return np.minimum(p, p.T)  # equal up to rounding
 
 

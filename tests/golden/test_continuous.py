@@ -194,6 +194,21 @@ def test_wmt23_judges_with_one_campaign(shared_data: Path) -> None:
                 assert found.value == pytest.approx(wanted[key], abs=FOUR), (judge, which, key)
 
 
+def test_wmt23_attention_checks(shared_data: Path) -> None:
+    """How often the people of a campaign, and each of them, scored a damaged text below its original."""
+    folder = shared_data / "wmt23_esa_de"
+    rows = {(row["campaign"], row["annotator"]): row for row in api.check_labels(folder).attention_checks}
+    wanted = expected(folder)["attention_checks"]
+    for campaign, one in wanted.items():
+        row = rows[campaign, "*"]
+        assert (row["n"], row["below"]) == (one["n"], pytest.approx(one["lower_than_original"], abs=FOUR))
+        assert row["equal"] == pytest.approx(one["equal"], abs=FOUR)
+        assert row["below_ci"][0] < row["below"] < row["below_ci"][1]
+        for annotator, own in one["by_annotator_share_lower"].items():
+            found = rows[campaign, annotator]
+            assert (found["n"], found["below"]) == (own["n"], pytest.approx(own["lower"], abs=5.01e-4))
+
+
 # HANNA: three lists of scores, and judges' mean scores in thirds
 
 

@@ -20,6 +20,7 @@ from harness.render.html.shell import shell
 from harness.render.html.templates import render
 from harness.render.numbers import difference, percent
 from harness.render.standings import (
+    by_order,
     findings_of,
     groups_in_words,
     heading,
@@ -28,6 +29,7 @@ from harness.render.standings import (
     ranking_table,
     standings_notes,
     table_title,
+    value_text,
 )
 from harness.render.text_table import TextTable
 
@@ -139,9 +141,15 @@ def judge_matrix(standings: Standings, variant: str) -> list[MatrixRow]:
     judges = sorted(competitors(standings), key=lambda judge: order.index(judge.id) if judge.id in order else len(order))
     tables = [standings.table(tag, variant) for tag in standings.languages]
     rows = [
-        MatrixRow(judge.display_name, percent(means.get(judge.id)), tuple(_square(table, _row_of(table, judge.id)) for table in tables))
+        MatrixRow(
+            judge.display_name,
+            value_text(standings, means.get(judge.id)),
+            tuple(_square(standings, table, _row_of(table, judge.id)) for table in tables),
+        )
         for judge in judges
     ]
+    if by_order(standings):
+        return rows
     references = [(_MAJORITY, [table.baseline if table else None for table in tables])]
     if any(table and table.people for table in tables):
         references.append((_PEOPLE, [table.people.value if table and table.people else None for table in tables]))
@@ -152,15 +160,14 @@ def _row_of(table: Ranking | None, judge: str) -> RankedJudge | None:
     return next((row for row in table.rows if row.judge == judge), None) if table else None
 
 
-def _square(table: Ranking | None, row: RankedJudge | None) -> MatrixSquare | None:
+def _square(standings: Standings, table: Ranking | None, row: RankedJudge | None) -> MatrixSquare | None:
     if table is None or row is None:
         return None
-    title = (
-        f"{percent(row.value, row.value_ci)}; baseline {percent(table.baseline)}, "
-        f"difference {difference(row.baseline_diff, row.baseline_ci)} points"
-    )
+    title = value_text(standings, row.value, row.value_ci)
+    if not by_order(standings):
+        title += f"; baseline {percent(table.baseline)}, difference {difference(row.baseline_diff, row.baseline_ci)} points"
     sign = interval_sign(row.baseline_ci)
-    return MatrixSquare(percent(row.value), sign, _WORDS[sign], _colour(row.baseline_diff), title)
+    return MatrixSquare(value_text(standings, row.value), sign, _WORDS[sign], _colour(row.baseline_diff), title)
 
 
 def _colour(diff: float) -> str:
@@ -203,7 +210,7 @@ class Cost:
 
 def _cost(standings: Standings) -> Cost:
     """Mean cost over the languages against mean agreement: dollars where two judges have a price, else seconds."""
-    judges = competitors(standings)
+    judges = () if by_order(standings) else competitors(standings)
     dollars = {judge.id: _mean_cost(judge, "dollars") for judge in judges}
     unit, name = ("$", "dollars") if sum(bool(cost) for cost in dollars.values()) > 1 else ("s", "seconds")
     means = {each.judge: each.mean for each in standings.overall if each.variant == standings.variants[0]}
@@ -277,7 +284,7 @@ def _titled_table(standings: Standings, ranking: Ranking) -> TitledTable:
         words = f"people {percent(people.value, people.value_ci)}"
         values.append(track([Mark("people", people.value, people.value_ci)], words))
         ranks.append(None)
-    figures = {standings.rank_by: FigureColumn("agreement", tuple(values))}
+    figures = {} if by_order(standings) else {standings.rank_by: FigureColumn("agreement", tuple(values))}
     if sum(row.rank is not None for row in ranking.rows) > 1:
         figures["rank"] = FigureColumn("", tuple(ranks))
     return TitledTable(table_title(standings, ranking), groups_in_words(ranking), DrawnTable(ranking_table(standings, ranking), figures))

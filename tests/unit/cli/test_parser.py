@@ -50,6 +50,7 @@ NEEDED = {
     "submit": ["run", "--board", "controls"],
     "board show": ["controls"],
     "board verify": ["controls", "judge"],
+    "board record": ["controls", "--origin", "MIT"],
     "board seal": ["controls", "--labels", "folder", "--recipient", "age1x"],
     "board open": ["controls", "--key", "f", "--to", "folder"],
     "board rotate": ["controls", "--key", "f", "--recipient", "age1x"],

@@ -210,7 +210,7 @@ def test_identity_holds_what_may_change_an_answer_and_nothing_else(make_item: Ma
     def identity(data: Dataset, seed: int) -> bytes:
         return msgspec.json.encode(open_judge(name, JudgeOptions(training=data, seed=seed)).identity)
 
-    assert (identity(one, 0) != identity(other, 0)) == (name in ("majority", "length"))
+    assert (identity(one, 0) != identity(other, 0)) == (name in ("majority", "length", "length-ratio"))
     assert (identity(one, 0) != identity(one, 1)) == (name == "random")
 
 
@@ -243,3 +243,16 @@ def test_of_a_pair_the_majority_keeps_the_text_and_the_draw_does_not(make_data: 
     assert set(answers("majority", "forward")) == {"A"} and set(answers("majority", "swapped")) == {"B"}
     changed = sum(one != other for one, other in zip(answers("random", "forward"), answers("random", "swapped"), strict=True))
     assert 5 < changed < 25
+
+
+def test_length_ratio_prefers_the_usual_length_beside_the_source(make_item: MakeItem, make_data: MakeData) -> None:
+    """Three translations of usual length; one that is far too short is the worst, and one without a source has no score."""
+    lengths = {"a": 10, "b": 10, "c": 12, "short": 1}
+    items = [make_item(name, group=name, source="x" * 10, output="y" * n) for name, n in lengths.items()]
+    data = make_data([*items, make_item("none", group="none", output="y")], {name: 2 for name in (*lengths, "none")})
+    training = TrainingCounts(data)
+    scale = Scale(kind="interval", min=0.0, max=1.0, best=1.0)
+    given = {item.item_id: BASELINES["length-ratio"](item, "m", scale, training, "") for item in data.items}
+    assert given["short"] == 0.0 and given["none"] is None
+    assert given["a"] == given["b"] == pytest.approx(5 / 6), "one of the three others is as usual, two are farther"
+    assert given["c"] == pytest.approx(1 / 3)

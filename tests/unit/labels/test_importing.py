@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.stats import pearsonr
 
+from harness.analyse import LABELS_BY, CompareOptions, check_labels
 from harness.content import Library
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.labels import ImportOptions, LabelMapping, import_labels
@@ -377,6 +379,34 @@ def test_labels_are_added_only_when_that_is_said(written: Written, into: Any) ->
     assert (done.rows, done.labels, done.items) == (3, 2, 2)
     [reason] = reasons(into)
     assert reason.startswith("2.csv:4: x already scored 'tone' of '1' with 2, not 0 in ") and reason.endswith("labels.jsonl:1")
+
+
+def test_a_second_round_is_written_beside_the_labels_and_gives_the_ceiling(written: Written, into: Any) -> None:
+    """Another person scores three texts again, and the same person one; they are no reference of a judge."""
+    scale = {"metrics": {"quality": Scale(kind="interval", min=0.0, max=100.0, best=100.0)}, "annotators": "persistent"}
+    first = "".join(f"{n},x,quality,{40 + 10 * n}\n" for n in range(1, 5))
+    into(written("1.csv", LONG + first), scale)
+    labels = into.labels
+    again = "1,y,quality,45\n2,y,quality,70\n3,y,quality,50\n4,x,quality,81\n"
+    done = into(written("2.csv", LONG + again + "9,y,quality,1\n1,y,quality,2\n"), second_round=True)
+    assert into.labels == labels and (done.labels, done.rows) == (4, 6)
+    assert [reason.split(" ", 1)[1] for reason in reasons(into)][1].startswith("y already scored 'quality' of '1' with 45")
+    assert into.data.second is not None and len(into.data.second) == 4
+    assert any("4 scores are a second round (second_ratings)" in note for note in into.data.about.notes)
+    [cell] = check_labels(into.data, CompareOptions(by=LABELS_BY)).cells
+    other = cell["second_ratings"]["another_person"]
+    assert (other["n"], other["pearson"]) == (3, pytest.approx(pearsonr([50, 60, 70], [45, 70, 50]).statistic))
+    assert cell["second_ratings"]["same_person"]["n"] == 1
+    more = into(written("3.csv", LONG + "4,y,quality,30\n"), second_round=True)
+    assert more.labels == 1 and len(into.data.second) == 5
+
+
+def test_a_second_round_needs_a_first_one(written: Written, into: Any) -> None:
+    with pytest.raises(UsageError, match="holds no labels, so a second round has nothing to be compared with"):
+        into(written("1.csv", LONG + "1,x,tone,2\n"), second_round=True)
+    into(written("1.csv", LONG + "1,x,tone,2\n"))
+    with pytest.raises(UsageError, match="pass one of the two"):
+        into(written("2.csv", LONG + "1,y,tone,2\n"), second_round=True, append=True)
 
 
 def test_packed_tables_are_added_to_and_stay_packed(written: Written, into: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy import stats
 
 from harness.stats.arrays import Floats, ShapeError
 from harness.stats.continuous import (
+    correlation_difference,
     joined_groups,
     mean_absolute_error,
     mean_difference,
@@ -109,3 +111,44 @@ def test_error_and_leniency_by_hand() -> None:
 def test_a_value_that_no_group_changes_has_no_interval() -> None:
     assert left_out_interval(np.full(20, 0.5)).reason == "no variation between texts"
     assert left_out_interval(np.r_[0.5, np.full(19, math.nan)]).reason == "undefined without some texts"
+
+
+@pytest.mark.parametrize("method", SCIPY)
+def test_a_difference_of_correlations_is_scipys_and_its_error_the_jackknifes(method: Correlation) -> None:
+    """Value and, for Pearson and Kendall, the interval against SciPy's coefficients without each group."""
+    rng = np.random.default_rng(4)
+    x, group = rng.normal(size=120), np.repeat(np.arange(12), 10)
+    first, second = x + rng.normal(size=120), x + 2 * rng.normal(size=120)
+    second[:3] = np.nan
+    kept = ~np.isnan(second)
+
+    def apart(used: np.ndarray[Any, Any]) -> float:
+        return float(SCIPY[method](x[used], first[used]).statistic - SCIPY[method](x[used], second[used]).statistic)
+
+    found = correlation_difference(method, x, first, second, group)
+    assert (found.value, found.n) == (pytest.approx(apart(kept)), 117)
+    without = np.array([apart(kept & (group != g)) for g in range(12)])
+    error = np.sqrt(11 / 12 * ((without - without.mean()) ** 2).sum())
+    half = (found.interval.hi - found.interval.lo) / 2
+    assert half == pytest.approx(stats.t.ppf(0.975, 11) * error, rel=0.25)  # degrees of freedom are at most 11
+    assert (found.p < 0.05) == (found.interval.lo > 0 or found.interval.hi < 0)
+
+
+def test_a_judge_does_not_differ_from_itself_and_an_undefined_one_has_a_reason() -> None:
+    x, y, group = np.arange(20.0), np.arange(20.0) % 7, np.arange(20)
+    same = correlation_difference("pearson", x, y, y, group)
+    assert same.value == 0 and np.isnan(same.p) and same.interval.reason
+    constant = correlation_difference("kendall", x, y, np.ones(20), group)
+    assert np.isnan(constant.value) and constant.reason == "constant raters"
+    assert correlation_difference("spearman", x, y, np.full(20, np.nan), group).reason == "no overlap"
+
+
+def test_few_texts_often_enough_show_no_difference_where_there_is_none() -> None:
+    """Two equally good judges on 20 documents of 6 items: the difference is shown in about 5 of 100 samples."""
+    rng = np.random.default_rng(8)
+    group, shown = np.repeat(np.arange(20), 6), 0
+    for _ in range(200):
+        truth = rng.normal(size=120) + np.repeat(rng.normal(size=20), 6)
+        first, second = (truth + rng.normal(size=120) + np.repeat(rng.normal(size=20), 6) for _ in range(2))
+        shown += correlation_difference("kendall", truth, first, second, group).p < 0.05
+    assert 2 <= shown <= 18

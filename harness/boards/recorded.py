@@ -1,0 +1,130 @@
+"""Submissions of recorded scores (`scores.jsonl.gz`): what a judge gave elsewhere, without its raw replies.
+
+Nobody can read such scores again or ask the judge again in the same way, so they are marked `recorded` and never `verified`. The file has
+one row for each question of the board, in the order of item and metric. Scores are on the scale of the labels. The judge was asked in its
+own way, which `settings` of the card names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+import numpy as np
+
+from harness.boards.card import JudgeCard, quote
+from harness.content.specs import BoardData
+from harness.data import load_folder
+from harness.data.judgments import Judgments
+from harness.errors import UsageError
+from harness.model import Failure, JudgeIdentity, Query
+from harness.tables import jsonl_lines
+
+if TYPE_CHECKING:
+    from harness.runs import Prepared
+
+PROVIDER = "recorded"
+RECORDED: Literal["recorded"] = "recorded"
+"""The status of a submission of recorded scores."""
+RecordedAnswer = float | Failure
+"""What a recorded judge said about a question: a score, or why there is none."""
+
+
+class ScoreRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One line: a question, and its score or the failure in its place."""
+
+    item_id: str
+    metric: str
+    score: float | None = None
+    failure: Failure | None = None
+
+    def __post_init__(self) -> None:
+        if (self.score is None) == (self.failure is None):
+            raise ValueError("a row has a score or a failure, and not both")
+
+
+decode_score = msgspec.json.Decoder(ScoreRow).decode
+
+
+def identity_of(model: str, variant: str) -> JudgeIdentity:
+    """A recorded judge: its name in the data folder, and how it was asked."""
+    return JudgeIdentity(PROVIDER, model, {"variant": variant})
+
+
+def refuse_several_answers(board: str, queries: Sequence[Query]) -> None:
+    """Raise UsageError for a board that asks a question more than once: recorded scores do not say which answer they are."""
+    conditions = {(str(query.condition), query.repeat) for query in queries}
+    if len(conditions) > 1:
+        raise UsageError(f"the board {board} asks every question {len(conditions)} times; recorded scores need a board that asks it once")
+
+
+def questions(queries: Sequence[Query]) -> dict[tuple[str, str], Query]:
+    """`{(item, metric): its query}`, in the order of the rows of a file of recorded scores."""
+    pairs = {(query.item.item_id, metric): query for query in queries for metric in query.metrics}
+    return dict(sorted(pairs.items()))
+
+
+class RecordedJudgments:
+    """The judgments in the data folder of a board, with which submissions of recorded scores are written and compared."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self._prepared = prepared
+
+    @cached_property
+    def _judgments(self) -> Judgments:
+        protocol, library = self._prepared.protocol, self._prepared.library
+        data = library.board(protocol.board).data if protocol.board else "bundled"
+        if protocol.data is None or not isinstance(data, BoardData):
+            return Judgments.from_rows(())
+        given = load_folder(Path(protocol.data), library, card=data.dataset_card, with_judgments=True).judgments
+        return given.clean if given is not None else Judgments.from_rows(())
+
+    def judges(self) -> list[tuple[str, str]]:
+        """The judges, each with a variant under which it was asked."""
+        given = self._judgments
+        pairs = {(judge, variant) for judge, variant in zip(given.judge, given.variant, strict=True)}
+        return sorted(pairs)
+
+    def outcomes(self, identity: JudgeIdentity) -> dict[tuple[str, str], RecordedAnswer]:
+        """`{(item, metric of the board): what the judge said}`; empty for a judge that has no judgments here.
+
+        A metric that is compared with labels of another one has the judgments of that one.
+        """
+        given = self._judgments
+        mine = given.judge.recode({identity.model: 0}) == 0
+        own = given.take(mine & (given.variant.recode({identity.settings.get("variant", ""): 0}) == 0))
+        if (np.array([*own.repeat.values, 0])[own.repeat.codes] > 0).any():
+            raise UsageError(f"'{identity.model}' judged items more than once; recorded scores need one judgment of every item")
+        rubrics = {metric: self._prepared.library.rubric(metric) for metric in self._prepared.protocol.metrics}
+        ours = {rubric.compared_with or metric: metric for metric, rubric in rubrics.items()}
+        rows = zip(own.item, own.metric, own.score, own.failure, strict=True)
+        return {
+            (item, ours[metric]): Failure(failure) if score is None else float(score)
+            for item, metric, score, failure in rows
+            if metric in ours
+        }
+
+
+def score_lines(queries: Sequence[Query], outcomes: Mapping[tuple[str, str], RecordedAnswer]) -> list[bytes]:
+    """The lines of a file of recorded scores. A question that the judge has no row for is `missing`."""
+    rows = []
+    for item, metric in questions(queries):
+        found = outcomes.get((item, metric), Failure.MISSING)
+        rows.append(ScoreRow(item, metric, failure=found) if isinstance(found, Failure) else ScoreRow(item, metric, score=found))
+    return list(jsonl_lines(rows))
+
+
+def differing(card: JudgeCard, found: Mapping[tuple[str, str], RecordedAnswer], recorded: RecordedJudgments) -> str:
+    """How recorded scores differ from the judgments in the board's data folder; empty if they do not, or if it has none of this judge."""
+    theirs = recorded.outcomes(card.identity)
+    others = [key for key, outcome in found.items() if theirs and theirs.get(key, Failure.MISSING) != outcome]
+    if not others:
+        return ""
+    item, metric = others[0]
+    return (
+        f"{len(others):,} scores are not those of the data folder, the first one '{quote(metric)}' of item '{quote(item)}': "
+        f"{found[others[0]]} here, {theirs.get(others[0], Failure.MISSING)} there"
+    )
