@@ -5,6 +5,7 @@ from harness.analyse.cells import NAMES as STATISTICS
 from harness.analyse.cells import Cell
 from harness.analyse.compare import CI_METHOD, Comparison, JudgedData, LaidOut, Recording, compare, compare_laid_out, lay_out
 from harness.analyse.coverage import RunCoverage, run_coverage
+from harness.analyse.free_text import free_text
 from harness.analyse.label_score_pairs import LabelScorePairs, best_is_first, label_score_pairs
 from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
@@ -53,6 +54,7 @@ __all__ = [
     "check_labels",
     "compare",
     "compare_laid_out",
+    "free_text",
     "gains_over",
     "label_score_pairs",
     "lay_out",

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyse.ablations.rows import Row, new_row, put_number, put_share, section
-from harness.analyse.options import POOLED, CompareOptions
+from harness.analyse.ablations.rows import Row, new_row, put_number, put_share, rows_by_level, section
+from harness.analyse.options import CompareOptions
 from harness.analyse.units import CONDITION, item_key
-from harness.data.columns import CodedColumn, combination_ids, rows_by_number
+from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.stats import BradleyTerry, Interval, bradley_terry
 from harness.stats.arrays import Floats, Ints
 
-KEYS = ("language", "task", "metric", *CONDITION)
 LEVELS = (("language", "metric"), ("language", "task", "metric"), ("metric",))
 NOTE = (
     "Choices are in the item's own order. first_position: how often the text that was read first is chosen, ties half. ambiguous: of pairs "
@@ -66,7 +65,7 @@ def pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> dict[
     """The section of choices between two outputs; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled), `systems` adds a row for each system. `identical` names the
-    pairs of equal texts.
+    pairs of equal texts, `unnamed` the other pairs that do not name both systems: those count in no row of `systems`.
     """
     if not any(data.scales[metric].swap for metric in judgments.metric.used):
         return None
@@ -76,13 +75,19 @@ def pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> dict[
     drawing = {"seed": options.seed, "resamples": options.resamples}
     rows: list[Row] = []
     systems: list[Row] = []
-    for key, cell in _cells(choices):
+    for key, own in rows_by_level(choices.columns, LEVELS):
+        cell = choices.take(own)
         differing = cell.take(~cell.equal)
         fitted = _strengths(differing)
         rows.append(_position_row(key, cell, differing, fitted, drawing))
         systems += _system_rows(key, differing, fitted, drawing)
-    identical = sorted({choices.names[place] for place in choices.item[choices.equal].tolist()})
-    return section("Pairs", rows, note=NOTE, systems=systems, identical=identical)
+    without_system = (choices.first < 0) | (choices.second < 0)
+    identical, unnamed = (_item_names(choices, rows) for rows in (choices.equal, ~choices.equal & without_system))
+    return section("Pairs", rows, note=NOTE, systems=systems, identical=identical, unnamed=unnamed)
+
+
+def _item_names(choices: _Choices, rows: NDArray[np.bool_]) -> list[str]:
+    return sorted({choices.names[place] for place in choices.item[rows].tolist()})
 
 
 def _choices(data: Dataset, judgments: Judgments) -> _Choices:
@@ -115,16 +120,6 @@ def _choices(data: Dataset, judgments: Judgments) -> _Choices:
 
 def _is_equal(one: Any, other: Any) -> bool:
     return isinstance(one, str) and isinstance(other, str) and one.strip() == other.strip()
-
-
-def _cells(choices: _Choices) -> Iterator[tuple[dict[str, Any], _Choices]]:
-    """`(key, choices)` of every level, in the order of first use."""
-    for level in LEVELS:
-        names = (*level, *CONDITION)
-        for rows in rows_by_number(combination_ids([choices.columns[name] for name in names], np.zeros(len(choices.item), np.int8))):
-            cell = choices.take(rows)
-            own = {name: next(iter(cell.columns[name])) for name in names}
-            yield {name: own.get(name, POOLED) for name in KEYS}, cell
 
 
 def _position_row(key: dict[str, Any], cell: _Choices, differing: _Choices, fitted: BradleyTerry, drawing: dict[str, Any]) -> Row:

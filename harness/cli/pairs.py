@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 
 from harness.content import Library
 from harness.data import load_folder
@@ -23,5 +24,6 @@ def pairs(arguments: argparse.Namespace) -> int:
         print(f"left out: {made.not_equal:,} pairs that people scored differently, {made.not_scored:,} without a score of both")
     if arguments.control:
         print(f"computed answers to control questions: {len(made.labels):,} of {len(made.rows) * len(arguments.control):,}")
-    print(f"judge them with: harness run --data {arguments.out} --unlabelled --order both --judge NAME")
+    content = "".join(f" --content {shlex.quote(str(folder))}" for folder in arguments.content)
+    print(f"judge them with: harness run{content} --data {shlex.quote(str(arguments.out))} --unlabelled --order both --judge NAME")
     return 0

@@ -16,6 +16,7 @@ from harness.analyse import (
     RunCoverage,
     ablations,
     compare,
+    free_text,
     of_rule,
     pairs,
     pooled_differences,
@@ -121,7 +122,7 @@ def report(
         left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
         spans=dict(spans or {}),
         few_shot=_few_shot(protocol, training, absent or {}),
-        ablations=_pairs(data, judgments, rule)
+        ablations=_without_labels(data, judgments, rule)
         | (ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {}),
         unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
@@ -130,10 +131,10 @@ def report(
     )
 
 
-def _pairs(data: Dataset, judgments: Judgments, rule: CompareOptions) -> dict[str, Any]:
-    """The section of choices between two texts, if there are any: it needs no labels."""
-    found = pairs(data, judgments, rule)
-    return {"pairs": found} if found else {}
+def _without_labels(data: Dataset, judgments: Judgments, rule: CompareOptions) -> dict[str, Any]:
+    """The sections that need no labels, where a run has them: choices between two texts, and answers in the judge's own words."""
+    found = {"pairs": pairs(data, judgments, rule), "free_text": free_text(data, judgments, rule)}
+    return {name: section for name, section in found.items() if section}
 
 
 def _signature(protocol: RunProtocol, identity: JudgeIdentity, decision: DecisionOptions | None) -> str:

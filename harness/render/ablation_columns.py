@@ -103,6 +103,18 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
         _in(TableName.PAIR_SYSTEMS),
         "Bradley-Terry strength in log-odds; the strengths of a table's systems add up to 0",
     ),
+    # Answers in the judge's own words
+    Column("n", "answers", COUNT_OR_BLANK, _in(TableName.FREE_TEXT), "answers in the judge's own words"),
+    Column("unreadable", "unread", COUNT_OR_BLANK, _in(TableName.FREE_TEXT), "answers without a readable score, refusals included"),
+    Column("refused", "refused", SHARE, _in(TableName.FREE_TEXT), "the share of answers that are refusals"),
+    Column(
+        "several_n",
+        "with several scores",
+        COUNT_OR_BLANK,
+        _in(TableName.FREE_TEXT),
+        "answers that name more than one score; the first one counts",
+    ),
+    Column("several", "share of them", SHARE, _in(TableName.FREE_TEXT), "the same as a share of all answers with a readable score"),
     # What moved
     Column(
         "diff",

@@ -186,12 +186,26 @@ def _position(section: Section) -> str:
     if sources:
         sentences.append(f"Confidences are from {' and '.join(sorted(sources))}.")
     if equal := section["identical"]:
-        names = ", ".join(equal[:_FEW_NAMES]) + (" and others" if len(equal) > _FEW_NAMES else "")
-        one = len(equal) == 1
-        sentences.append(
-            f"{len(equal)} {'pair has' if one else 'pairs have'} the same text twice and {'is' if one else 'are'} left out: {names}."
-        )
+        are = "pair has the same text twice and is" if len(equal) == 1 else "pairs have the same text twice and are"
+        sentences.append(f"{len(equal)} {are} left out: {_first(equal)}.")
+    if unnamed := section["unnamed"]:
+        pairs = "1 pair does" if len(unnamed) == 1 else f"{len(unnamed)} pairs do"
+        sentences.append(f"{pairs} not name both systems (system_a, system_b), so systems cannot be compared there: {_first(unnamed)}.")
     return terminal_safe(" ".join(filter(None, sentences)))
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:_FEW_NAMES]) + (" and others" if len(names) > _FEW_NAMES else "")
+
+
+def _several_scores(section: Section) -> str:
+    """How many answers name more than one score, and the first of them."""
+    if not section["several"]:
+        return "No answer with a score names another one."
+    shown = [f"{one['item']} ({one['metric']}): {one['score']}, then {one['further_numbers']}" for one in section["examples"][:_FEW_NAMES]]
+    count = section["several"]
+    answers = "1 answer names" if count == 1 else f"{count} answers name"
+    return terminal_safe(f"{answers} more than one score: {'; '.join(shown)}{' …' if count > len(shown) else ''}.")
 
 
 def _sensitivity(section: Section) -> str:
@@ -219,6 +233,11 @@ _SECTIONS: dict[str, _SectionText] = {
         _position,
         _SectionLayout(TableName.PAIRS),
         ("systems", _SectionLayout(TableName.PAIR_SYSTEMS, ("system",))),
+    ),
+    "free_text": _SectionText(
+        "Does the judge give one score when it answers in its own words? The first score that it names counts.",
+        _several_scores,
+        _SectionLayout(TableName.FREE_TEXT),
     ),
     "variants": _SectionText(
         "Does another way of asking agree better with people? Differences are from the plainest variant, on the same items, failures as "

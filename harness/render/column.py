@@ -66,6 +66,7 @@ class TableName(StrEnum):
     JUSTIFICATION_LANGUAGE = auto()
     PAIRS = auto()
     PAIR_SYSTEMS = auto()
+    FREE_TEXT = auto()
     LANGUAGES = auto()
     CALIBRATION = auto()
     LABELS_NEEDED = auto()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from harness.analyse.ablations.answers import AnswerTable
+from harness.analyse.ablations.answers import CONDITION, KEYS, AnswerTable
 from harness.analyse.cells import bounds, number
+from harness.analyse.options import POOLED
+from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.stats import Difference, Estimated, Interval, benjamini_yekutieli, mean_interval, paired_difference, proportion_interval
 from harness.stats.agreement import NO_JUDGED_PAIR
 from harness.stats.arrays import Floats, Ints
@@ -118,6 +120,16 @@ def with_q(rows: Sequence[Row], name: str, level: Callable[[Row], Any]) -> None:
 def level_of(row: Row) -> tuple[bool, ...]:
     """The level of a row: which of language, task and metric it pools."""
     return tuple(row[name] == "*" for name in ("language", "task", "metric"))
+
+
+def rows_by_level(columns: Mapping[str, CodedColumn], levels: Iterable[Sequence[str]]) -> Iterator[tuple[Row, Ints]]:
+    """`(key, rows)` of every cell of every level, in the order of first use. `columns` are all of `KEYS`; a key has `*` where it pools."""
+    size = len(columns[KEYS[0]])
+    for level in levels:
+        names = (*level, *CONDITION)
+        for rows in rows_by_number(combination_ids([columns[name] for name in names], np.zeros(size, np.int8))):
+            own = {name: next(iter(columns[name].take(rows[:1]))) for name in names}
+            yield {name: own.get(name, POOLED) for name in KEYS}, rows
 
 
 def section(title: str, rows: Iterable[Row], **more: Any) -> dict[str, Any] | None:

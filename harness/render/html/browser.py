@@ -24,7 +24,7 @@ from harness.runs import Evidence
 MOST_JUDGMENTS = 50_000
 """A page with more would be slow on a phone. Whole items are then left out: drawn at random, but always the same ones."""
 _TEXT_LENGTH, _REPLY_LENGTH, _NAME_LENGTH = 20_000, 4_000, 300  # characters that a page shows
-_COLUMNS = ("judge", "variant", "temperature", "top_p", "perturbation", "repeat", "score", "failure")
+_COLUMNS = ("judge", "variant", "temperature", "top_p", "perturbation", "repeat", "order", "score", "failure", "further_numbers")
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import notes
 from harness.runs import RunResult, read_evidence
 
-SCRIPTS = ("tables.js", "save_figures.js", "item_text.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")
+SCRIPTS = ("tables.js", "save_figures.js", "item_text.js", "pair_texts.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")
 MANY_ROWS = 24  # a longer table is folded away
 
 

@@ -80,6 +80,14 @@ def test_repeats_that_agree_are_the_same_choice() -> None:
 def test_items_that_name_no_systems_still_show_the_place() -> None:
     found = section([item("p", system_a=None, system_b=None)], [judged("p", "A")])
     assert found["systems"] == [] and found["rows"][0]["first_position"] == 1.0
+    assert found["unnamed"] == ["p"]
+
+
+def test_pairs_without_systems_are_named_beside_those_with_systems() -> None:
+    items = [item("p"), item("half", system_b=""), item("same", output_b="same one", system_a=None)]
+    found = section(items, [judged(one.item_id, "A") for one in items])
+    assert (found["unnamed"], found["identical"]) == (["half"], ["same"]), "an equal pair compares no systems anyway"
+    assert {row["system"]: row["n"] for row in found["systems"] if row["language"] == "en"} == {"ann": 1, "bob": 1}
 
 
 def test_other_scales_have_no_pairs(make_item: Any, make_data: Any) -> None:

@@ -183,3 +183,18 @@ def test_the_languages_of_justifications(shown: Callable[..., str]) -> None:
 def test_control_characters_stay_out_of_the_terminal(shown: Callable[..., str]) -> None:
     text = shown(perturbations=section({**KEY, **MOVED, "judge": "a\x1b[31mb", "metric": "m\x07"}, title="t\x1b"))
     assert "\x1b" not in text and "\x07" not in text
+
+
+def test_answers_with_several_scores_are_shown(shown: Callable[..., str]) -> None:
+    row = {"undefined": {}, "n": 8, "several_n": 4, "unreadable": 1, "several": 0.57, "several_ci": [0.2, 0.8]}
+    row |= {"refused": 0.125, "refused_ci": [0.0, 0.4]}
+    examples = [{"item": f"text {n}", "metric": "m", "judge": "j", "score": 4.0, "further_numbers": "3\x1b[31m"} for n in range(4)]
+    text = shown(free_text=section({**KEY, **row}, several=4, examples=examples))
+    assert "4 answers name more than one score: text 0 (m): 4.0, then 3" in text and "text 3" not in text and "\x1b" not in text
+    assert "with several scores" in text and "refused" in text
+
+
+def test_pairs_without_systems_are_named(shown: Callable[..., str]) -> None:
+    row = {"undefined": {}, "n": 2, "pairs": 2, "unreadable": 0, "identical": 0, "first_position": 0.5}
+    found = section({**KEY, **row}, systems=[], identical=[], unnamed=["one", "two"])
+    assert "2 pairs do not name both systems (system_a, system_b), so systems cannot be compared there: one, two." in shown(pairs=found)

@@ -13,18 +13,23 @@ const ItemText = (() => {
   };
   const spaced = (name) => String(name).replaceAll("_", " ");
 
-  // One text of an item: `name` is its field, `lang` the language it is written in, `place` is `{item, row}` in the page's data.
+  // One text of an item, given as a string or as nodes: `name` is its field, `lang` the language it is written in, `place` is
+  // `{item, row}` in the page's data.
   // `place.layers` are the errors that were marked in the judged text, if any.
   const text = (name, value, lang, place) => make("p", { class: "text", lang, dir: "auto", "data-field": name, "data-item": place.item },
     place.layers && name === ErrorSpans.FIELD ? ErrorSpans.marked(value, place.layers) : value);
 
-  // All texts of an item, each below its name; `fields` are `[name, value, language]`, without a language if it is `lang`.
+  // All texts of an item, each below its name; `fields` are `[name, value, language]`, without a language if it is `lang`. The two
+  // texts of a pair stand side by side, after the others.
   const texts = (fields, lang, place) => {
     const nodes = make("div", { class: "texts" });
+    const pair = PairTexts.isPair(fields);
     for (const [name, value, own] of fields) {
+      if (pair && PairTexts.FIELDS.includes(name)) continue;
       nodes.append(make("p", { class: "field" }, spaced(name)), text(name, value, own || lang, place));
       if (place.layers && name === ErrorSpans.FIELD) nodes.append(ErrorSpans.legend(place.layers));
     }
+    if (pair) nodes.append(...PairTexts.sides(fields, lang, place));
     return nodes;
   };
   return { make, spaced, text, texts };

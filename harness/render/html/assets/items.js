@@ -139,6 +139,7 @@
     const conditions = [
       varies("source") && items.at("source", row), items.at("variant", row), items.at("temperature", row) !== null && `T = ${items.at("temperature", row)}`,
       items.at("top_p", row) !== null && `top-p ${items.at("top_p", row)}`, varies("repeat") && items.at("repeat", row) !== null && `repeat ${items.at("repeat", row) + 1}`, items.at("perturbation", row),
+      items.at("order", row) === "swapped" && "second text read first",
     ].filter(Boolean);
     const node = make("li", { class: `card ${outcome.replace(" ", "-")}${hit ? "" : " aside"}` },
       make("p", { class: "who" }, pinned < 0 ? null : make("span", { class: "tag" }, "AB"[pinned]), " ", make("bdi", {}, items.at("judge", row))),
@@ -151,6 +152,8 @@
       node.append(list);
       if (items.at("expected", row) !== null) node.append(make("p", { class: "note" }, `expected score ${items.at("expected", row).toFixed(2)}`));
     }
+    const further = items.at("further_numbers", row);
+    if (further !== null) node.append(make("p", { class: "note" }, "the answer also names: ", make("bdi", {}, further)));
     const errors = ErrorSpans.list(items.at("errors", row), items.languageOf(items.itemOf[row]));
     if (errors) node.append(errors);
     const words = items.at("justification", row);

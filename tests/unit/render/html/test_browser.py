@@ -98,3 +98,10 @@ def test_the_judgments_that_numbers_rest_on_are_marked() -> None:
 def test_scales_say_where_scores_lie() -> None:
     assert shown(some())["scales"] == {"m": {"kind": "ordinal", "classes": [0, 1, 2], "positions": False, "low": 0.0, "high": 2.0}}
     assert shown(some())["titles"] == {"m": "m"}
+
+
+def test_cards_tell_the_order_of_a_pair_and_the_other_numbers_of_a_text() -> None:
+    asked = [judged("a", 1), judged("a", 2, order="swapped", further_numbers="1 3")]
+    data = shown(outcomes(recorded({"a": [1, 1]}, asked), CompareOptions()))
+    assert column(data["rows"], "order", 2) == [None, "swapped"]
+    assert column(data["rows"], "further_numbers", 2) == [None, "1 3"]
