@@ -113,6 +113,7 @@ def page_options(arguments: argparse.Namespace) -> PageOptions:
         metrics=arguments.metrics,
         fields=arguments.fields,
         items=arguments.items,
+        next_items=arguments.next,
         annotators=arguments.annotators,
         overlap=arguments.overlap,
         practice=arguments.practice,

@@ -26,6 +26,12 @@ def _what_pages_show(p: Any) -> None:
     what.add_argument("--metrics", type=names, metavar="NAMES", help="only these metrics, in this order")
     what.add_argument("--items", type=Path, metavar="FILE", help="only these items: the file of 'labels plan', or one id a line (.txt)")
     what.add_argument(
+        "--next",
+        type=positive_integer,
+        metavar="N",
+        help="only the next N items without a native label, in the order of --items or the data",
+    )
+    what.add_argument(
         "--fields", type=names, metavar="NAMES", help="the texts that the page shows, for items of a task that tasks/ does not describe"
     )
     what.add_argument("--mark-errors", action="store_true", help="errors are marked in the texts, each minor or major")

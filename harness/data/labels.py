@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,10 @@ class Labels:
         """The labels of some items."""
         kept = self.item.recode(dict.fromkeys(ids, 0)) != NO_VALUE
         return self if kept.all() else self.take(kept)
+
+    def native_items(self, metrics: Collection[str] | None = None) -> set[str]:
+        """The ids of the items with a native label on one of the metrics (None: on any)."""
+        return {label.item_id for label in self if label.source == "native" and (metrics is None or label.metric in metrics)}
 
 
 def read_labels(path: Path, scales: Mapping[str, Scale], items: Mapping[str, Any], *, source: Source = "native") -> Labels:

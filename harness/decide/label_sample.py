@@ -64,7 +64,7 @@ class SampleStratum(msgspec.Struct, frozen=True):
 
 
 class LabelSample(msgspec.Struct, frozen=True):
-    """The drawn texts in the order of the data, the texts that they were drawn from, and the strata."""
+    """The drawn texts in random order, the number of texts that they were drawn from, and the strata."""
 
     items: tuple[SampledItem, ...]
     texts: int
@@ -79,7 +79,7 @@ class _Text(msgspec.Struct, frozen=True):
 
 
 def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSample:
-    """Draw texts without a native label, stratified by a judge's scores.
+    """Draw texts without a native label, stratified by a judge's scores. Their order is random, so that the first n are a sample too.
 
     Raises UsageError for a language, judge or metric that is not there or has to be named, and for a budget that is too small for the
     strata or larger than what is there.
@@ -96,8 +96,9 @@ def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSamp
     described = tuple(
         SampleStratum(name, len(own), count, _expected_sd(own)) for (name, own), count in zip(strata.items(), counts, strict=True)
     )
-    drawn = tuple(chosen[item.item_id] for item in items if item.item_id in chosen)
-    return LabelSample(drawn, len(items), described, tuple(_notes(described, judge, metric)))
+    drawn = [chosen[item.item_id] for item in items if item.item_id in chosen]
+    random.Random(f"{options.seed} order").shuffle(drawn)
+    return LabelSample(tuple(drawn), len(items), described, tuple(_notes(described, judge, metric)))
 
 
 def _unlabelled(recording: Recording, options: SampleOptions) -> list[Item]:
@@ -107,8 +108,7 @@ def _unlabelled(recording: Recording, options: SampleOptions) -> list[Item]:
         raise UsageError(f"texts of one language are drawn together; name it with --lang.{choose_from(known)}")
     if language not in known:
         raise UsageError(f"there is no item in '{language}'.{choose_from(known, language)}")
-    labels = recording.data.labels
-    native = {label.item_id for label in labels if label.source == "native" and options.metric in (None, label.metric)}
+    native = recording.data.labels.native_items(None if options.metric is None else [options.metric])
     texts = [item for item in recording.data.items if item.language == language and item.split == "test" and item.item_id not in native]
     if not texts:
         raise UsageError(f"every text in '{language}' has a native label already; there is nothing to draw from")

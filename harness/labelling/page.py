@@ -21,7 +21,7 @@ from harness.labelling.document import document
 from harness.labelling.page_data import PageContent
 from harness.labelling.practice import PRACTICE, damaged_items, practice_items
 from harness.labelling.questions import annotator_words, output_fields
-from harness.labelling.sample import read_sample
+from harness.labelling.sample import read_sample, unlabelled
 from harness.labels.page_record import RECORD, LabellingPage, PageItem, PageRecord, read_record, version_of, write_record
 from harness.labels.sections import Section, Selection, make_sections, selected_items
 from harness.model import Item, Scale, Score
@@ -38,6 +38,7 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
         language: of the items; may be left out if all items have the same.
         tasks, metrics, fields: as in `labels.Selection`.
         items: a file with the ids of the items to label, such as `harness labels plan` writes; None: all test items.
+        next_items: only so many of these: the first without a native label, in the order of the file; None: all, labelled or not.
         annotators: how many, or their codes.
         overlap: the share of the texts that everybody reads.
         practice: how many development items with an explained answer come first.
@@ -53,6 +54,7 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
     metrics: tuple[str, ...] | None = None
     fields: tuple[str, ...] | None = None
     items: Path | None = None
+    next_items: int | None = None
     annotators: int | tuple[str, ...] = 3
     overlap: float = 1.0
     practice: int = PRACTICE
@@ -179,10 +181,14 @@ def _replaced(to: Path, replace: bool) -> tuple[str, ...]:
 def _items(data: Dataset, language: str, options: PageOptions, drawn: Mapping[str, Any]) -> list[Item]:
     items = selected_items(data, _selection(options, language))
     items = [item for item in items if item.item_id in drawn] if options.items else [item for item in items if item.split == "test"]
+    which = f" of {options.items}" if options.items else ""
     if not items:
-        which = f"of {options.items} " if options.items else ""
-        raise UsageError(f"no item {which}is in '{language}' and of these tasks; there is nothing to label")
-    return items
+        raise UsageError(f"no item{which} is in '{language}' and of these tasks; there is nothing to label")
+    if options.next_items is None:
+        return items
+    if not (waiting := unlabelled(data, items, list(drawn), options.metrics)):
+        raise UsageError(f"--next: every item{which} has a native label already; there is nothing to label")
+    return waiting[: options.next_items]
 
 
 def _selection(options: PageOptions, language: str) -> Selection:

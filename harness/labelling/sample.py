@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from harness.content.tags import suggest
 from harness.data import Dataset
 from harness.errors import ContentError
 from harness.labels.page_record import Drawn
+from harness.model import Item
 from harness.tables import read_rows
 
 
@@ -32,6 +34,21 @@ def read_sample(path: Path, data: Dataset) -> dict[str, Drawn]:
     if not drawn:
         raise ContentError("lists no items; write one item id a line, or the file of 'harness labels plan'", path)
     return drawn
+
+
+def unlabelled(data: Dataset, items: Sequence[Item], order: Sequence[str] = (), metrics: Sequence[str] | None = None) -> list[Item]:
+    """The items without a native label on any of the metrics (None: on any metric at all).
+
+    Args:
+        data: the labels.
+        items: to choose from.
+        order: item ids; the items come in this order, and without one in their own.
+        metrics: what is to be labelled.
+    """
+    native = data.labels.native_items(metrics)
+    place = {name: number for number, name in enumerate(order)}
+    waiting = [item for item in items if item.item_id not in native]
+    return sorted(waiting, key=lambda item: place.get(item.item_id, len(place)))
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, Any]]]:

@@ -66,9 +66,9 @@ class TargetFolder:
                 raise UsageError(f"item '{name}' differs between --items and {self.folder}")
 
     def require_same_scales(self, scales: Mapping[str, Scale]) -> None:
-        """Raise UsageError when a metric of the folder is given another scale."""
+        """Raise UsageError when a metric of the folder is given another scale. Its other metrics need not be among `scales`."""
         for name, scale in (self.about.metrics if self.about else {}).items():
-            if scales[name] != scale:
+            if scales.get(name, scale) != scale:
                 raise UsageError(f"'{name}' already has the scale {scale.describe()} in {self.folder}")
 
     def require_same_salt(self, fingerprint: str) -> None:

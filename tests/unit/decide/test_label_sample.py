@@ -41,6 +41,13 @@ def test_every_stratum_is_drawn_in_proportion_with_its_probability(recording: Re
     assert sample.items != draw_label_sample(recording, SampleOptions(budget=60, seed=1)).items
 
 
+def test_the_first_texts_of_a_plan_come_from_all_strata(recording: Recording) -> None:
+    sample = draw_label_sample(recording, SampleOptions(budget=180))
+    first = Counter(item.stratum for item in sample.items[:60])
+    assert len(first) == 6 and min(first.values()) >= 4
+    assert [item.item_id for item in sample.items] != sorted((item.item_id for item in sample.items), key=lambda name: int(name[1:]))
+
+
 def test_neyman_draws_more_where_the_judge_is_unsure(recording: Recording) -> None:
     drawn: Counter[str] = Counter()
     for stratum in draw_label_sample(recording, SampleOptions(budget=60, allocation="neyman")).strata:

@@ -128,6 +128,27 @@ def test_a_list_of_items_is_read_with_how_they_were_drawn(japanese: Dataset, tmp
         make_pages(japanese, "bundled", tmp_path / "q", LIBRARY, PageOptions(items=path))
 
 
+def test_the_next_items_are_those_of_the_list_that_nobody_has_labelled(make_data: Any, tmp_path: Path) -> None:
+    texts = {"prompt": "p", "output": "o"}
+    scale = Scale(kind="ordinal", classes=(0, 1), best=1)
+    items = [Item(f"i{n}", "en", "open_prompt", group=str(n), fields=texts) for n in range(6)]
+    data = make_data(items, {"i4": 1, "i1": 0}, {"m": scale, "other": scale})
+    path = tmp_path / "plan.txt"
+    path.write_text("i5\ni4\ni0\ni3\n")
+
+    def shown_items(name: str, **options: Any) -> list[str]:
+        pages = make_pages(data, "x", tmp_path / name, LIBRARY, PageOptions(annotators=1, **options))
+        return sorted(entry.item_id for page in read_record(pages.record).pages for entry in page.items)
+
+    assert shown_items("two", items=path, next_items=2, metrics=("m",)) == ["i0", "i5"]
+    assert shown_items("all", items=path, next_items=9, metrics=("m",)) == ["i0", "i3", "i5"]
+    assert shown_items("of the data", next_items=3, metrics=("m",)) == ["i0", "i2", "i3"]
+    assert shown_items("another metric", next_items=3, metrics=("other",)) == ["i0", "i1", "i2"]
+    path.write_text("i4\n")
+    with pytest.raises(UsageError, match=r"every item of .*plan\.txt has a native label already"):
+        shown_items("none", items=path, next_items=1, metrics=("m",))
+
+
 @pytest.mark.parametrize("name", [*SCRIPTS, SERVED, "page.css"])
 def test_no_asset_asks_for_anything_or_makes_markup(name: str) -> None:
     words = r"https?:|@import|url\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\("

@@ -142,6 +142,13 @@ def test_what_cannot_be_trusted_is_refused(folder: Path, result: Callable[..., P
     assert not (folder / "labels.jsonl").exists()
 
 
+def test_other_metrics_of_the_folder_stay(folder: Path, result: Callable[..., Path]) -> None:
+    with (folder / "data.toml").open("a") as about:
+        about.write('[metrics.other]\nkind = "ordinal"\nclasses = [0, 1]\nbest = 1\n')
+    assert run(result([answer("k0", 2)])).labels == 1
+    assert load_folder(folder, LIBRARY).scales["other"].classes == (0, 1)
+
+
 def test_an_edited_file_is_read_when_asked_for(folder: Path, result: Callable[..., Path]) -> None:
     assert run(result([answer("k0", 2)], checksum="0"), edited=True).labels == 1
 
