@@ -109,12 +109,18 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
     Column("refused", "refused", SHARE, _in(TableName.FREE_TEXT), "the share of answers that are refusals"),
     Column(
         "several_n",
-        "with several scores",
+        "naming several",
         COUNT_OR_BLANK,
         _in(TableName.FREE_TEXT),
-        "answers that name more than one score; the first one counts",
+        "answers that name more than one score",
     ),
-    Column("several", "share of them", SHARE, _in(TableName.FREE_TEXT), "the same as a share of all answers with a readable score"),
+    Column(
+        "several",
+        "several scores",
+        SHARE,
+        _in(TableName.FREE_TEXT),
+        "the share of answers with a readable score that name more than one; the first one counts",
+    ),
     # What moved
     Column(
         "diff",
