@@ -16,6 +16,7 @@ from harness.analyse.options import CompareOptions
 from harness.analyse.units import CONDITION, Units, Votes, countable, item_key, joined_units
 from harness.data.columns import CodedColumn, combination_ids
 from harness.data.dataset import Dataset
+from harness.stats import MISSING, NO_MAJORITY, aggregate_counts
 
 _FEW = 3  # names that a sentence lists
 _QUESTION = (*CONDITION, "metric")
@@ -61,6 +62,26 @@ def unread_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], opti
     for judge, languages in unread.items():
         where = [f"{n:,} of {every[judge][tag]:,} in {tag}" for tag, n in sorted(languages.items())]
         yield f"People's means rest on items without a readable score of {judge} too (items times metrics): {_list(where, 'languages')}."
+
+
+def dropped_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> Iterator[str]:
+    """Yield a sentence on how many judged items have no reference, because no class is the commonest; none if all have one.
+
+    Only the rule `drop` leaves items out; the median always exists, and `strict` counts such items as disagreement.
+    """
+    if options.level != "item" or options.majority != "drop":
+        return
+    where = []
+    for metric, of in counted.items():
+        judged = np.unique(units.item[units.judgments.metric.recode({metric: 0}) == 0])
+        found = aggregate_counts(of.counts[judged], options.majority)
+        if dropped := int((found == NO_MAJORITY).sum()):
+            where.append(f"{dropped:,} of {int((found != MISSING).sum()):,} in {metric}")
+    if where:
+        yield (
+            f"Left out, because no label is the commonest (majority:drop, items): {_list(where, 'metrics')}. "
+            "--majority strict counts them as disagreement, median takes the middle label."
+        )
 
 
 def _list(names: Sequence[str], what: str) -> str:

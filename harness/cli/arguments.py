@@ -176,6 +176,15 @@ def json_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
 
 
+def majority_flag(parser: argparse.ArgumentParser | argparse._ArgumentGroup, default: str | None, default_text: str = "drop") -> None:
+    parser.add_argument(
+        "--majority",
+        choices=("drop", "median", "strict"),
+        default=default,
+        help=f"how the labels of several annotators become one reference (default: {default_text})",
+    )
+
+
 def by_task_flag(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by-task", action="store_true", help="also show the numbers of each metric and task in the terminal")
 

@@ -12,6 +12,7 @@ from harness.cli.arguments import (
     decision_flags,
     group,
     json_flag,
+    majority_flag,
     names,
     out_flag,
     seed,
@@ -231,12 +232,7 @@ def _compare(commands: Any) -> None:
         help="keys to group by (default: language,task,metric,judge,variant,temperature); also system, agreement, group, source, "
         "or any key of the items",
     )
-    how.add_argument(
-        "--majority",
-        choices=("drop", "median", "strict"),
-        default="drop",
-        help="how the labels of several annotators become one reference (default: drop)",
-    )
+    majority_flag(how, "drop")
     how.add_argument("--level", choices=("item", "system"), default="item", help="compare items, or means of systems (default: item)")
     how.add_argument(
         "--standardise",

@@ -15,6 +15,7 @@ from harness.cli.arguments import (
     decision_flags,
     group,
     json_flag,
+    majority_flag,
     names,
     orders,
     out_flag,
@@ -152,6 +153,7 @@ def _run(commands: Any) -> None:
     how.add_argument("--allow-unreviewed", action="store_true", help="allow instructions that no native reader has reviewed")
     how.add_argument("--repeats", type=positive_integer, metavar="N", help="ask each question N times")
     how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed for everything random (default: 0)")
+    majority_flag(how, None, "the board's, or drop")
     how.add_argument(
         "--reask",
         type=reask,
@@ -192,7 +194,11 @@ def _run(commands: Any) -> None:
     speed.add_argument("--max-minutes", type=positive_number, metavar="N", help="stop after N minutes")
     prices_flag(speed)
     out_flag(p)
-    p.add_argument("--dry-run", action="store_true", help="show calls, tokens, cost and one prompt of each kind; ask no judge")
+    p.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show calls, tokens, cost and the beginning of a prompt; --verbose: one prompt of each kind; ask no judge",
+    )
     p.add_argument("--yes", action="store_true", help="send the texts of --data to the endpoint without asking for consent")
     by_task_flag(p)
     json_flag(p)
@@ -208,6 +214,7 @@ def _report(commands: Any) -> None:
     )
     p.add_argument("--figure-width", choices=("single", "double"), default="double", help="one column of 3.5 inches, or both of 7.2")
     p.add_argument("--figure-names", choices=("english", "own"), default="english", help="languages by their English or their own names")
+    majority_flag(p, None, "the run's")
     decision_flags(p)
     by_task_flag(p)
     form = p.add_argument_group("output").add_mutually_exclusive_group()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,30 +13,29 @@ import msgspec
 from harness.api import report as make_report
 from harness.cli.arguments import decision_options, page_path
 from harness.decide import DecisionOptions, Report
-from harness.engines import Cluster, Limits, Settings, check_engine
+from harness.engines import Cluster, Limits, Settings
 from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.runs import (
     DEFAULT_JUDGE,
     RunResult,
     RunSpec,
-    estimate_cost,
-    open_judges,
-    planned_calls,
-    prepare,
-    price_for_engine,
     reopen,
     run_record,
 )
 from harness.runs import run as run_spec
 from harness.store import Store
 from harness.tables import to_json, to_toml, write_atomic
-from harness.text import terminal_safe
 
 
 def run(arguments: argparse.Namespace) -> int:
     spec, settings = _spec(arguments), _settings(arguments)
     if arguments.dry_run:
-        return _dry_run(spec, settings, _spec_of(arguments), as_json=arguments.json)
+        from harness.cli.dry_run import plan_of
+
+        plan = plan_of(spec, settings)
+        shown = plan.as_json(_spec_of(arguments)) if arguments.json else plan.text(shutil.get_terminal_size().columns, arguments.verbose)
+        sys.stdout.write(shown)
+        return 0
     from harness.render.progress import TerminalWatcher
 
     try:
@@ -90,6 +89,7 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
         repeats=arguments.repeats,
         reask="refused" in arguments.reask,
         seed=arguments.seed,
+        majority=arguments.majority,
         limit=arguments.limit,
         unlabelled=arguments.unlabelled,
     )
@@ -123,6 +123,8 @@ def report(arguments: argparse.Namespace) -> int:
         raise UsageError(f"there are no runs in {arguments.out} yet; start one with 'harness run'")
     page_path(arguments.html)  # a wrong name is refused before anything that takes time
     result = reopen(arguments.run or known[-1], arguments.out)
+    if arguments.majority:
+        result = result.with_majority(arguments.majority)
     form = next((name for name in ("md", "csv", "latex") if getattr(arguments, name)), None)
     quiet = arguments.html is not None or form is not None
     shown = show(result, as_json=arguments.json, quiet=quiet, by_task=arguments.by_task, decision=decision_options(arguments))
@@ -199,35 +201,4 @@ def runs(arguments: argparse.Namespace) -> int:
         from harness.render.runs import print_runs
 
         print_runs({name: run_record(arguments.out, name) for name in known})
-    return 0
-
-
-def _dry_run(spec: RunSpec, settings: Settings, flags: dict[str, Any], *, as_json: bool) -> int:
-    prepared = prepare(spec)
-    judges = open_judges(spec, prepared)
-    check_engine(settings, judges)
-    rows = []
-    prompts: dict[str, Sequence[object]] = {}
-    for judge, calls in zip(judges, planned_calls(prepared, judges).values(), strict=True):
-        estimate = estimate_cost(calls, price_for_engine(judge.identity, settings))
-        rows.append({"judge": judge.identity.name, **msgspec.structs.asdict(estimate)})
-        for call in calls:
-            query = call.query
-            kind = f"{query.item.language} {query.item.task} {'+'.join(query.metrics)} {query.condition.variant}"
-            prompts.setdefault(kind, call.prompt.messages)
-    if as_json:
-        sys.stdout.write(to_json({"spec": flags, "judges": rows, "prompts": prompts}))
-        return 0
-    for kind, messages in prompts.items():
-        print(terminal_safe(f"── {kind}"))
-        for message in messages:
-            print(f"[{message.role}]\n{terminal_safe(message.content)}")  # type: ignore[attr-defined]
-    for row in rows:
-        cost = (
-            "price unknown, --prices FILE can name one"
-            if row["cost"] is None
-            else f"${row['cost']:.2f}" + (f" (prices of {row['price'].as_of})" if row["cost"] else "")
-        )
-        tokens = f"about {row['prompt_tokens']} prompt and {row['answer_tokens']} answer tokens"
-        print(terminal_safe(f"{row['judge']}: {row['calls']} calls, {tokens}, {cost}"))
     return 0

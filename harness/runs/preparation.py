@@ -22,7 +22,7 @@ from harness.perturb import parse_perturbation
 from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_prompt
 from harness.prompts.templates import program_hash
 from harness.runs.plan import Plan, make_plan
-from harness.runs.protocol import RunProtocol
+from harness.runs.protocol import Majority, RunProtocol
 from harness.runs.sources import load_board
 from harness.runs.specification import DEFAULT_BOARD, RunSpec
 from harness.store import Store
@@ -43,6 +43,13 @@ class Prepared(msgspec.Struct, frozen=True):
     def vocabulary(self) -> Vocabulary:
         """The words that the parser knows: those of all languages, because a judge may answer in a language other than the text's."""
         return vocabulary_of(self.library)
+
+    def with_majority(self, rule: Majority) -> Prepared:
+        """The same with another rule for the reference. Raises UsageError for the median of classes without an order."""
+        names = [metric for metric in self.protocol.metrics if self.data.label_scale(metric).kind == "nominal"]
+        if rule == "median" and names:
+            raise UsageError(f"'{names[0]}' has classes without an order, so no median; take --majority drop or strict")
+        return msgspec.structs.replace(self, protocol=msgspec.structs.replace(self.protocol, majority=rule))
 
     def plan(self, store: Store | None) -> Plan:
         """The plan of the run; prompt templates are cached in `store`."""
@@ -192,7 +199,8 @@ def _resolve_protocol(
         annotators=board.annotators if board else "",
         own_prompts=own_prompts,
     )
-    return Prepared(protocol, data, everything, library)
+    prepared = Prepared(protocol, data, everything, library)
+    return prepared.with_majority(spec.majority) if spec.majority else prepared
 
 
 def _variants(spec: RunSpec, board: Board | None, own_prompts: Mapping[str, OwnPrompt]) -> tuple[str, ...]:

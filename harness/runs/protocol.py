@@ -15,6 +15,9 @@ from harness.prompts.own_prompt import OwnPrompt
 _LATER_DEFAULTS = {"majority": "drop", "annotators": "", "unlabelled": False, "own_prompts": {}}
 
 
+Majority = Literal["drop", "median", "strict"]
+
+
 class RunProtocol(msgspec.Struct, frozen=True):
     """A resolved run specification. `identities` are the judges."""
 
@@ -37,7 +40,7 @@ class RunProtocol(msgspec.Struct, frozen=True):
     instructions: dict[str, str] = {}  # versions of the instructions in the items' languages, by language
     examples: str = ""  # hash of the data that few-shot examples come from
     reask: bool = False  # refused calls are asked again
-    majority: Literal["drop", "median", "strict"] = "drop"  # how annotators become one reference
+    majority: Majority = "drop"  # how annotators become one reference
     annotators: str = ""  # how many annotators an item needs, such as `2+`; empty: the rule of `harness compare`
     unlabelled: bool = False  # items of the data folder without a label are asked about too
     own_prompts: dict[str, OwnPrompt] = {}  # prompts of the user's own by name and hash, as the variants name them

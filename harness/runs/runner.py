@@ -26,7 +26,7 @@ from harness.runs.asking import JudgeSummary, Watcher, ask_judges
 from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare
 from harness.runs.prices import price_of
-from harness.runs.protocol import RunProtocol
+from harness.runs.protocol import Majority, RunProtocol
 from harness.runs.record import write_record
 from harness.runs.specification import RunSpec
 from harness.runs.store_notes import begin_fresh_run, finish_fresh_run, note_address, unfinished_fresh_run
@@ -46,6 +46,11 @@ class RunResult(msgspec.Struct, frozen=True):
     answers: RunAnswers
     realised: tuple[RealisedPerturbation, ...] = ()  # what perturbations did to the texts
     absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}  # classes without an example, by (language, task, metric)
+
+    def with_majority(self, rule: Majority) -> RunResult:
+        """The same answers with another rule for the annotators' reference. Raises UsageError as `Prepared.with_majority`."""
+        prepared = self.prepared.with_majority(rule)
+        return msgspec.structs.replace(self, prepared=prepared, protocol=prepared.protocol)
 
 
 def judge_options(

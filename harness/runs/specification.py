@@ -9,6 +9,7 @@ import msgspec
 
 from harness.model import Order, ShownSource
 from harness.prompts import OwnPrompt
+from harness.runs.protocol import Majority
 
 DEFAULT_BOARD = "controls"
 DEFAULT_JUDGE = "local/smollm2-135m"
@@ -39,5 +40,6 @@ class RunSpec(msgspec.Struct, frozen=True):
     repeats: int | None = None
     reask: bool = False  # ask refused calls again
     seed: int = 0
+    majority: Majority | None = None  # how annotators become one reference
     limit: int | None = None
     unlabelled: bool = False  # also ask about items of a data folder that have no label

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from rich.cells import cell_len
 
 Cli = Callable[..., Any]
 BASELINE = ("run", "--langs", "ja,cs", "--judge", "baseline/constant-best")
@@ -27,7 +28,7 @@ def test_a_run_from_another_folder_leaves_its_files_there(command: Cli, tmp_path
     assert "Japanese" in done.stdout and "Czech" in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
     folder = run_folder(tmp_path / "results")
-    assert sorted(path.name for path in folder.iterdir()) == sorted([*DERIVED, "answers.json", "run.json"])
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*DERIVED, "answers.json", "run.json", "spec.toml"])
     record = json.loads((folder / "run.json").read_bytes())
     [session] = record["sessions"]
     [judge] = session["judges"]
@@ -160,13 +161,32 @@ def test_json_is_all_that_is_on_stdout(command: Cli, cli: Cli, out: Path, argume
     assert done.stdout.endswith("}\n")
 
 
+def test_the_rule_for_the_reference_of_a_run_and_of_its_report(cli: Cli, out: Path) -> None:
+    asked = ("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/random", "--out", out)
+    [signature] = json.loads(cli(*asked, "--majority", "strict", "--json").out)["signatures"].values()
+    assert "|majority:strict|" in signature
+    refused = cli("report", "--out", out, "--majority", "median")
+    assert refused.code == 2 and "has classes without an order, so no median; take --majority drop or strict" in refused.err
+    for flags, rule in ((("--majority", "drop"), "drop"), ((), "strict")):
+        [signature] = json.loads(cli("report", "--out", out, "--json", *flags).out)["signatures"].values()
+        assert f"|majority:{rule}|" in signature
+
+
 def test_a_dry_run_asks_nobody_and_writes_nothing(ask: Cli, endpoint: Any, tmp_path: Path) -> None:
-    done = ask("--dry-run")
+    done = ask("--dry-run", "--verbose")
     assert done.code == 0
     assert endpoint.requests == [] and list(tmp_path.iterdir()) == []
     assert done.out.count("[system]") == done.out.count("[user]") == done.out.count("── cs open_prompt") >= 3
     assert ask().code == 0
     assert f"openai/tester-2024-01-01: {len(endpoint.requests)} calls, about " in done.out
+
+
+def test_a_dry_run_fits_a_screen(cli: Cli) -> None:
+    done = cli("run", "--langs", "cs,ja", "--variant", "fewshot:2", "--judge", "baseline/random", "--dry-run")
+    lines = done.out.splitlines()
+    assert len(lines) <= 20 and max(map(cell_len, lines)) <= 80
+    assert done.out.count("[system]") == done.out.count("[user]") == 1 and "more lines" in done.out
+    assert "30 kinds of prompts in all; --verbose shows a whole prompt of each" in done.out
 
 
 def test_a_dry_run_prices_a_model_whose_price_is_known(cli: Cli) -> None:

@@ -59,6 +59,8 @@ def _flags(p: RunProtocol, board: Board | None) -> Iterator[str]:
     if shown := [each for each in dict.fromkeys(condition.shown_source for condition in p.conditions) if each != "none"]:
         yield from ("--shown-source", ",".join(shown))
     yield from ("--repeats", str(p.repeats), "--seed", str(p.seed))
+    if p.majority != (board.majority if board else "drop"):
+        yield from ("--majority", p.majority)
     if p.limit is not None:
         yield from ("--limit", str(p.limit))
     if p.unlabelled:

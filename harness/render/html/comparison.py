@@ -94,7 +94,7 @@ def comparison_page(
         warnings=comparison.notes,
         versus=" = ".join(options.versus) if options.versus else "",
         answers=answers,
-        first=first_screen(comparison.verdicts),
+        first=first_screen(comparison.verdicts, max(each.data.labels.max_annotators for each in recordings)),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, cells)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},

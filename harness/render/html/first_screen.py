@@ -81,13 +81,16 @@ class FirstScreen:
     facts: str
 
 
-def first_screen(verdicts: Sequence[Verdict]) -> FirstScreen | None:
-    """The first screen of a page with these verdicts; None where there are none on any judge but baselines."""
+def first_screen(verdicts: Sequence[Verdict], annotators: int = 0, date: str = "") -> FirstScreen | None:
+    """The first screen of a page with these verdicts; None where there are none on any judge but baselines.
+
+    `annotators` is the highest number of people who labelled one text on one metric (0: unknown), `date` that of the run.
+    """
     sides = [own for own in sides_of_verdicts(verdicts) if not traits_of(str(own[0]["judge"])).is_baseline]
     if not sides:
         return None
     answers = tuple(_answer(own, side_text(own[0]) if len(sides) > 1 else "") for own in sides)
-    return FirstScreen(_question(sides), answers, _facts(sides[0]))
+    return FirstScreen(_question(sides), answers, _facts(sides[0], annotators, date))
 
 
 def _question(sides: Sequence[Sequence[Verdict]]) -> str:
@@ -96,13 +99,16 @@ def _question(sides: Sequence[Sequence[Verdict]]) -> str:
     return f"Can {who} pass the controls?" if sides[0][0].controls else f"Can {who} score like native speakers?"
 
 
-def _facts(verdicts: Sequence[Verdict]) -> str:
+def _facts(verdicts: Sequence[Verdict], annotators: int, date: str) -> str:
     kind = "constructed labels" if verdicts[0].controls else "native speakers' labels"
     languages = len({verdict["language"] for verdict in verdicts})
     metrics = len({verdict["metric"] for verdict in verdicts})
     counts = sorted(verdict.n_labelled for verdict in verdicts)
     texts = f"{counts[0]:,} to {counts[-1]:,}" if counts[0] < counts[-1] else f"{counts[0]:,}"
-    return f"{kind} · {_counted(languages, 'language')} × {_counted(metrics, 'metric')} · {texts} texts each"
+    facts = [kind, f"{_counted(languages, 'language')} × {_counted(metrics, 'metric')}", f"{texts} texts each"]
+    if annotators and not verdicts[0].controls:
+        facts.append(f"{'one annotator' if annotators == 1 else f'up to {annotators} annotators'} a text")
+    return " · ".join([*facts, *([f"asked on {date}"] if date else [])])
 
 
 def _counted(count: int, word: str) -> str:

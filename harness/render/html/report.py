@@ -20,7 +20,7 @@ from harness.render.html.first_screen import first_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import legend_mark
 from harness.render.html.shell import shell
-from harness.render.html.spending import cost_sentence, cost_table, failure_table, read_record
+from harness.render.html.spending import cost_sentence, cost_table, date_asked, failure_table, read_record
 from harness.render.html.templates import render
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import notes
@@ -31,7 +31,7 @@ MANY_ROWS = 24  # a longer table is folded away
 
 
 def report_page(result: RunResult, report: Report) -> str:
-    """One self-contained page of a run and its report. Deterministic, except for the cost, which run.json has."""
+    """One self-contained page of a run and its report. Deterministic, except for the date and the cost, which run.json has."""
     protocol = result.protocol
     source = recording(result.judgments, result.prepared.data, result.prepared.training, report.run)
     judged = outcomes(source, of_rule(protocol.majority, protocol.annotators))
@@ -53,7 +53,7 @@ def report_page(result: RunResult, report: Report) -> str:
         sections=list(_sections(bool(maps), pictures, bool(ablations))),
         warnings=notes(report),
         answers=answers,
-        first=first_screen(report.verdicts),
+        first=first_screen(report.verdicts, result.prepared.data.labels.max_annotators, date_asked(record)),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, report.by_metric)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},

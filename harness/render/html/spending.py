@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -97,3 +98,15 @@ def read_record(data: bytes) -> dict[str, Any]:
     except msgspec.DecodeError:
         return {}
     return record if isinstance(record, dict) else {}
+
+
+def date_asked(record: Mapping[str, Any]) -> str:
+    """The day (UTC) when the run's first calls were asked, as 2026-11-22; empty where its run.json does not say.
+
+    >>> date_asked({"sessions": [{"started": 1790000000.0}]}), date_asked({"sessions": [{"started": "x"}]}), date_asked({})
+    ('2026-09-21', '', '')
+    """
+    try:
+        return datetime.fromtimestamp(record["sessions"][0]["started"], UTC).date().isoformat()
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError, OSError):
+        return ""

@@ -72,3 +72,22 @@ def test_judges_who_were_not_asked_the_same_are_named_together_and_a_few_at_most
 def test_the_rule_moves_the_signature(make_recording: MakeRecording) -> None:
     made = [make_recording({"a": 1, "b": 1}, {"a": 1}, asked=asked) for asked in (None, ROWS, Asked("any-row"), Asked("all"))]
     assert len({found(one).signature for one in made}) == 4
+
+
+@pytest.mark.parametrize(
+    ("majority", "note"),
+    [
+        ("drop", "Left out, because no label is the commonest (majority:drop, items): 2 of 4 in m. "),
+        ("strict", ""),
+        ("median", ""),
+    ],
+)
+def test_items_without_a_commonest_label_are_counted_where_they_are_left_out(
+    make_recording: MakeRecording, judged: Judged, majority: Any, note: str
+) -> None:
+    """Items that were not asked about, and items with too few annotators, are no part of the number; repeats count once."""
+    labels = {"a": [1, 1], "b": [0, 1], "c": [0, 2], "d": [2, 2], "e": [0, 2], "f": [1]}
+    given = [judged(name, 1, repeat=repeat) for name in "abcdf" for repeat in range(2)]
+    of = found(make_recording(labels, given, asked=ROWS), majority=majority)
+    left_out = [text for text in of.notes if text.startswith("Left out")]
+    assert left_out == ([f"{note}--majority strict counts them as disagreement, median takes the middle label."] if note else [])

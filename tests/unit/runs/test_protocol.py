@@ -130,3 +130,14 @@ def test_limit_takes_the_first_items_of_each_language_and_task() -> None:
     assert {(item.language, item.task) for item in items} == {
         (tag, task) for tag in ("cs", "ja") for task in ("open_prompt", "continue_writing", "summarize")
     }
+
+
+def test_the_rule_for_the_reference_is_the_boards_unless_the_user_names_one() -> None:
+    usual, strict = (prepare(RunSpec(languages=("cs",), majority=rule)).protocol for rule in (None, "strict"))
+    assert (usual.majority, strict.majority) == ("drop", "strict")
+    assert prepare(RunSpec(languages=("cs",), majority="drop")).protocol.name == usual.name != strict.name
+
+
+def test_classes_without_an_order_have_no_median() -> None:
+    with pytest.raises(UsageError, match="has classes without an order, so no median; take --majority drop or strict"):
+        prepare(RunSpec(board="controls-hard", languages=("cs",), majority="median"))

@@ -28,6 +28,7 @@ SPECS = {
         perturbations=("shuffle-words:0.1,0.3", "truncate:0.5"),
         repeats=3,
         seed=5,
+        majority="strict",
         limit=2,
         reask=True,
     ),

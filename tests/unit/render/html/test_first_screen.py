@@ -136,3 +136,15 @@ def test_a_mark_shows_the_texts_that_its_verdict_rests_on(unclear: MakeVerdict, 
 def test_a_bad_verdict_above_people_says_why(make_verdict: MakeVerdict) -> None:
     [(_, [mark])] = answer(make_verdict(gap=0.1, obstacles=("constant",))).plot.rows
     assert mark and mark.words == "do not use: one class for all"
+
+
+def test_the_facts_name_people_and_the_day_where_they_are_known(use: MakeVerdict, make_verdict: MakeVerdict) -> None:
+    def facts(verdict: Verdict, *known: Any) -> str:
+        found = first_screen([verdict], *known)
+        assert found is not None
+        return found.facts.partition("each")[2]
+
+    assert facts(use()) == ""
+    assert facts(use(), 3, "2026-11-22") == " · up to 3 annotators a text · asked on 2026-11-22"
+    assert facts(use(), 1) == " · one annotator a text"
+    assert facts(make_verdict(controls="passes"), 1, "2026-11-22") == " · asked on 2026-11-22"

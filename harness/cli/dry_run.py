@@ -1,0 +1,83 @@
+"""`harness run --dry-run`: what would be asked, and at what price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+from rich.cells import cell_len, set_cell_size
+
+from harness.engines import Settings, check_engine
+from harness.model import Message
+from harness.runs import RunSpec, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
+from harness.tables import to_json
+from harness.text import terminal_safe
+
+_FIRST_LINES = 6  # of a message, where not all prompts are shown
+
+
+class DryRun(msgspec.Struct, frozen=True):
+    """What a run would ask: calls, tokens and cost judge by judge, and the messages of one prompt of each kind, by its name."""
+
+    judges: list[dict[str, Any]]
+    prompts: dict[str, Sequence[Message]]
+
+    def as_json(self, spec: dict[str, Any]) -> str:
+        """One object for programs; `spec` has the flags as a specification file holds them."""
+        return to_json({"spec": spec, "judges": self.judges, "prompts": self.prompts})
+
+    def text(self, width: int, verbose: bool) -> str:
+        """For the terminal: the beginning of one prompt, cut to `width` columns; whole prompts of all kinds where it is `verbose`."""
+        shown = self._whole_prompts() if verbose else self._first_prompt(width)
+        return "".join(f"{line}\n" for line in (*shown, *map(_spending, self.judges)))
+
+    def _whole_prompts(self) -> Iterator[str]:
+        for kind, messages in self.prompts.items():
+            yield terminal_safe(f"── {kind}")
+            for message in messages:
+                yield f"[{message.role}]\n{terminal_safe(message.content)}"
+
+    def _first_prompt(self, width: int) -> Iterator[str]:
+        """The first lines of the first and the last message of a prompt; further messages are examples."""
+        kind, messages = next(iter(self.prompts.items()))
+        yield terminal_safe(f"── {kind}")
+        for message in (messages[0], messages[-1]) if len(messages) > 1 else messages:
+            yield f"[{message.role}]"
+            lines = terminal_safe(message.content).splitlines()
+            yield from (_cut(line, width) for line in lines[:_FIRST_LINES])
+            if len(lines) > _FIRST_LINES:
+                yield f"… {len(lines) - _FIRST_LINES} more lines"
+        number = len(self.prompts)
+        yield f"── {number} kind{'s' if number > 1 else ''} of prompts in all; --verbose shows a whole prompt of each"
+
+
+def plan_of(spec: RunSpec, settings: Settings) -> DryRun:
+    """What a run would ask. Nothing is asked or stored. Raises what preparing a run raises."""
+    prepared = prepare(spec)
+    judges = open_judges(spec, prepared)
+    check_engine(settings, judges)
+    rows = []
+    prompts: dict[str, Sequence[Message]] = {}
+    for judge, calls in zip(judges, planned_calls(prepared, judges).values(), strict=True):
+        estimate = estimate_cost(calls, price_for_engine(judge.identity, settings))
+        rows.append({"judge": judge.identity.name, **msgspec.structs.asdict(estimate)})
+        for call in calls:
+            query = call.query
+            kind = f"{query.item.language} {query.item.task} {'+'.join(query.metrics)} {query.condition.variant}"
+            prompts.setdefault(kind, call.prompt.messages)
+    return DryRun(rows, prompts)
+
+
+def _cut(line: str, width: int) -> str:
+    return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
+
+
+def _spending(row: dict[str, Any]) -> str:
+    cost = (
+        "price unknown, --prices FILE can name one"
+        if row["cost"] is None
+        else f"${row['cost']:.2f}" + (f" (prices of {row['price'].as_of})" if row["cost"] else "")
+    )
+    tokens = f"about {row['prompt_tokens']} prompt and {row['answer_tokens']} answer tokens"
+    return terminal_safe(f"{row['judge']}: {row['calls']} calls, {tokens}, {cost}")
