@@ -62,8 +62,9 @@ class Disturbed:
         return sum((Counter(cell["failures"]) for cell in self.report["cells"]), Counter())
 
     def files(self) -> dict[str, bytes]:
-        """What the run's folder holds beside run.json and answers.json, which have a clock."""
-        return {path.name: path.read_bytes() for path in self.folder.iterdir() if path.name not in ("run.json", "answers.json")}
+        """What the run's folder holds beside run.json and answers.json, which have a clock, and spec.toml, which has the flags."""
+        other = ("run.json", "answers.json", "spec.toml")
+        return {path.name: path.read_bytes() for path in self.folder.iterdir() if path.name not in other}
 
 
 @pytest.fixture

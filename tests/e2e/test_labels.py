@@ -68,6 +68,7 @@ def test_json_has_the_same_facts(cli: Cli, table: Path, tmp_path: Path) -> None:
         "items": 31,
         "annotators": 2,
         "metrics": ["tone"],
+        "known": 0,
         "folder": str(tmp_path / "data"),
     }
 

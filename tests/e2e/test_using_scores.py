@@ -62,8 +62,8 @@ def test_corrected_numbers_for_people(cli: Cli, folder: Path, tmp_path: Path) ->
     texts = "".join(ElementTree.parse(tmp_path / "three.svg").getroot().itertext())
     assert all(words in texts for words in ("judge alone (bias unknown)", "labels alone", "corrected", "ja, tone, model/one"))
     assert "%" in cli("correct", folder, "--class", "2").out
-    png = cli("correct", folder, "--figure", tmp_path / "three.png")
-    assert png.code == 2 and "name it three.svg" in png.err
+    other = cli("correct", folder, "--figure", tmp_path / "three.gif")
+    assert other.code == 2 and "three.svg" in other.err
 
 
 def test_acceptance_for_programs_and_people(cli: Cli, folder: Path) -> None:

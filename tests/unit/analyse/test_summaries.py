@@ -35,7 +35,7 @@ def beaten(metric: str, interval: tuple[float, float] | None, *, judge: str = JU
     """A cell whose judge differs from the baseline by something in `interval`."""
     fields: dict[str, Any] = dict.fromkeys(Cell.__struct_fields__)
     key = {"language": "cs", "task": "*", "metric": metric, "judge": judge, "variant": "single", "temperature": 0.0}
-    own = {"key": key, "n_ref": 2, "n": 1, "values": {"pa_failed_wrong": 0.5}, "vs_baseline": {"ci": interval, "pa": 0.25}}
+    own = {"key": key, "undefined": {}, "n_ref": 2, "n": 1, "values": {"pa_failed_wrong": 0.5}, "vs_baseline": {"ci": interval, "pa": 0.25}}
     return Cell(**(fields | own | other))
 
 

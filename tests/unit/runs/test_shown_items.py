@@ -109,7 +109,7 @@ def test_an_order_needs_pairs_and_a_scale_that_can_be_swapped(tmp_path: Path, ch
 def test_pairs_without_labels_are_asked_about_all_metrics_of_their_task(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text(PAIRS)
     prepared = prepare(RunSpec(data=tmp_path, unlabelled=True, orders=("forward", "swapped")))
-    assert set(prepared.protocol.metrics) == {"preference", "forced_preference", "authorship"}
+    assert set(prepared.protocol.metrics) == {"preference", "forced_preference", "authorship", "longer", "more_vowels", "more_readable"}
     assert prepared.data.sealed and [str(each) for each in prepared.protocol.conditions] == ["single T=0", "single T=0 order=swapped"]
 
 
