@@ -58,9 +58,10 @@ def _spec_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _keep_spec(result: RunResult, arguments: argparse.Namespace) -> None:
-    """Keep the flags with the run. They are a convenience: a folder that cannot be written is no error here."""
+    """Keep the flags with the run, without addresses, which only the store knows. A folder that cannot be written is no error here."""
+    flags = {name: value for name, value in _spec_of(arguments).items() if name not in ("base_url", "out")}
     with suppress(StoreError):
-        write_atomic(result.folder / "spec.toml", to_toml(_spec_of(arguments)), private=True)
+        write_atomic(result.folder / "spec.toml", to_toml(flags), private=True)
 
 
 def _spec(arguments: argparse.Namespace) -> RunSpec:

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from harness.content.specs import Interface, Rubric
+from harness.content.interfaces import FALLBACK
 from harness.content.tags import english_name, likely_script
 from harness.errors import UsageError
 from harness.labels.sections import Section
@@ -289,7 +290,7 @@ def _write_guide(
 
 def _own_words(interface: Interface | None) -> Iterator[tuple[str, str, bool]]:
     """The instructions in the reader's language, where there are any, before the English ones."""
-    if interface is None or interface.tag == "en":
+    if interface is None or interface.tag == FALLBACK:
         return
     yield english_name(interface.tag), interface.strings["title"], True
     yield "", interface.strings["what_to_do"], False

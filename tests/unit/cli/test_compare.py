@@ -99,7 +99,7 @@ def test_flags_reach_the_comparison(cli: Cli, folder: Path, flags: tuple[str, ..
         (("--by", "colour,metric"), "no item has 'colour'"),
         (("--card", "parikscha"), "no dataset card 'parikscha'. Did you mean 'pariksha'?"),
         (("--recipe", "parikscha"), "no dataset card 'parikscha'. Did you mean 'pariksha'?"),
-        (("--figure", "figure.png"), "figures are SVG files; name it figure.svg"),
+        (("--figure", "figure.gif"), "name it figure.svg"),
     ],
     ids=str,
 )
