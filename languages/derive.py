@@ -66,9 +66,14 @@ def repetitive(text: str, language: str) -> str:
     """The text with the first half of its sentences repeated."""
     parts = sentences(text, language)
     half = len(parts) // 2
-    while parts[half - 1].rstrip()[-1] in "「『“„‘(（":  # ICU leaves an opening quotation mark with the sentence before it
+    while not _ends_sentence(parts[half - 1]):
         half += 1
     return "".join(parts[:half] * 2 + parts[half:])
+
+
+def _ends_sentence(part: str) -> bool:
+    """Whether a text may be cut after a part: ICU leaves empty lines alone, and an opening quotation mark with the sentence before it."""
+    return part.strip() != "" and part.rstrip()[-1] not in "「『“„‘(（"
 
 
 def versions(text: dict[str, Any], another: dict[str, Any], language: str) -> Iterator[tuple[str, str, str]]:
