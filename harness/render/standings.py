@@ -189,7 +189,7 @@ def groups_in_words(ranking: Ranking) -> str:
     together = [f"{first}–{last}" for first, last in ranking.groups if last > first]
     if together:
         return f"Not shown to differ: places {', '.join(together)}."
-    return "All places are shown to differ." if len(ranking.rows) > 1 else ""
+    return "All places are shown to differ." if sum(row.rank is not None for row in ranking.rows) > 1 else ""
 
 
 def standings_notes(standings: Standings, tables: Iterable[TextTable] = ()) -> list[str]:
