@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from harness.content.specs import Interface, Rubric
 from harness.content.interfaces import FALLBACK
+from harness.content.specs import Interface, Rubric
 from harness.content.tags import english_name, likely_script
 from harness.errors import UsageError
 from harness.labels.sections import Section
