@@ -237,7 +237,8 @@ def _confidences(rows: Columns, scores: CodedColumn, scales: Mapping[str, Scale]
         except (msgspec.MsgspecError, ValueError):
             message = '\'probs\' should hold a probability from 0 to 1 for each class, such as {"0": 0.1, "1": 0.9}'
             raise ContentError(message, path, int(rows.lines[int(np.argmax(probs.codes == code))])) from None
-    by_row = [(*decoded, None)[code] for code in probs.codes.tolist()]
+    by_code = [*decoded, None]  # no probabilities have the code -1
+    by_row = [by_code[code] for code in probs.codes.tolist()]
     shares = (None if of is None else first_share(of, scales[metric]) for of, metric in zip(by_row, rows["metric"], strict=True))
     return CodedColumn.from_values(map(confidence_of, by_row, scores)), CodedColumn.from_values(shares)
 

@@ -61,7 +61,11 @@ def test_a_pack_without_items_is_explained(cli: Cli, tmp_path: Path, refused: Re
 
 NAMES: dict[str, tuple[tuple[str, ...], int, tuple[str, ...]]] = {
     "judge without a kind": (("--judge", "gpt-4o"), USAGE, ("'gpt-4o' has no kind", "openai/")),
-    "judge kind": (("--judge", "opena/m"), USAGE, ("no judge kind 'opena'", "Did you mean 'openai'?", "baseline, local, openai, replay")),
+    "judge kind": (
+        ("--judge", "opena/m"),
+        USAGE,
+        ("no judge kind 'opena'", "Did you mean 'openai'?", "openai, python, replay"),
+    ),
     "baseline": (("--judge", "baseline/best"), USAGE, ("no baseline 'best'", "constant-best")),
     "local model": (("--judge", "local/smollm"), USAGE, ("no local model 'smollm'", "smollm2-135m", ".gguf")),
     "model file": (("--judge", "local/none.gguf"), JUDGE, ("no model file at none.gguf",)),
