@@ -62,8 +62,8 @@ def _matrix_square(place: tuple[float, float], count: int, total: int, diagonal:
         drawn += Markup(text).format(shade, place[0] + _SIDE / 2, place[1] + 15, 100 * share)
     label, score = show["reference"], "no readable score" if show["score"] is None else f"score {show['score']}"
     title = visible(f"label {label}, {score}: {count:,} of {total:,} ({100 * share:.0f} %)")
-    link = '<a href="#items" data-show="{}" aria-label="{}"><title>{}</title>{}</a>'
-    return Markup(link).format(json.dumps(dict(show)), title, title, drawn)
+    link = '<a href="#items" data-show="{}"><title>{}</title>{}</a>'
+    return Markup(link).format(json.dumps(dict(show)), title, drawn)
 
 
 def _short(value: Any) -> str:

@@ -23,7 +23,7 @@ def test_a_square_of_a_confusion_matrix_shows_as_many_judgments_as_it_counts() -
     found = outcomes(recorded(LABELS, JUDGED), CompareOptions())
     [grid] = confusion_grids(list(label_score_pairs(found)))
     [(_, [drawn])] = grid.rows
-    links = re.findall(r'data-show="([^"]*)" aria-label="([^"]*)"', str(drawn))
+    links = re.findall(r'data-show="([^"]*)"><title>([^<]*)</title>', str(drawn))
     rows = items_json([BrowserSource("r", found, np.arange(len(found)))])["rows"]
     values = {name: [None if c < 0 else rows[name]["v"][c] for c in np.broadcast_to(rows[name]["c"], 4)] for name in rows if name != "item"}
     shown = {}
