@@ -15,6 +15,7 @@ from harness.content.tags import english_name
 from harness.render.board_answer import board_answer, board_facts, competitors, language_answer
 from harness.render.html.board_marks import PricedJudge, cost_plot, rank_track
 from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn, interval_sign
+from harness.render.html.heat_map import colour_of
 from harness.render.html.marks import Mark, legend_mark, track
 from harness.render.html.shell import shell
 from harness.render.html.templates import render
@@ -37,7 +38,6 @@ SCRIPTS = ("tables.js",)
 INDEX = "index.html"
 _MAJORITY = "majority baseline"
 _PEOPLE = "people, leave-one-out"
-_COLOUR_STEPS = (0.05, 0.15, 0.3)  # differences from the baseline from which colours grow stronger
 _WORDS = {BELOW: "below", WITHIN: "not shown", ABOVE: "above", UNKNOWN: "too few texts"}
 
 
@@ -167,12 +167,7 @@ def _square(standings: Standings, table: Ranking | None, row: RankedJudge | None
     if not by_order(standings):
         title += f"; baseline {percent(table.baseline)}, difference {difference(row.baseline_diff, row.baseline_ci)} points"
     sign = interval_sign(row.baseline_ci)
-    return MatrixSquare(value_text(standings, row.value), sign, _WORDS[sign], _colour(row.baseline_diff), title)
-
-
-def _colour(diff: float) -> str:
-    step = sum(abs(diff) >= least for least in _COLOUR_STEPS)
-    return f"{'up' if diff > 0 else 'down'}{step}" if step else ""
+    return MatrixSquare(value_text(standings, row.value), sign, _WORDS[sign], colour_of(row.baseline_diff), title)
 
 
 def _reference_row(name: str, values: Sequence[float | None]) -> MatrixRow:

@@ -65,7 +65,7 @@ def test_the_text_form_reads_back(name: str, segmenter: str) -> None:
     [
         (
             "shufle-words",
-            r"no perturbation 'shufle-words'\. Did you mean 'shuffle-words'\?\n +choose from: attention-check, drop-words, ",
+            r"no perturbation 'shufle-words'\. Did you mean 'shuffle-words'\?\n +choose from: attention-check, drop-words, inject, ",
         ),
         ("", r"no perturbation ''\.\n +choose from: "),
         ("shuffle-words:", r"'' is not a dose of 'shuffle-words'; doses are numbers from 0\.05 to 1$"),
