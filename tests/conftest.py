@@ -62,13 +62,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _closed_world(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No keys of the person who runs the tests, and no way to a registry or hub for subprocesses either."""
+    """No keys of the person who runs the tests, no width of their terminal, and no way to a registry or hub for subprocesses either."""
     for name in list(os.environ):
         if name.startswith(("OPENAI_", "AZURE_OPENAI_", "HF_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")  # a terminal of this width, however wide the one is from which the tests are started
 
 
 class Result(NamedTuple):
