@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +18,10 @@ from harness.data.dataset import Dataset
 from harness.stats import LEVELS, aggregate_counts, agreement_level
 from harness.stats.arrays import Ints
 
-RIGHT, WRONG, FAILED, NO_REFERENCE, CHANGED = OUTCOMES = ("right", "wrong", "failed", "no reference", "changed text")
-"""In this order: equal to the annotators' aggregate; another class; no score; no aggregate; perturbed text, which has no labels.
+RIGHT, WRONG, FAILED, NO_REFERENCE, CHANGED, NUMBER = OUTCOMES = ("right", "wrong", "failed", "no reference", "changed text", "number")
+"""In this order: equal to the annotators' aggregate; another class; no score; no aggregate; perturbed text, which has no labels; a number.
 
-On continuous scores the reference is the annotators' mean, and no score is right or wrong: such units have no aggregate.
+On interval scales the reference is the annotators' mean, and no score is right or wrong: it is a `number` at some distance from the mean.
 """
 _JUDGED = ("judge", "metric", "variant", "temperature", "top_p")
 
@@ -64,13 +65,15 @@ def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
     reference, agreement = _of_people(units, counted, options)
     known = countable(units, counted, msgspec.structs.replace(options, level="item"))
     compared = clean & countable(units, counted, options)
-    graded = known & ~np.isin(units.judgments.metric.codes, _continuous(units, counted))
-    return Outcomes(data, units, row, reference, agreement, _outcome(units, clean, graded, reference), compared)
+    order_only = _of_metrics(units, [metric for metric, of in counted.items() if of.classes.order_only])
+    interval = _of_metrics(units, [metric for metric, of in counted.items() if of.scores is not None])
+    number = interval & ~order_only & (reference.codes != NO_VALUE)
+    return Outcomes(data, units, row, reference, agreement, _outcome(units, clean, known & ~order_only, number, reference), compared)
 
 
-def _continuous(units: Units, counted: dict[str, Votes]) -> list[int]:
-    """The codes of the metrics with continuous scores."""
-    return [code for code, metric in enumerate(units.judgments.metric.values) if metric in counted and counted[metric].classes.continuous]
+def _of_metrics(units: Units, metrics: Sequence[str]) -> NDArray[np.bool_]:
+    """The units of some metrics."""
+    return np.asarray(units.judgments.metric.recode(dict.fromkeys(metrics, 0)) == 0)
 
 
 def _restricted_rows(source: Recording, options: CompareOptions) -> tuple[Dataset, NDArray[np.int64]]:
@@ -95,23 +98,26 @@ def _of_people(units: Units, counted: dict[str, Votes], options: CompareOptions)
     reference, level = np.full(len(units), NO_VALUE, np.int32), np.full(len(units), NO_VALUE, np.int32)
     for metric, of in counted.items():
         here = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
-        if of.scores is not None and of.classes.continuous:
+        counts = of.counts[units.item[here]]
+        if not of.classes.continuous:
+            level[here] = agreement_level(counts, None)
+        if of.scores is not None:
             means = of.scores.raw_mean[units.item[here]]
             different, place = np.unique(means[~np.isnan(means)], return_inverse=True)
             codes = np.array([values.setdefault(score, len(values)) for score in different.tolist()], np.int32)
             reference[here[~np.isnan(means)]] = codes[place] if len(codes) else NO_VALUE
             continue
-        counts = of.counts[units.item[here]]
         found = aggregate_counts(counts, options.majority)
         codes = np.array([values.setdefault(score, len(values)) for score in of.classes.scores], np.int32)
         reference[here] = np.where(found >= 0, codes[np.maximum(found, 0)] if len(codes) else NO_VALUE, NO_VALUE)
-        level[here] = agreement_level(counts, None)
     return CodedColumn(tuple(values), reference), CodedColumn(LEVELS, level)
 
 
-def _outcome(units: Units, clean: NDArray[np.bool_], known: NDArray[np.bool_], reference: CodedColumn) -> CodedColumn:
+def _outcome(
+    units: Units, clean: NDArray[np.bool_], known: NDArray[np.bool_], number: NDArray[np.bool_], reference: CodedColumn
+) -> CodedColumn:
     score = units.judgments.score.recode({value: code for code, value in enumerate(reference.values)})
     right = (score == reference.codes) & (score != NO_VALUE)
-    kinds = [units.judgments.score.codes == NO_VALUE, ~clean, ~known, right]
-    codes = np.select(kinds, [OUTCOMES.index(name) for name in (FAILED, CHANGED, NO_REFERENCE, RIGHT)], OUTCOMES.index(WRONG))
+    kinds = [units.judgments.score.codes == NO_VALUE, ~clean, number, ~known, right]
+    codes = np.select(kinds, [OUTCOMES.index(name) for name in (FAILED, CHANGED, NUMBER, NO_REFERENCE, RIGHT)], OUTCOMES.index(WRONG))
     return CodedColumn(OUTCOMES, codes.astype(np.int32))

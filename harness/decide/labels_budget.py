@@ -12,7 +12,7 @@ from harness.analyse import CompareOptions, Recording, lay_out
 from harness.analyse.cells import number
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import VerdictName
+from harness.decide.rule import NOBODY, VerdictName
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.errors import UsageError
 from harness.signature import ComparisonSignature
@@ -109,7 +109,7 @@ def _needed(one: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded
         with_aggregate = one.hits.n / max(one.n, one.hits.n)  # some texts have no majority
         texts = math.ceil(items_for_wilson(one.right, half_width, effect=effect) / with_aggregate)
     if verdict.k is None:
-        reasons["more_for_verdict"] = SHOWN if verdict.verdict == "use" else NOT_NATIVE if one.labels != "native" else NO_NUMBER
+        reasons["more_for_verdict"] = _without_number(one, verdict)
     return LabelsNeeded(
         key=one.key,
         n=one.n,
@@ -124,6 +124,15 @@ def _needed(one: CellTests, verdict: Verdict, half_width: float) -> LabelsNeeded
         more_than=verdict.more_than_k,
         reasons=reasons,
     )
+
+
+def _without_number(one: CellTests, verdict: Verdict) -> str:
+    """Why no number of further texts is named."""
+    if verdict.verdict == "use":
+        return SHOWN
+    if one.labels != "native":
+        return NOT_NATIVE
+    return NOBODY.reason if verdict.reason == NOBODY.reason else NO_NUMBER
 
 
 def design_effect_of_share(share: ClusterMean) -> float:

@@ -24,6 +24,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
             than the margin worse than people", of "worse than the baseline"; 1 where a test is undefined.
         sampling: how the items were drawn: `random`, `convenience` or `unknown`.
         gain: effective labels per label, if the judge's scores of many further texts are corrected by the labels.
+        interval: whether scores are numbers.
     """
 
     labels: str
@@ -37,6 +38,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
     q_base_worse: float
     sampling: str
     gain: float
+    interval: bool = False
 
 
 class Decision(NamedTuple):
@@ -47,6 +49,8 @@ class Decision(NamedTuple):
 
 
 NOT_NATIVE = Decision("no verdict", "labels are not native")
+NOBODY = Decision("no verdict", "nobody to compare with")
+"""Numbers of one person a text: how far two people are apart is unknown, and a distance from one person alone says nothing."""
 FEW_TEXTS = "fewer than {} independent texts"
 FEW_ITEMS = "fewer than {} items with two annotators"
 ONE_CLASS = Decision("do not use", "one class for everything")
@@ -68,6 +72,8 @@ def decide(cell: DecisionInputs, options: DecisionOptions) -> Decision:
     """
     if cell.labels != "native":
         return NOT_NATIVE
+    if cell.interval and not cell.n:
+        return NOBODY
     if not has_enough(cell, options):
         few = FEW_ITEMS.format(options.items) if cell.n < options.items else FEW_TEXTS.format(options.groups)
         return Decision("too few labels", few)

@@ -64,6 +64,11 @@ def sentence(
             return f"Use {place} with corrected means only: {shown} ({_gap(one)}). {worth[0].upper()}{worth[1:]}.{more}"
         case "do not use":
             return f"Do not use {place}: {missing[0]}{among}."
+        case "no verdict":
+            return (
+                f"No verdict, {place}: nobody to compare with; one person scored each text. Next: second ratings of {options.items} texts "
+                f"or more, {options.groups} of them independent. They show how far two people are apart; the judge is held against that."
+            )
         case _:
             return _too_few(one, place, k, missing, options)
 
@@ -88,11 +93,6 @@ def _margin(options: DecisionOptions) -> str:
 
 
 def _too_few(one: CellTests, place: str, k: int | None, missing: Sequence[str], options: DecisionOptions) -> str:
-    if one.interval and not one.n:
-        return (
-            f"No verdict, {place}: nobody to compare with, because no text was scored by two people. Next: collect second ratings of "
-            f"{options.items} texts or more, {options.groups} of them independent."
-        )
     if k is None:
         return f"Not shown, {place}: {'; '.join(missing)}. At what was seen, more labels would not change this."
     if one.n < options.items or one.groups < options.groups:

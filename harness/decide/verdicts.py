@@ -14,7 +14,7 @@ from harness.analyse.cells import number, sort_key
 from harness.decide.cell_tests import CellTests, cell_tests
 from harness.decide.more_labels import MORE_THAN, labels_needed
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import Controls, Decision, DecisionInputs, VerdictName, decide, has_enough, passes_controls
+from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, VerdictName, decide, has_enough, passes_controls
 from harness.decide.sentences import not_for, obstacles, reasons, sentence
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.arrays import Floats
@@ -183,7 +183,18 @@ def _tested(one: CellTests, corrected: _Corrected | None = None) -> DecisionInpu
     q = corrected or _Corrected(1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
     q_use, q_worse, q_base_worse = (1.0 if math.isnan(value) else value for value in (q.q_use, q.q_worse, q.q_base_worse))
     return DecisionInputs(
-        one.labels, one.n, one.groups, one.one_class, one.coverage, one.coverage_upper, q_use, q_worse, q_base_worse, one.sampling, one.gain
+        labels=one.labels,
+        n=one.n,
+        groups=one.groups,
+        one_class=one.one_class,
+        coverage=one.coverage,
+        coverage_upper=one.coverage_upper,
+        q_use=q_use,
+        q_worse=q_worse,
+        q_base_worse=q_base_worse,
+        sampling=one.sampling,
+        gain=one.gain,
+        interval=one.interval,
     )
 
 
@@ -192,7 +203,7 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
     decision: Decision = decide(tested, options)
     controls = None if one.labels == "native" else passes_controls(corrected.q_base, tested, options)
     k = None
-    if decision.verdict in ("too few labels", "use corrected"):
+    if decision == NOBODY or decision.verdict in ("too few labels", "use corrected"):
         k = labels_needed(one, corrected.next_level, options)
     missing = reasons(one, decision, controls, tested, options)
     return Verdict(

@@ -20,7 +20,7 @@ def _for_verdict(row: Row) -> str:
     if k is not None:
         return f"more than {k:,} more" if row.get("more_than") else f"about {k:,} more"
     if row["verdict"] == "no verdict":
-        return "labels are not native"
+        return str(row["reasons"]["more_for_verdict"])
     return str(row["verdict"]) if row["verdict"] in ("use", "do not use") else "no number would do"
 
 

@@ -19,7 +19,7 @@ _OBSTACLES = {
     "coverage": "too few readable answers",
     "cells": "too many cells for so few texts",
     "labels": "too few texts to test",
-    "annotators": "no second annotator to compare with",
+    "annotators": "nobody to compare with; next: second ratings",
 }
 
 

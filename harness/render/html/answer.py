@@ -95,7 +95,7 @@ def _answer(judged: JudgedCells) -> Answer:
     return Answer(
         name=judged.name,
         verdicts=tuple((style_of(verdict), verdict.sentence) for verdict in verdicts),
-        agreement=agreement_sentence(judged.summary),
+        agreement="" if all(cell.continuous for cell in judged.cells) else agreement_sentence(judged.summary),
         condition=judged.condition,
         beside_people=beside_people(judged.cells, judged.constructed),
         lines=answer_table(judged.cells),

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from harness.analyse import POOLED, Cell
 from harness.render.column import TableName
 from harness.render.columns import columns_in
-from harness.render.html.marks import Mark, track
-from harness.render.numbers import percent
+from harness.render.html.marks import Mark, correlation_track, track
+from harness.render.numbers import coefficient, percent
 from harness.render.text_table import TextTable, cell_row, tabulate
 from harness.render.titles import metric_words
 
@@ -39,6 +39,9 @@ def answer_table(cells: Sequence[Cell]) -> DrawnTable:
     keys = ("metric", "task") if any(cell["task"] != POOLED for cell in cells) else ("metric",)
     table = tabulate(rows, columns_in(TableName.ANSWER), keys)
     figures = {"pa_failed_wrong": FigureColumn("agreement with the labels", tuple(map(_beside_baseline, cells)))}
+    if any(cell.continuous for cell in cells):
+        drawn = tuple(correlation_figure(cell) if cell.continuous else None for cell in cells)
+        figures["kendall_tau"] = FigureColumn("order of texts, judge and people", drawn, ("−1", "0", "1"))
     if any(map(has_people, cells)):
         drawn = tuple(_beside_people(cell) if has_people(cell) else None for cell in cells)
         figures["loo_gap"] = FigureColumn("against the same other annotators", drawn)
@@ -57,6 +60,18 @@ def _beside_people(cell: Cell) -> Markup:
     return track(marks, f"judge {judge}, people {people}, against the same other annotators")
 
 
+def correlation_figure(cell: Cell) -> Markup:
+    """The rank correlation of a judge's numbers with people's, beside that of two people where some texts were scored twice."""
+    marks = [Mark("people", cell["human_second_kendall_tau"]), Mark("judge", cell["kendall_tau"], cell["kendall_tau_ci"])]
+    return correlation_track(marks, correlation_words(cell))
+
+
+def correlation_words(cell: Cell) -> str:
+    """The same in words: `judge τ .14 [.02 .25], two people .19`."""
+    judge, two = coefficient(cell["kendall_tau"], cell["kendall_tau_ci"]), cell["human_second_kendall_tau"]
+    return f"judge τ {judge}" + ("" if two is None else f", two people {coefficient(two)}")
+
+
 def has_people(cell: Cell) -> bool:
     """Whether the judge can be compared with people: both against the same remaining annotators."""
     return cell["judge_loo"] is not None and cell["human_loo"] is not None
@@ -66,7 +81,9 @@ def beside_people(cells: Sequence[Cell], constructed: bool) -> str:
     """The judge beside people, in words; only of numbers that may be compared."""
     if constructed:
         return "The labels are constructed with the texts, so the judge cannot be compared with people."
-    paired = [cell for cell in cells if has_people(cell)]
+    paired, numbers = [cell for cell in cells if has_people(cell)], [cell for cell in cells if cell.continuous]
+    if not paired and numbers:
+        return _numbers_beside_people(numbers)
     if not paired:
         return "No item has enough annotators, so the judge cannot be compared with people."
     findings: dict[str, list[str]] = {words: [] for words in _BESIDE_PEOPLE.values()}
@@ -75,6 +92,24 @@ def beside_people(cells: Sequence[Cell], constructed: bool) -> str:
     return "Beside people: " + "; ".join(f"{words} {', '.join(dict.fromkeys(m))}" for words, m in findings.items() if m) + "."
 
 
+def _numbers_beside_people(cells: Sequence[Cell]) -> str:
+    """Rank correlations of judge and people, and of two people where some texts were scored twice."""
+    judge = ", ".join(f"{coefficient(cell['kendall_tau'], cell['kendall_tau_ci'])} on {metric_words(cell['metric'])}" for cell in cells)
+    twice = [cell for cell in cells if cell["human_second_kendall_tau"] is not None]
+    texts = f"Scores are numbers, so what counts is the order of the texts: Kendall's τ of the judge with people is {judge}."
+    two = ", ".join(_two_people(cell) for cell in twice)
+    weak = any(cell["human_second_kendall_tau"] < _WEAK for cell in twice)
+    says_little = " People themselves hardly order texts alike, so a low correlation says little against the judge." if weak else ""
+    return f"{texts} Beside people: of two people who scored the same texts it is {two}.{says_little}" if two else texts
+
+
+def _two_people(cell: Cell) -> str:
+    value = coefficient(cell["human_second_kendall_tau"], cell["human_second_kendall_tau_ci"])
+    return f"{value} on {metric_words(cell['metric'])} (n {(cell.score_counts or {}).get('second_ratings', 0):,})"
+
+
+_WEAK = 0.3
+"""Two people whose rank correlation is lower order hardly two of three pairs of texts alike."""
 BELOW, WITHIN, ABOVE, UNKNOWN = "▼", "○", "▲", "·"
 _BESIDE_PEOPLE = {
     BELOW: "it agrees with the other annotators less than a person does on",

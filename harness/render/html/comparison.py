@@ -28,7 +28,7 @@ from harness.render.comparison import comparison_table, distinguishing_keys
 from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import Pictures, pictures_of
-from harness.render.html.cells import has_people, interval_sign
+from harness.render.html.cells import correlation_figure, correlation_words, has_people, interval_sign
 from harness.render.html.first_screen import first_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import Mark, legend_mark, track
@@ -36,7 +36,7 @@ from harness.render.html.report import MANY_ROWS, SCRIPTS, text_fields
 from harness.render.html.shell import shell
 from harness.render.html.sides import SIDE_KEYS, Side, languages_of, side_name, side_of, sides_of
 from harness.render.html.templates import render
-from harness.render.numbers import difference, percent
+from harness.render.numbers import coefficient, difference, percent
 from harness.render.terminal import belongs
 from harness.render.text_table import TextTable, key_text
 from harness.runs import Evidence, RunResult, read_evidence
@@ -90,7 +90,8 @@ def comparison_page(
         "comparison.html",
         title=title,
         judgments=sum(int(each.compared.sum()) for each in judged),
-        sections=list(_sections(bool(cells), bool(side_tables), pictures)),
+        sections=list(_sections(bool(cells), bool(side_tables), bool(maps), pictures)),
+        numeric=any(cell.continuous for cell in comparison.cells),
         warnings=comparison.notes,
         versus=" = ".join(options.versus) if options.versus else "",
         answers=answers,
@@ -129,12 +130,12 @@ def _judged_cells(
             yield JudgedCells(summary, theirs, mine, name, name if len(sides) > 1 else "", constructed)
 
 
-def _sections(answers: bool, side_by_side: bool, pictures: Pictures) -> Iterator[tuple[str, str]]:
+def _sections(answers: bool, side_by_side: bool, maps: bool, pictures: Pictures) -> Iterator[tuple[str, str]]:
     if answers:
         yield "answer", "Language by language"
     if side_by_side:
         yield "sides", "Side by side"
-    if answers:
+    if maps:
         yield "grid", "Agreement"
     yield from pictures.sections()
     yield from (("numbers", "All numbers"), ("again", "Reproduce this page"), ("items", "Every judgment"))
@@ -167,6 +168,8 @@ def _squares(by_side: dict[Side, Cell], sides: Sequence[Side]) -> tuple[_Compare
 
 
 def _square(cell: Cell) -> _ComparedSquare:
+    if cell.continuous:
+        return _correlation_square(cell)
     value, interval, baseline = cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"], cell.vs_baseline["pa"]
     number = percent(value, interval)
     versus = cell.versus or {}
@@ -175,6 +178,18 @@ def _square(cell: Cell) -> _ComparedSquare:
         value=-1.0 if value is None else value,
         drawn=track([Mark("base", baseline), Mark("judge", value, interval)], f"{number}, baseline {percent(baseline)}"),
         difference=difference(versus["diff"], versus["ci"]) if versus else "",
+        sign=interval_sign(versus["ci"]) if versus else "",
+    )
+
+
+def _correlation_square(cell: Cell) -> _ComparedSquare:
+    """The rank correlation with people, where scores are numbers; a difference from another judge is one of correlations too."""
+    versus, value = cell.versus or {}, cell["kendall_tau"]
+    return _ComparedSquare(
+        number=correlation_words(cell),
+        value=-2.0 if value is None else value,
+        drawn=correlation_figure(cell),
+        difference=coefficient(versus["diff"], versus["ci"]) if versus else "",
         sign=interval_sign(versus["ci"]) if versus else "",
     )
 

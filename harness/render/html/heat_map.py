@@ -48,7 +48,8 @@ class HeatMap:
 
 
 def language_metric_maps(cells: Sequence[Cell]) -> list[HeatMap]:
-    """A map of each side, languages × metrics, from cells that pool tasks."""
+    """A map of each side, languages × metrics, from cells that pool tasks; none of scores that are numbers, which equal no label."""
+    cells = [cell for cell in cells if not cell.continuous]
     sides = sides_of(cells)
     return [_language_metric_map(side, sides, [cell for cell in cells if side_of(cell) == side], cells) for side in sides]
 
@@ -71,7 +72,8 @@ def _cell_square(cell: Cell) -> Square:
 
 
 def judge_language_map(judged: Sequence[JudgedCells]) -> HeatMap | None:
-    """Judges × languages, all metrics of a language together; None where there is only one judge under one condition."""
+    """Judges × languages, all metrics of a language together; None where there is only one judge under one condition, or no agreement."""
+    judged = [each for each in judged if each.summary.n_ref]
     sides = sides_of([each.cells[0] for each in judged if each.cells])
     if len(sides) < 2:
         return None

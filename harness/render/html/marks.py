@@ -33,6 +33,19 @@ _DOT = {
 }
 
 
+def correlation_track(marks: Sequence[Mark], words: str) -> Markup:
+    """Correlations on a line from -1 to 1; `words` say the same."""
+    return track([Mark(mark.kind, _half(mark.value), _halves(mark.interval)) for mark in marks], words)
+
+
+def _half(value: float | None) -> float | None:
+    return None if value is None else (1 + value) / 2
+
+
+def _halves(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    return ((1 + interval[0]) / 2, (1 + interval[1]) / 2) if interval else None
+
+
 def track(marks: Sequence[Mark], words: str) -> Markup:
     """Numbers on a line from 0 to 100 %; `words` say the same for those who cannot see it."""
     parts = [Markup('<line class="rule" x1="{0}" x2="{1}" y1="50%" y2="50%"/>').format(_at(0), _at(1))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from harness.analyse import CompareOptions, Recording, compare, outcomes
@@ -83,3 +84,13 @@ def test_without_labels_nothing_is_right_or_wrong() -> None:
         "r", Dataset("d", (Item("a", "cs", "t", group="a"),), Labels.from_rows(()), SCALES), Judgments.from_rows([judged("a", 1)])
     )
     assert list(outcomes(source, CompareOptions()).outcome) == ["no reference"]
+
+
+def test_numbers_are_neither_right_nor_wrong() -> None:
+    """Their reference is the mean, also of one person and where no score is the commonest."""
+    answers = [judged("a", 1), judged("b", 4), judged("c", None), judged("a", 1, repeat=1)]
+    source = recorded({"a": [1, 1, 4], "b": [3, 5], "c": [2, 2]}, answers)
+    numbers = msgspec.structs.replace(source.data, scales={"m": Scale(kind="interval", min=1, max=5, best=5)})
+    found = outcomes(msgspec.structs.replace(source, data=numbers), CompareOptions())
+    assert list(found.outcome) == ["number", "number", "failed", "number"]
+    assert list(found.reference) == [2.0, 4.0, 2.0, 2.0] and list(found.agreement) == ["partial", "none", "full", "partial"]

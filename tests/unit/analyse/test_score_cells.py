@@ -215,6 +215,6 @@ def test_a_constant_judge_is_not_used(write: Write) -> None:
 def test_with_one_person_an_item_there_is_nobody_to_compare_with(write: Write) -> None:
     labels, judge = scores()
     [verdict] = compared(write({item: {"a": both["a"]} for item, both in labels.items()}, {"j": judge})).verdicts
-    assert verdict.verdict == "too few labels" and verdict.n == 0
-    assert verdict.sentence.startswith("No verdict, j for quality in Czech: nobody to compare with")
-    assert "Next: collect second ratings" in verdict.sentence
+    assert (verdict.verdict, verdict.reason, verdict.answer, verdict.n) == ("no verdict", "nobody to compare with", "no verdict", 0)
+    assert verdict.sentence.startswith("No verdict, j for quality in Czech: nobody to compare with; one person scored each text.")
+    assert "Next: second ratings of 30 texts or more, 20 of them independent" in verdict.sentence

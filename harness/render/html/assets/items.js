@@ -20,7 +20,7 @@
     distance: "not defined", moved: "no changed text",
   };
   const WORDS = {
-    outcome: { right: "right", wrong: "wrong", failed: "no readable score", "no reference": "labels have no aggregate", "changed text": "changed text (not compared)" },
+    outcome: { number: "a number: see its distance", right: "right", wrong: "wrong", failed: "no readable score", "no reference": "labels have no aggregate", "changed text": "changed text (not compared)" },
     agreement: { full: "fully", partial: "partly", none: "not at all" },
   };
   const ORDERS = [
@@ -76,6 +76,13 @@
     const rank = (row) => { const at = order.indexOf(items.side[row]); return at < 0 ? 2 : at; };
     return [...rows].sort((x, y) => rank(x) - rank(y) || x - y);
   };
+  // what stands beside a score: a sign and words for classes, the distance from people's mean for numbers
+  const points = (number) => (number < 0 ? "−" : "+") + Number(Math.abs(number).toFixed(2));
+  const signOf = (row) => { const far = items.apart(row); return far === null ? SIGNS[items.at("outcome", row)] : `(${points(far)})`; };
+  const wordsOf = (row) => {
+    const far = items.apart(row), outcome = items.at("outcome", row);
+    return far === null ? `${SIGNS[outcome]} ${WORDS.outcome[outcome]}` : `${points(far)} from people’s ${items.labelsAt(row).length === 1 ? "score" : "mean"}`;
+  };
   const scoreOf = (row) => items.at("score", row) ?? spaced(items.at("failure", row) || "missing");
 
   const line = (n) => {
@@ -84,7 +91,7 @@
     if (labels.length) marks.append(make("span", { class: "labels" }, "people ", make("b", {}, labels.slice(0, 9).map(([, score]) => score).join(" ") + (labels.length > 9 ? " …" : "")), " →"));
     for (const row of rows.slice(0, SHOWN_IN_LINE)) {
       const outcome = items.at("outcome", row), changed = items.at("perturbation", row);
-      marks.append(make("span", { class: `mark ${outcome.replace(" ", "-")}` }, make("bdi", {}, items.columns.side.values[items.side[row]]), changed === null ? "" : ` (${changed})`, " ", make("b", {}, scoreOf(row)), ` ${SIGNS[outcome]}`, make("span", { class: "hidden" }, ` ${WORDS.outcome[outcome]}`)));
+      marks.append(make("span", { class: `mark ${outcome.replace(" ", "-")}` }, make("bdi", {}, items.columns.side.values[items.side[row]]), changed === null ? "" : ` (${changed})`, " ", make("b", {}, scoreOf(row)), ` ${signOf(row)}`, make("span", { class: "hidden" }, items.apart(row) === null ? ` ${WORDS.outcome[outcome]}` : " from people")));
     }
     if (rows.length > SHOWN_IN_LINE) marks.append(make("span", {}, `+${rows.length - SHOWN_IN_LINE}`));
     return marks;
@@ -106,6 +113,7 @@
 
   const aggregateWords = (row, labels) => {
     const agreement = items.at("agreement", row), reference = items.at("reference", row);
+    if (reference !== null && items.data.scales[items.at("metric", row)].kind === "interval") return labels.length === 1 ? "One person scored this text, so it does not show how far two people are apart." : `People’s mean: ${Number(reference.toFixed(2))}.`;
     if (reference !== null) return `Aggregate: ${reference}.${agreement === null ? "" : ` Annotators agree ${wordOf("agreement", agreement)}.`}`;
     if (labels.length === 1) return "One annotator alone makes no aggregate.";
     return agreement === null ? "Too few annotators for an aggregate." : "No class is the commonest, so there is no aggregate.";
@@ -132,7 +140,7 @@
 
   const tools = (n) => make("div", { class: "tools wide" },
     button("Copy link", async () => announce((await Share.copy(addressNow(n))) ? "The link is copied." : "The link is in the address line.")),
-    button("Copy item as Markdown", async () => announce((await Share.copy(Share.markdown(items, n, SIGNS))) ? "The item is copied." : "This browser does not allow copying.")));
+    button("Copy item as Markdown", async () => announce((await Share.copy(Share.markdown(items, n, signOf))) ? "The item is copied." : "This browser does not allow copying.")));
 
   const card = (row) => {
     const outcome = items.at("outcome", row), score = items.at("score", row), hit = found.hit[row], pinned = pins().indexOf(items.side[row]);
@@ -144,7 +152,7 @@
     const node = make("li", { class: `card ${outcome.replace(" ", "-")}${hit ? "" : " aside"}` },
       make("p", { class: "who" }, pinned < 0 ? null : make("span", { class: "tag" }, "AB"[pinned]), " ", make("bdi", {}, items.at("judge", row))),
       make("p", { class: "note" }, conditions.join(" · ") + (hit ? "" : " · left out by the filters")),
-      make("p", {}, make("span", { class: `mark ${outcome.replace(" ", "-")}` }, `${SIGNS[outcome]} ${WORDS.outcome[outcome]}`), " ", make("b", {}, score === null ? `no score: ${scoreOf(row)}` : `score ${score}`)));
+      make("p", {}, make("span", { class: `mark ${outcome.replace(" ", "-")}` }, wordsOf(row)), " ", make("b", {}, score === null ? `no score: ${scoreOf(row)}` : `score ${score}`)));
     const probs = items.at("probs", row);
     if (probs) {
       const list = make("dl", { "aria-label": "probabilities" });

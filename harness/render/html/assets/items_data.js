@@ -53,6 +53,8 @@ const ItemsData = (() => {
       const metric = at("metric", row), here = place(metric, score);
       distance[row] = own.reduce((sum, [, label]) => sum + (here === null ? Number(label !== score) : Math.min(1, Math.abs(place(metric, label) - here))), 0) / own.length;
     }
+    // the signed difference of a number from people's mean; null where scores are classes, or there is nothing to compare with
+    const apart = (row) => (at("outcome", row) === "number" ? at("score", row) - at("reference", row) : null);
     columns.distance = { values: FAR, codes: Int32Array.from(distance, (far) => (Number.isNaN(far) ? -1 : far === 0 ? 0 : far < 0.25 ? 1 : far < 0.5 ? 2 : 3)) };
     columns.annotators = { values: FEW, codes: Int32Array.from({ length: size }, (_, row) => Math.min(2, labelsAt(row).length)) };
 
@@ -137,7 +139,7 @@ const ItemsData = (() => {
 
     const languageOf = (item) => items.language.values[items.language.codes[item]];
     const rowsOf = (n) => Array.from({ length: caseStart[n + 1] - caseStart[n] }, (_, k) => caseStart[n] + k);
-    return { data, columns, size, itemOf, caseStart, at, labelsAt, distance, side, texts, filtered, languageOf, rowsOf };
+    return { data, columns, size, itemOf, caseStart, at, apart, labelsAt, distance, side, texts, filtered, languageOf, rowsOf };
   };
   return { read };
 })();

@@ -25,7 +25,7 @@ const Share = (() => {
     const ticks = "`".repeat(Math.max(3, longest(text, "`") + 1));
     return `${ticks}text ${lang.replace(/[^A-Za-z0-9-]/g, "")}\n${text}\n${ticks}`;
   };
-  const markdown = (items, n, signs) => {
+  const markdown = (items, n, signOf) => {
     const [first, ...others] = items.rowsOf(n), item = items.itemOf[first], lang = items.languageOf(item);
     const lines = [`## ${code(items.data.items.id[item])} · ${lang} · ${code(items.at("metric", first))}`, ""];
     for (const about of [1, 0]) for (const [name, text, own] of items.texts(item, about)) lines.push(`**${code(name)}**`, "", block(text, own || lang), "");
@@ -33,7 +33,7 @@ const Share = (() => {
     for (const row of [first, ...others]) {
       const changed = items.at("perturbation", row), score = items.at("score", row), words = items.at("justification", row);
       const given = score === null ? `no score (${items.at("failure", row) ?? "missing"})` : `score ${code(score)}`;
-      lines.push(`- ${code(items.columns.side.values[items.side[row]])}${changed === null ? "" : `, text changed by ${code(changed)}`}: ${given} ${signs[items.at("outcome", row)]}${words ? `: ${code(words)}` : ""}`);
+      lines.push(`- ${code(items.columns.side.values[items.side[row]])}${changed === null ? "" : `, text changed by ${code(changed)}`}: ${given} ${signOf(row)}${words ? `: ${code(words)}` : ""}`);
     }
     return lines.join("\n") + "\n";
   };

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from harness.analyse import Cell
+from harness.analyse.score_cells import NOT_CLASSES
 from harness.render.html.cells import answer_table, beside_people
 
 MakeCell = Callable[..., Cell]
@@ -42,3 +44,30 @@ def test_the_two_matched_figures_are_drawn_together_and_the_baseline_apart(make_
     assert people and "judge 60 % [50–70], people 70 % [60–80]" in people
     assert baseline and "people" not in baseline and "baseline 67 %" in baseline
     assert {*lines.figures} <= {heading.name for heading in lines.table.headings}
+
+
+def numbers(cell: Cell) -> Cell:
+    """The cell with continuous scores."""
+    return msgspec.structs.replace(cell, undefined={"pa": NOT_CLASSES})
+
+
+NUMBERS = {"kendall_tau": 0.14, "kendall_tau_ci": (0.02, 0.25)}
+TWICE = {"human_second_kendall_tau": 0.19, "human_second_kendall_tau_ci": (0.08, 0.3), "score_counts": {"second_ratings": 365}}
+
+
+def test_numbers_are_compared_by_the_order_of_texts_beside_that_of_two_people(make_cell: MakeCell) -> None:
+    cell = numbers(make_cell(**NUMBERS, **TWICE))
+    words = beside_people([cell], False)
+    assert "Kendall's τ of the judge with people is .14 [.02 .25] on task quality." in words
+    assert "of two people who scored the same texts it is .19 [.08 .30] on task quality (n 365)." in words
+    assert "a low correlation says little against the judge" in words
+    [drawn] = answer_table([cell]).figures["kendall_tau"].figures
+    assert drawn and "judge τ .14 [.02 .25], two people .19" in drawn and 'class="people"' in drawn
+
+
+def test_without_second_scores_nothing_is_said_of_people(make_cell: MakeCell) -> None:
+    cell = numbers(make_cell(**NUMBERS))
+    assert "Beside people" not in beside_people([cell], False)
+    [drawn] = answer_table([cell]).figures["kendall_tau"].figures
+    assert drawn and 'class="people"' not in drawn
+    assert "kendall_tau" not in answer_table([make_cell()]).figures  # classes are compared by equality

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from harness.analyse import Cell, LanguageSummary
+from harness.analyse.score_cells import NOT_CLASSES
 from harness.render.html.answer import JudgedCells
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 
@@ -65,3 +67,9 @@ def test_several_judges_stand_beside_languages(make_cell: MakeCell) -> None:
     ]
     square = drawn.rows[0][1][0]
     assert square and (square.sign, square.colour, square.show["judge"]) == ("▼", "down2", "a") and "metric" not in square.show
+
+
+def test_numbers_equal_no_label_and_have_no_square(make_cell: MakeCell) -> None:
+    cells = [make_cell(), msgspec.structs.replace(make_cell(metric="quality"), undefined={"pa": NOT_CLASSES})]
+    [drawn] = language_metric_maps(cells)
+    assert drawn.columns == ("Task quality",) and not language_metric_maps(cells[1:])
