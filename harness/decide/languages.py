@@ -15,6 +15,7 @@ import numpy as np
 
 from harness.analyse import CompareOptions, JudgedData, LaidOut
 from harness.analyse.cells import number, sort_key
+from harness.analyse.parallel_texts import parallel_numbers, text_clusters
 from harness.analyse.unit_agreement import mean_of_questions, unit_hits
 from harness.analyse.units import Classes, item_key
 from harness.decide.annotator_labels import AnnotatorLabels
@@ -203,7 +204,7 @@ class _JudgedLanguages:
         self.judged = judged
         self.right, self.score = unit_hits(judged.units, judged.counted, compare)
         self.language = item_key(judged.data, "language")
-        self.cluster, self.parallel = _clusters(judged)
+        self.cluster, self.parallel = text_clusters(judged.data), parallel_numbers(judged.data)
         self.labels = AnnotatorLabels(judged.data, judged.counted)
         self.known_annotators: dict[str, tuple[tuple[dict[str, Any], ...] | None, str | None]] = {}
 
@@ -320,24 +321,6 @@ class _JudgedLanguages:
 
 def _numbers(classes: Classes) -> Floats:
     return np.asarray(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
-
-
-def _clusters(judged: JudgedData) -> tuple[Ints, Ints]:
-    """Of every item, the number of its texts and all that are parallel to them, and the number of what it is parallel to, or -1."""
-    items = judged.data.items
-    group = item_key(judged.data, "group").codes.astype(np.int64)
-    numbers: dict[Any, int] = {}
-    keys = [None if item.parallel_id is None else (item.task, item.system, item.parallel_id) for item in items]
-    parallel = np.array([-1 if key is None else numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
-    if not numbers:
-        return group, parallel
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    known, texts = parallel >= 0, int(group.max()) + 1
-    edges = (np.ones(int(known.sum())), (group[known], texts + parallel[known]))
-    size = texts + len(numbers)
-    return connected_components(coo_array(edges, shape=(size, size)), directed=False)[1].astype(np.int64)[group], parallel
 
 
 def _dif_as_json(found: DifferentialFunctioning, languages: Sequence[str], parallel: bool) -> dict[str, Any]:

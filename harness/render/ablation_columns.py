@@ -17,6 +17,7 @@ from harness.render.column import (
     TableName,
 )
 from harness.render.column import in_tables as _in
+from harness.render.minimal_pair_columns import MINIMAL_PAIR_COLUMNS
 from harness.render.numbers import two_digits
 
 _TWO_ANSWERS = _in(TableName.SCORE_POSITION, TableName.METRIC_ORDER)
@@ -121,6 +122,7 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
         _in(TableName.FREE_TEXT),
         "the share of answers with a readable score that name more than one; the first one counts",
     ),
+    *MINIMAL_PAIR_COLUMNS,
     # What moved
     Column(
         "diff",

@@ -10,10 +10,12 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from harness.analyse import POOLED
+from harness.judges import traits_of
 from harness.render.column import COUNT, COUNT_OR_BLANK, Row, TableName
 from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
-from harness.render.numbers import percent
+from harness.render.minimal_pair_columns import language_columns, rows_across_languages
+from harness.render.numbers import counted, percent
 from harness.render.terminal import dim_lines
 from harness.render.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
@@ -31,10 +33,11 @@ _SHOWN_BELOW = 0.05  # the q-value below which a difference counts as shown
 class _SectionLayout:
     """How rows are shown: the table of the registry, further keys, and which levels of detail, the coarsest first.
 
-    `plainest`: where there are many rows, only those of the plainest variant at the lowest temperature.
+    `plainest`: where there are many rows, only those of the plainest variant at the lowest temperature. Without a table, languages are the
+    columns, so that the rows of a construction in all languages are one.
     """
 
-    table: TableName
+    table: TableName | None
     keys: tuple[str, ...] = ()
     levels: tuple[tuple[str, ...], ...] = (("language",), ("language", "metric"))
     plainest: bool = False
@@ -42,22 +45,27 @@ class _SectionLayout:
 
 @dataclass(frozen=True)
 class _SectionText:
-    """One section: the question, its finding in words, its table, and a second table with the name that the section has it under."""
+    """One section: the question, its finding in words, its table, and further tables with the names that the section has them under."""
 
     question: str
     finding: Callable[[Section], str]
     layout: _SectionLayout
-    second: tuple[str, _SectionLayout] | None = None
+    further: tuple[tuple[str, _SectionLayout], ...] = ()
 
 
 @dataclass(frozen=True)
 class ShownSection:
-    """A section as it is read: its title, what it asks and finds, its tables, and the rows that each table shows."""
+    """A section as it is read: its title, what it asks and finds, its tables, the rows that each table shows, and its name in JSON."""
 
     title: str
     text: str
     tables: tuple[TextTable, ...]
     rows: tuple[tuple[Row, ...], ...] = ()
+    name: str = ""
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        return tuple(ablation_legend([self]))
 
 
 def shown_ablations(sections: Mapping[str, Section]) -> list[ShownSection]:
@@ -66,7 +74,7 @@ def shown_ablations(sections: Mapping[str, Section]) -> list[ShownSection]:
     for name, section_text in _SECTIONS.items():
         section = sections.get(name)
         if section and not (name == "variants" and len({row["variant"] for row in section["rows"]}) < 2):
-            shown.append(_shown_section(section, section_text))
+            shown.append(_shown_section(name, section, section_text))
     return shown
 
 
@@ -96,21 +104,21 @@ def print_ablations(sections: Mapping[str, Section], console: Console | None = N
         (console if console.is_terminal else Console(width=_PIPE_WIDTH)).print(render_ablations(sections))
 
 
-def _shown_section(section: Section, section_text: _SectionText) -> ShownSection:
+def _shown_section(name: str, section: Section, section_text: _SectionText) -> ShownSection:
     layouts = [(section["rows"], section_text.layout)]
-    if section_text.second and section.get(section_text.second[0]):
-        layouts.append((section[section_text.second[0]], section_text.second[1]))
-    rows = [_rows_at_levels(every, layout) for every, layout in layouts]
+    layouts += [(section[part], layout) for part, layout in section_text.further if section.get(part)]
+    rows = [_rows_at_levels(every if layout.table else rows_across_languages(every), layout) for every, layout in layouts]
     tables = (_table(own, layout) for own, (_, layout) in zip(rows, layouts, strict=True))
     text = f"{section_text.question} {section_text.finding(section)}".strip()
-    return ShownSection(terminal_safe(section["title"]), text, tuple(tables), tuple(map(tuple, rows)))
+    return ShownSection(terminal_safe(section["title"]), text, tuple(tables), tuple(map(tuple, rows)), name)
 
 
 def _table(rows: Sequence[Row], layout: _SectionLayout) -> TextTable:
     """A section's rows as text. What all rows share stands above the table; a table without any number gives the reasons."""
     names = (*_KEYS, *layout.keys)
     keys = varying_keys(rows, names)
-    table = tabulate(rows, columns_in(layout.table), keys, tables=(layout.table,))
+    columns = columns_in(layout.table) if layout.table else language_columns(rows)
+    table = tabulate(rows, columns, keys, tables=(layout.table,) if layout.table else ())
     shared = [
         f"{name.replace('_', ' ')} {key_text(name, rows[0][name])}" for name in names if name not in keys and _is_told(rows[0].get(name))
     ]
@@ -119,6 +127,8 @@ def _table(rows: Sequence[Row], layout: _SectionLayout) -> TextTable:
 
 def _no_result(rows: Sequence[Row], table: TextTable, layout: _SectionLayout) -> str:
     """Why a table has nothing but counts; empty where it has other numbers."""
+    if not layout.table:
+        return ""
     counts = {column.name for column in columns_in(layout.table) if column.format in (COUNT, COUNT_OR_BLANK)}
     if any(not heading.key and heading.name not in counts for heading in table.headings):
         return ""
@@ -226,18 +236,49 @@ def _sensitivity_sentences(rows: Sequence[Row]) -> Iterator[str]:
         yield f"In {unchanged} rows no text could be changed: that is not insensitivity."
 
 
+def _flaws_found(section: Section) -> str:
+    """For each judge and condition: how often the flawless text is scored higher, equal and lower."""
+    pooled = [row for row in section["rows"] if not _level(row)]
+    told = [row for row in pooled if row["higher"] is not None and not traits_of(str(row["judge"])).is_baseline]
+    if not told:
+        return ""
+    sides = varying_keys(told, _SIDES)
+    return terminal_safe(" ".join(_flaws_found_by(row, ", ".join(key_text(name, row[name]) for name in sides)) for row in told))
+
+
+def _flaws_found_by(row: Row, side: str) -> str:
+    shares = f"higher in {percent(row['higher'])}, equal in {percent(row['equal'])}, lower in {percent(row['lower'])}"
+    alarms = (
+        "" if row["false_alarms"] is None else f"; false alarms: {percent(row['false_alarms'])} of {counted(row['n_flawless'], 'text')}"
+    )
+    return f"{side}{': the' if side else 'The'} flawless text is scored {shares} of {counted(row['n'], 'pair')}{alarms}."
+
+
+_SIDES = ("judge", "variant", "temperature", "top_p")
 _BY_METRIC = (("language", "metric"),)
+_OVER_LANGUAGES = (("metric",),)
 _SECTIONS: dict[str, _SectionText] = {
     "pairs": _SectionText(
         "Which of two texts does the judge choose, and does the choice follow the place of a text?",
         _position,
         _SectionLayout(TableName.PAIRS),
-        ("systems", _SectionLayout(TableName.PAIR_SYSTEMS, ("system",))),
+        (("systems", _SectionLayout(TableName.PAIR_SYSTEMS, ("system",))),),
     ),
     "free_text": _SectionText(
         "Does the judge give one score when it answers in its own words? The first score that it names counts.",
         _several_scores,
         _SectionLayout(TableName.FREE_TEXT),
+    ),
+    "minimal_pairs": _SectionText(
+        "Does the judge score a flawless text higher than its twin, which differs from it in one flaw alone? The second table has the "
+        "flaws and the harmless changes over all languages; the third has counts: pairs with the flawless text scored higher · equal · "
+        "lower, and where there is no flaw, false alarms / texts.",
+        _flaws_found,
+        _SectionLayout(TableName.MINIMAL_PAIRS, levels=((), ("language",), ("language", "metric"))),
+        (
+            ("constructions", _SectionLayout(TableName.CONSTRUCTIONS, ("kind", "construction"), levels=_OVER_LANGUAGES)),
+            ("crossed", _SectionLayout(None, ("kind", "construction"), levels=_OVER_LANGUAGES)),
+        ),
     ),
     "variants": _SectionText(
         "Does another way of asking agree better with people? Differences are from the plainest variant, on the same items, failures as "
@@ -262,7 +303,7 @@ _SECTIONS: dict[str, _SectionText] = {
         "first, and when it is named last.",
         _tests_shown("drag", "dragged", "pushed away", "drag"),
         _SectionLayout(TableName.METRIC_ORDER, levels=_BY_METRIC),
-        ("drag", _SectionLayout(TableName.DRAG, ("first",), levels=_BY_METRIC)),
+        (("drag", _SectionLayout(TableName.DRAG, ("first",), levels=_BY_METRIC)),),
     ),
     "consistency": _SectionText(
         "Does the same question get the same answer? A failure counts as an answer of its own.",
@@ -274,7 +315,7 @@ _SECTIONS: dict[str, _SectionText] = {
         "The second table has the slope for one unit of temperature, and Page's test that agreement falls step by step.",
         _tests_shown("slope", "rising", "falling", "trends"),
         _SectionLayout(TableName.TEMPERATURE),
-        ("trends", _SectionLayout(TableName.TRENDS)),
+        (("trends", _SectionLayout(TableName.TRENDS)),),
     ),
     "perturbations": _SectionText(
         "Does the judge see that a text was changed? Sensitivity is how often the original scores above the changed text, ties counting "

@@ -67,6 +67,8 @@ class TableName(StrEnum):
     PAIRS = auto()
     PAIR_SYSTEMS = auto()
     FREE_TEXT = auto()
+    MINIMAL_PAIRS = auto()
+    CONSTRUCTIONS = auto()
     LANGUAGES = auto()
     CALIBRATION = auto()
     LABELS_NEEDED = auto()

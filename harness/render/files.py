@@ -1,4 +1,4 @@
-"""A report's files: `report.json`, `report.csv` and `report.parquet`. The same store gives the same bytes."""
+"""A report's files: `report.json`, `report.csv`, `report.parquet` and `sections/*.csv`. The same store gives the same bytes."""
 
 from __future__ import annotations
 
@@ -90,9 +90,37 @@ def report_csv(report: Report) -> str:
     return to_csv([row | {"failures": msgspec.json.encode(row["failures"]).decode()} for row in rows], list(rows[0]))
 
 
+def section_csvs(sections: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """`{file name: CSV}` of every table of a report's sections: `minimal_pairs.csv`, `minimal_pairs.constructions.csv`."""
+    tables = {}
+    for name, section in sections.items():
+        for part, rows in section.items():
+            if isinstance(rows, (list, tuple)) and rows and all(isinstance(row, Mapping) for row in rows):
+                tables[f"{name}.csv" if part == "rows" else f"{name}.{part}.csv"] = _section_csv(rows)
+    return tables
+
+
+def _section_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    flat = [_flat_row(row) for row in rows]
+    return to_csv(_plain_rows(flat), list(dict.fromkeys(name for row in flat for name in row)))
+
+
+def _flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with intervals in two columns and nested values as JSON text."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if name.endswith("_ci"):
+            flat[f"{name[:-3]}_lo"], flat[f"{name[:-3]}_hi"] = value or (None, None)
+        else:
+            flat[name] = msgspec.json.encode(value).decode() if isinstance(value, (dict, list, tuple)) else value
+    return flat
+
+
 def write_files(folder: Path, report: Report) -> None:
     """Write all of a run's derived files, each whole or not at all. Raises StoreError when the folder cannot be written."""
     rows, columns = table_of((*report.by_metric, *report.cells))
     write_atomic(folder / "report.json", to_json(report.as_json()), private=True)
     write_atomic(folder / "report.csv", report_csv(report), private=True)
+    for name, text in section_csvs(report.ablations).items():
+        write_atomic(folder / "sections" / name, text, private=True)
     write_parquet(folder / "report.parquet", rows, columns, private=True)

@@ -170,6 +170,23 @@ def test_every_square_and_mark_leads_to_as_many_judgments_as_it_says(browser: An
         shown.wait_for(sum(labels[row["item_id"], row["metric"]] == wanted["reference"] for row in rows))
 
 
+def test_minimal_pairs_open_the_flawed_text_beside_its_twin(browser: Any, tmp_path: Path, axe_core: str) -> None:
+    spec = harness.RunSpec(board="controls-hard", languages=("cs",), judges=("baseline/random",))
+    made = harness.write_page(harness.run(spec, tmp_path))
+    with opened(browser, made) as shown:
+        links = shown.page.locator("#minimal_pairs ~ figure a[data-show]", has_text="·")
+        wanted = json.loads(links.first.get_attribute("data-show"))
+        links.first.evaluate("a => a.click()")
+        shown.page.wait_for_selector("#browser .case")
+        names = {text for text in shown.page.locator("#browser .case h3 bdi").all_inner_texts()}
+        assert names and all(name.endswith(wanted["construction"]) for name in names)
+        shown.page.locator("#browser .case summary").first.evaluate("s => s.parentElement.open = true")
+        shown.page.wait_for_selector("#browser .pair mark.differs")
+        assert "flawless text, baseline/random:" in shown.page.inner_text("#browser .item-side")
+        assert shown.said == []
+        assert shown.serious(axe_core) == []
+
+
 def test_tables_are_sorted_by_their_headings(browser: Any, page: Path) -> None:
     column = "t => [...t.tBodies[0].rows].map(r => r.cells[2].textContent)"
     with opened(browser, page) as shown:

@@ -15,6 +15,7 @@ from harness.analyse.ablations.consistency import consistency
 from harness.analyse.ablations.language import justification_language
 from harness.analyse.ablations.length import length_effect
 from harness.analyse.ablations.metric_order import metric_order, order_of_calls
+from harness.analyse.ablations.minimal_pairs import minimal_pairs
 from harness.analyse.ablations.perturbations import injection, perturbations
 from harness.analyse.ablations.temperature import temperature
 from harness.analyse.ablations.variants import few_shot, score_position, variants
@@ -49,6 +50,7 @@ def ablations(
     if not len(answers):
         return {}
     found = {
+        "minimal_pairs": minimal_pairs(answers),
         "variants": variants(answers),
         "few_shot": few_shot(answers),
         "score_position": score_position(answers),

@@ -7,6 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from harness.analyse import POOLED
+from harness.analyse.ablations.minimal_pairs import TEMPTING
 from harness.render.ablations import ShownSection
 from harness.render.forest import axis_reach
 from harness.render.html.cells import FigureColumn
@@ -15,7 +17,10 @@ from harness.render.numbers import difference, percent
 
 _DIFFERENCES = {"diff": "difference", "slope": "slope of agreement"}
 _SHARES = {"sensitivity": "original scores above the changed text", "same_score": "same score", "rose": "score rose"}
+FLAWS_FOUND = "flawless text scores above the flawed one"
 _MIDDLE = {"sensitivity": ("never", "½: not seen", "always")}
+_LINKED = ("sensitivity", "false_alarms", "agreement", "shift")
+_FILTERS = ("language", "task", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "construction")
 _UNREADABLE = Markup('<span class="faint">no readable score</span>')
 
 Rows = Sequence[Mapping[str, Any]]
@@ -29,6 +34,25 @@ def ablation_figures(section: ShownSection) -> list[dict[str, FigureColumn]]:
     return [_figures(rows) for rows in section.rows]
 
 
+def row_links(section: ShownSection) -> list[list[dict[str, dict[str, Any]]]]:
+    """For each table, row by row, what a click on a cell shows, by the name of its column: the filters of the texts that it counts."""
+    return [[_links(row) for row in rows] for rows in section.rows]
+
+
+def _links(row: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    if "by_language" in row:
+        return {tag: _filters({**row, **own}) for tag, own in row["by_language"].items()}
+    return dict.fromkeys(_LINKED, _filters(row))
+
+
+def _filters(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The filters of the page that the keys of a row stand for. Texts that tempt to a false alarm have no flaw to be found by."""
+    kept = {name: row[name] for name in _FILTERS if row.get(name) not in (None, POOLED)}
+    if row.get("kind") == TEMPTING:
+        kept["construction"] = "flawless"
+    return {**kept, "compared": True} if "construction" in row else kept
+
+
 def _figures(rows: Rows) -> dict[str, FigureColumn]:
     drawn = {}
     for name, axis in _DIFFERENCES.items():
@@ -36,6 +60,7 @@ def _figures(rows: Rows) -> dict[str, FigureColumn]:
             drawn[name] = _differences(rows, name, axis)
     for name, axis in _SHARES.items():
         if any(row.get(name) is not None for row in rows):
+            axis = FLAWS_FOUND if name == "sensitivity" and "higher" in rows[0] else axis
             figures = tuple(_share(row, name, axis) for row in rows)
             drawn[name] = FigureColumn(axis, figures, _MIDDLE.get(name, ("0 %", "50", "100 %")))
     return drawn

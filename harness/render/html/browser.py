@@ -205,6 +205,8 @@ def _items(items: Sequence[Item], own: frozenset[str]) -> dict[str, Any]:
         name: _coded(CodedColumn.from_values(getattr(item, name) for item in items), _shown_value)
         for name in ("language", "task", "group", "system")
     }
+    keys["construction"] = _coded(CodedColumn.from_values(_text_or_none(item.fields.get("construction")) for item in items), _shown_value)
+    number_of = {item.item_id: number for number, item in enumerate(items)}
     language_names = {tag: english_name(tag) for tag in dict.fromkeys(item.language for item in items)}
     return {
         "id": [_cut(item.item_id, _NAME_LENGTH) for item in items],
@@ -212,6 +214,7 @@ def _items(items: Sequence[Item], own: frozenset[str]) -> dict[str, Any]:
         "fields": [_cut(name, _NAME_LENGTH) for name in names],
         "about": [int(bool(own) and name not in own) for name in names],
         "texts": texts,
+        "twin": [number_of.get(str(item.fields.get("twin")), -1) if "twin" in item.fields else -1 for item in items],
         "names": language_names,
     }
 
@@ -220,6 +223,10 @@ def _language_of(item: Item, name: str) -> list[str]:
     """The language of a text `name`, if the key `name_language` says that it is another than the item's."""
     tag = item.fields.get(f"{name}_language")
     return [tag] if isinstance(tag, str) and tag != item.language and re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", tag) else []
+
+
+def _text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def _is_text(value: Any) -> bool:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
+from harness.analyse import POOLED
 from harness.content.tags import english_name
 from harness.decide import Verdict
 from harness.judges import traits_of
 from harness.render.forest import ForestMark, forest
-from harness.render.html.marks import gap_track
-from harness.render.numbers import difference
+from harness.render.html.marks import difference_track, gap_track
+from harness.render.numbers import coefficient, counted, difference, percent
 from harness.render.titles import metric_title, metric_words
 from harness.render.verdict_columns import labels_needed_text
 from harness.render.verdicts import side_text, sides_of_verdicts, style_of
@@ -27,6 +28,20 @@ _GROUPS = {
 }
 _AGAINST = {"base_worse": "below the baseline", "constant": "one class for all", "failures": "unreadable"}
 _MOST_STEPS = 3
+_SIDE = ("judge", "variant", "temperature", "top_p")
+PairRow = Mapping[str, Any]
+"""A row of the section of minimal pairs."""
+
+
+@dataclass(frozen=True)
+class PlottedPairs:
+    """The minimal pairs of one language and metric: the figure, the number, its counts in few and in all words, and what a click shows."""
+
+    drawn: Markup
+    number: str
+    words: str
+    title: str
+    show: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -38,18 +53,20 @@ class PlottedVerdict:
     words: str
     style: str
     show: dict[str, Any]
+    pairs: PlottedPairs | None = None
 
 
 @dataclass(frozen=True)
 class ForestPlot:
     """Judge minus people (or minus a constant answer) by language and metric; languages from the best to the worst.
 
-    `limits` says whether any mark has the tick of too few texts.
+    `limits` says whether any mark has the tick of too few texts, `pairs` whether any has minimal pairs below it.
     """
 
     axis: str
     reach: str
     limits: bool
+    pairs: bool
     metrics: tuple[str, ...]
     rows: tuple[tuple[str, tuple[PlottedVerdict | None, ...]], ...]
 
@@ -81,15 +98,16 @@ class FirstScreen:
     facts: str
 
 
-def first_screen(verdicts: Sequence[Verdict], annotators: int = 0, date: str = "") -> FirstScreen | None:
+def first_screen(verdicts: Sequence[Verdict], annotators: int = 0, date: str = "", pairs: Sequence[PairRow] = ()) -> FirstScreen | None:
     """The first screen of a page with these verdicts; None where there are none on any judge but baselines.
 
-    `annotators` is the highest number of people who labelled one text on one metric (0: unknown), `date` that of the run.
+    `annotators` is the highest number of people who labelled one text on one metric (0: unknown), `date` that of the run, `pairs`
+    are the rows of its minimal pairs.
     """
     sides = [own for own in sides_of_verdicts(verdicts) if not traits_of(str(own[0]["judge"])).is_baseline]
     if not sides:
         return None
-    answers = tuple(_answer(own, side_text(own[0]) if len(sides) > 1 else "") for own in sides)
+    answers = tuple(_answer(own, side_text(own[0]) if len(sides) > 1 else "", _of_side(pairs, own[0])) for own in sides)
     return FirstScreen(_question(sides), answers, _facts(sides[0], annotators, date))
 
 
@@ -115,8 +133,25 @@ def _counted(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
-def _answer(verdicts: Sequence[Verdict], name: str) -> JudgeAnswer:
-    return JudgeAnswer(name, tuple(_sentences(verdicts)), tuple(_steps(verdicts))[:_MOST_STEPS], _plot(verdicts))
+def _of_side(pairs: Sequence[PairRow], verdict: Verdict) -> dict[tuple[str, str], PairRow]:
+    """The minimal pairs of a verdict's judge and condition, by language and metric (`*` where they pool)."""
+    side = [verdict.key.get(name) for name in _SIDE]
+    return {(row["language"], row["metric"]): row for row in pairs if [row[name] for name in _SIDE] == side}
+
+
+def _answer(verdicts: Sequence[Verdict], name: str, pairs: Mapping[tuple[str, str], PairRow]) -> JudgeAnswer:
+    pooled = pairs.get((POOLED, POOLED))
+    sentences = (*_sentences(verdicts), *([_pair_sentence(pooled)] if pooled and pooled["n"] else []))
+    return JudgeAnswer(name, sentences, tuple(_steps(verdicts))[:_MOST_STEPS], _plot(verdicts, pairs))
+
+
+def _pair_sentence(row: PairRow) -> tuple[str, str]:
+    """What is seen of all minimal pairs, and whether the judge is shown to find flaws."""
+    interval = row["sensitivity_ci"]
+    style = "open" if not interval or interval[0] <= 0.5 <= interval[1] else "good" if interval[0] > 0.5 else "bad"
+    scored = f"higher in {percent(row['higher'])}, equal in {percent(row['equal'])}, lower in {percent(row['lower'])}"
+    alarms = "" if row["false_alarms"] is None else f" It finds a flaw in {percent(row['false_alarms'])} of the flawless texts."
+    return style, f"It scores the flawless text of a minimal pair {scored} of {counted(row['n'], 'pair')}.{alarms}"
 
 
 def _sentences(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
@@ -173,30 +208,46 @@ def _gap(verdict: Verdict) -> float:
     return (verdict.base_diff if verdict.controls else verdict.gap) or 0.0
 
 
-def _plot(verdicts: Sequence[Verdict]) -> ForestPlot:
+def _plot(verdicts: Sequence[Verdict], pairs: Mapping[tuple[str, str], PairRow]) -> ForestPlot:
     plot = forest(verdicts)
     by_place = {(verdict["language"], verdict["metric"]): verdict for verdict in verdicts}
     rows = tuple(
         (
             tag,
             tuple(
-                _plotted(by_place[tag, metric], mark, plot.reach) if mark else None
+                _plotted(by_place[tag, metric], mark, plot.reach, pairs.get((tag, metric))) if mark else None
                 for metric, mark in zip(plot.metrics, marks, strict=True)
             ),
         )
         for tag, marks in plot.rows
     )
     limits = any(mark and 'class="limit"' in mark.drawn for _, marks in rows for mark in marks)
-    return ForestPlot(plot.axis, difference(plot.reach), limits, tuple(map(metric_title, plot.metrics)), rows)
+    below = any(mark and mark.pairs for _, marks in rows for mark in marks)
+    return ForestPlot(plot.axis, difference(plot.reach), limits, below, tuple(map(metric_title, plot.metrics)), rows)
 
 
-def _plotted(verdict: Verdict, mark: ForestMark, reach: float) -> PlottedVerdict:
+def _plotted(verdict: Verdict, mark: ForestMark, reach: float, pairs: PairRow | None) -> PlottedVerdict:
     words = f"{_place(verdict)}: {verdict.answer}, {difference(mark.value)}"
     tick = None if mark.margin is None else _limit(verdict)
     if tick is not None:
         words += "; with so few texts not even a judge that agrees just as people do would be shown"
     drawn = gap_track(mark.value, mark.bound, mark.margin, reach, mark.style, words, tick)
-    return PlottedVerdict(drawn, difference(mark.value), _reason(verdict), mark.style, _show(verdict))
+    below = _plotted_pairs(verdict, pairs) if pairs and pairs["sensitivity"] is not None else None
+    return PlottedVerdict(drawn, difference(mark.value), _reason(verdict), mark.style, _show(verdict), below)
+
+
+def _plotted_pairs(verdict: Verdict, row: PairRow) -> PlottedPairs:
+    """Sensitivity on a line from 0 to 1 with ½ in its middle."""
+    value, interval = row["sensitivity"], row["sensitivity_ci"]
+    higher, equal, lower = (round(row[name] * row["n"]) for name in ("higher", "equal", "lower"))
+    alarms = "" if row["false_alarms"] is None else f"; {round(row['false_alarms'] * row['n_flawless'])}/{row['n_flawless']} false alarms"
+    title = (
+        f"{_place(verdict)}: minimal pairs, sensitivity {coefficient(value, interval)}; the flawless text is scored higher in {higher}, "
+        f"equal in {equal}, lower in {lower} of {row['n']}{alarms}"
+    )
+    from_middle = interval and (interval[0] - 0.5, interval[1] - 0.5)
+    drawn = difference_track(value - 0.5, from_middle, 0.5, title)
+    return PlottedPairs(drawn, coefficient(value), f"pairs: {higher}/{row['n']} found{alarms}", title, _show(verdict))
 
 
 def _limit(verdict: Verdict) -> float | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.analyse import of_rule, outcomes, recording
 from harness.content import Library
 from harness.decide import Report
-from harness.render.ablations import ablation_legend, shown_ablations
-from harness.render.html.ablation_figures import ablation_figures
+from harness.render.ablations import ShownSection, ablation_legend, shown_ablations
+from harness.render.html.ablation_figures import ablation_figures, row_links
 from harness.render.html.answer import answer_legend, answers_of_report, judged_of_report
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import Pictures, pictures_of
@@ -27,6 +27,7 @@ from harness.render.terminal import notes
 from harness.runs import RunResult, read_evidence
 
 SCRIPTS = ("tables.js", "save_figures.js", "item_text.js", "pair_texts.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")
+OWN_SECTIONS = ("minimal_pairs", "same_texts")  # that stand apart from those on what changes the scores
 MANY_ROWS = 24  # a longer table is folded away
 
 
@@ -41,7 +42,8 @@ def report_page(result: RunResult, report: Report) -> str:
     data = items_json([shown], text_fields(library))
     pictures = pictures_of([(None, judged)], report.by_metric)
     maps = language_metric_maps(report.by_metric)
-    ablations = shown_ablations(report.ablations)
+    sections = shown_ablations(report.ablations)
+    own, ablations = ([one for one in sections if (one.name in OWN_SECTIONS) is apart] for apart in (True, False))
     answers = answers_of_report(report)
     record = _record(result)
     body = render(
@@ -50,10 +52,10 @@ def report_page(result: RunResult, report: Report) -> str:
         run=report.run,
         judgments=len(judged),
         languages=protocol.languages,
-        sections=list(_sections(bool(maps), pictures, bool(ablations))),
+        sections=list(_sections(bool(maps), pictures, own, bool(ablations))),
         warnings=notes(report),
         answers=answers,
-        first=first_screen(report.verdicts, result.prepared.data.labels.max_annotators, date_asked(record)),
+        first=first_screen(report.verdicts, result.prepared.data.labels.max_annotators, date_asked(record), _minimal_pairs(report)),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, report.by_metric)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
@@ -62,7 +64,8 @@ def report_page(result: RunResult, report: Report) -> str:
         maps=maps,
         matrix=judge_language_map(judged_of_report(report)),
         pictures=pictures,
-        ablations=[(section, list(zip(section.tables, ablation_figures(section), strict=True))) for section in ablations],
+        own_sections=[(section, _tables(section)) for section in own],
+        ablations=[(section, _tables(section)) for section in ablations],
         ablation_legend=ablation_legend(ablations),
         many_rows=MANY_ROWS,
         failures=failure_table(result.answers, _counts(result)),
@@ -77,16 +80,27 @@ def report_page(result: RunResult, report: Report) -> str:
     return shell(f"{report.title} – {report.run}", body, scripts=SCRIPTS, data={"items-data": data})
 
 
+def _tables(section: ShownSection) -> list[tuple[Any, ...]]:
+    """The tables of a section, each with its figures and links."""
+    return list(zip(section.tables, ablation_figures(section), row_links(section), strict=True))
+
+
+def _minimal_pairs(report: Report) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = report.ablations.get("minimal_pairs", {}).get("rows", [])
+    return rows
+
+
 def text_fields(library: Library) -> frozenset[str]:
     """The names of all texts that tasks have."""
     return frozenset(name for task in library.task_files for name in library.task(task).fields)
 
 
-def _sections(maps: bool, pictures: Pictures, ablations: bool) -> Iterator[tuple[str, str]]:
+def _sections(maps: bool, pictures: Pictures, own: Sequence[ShownSection], ablations: bool) -> Iterator[tuple[str, str]]:
     yield "answer", "Language by language"
     if maps:
         yield "grid", "Agreement"
     yield from pictures.sections()
+    yield from ((section.name, section.title) for section in own)
     if ablations:
         yield "ablations", "What changes the scores"
     yield from (("failures", "Failures"), ("cost", "Cost"), ("again", "Reproduce this page"), ("items", "Every judgment"))

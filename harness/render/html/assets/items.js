@@ -9,7 +9,7 @@
   const SIGNS = { right: "✓", wrong: "✗", failed: "!", "no reference": "○", "changed text": "◇" };
   const FACETS = [
     ["source", "Source"], ["language", "Language"], ["task", "Task"], ["metric", "Metric"], ["judge", "Who judged"], ["variant", "Variant"],
-    ["outcome", "Outcome"], ["distance", "Distance from people"], ["agreement", "Annotators agree"],
+    ["construction", "Construction"], ["outcome", "Outcome"], ["distance", "Distance from people"], ["agreement", "Annotators agree"],
   ];
   const MORE = [
     ["compared", "Counted in the agreement"], ["annotators", "Annotators"], ["score", "Score given"], ["reference", "Label"], ["failure", "Failure"],
@@ -128,6 +128,8 @@
     const judged = items.rowsOf(n).filter((each) => items.at("perturbation", each) === null);
     const layers = ErrorSpans.layers(labels, judged.map((each) => ({ who: items.at("judge", each), errors: items.at("errors", each) })));
     left.append(ItemText.texts(items.texts(item), lang, { item, row, layers }));
+    const twin = items.data.items.twin[item];
+    if (twin >= 0) left.append(...PairTexts.twins(items.texts(item), items.texts(twin), lang), scoresOfTwin(twin, row));
     right.append(make("h4", {}, "People"));
     if (labels.length) {
       const list = make("ul", { class: "given plain" });
@@ -136,6 +138,17 @@
     } else right.append(make("p", { class: "note" }, "There is no label."));
     right.append(make("h4", {}, "Judges"), make("ul", { class: "cards" }, ...pinnedFirst(items.rowsOf(n)).map(card)));
     return make("div", { class: "inside" }, left, right, tools(n));
+  };
+
+  // the scores of the flawless text on the same metric, judge by judge
+  const scoresOfTwin = (twin, row) => {
+    const list = make("ul", { class: "given plain" });
+    for (let n = 0; n + 1 < items.caseStart.length; n++) {
+      const first = items.caseStart[n];
+      if (items.itemOf[first] !== twin || items.columns.metric.codes[first] !== items.columns.metric.codes[row]) continue;
+      for (const own of items.rowsOf(n)) list.append(make("li", { class: "mark" }, "flawless text, ", make("bdi", {}, items.columns.side.values[items.side[own]]), ": ", make("b", {}, scoreOf(own))));
+    }
+    return list;
   };
 
   const tools = (n) => make("div", { class: "tools wide" },

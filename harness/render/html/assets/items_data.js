@@ -12,7 +12,7 @@ const ItemsData = (() => {
     const column = (coded, size) => ({ values: coded.v, codes: typeof coded.c === "number" ? new Int32Array(size).fill(coded.c) : Int32Array.from(coded.c) });
     const itemOf = Int32Array.from(rows.item), size = itemOf.length, columns = {};
     for (const name of Object.keys(rows)) if (name !== "item") columns[name] = column(rows[name], size);
-    for (const name of ["language", "task", "group", "system"]) {
+    for (const name of ["language", "task", "group", "system", "construction"]) {
       items[name] = column(items[name], items.id.length);
       columns[name] = { values: items[name].values, codes: Int32Array.from(itemOf, (item) => items[name].codes[item]) };
     }

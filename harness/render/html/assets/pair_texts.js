@@ -51,18 +51,27 @@ const PairTexts = (() => {
     return { runs, note: same ? "Both texts are the same." : "Marked: words that the other text does not have in this place." };
   };
 
-  // `fields` are those of `ItemText.texts`; other texts of the item are not shown
-  const sides = (fields, lang, place) => {
-    const { make, spaced, text } = ItemText;
-    const own = FIELDS.map((wanted) => fields.find(([name]) => name === wanted)), langs = own.map(([, , tag]) => tag || lang);
-    const { runs, note } = compared(own[0][1], own[1][1], langs);
+  // two texts `[name, text, language]` side by side, each below its title
+  const beside = (own, titles, lang, place) => {
+    const { make, text } = ItemText;
+    const langs = own.map(([, , tag]) => tag || lang), { runs, note } = compared(own[0][1], own[1][1], langs);
     const nodes = make("div", { class: "pair" });
     own.forEach(([name], side) => {
       const content = document.createDocumentFragment();
       for (const [run, differs] of runs[side]) content.append(differs ? make("mark", { class: "differs" }, run) : run);
-      nodes.append(make("div", {}, make("p", { class: "field" }, spaced(name)), text(name, content, langs[side], place)));
+      nodes.append(make("div", {}, make("p", { class: "field" }, titles[side]), text(name, content, langs[side], place)));
     });
     return [nodes, make("p", { class: "note" }, note)];
   };
-  return { FIELDS, isPair, compared, sides };
+
+  // `fields` are those of `ItemText.texts`; other texts of the item are not shown
+  const sides = (fields, lang, place) => beside(FIELDS.map((wanted) => fields.find(([name]) => name === wanted)), FIELDS.map(ItemText.spaced), lang, place);
+
+  // a flawed text beside the flawless one that it was made from
+  const twins = (flawed, flawless, lang) => {
+    const own = [flawless, flawed].map((fields) => fields.find(([name]) => name === "output"));
+    return own.every(Boolean) ? [ItemText.make("h4", {}, "Minimal pair"), ...beside(own, ["flawless text", "this text"], lang, {})] : [];
+  };
+
+  return { FIELDS, isPair, compared, sides, twins };
 })();

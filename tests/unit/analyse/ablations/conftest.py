@@ -74,3 +74,23 @@ def the_row() -> Callable[..., dict[str, Any]]:
         return row
 
     return pick
+
+
+@pytest.fixture(scope="session")
+def make_parallel(make_data: Callable[..., Dataset], said: Callable[..., Judgment]) -> Callable[..., tuple[Dataset, Judgments]]:
+    """The same items in two languages, parallel to each other, and what a judge said of them: `answer(name)`, as the name was given."""
+
+    def make(
+        places: Mapping[str, Mapping[str, Any]], labels: Mapping[str, Score], answer: Callable[[str], Score]
+    ) -> tuple[Dataset, Judgments]:
+        items, scores, given = [], {}, []
+        for tag in ("cs", "ja"):
+            for name, place in places.items():
+                fields = {"prompt": "p", "output": "o"} | {key: value for key, value in place.items() if key != "group"}
+                fields |= {"twin": f"{tag}-{place['twin']}"} if "twin" in place else {}
+                items.append(Item(f"{tag}-{name}", tag, "open_prompt", group=f"{tag}-{place['group']}", parallel_id=name, fields=fields))
+                scores[f"{tag}-{name}"] = labels[name]
+                given.append(said(f"{tag}-{name}", answer(name), language=tag))
+        return make_data(items, scores), Judgments.from_rows(given)
+
+    return make
