@@ -42,8 +42,6 @@ def instruction_complaints(
 
 def _word_complaints(words: PromptWords) -> Complaints:
     for key, text in msgspec.structs.asdict(words).items():
-        if not text:  # not translated yet
-            continue
         names, expected = _IN_BRACES.findall(text), [f"{{{name}}}" for name in PLACEHOLDERS.get(key, ())]
         if Counter(names) != Counter(expected):
             yield f"'{key}' contains {_listed(names)}, but should contain {_listed(expected)}, each once", key_pattern(key)
@@ -51,7 +49,10 @@ def _word_complaints(words: PromptWords) -> Complaints:
 
 def _task_complaints(section: str, translated: TaskWords, english: Task) -> Complaints:
     yield from _key_complaints(f"{section}.fields", "field", translated.fields, english.fields)
-    yield from _brace_complaints(section, [translated.instruction, *translated.fields.values()], names_in_braces(english.instruction))
+    named = names_in_braces(english.instruction)
+    for name in sorted(named - names_in_braces(translated.instruction)):
+        yield f"the instruction of [{section}] does not name {{{name}}}, as the English does", _section_pattern(section)
+    yield from _brace_complaints(section, [translated.instruction, *translated.fields.values()], named)
 
 
 def _rubric_complaints(section: str, translated: RubricWords, english: Rubric) -> Complaints:

@@ -167,16 +167,15 @@ class PromptWords(_Spec, frozen=True):
     reminder: Text
     short_reason: Text
     the_score: Text
-    # Words of some variants only; empty where they are not translated yet, and then these variants are refused.
-    system_pair: str = ""
-    meant_for_pair: str = ""
-    heading_from: str = ""
-    persona: str = ""
-    form_text: str = ""
-    reminder_text: str = ""
-    explain: str = ""
-    errors_key: str = ""
-    the_errors: str = ""
+    system_pair: Text
+    meant_for_pair: Text
+    heading_from: Text
+    persona: Text
+    form_text: Text
+    reminder_text: Text
+    explain: Text
+    errors_key: Text
+    the_errors: Text
 
 
 # Word -> the names in braces that it must contain, each once. All other words contain none.

@@ -101,7 +101,8 @@ def reminder(spec: PromptSpec) -> str:
     """The last line. After a long text, small models forget the form and answer in the language of the text."""
     words = spec.wording.words
     if spec.variant.answer == "text":
-        return f"{words.reminder_text} {words.explain}".strip()
+        space = "" if words.reminder_text.endswith("。") else " "  # scripts with this full stop have no spaces
+        return f"{words.reminder_text}{space}{words.explain}".strip()
     return fill_placeholders(words.reminder, keys=_keys_in_order(spec, words.the_errors or words.short_reason, words.the_score))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -13,8 +13,6 @@ from harness.content.tags import choose_from, english_name, name_in
 from harness.errors import ContentError, UsageError
 from harness.model import Condition
 
-FURTHER_WORDS = tuple(field.name for field in msgspec.structs.fields(PromptWords) if not field.required)
-"""The words that only some questions need."""
 ENGLISH = PromptWords(
     system=(
         "You rate texts. You are told what a writer was asked to do, then you read the writer's text and answer a question about it. "
@@ -72,23 +70,26 @@ class Wording(msgspec.Struct, frozen=True):
     rubrics: dict[str, RubricWords]
 
 
+_NEEDED: dict[str, Callable[[Task, Condition], bool]] = {
+    "system_pair": lambda task, condition: task.is_pair,
+    "meant_for_pair": lambda task, condition: task.is_pair,
+    "heading_from": lambda task, condition: condition.shown_source != "none",
+    "persona": lambda task, condition: condition.variant.persona,
+    "form_text": lambda task, condition: condition.variant.answer == "text",
+    "reminder_text": lambda task, condition: condition.variant.answer == "text",
+    "explain": lambda task, condition: condition.variant.explain,
+    "errors_key": lambda task, condition: condition.variant.answer == "spans",
+    "the_errors": lambda task, condition: condition.variant.answer == "spans",
+}
+FURTHER_WORDS = tuple(_NEEDED)
+"""The words that only some questions need."""
+
+
 def words_of(task: Task, condition: Condition) -> tuple[str, ...]:
     """The names of the words that a question needs besides those that all need: for a pair, a text answer, marked errors, a persona, a
     shown source.
     """
-    variant = condition.variant
-    needed = {
-        "system_pair": task.is_pair,
-        "meant_for_pair": task.is_pair,
-        "heading_from": condition.shown_source != "none",
-        "persona": variant.persona,
-        "form_text": variant.answer == "text",
-        "reminder_text": variant.answer == "text",
-        "explain": variant.explain,
-        "errors_key": variant.answer == "spans",
-        "the_errors": variant.answer == "spans",
-    }
-    return tuple(name for name, is_needed in needed.items() if is_needed)
+    return tuple(name for name, is_needed in _NEEDED.items() if is_needed(task, condition))
 
 
 def english_wording(task: Task, rubrics: tuple[Rubric, ...], languages: str | Mapping[str, str], further: Collection[str] = ()) -> Wording:
@@ -117,7 +118,7 @@ def own_language_wording(
 ) -> Wording:
     """The words of the language's instructions.toml. English items always have the English words. Arguments: see `english_wording`.
 
-    Raises UsageError when the language has no instructions, ContentError when they lack the task, a rubric, a part of one, or a word.
+    Raises UsageError when the language has no instructions, ContentError when they lack the task, a rubric or a part of one.
     """
     by_key = _by_key(languages)
     language = by_key["language"]
@@ -127,13 +128,12 @@ def own_language_wording(
         raise UsageError(f"no instructions in '{language}' for the variant own-language.{choose_from(library.instruction_files)}")
     instructions = library.instructions(language)
     path = library.instruction_files[language]
-    _refuse_gaps("words", {name for name in further if getattr(instructions.words, name)}, further, path)
     if task.id not in instructions.tasks:
-        raise ContentError(f"[tasks.{task.id}] is missing: '{task.id}' is not translated into this language", path)
+        raise ContentError(f"[tasks.{task.id}] is missing: translate it, or leave it out with --tasks", path)
     _refuse_gaps(f"tasks.{task.id}.fields", instructions.tasks[task.id].fields, task.fields, path)
     for rubric in rubrics:
         if rubric.id not in instructions.rubrics:
-            raise ContentError(f"[rubrics.{rubric.id}] is missing: '{rubric.id}' is not translated into this language", path)
+            raise ContentError(f"[rubrics.{rubric.id}] is missing: translate it, or leave it out with --metrics", path)
         scores = [str(group.score) for group in rubric.detailed.criteria]
         _refuse_gaps(f"rubrics.{rubric.id}.criteria", instructions.rubrics[rubric.id].criteria, scores, path)
     translated = {rubric.id: instructions.rubrics[rubric.id] for rubric in rubrics}

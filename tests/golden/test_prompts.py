@@ -40,10 +40,16 @@ METRIC = {
     "translate": "translation_quality_0_4",
     "compare_responses": "preference",
 }
-# Tasks whose scores are continuous have no examples of every class, one metric, and no instructions in other languages; nor have pairs.
+# Tasks whose scores are continuous have no examples of every class, and one metric; pairs have no examples.
 VARIANTS_OF = {
-    "translate": ("single", "joint", "single+detailed", "single+score-only", "single+spans", "single+detailed+spans"),
-    "compare_responses": ("single", "single+text", "single+text+persona+explain"),
+    "translate": (
+        *("single", "joint", "single+detailed", "single+score-only", "single+spans", "single+detailed+spans"),
+        "single+detailed+spans+own-language",
+    ),
+    "compare_responses": (
+        *("single", "single+text", "single+text+persona+explain"),
+        *("single+detailed+own-language", "single+text+persona+explain+own-language"),
+    ),
     "open_prompt": (*VARIANTS, "single+text+persona+explain"),
 }
 CASES = [(task, variant) for task in METRIC for variant in VARIANTS_OF.get(task, VARIANTS)]
@@ -121,10 +127,11 @@ def prompt(library: Library, variant: str, task: str, language: str) -> Prompt:
     languages = {"language": language, **{key: TEXTS[task][language][key] for key in task_spec.language_keys[1:]}}
     rubrics = tuple(map(library.rubric, metrics[::-1] if how.metric_order == "reversed" else metrics))
     scales = {rubric.id: rubric.scale for rubric in rubrics}
+    further = words_of(task_spec, Condition(how))
     wording = (
-        own_language_wording(library, task_spec, rubrics, languages)
+        own_language_wording(library, task_spec, rubrics, languages, further)
         if how.language == "own"
-        else english_wording(task_spec, rubrics, languages, words_of(task_spec, Condition(how)))
+        else english_wording(task_spec, rubrics, languages, further)
     )
     text_names = shown_texts(item, task_spec)
     shown = tuple(each for metric, scale in scales.items() for each in examples(metric, scale, how.shots, text_names))

@@ -88,6 +88,7 @@ TOML_CASES: dict[str, tuple[str, str, str, str | None, str]] = {
     "nothing to put in": (WORDS, 'examples = "N', 'examples = "{metric} N', "examples =", "but should contain nothing in braces"),
     "name in a task": (WORDS, "Autor měl stručně", "Autor {kdo} měl", "{kdo}", "{kdo} in [tasks.summarize] is not replaced by anything"),
     "name in a criterion": (WORDS, "Jde o jiný", "V {language} jde o jiný", "{language} jde", "{language} in [rubrics.task_quality]"),
+    "language not named": (WORDS, "(jazyk: {source_language})", "", "[tasks.translate]", "does not name {source_language}"),
     "field not translated": (WORDS, 'passage = "V', 'psg = "V', "[tasks.summarize.f", "'passage' is missing from [tasks.summarize.fields]"),
     "field that is none": (WORDS, 'passage = "V', 'psg = "V', "[tasks.summarize.f", "field 'psg' of [tasks.summarize.fields] is not in"),
     "score without words": (WORDS, "\n1 = [", "\n2 = [", "[rubrics.hallucination.c", "score '1' is missing from [rubrics.hallucination.c"),

@@ -176,7 +176,7 @@ def test_cards_and_texts_are_not_locked(root: Path, copy: Library) -> None:
 def test_instructions_are_a_unit_of_their_own(root: Path, copy: Library, edit: Edit) -> None:
     """New words for judges are no new items: what is frozen on the pack's version stays frozen."""
     path = root / "languages/cs/instructions.toml"
-    edit(path, '"1.1.0"', '"1.2.0"')
+    edit(path, '"1.2.0"', '"1.3.0"')
     assert accept(copy) == ["instructions/cs"]
     path.unlink()
     assert accept(copy) == ["instructions/cs"]

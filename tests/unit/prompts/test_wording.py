@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from harness.content import Library
 from harness.content.specs import PLACEHOLDERS, PromptWords
 from harness.errors import ContentError, UsageError
-from harness.model import Item, Variant, parse_variant
-from harness.prompts import PromptSpec, english_wording, own_language_wording
+from harness.model import Condition, Item, Variant, parse_variant
+from harness.prompts import PromptSpec, english_wording, own_language_wording, words_of
 from harness.prompts.programs import fill_placeholders
 from harness.prompts.templates import render_template
 from harness.prompts.wording import ENGLISH, FURTHER_WORDS
@@ -73,7 +73,8 @@ def test_own_words_are_the_packs_and_call_the_language_by_its_own_name(library: 
     task, rubric = library.task("open_prompt"), library.rubric("task_quality")
     wording, told = own_language_wording(library, task, (rubric,), tag), library.instructions(tag)
     assert wording.language_name == name
-    assert wording.words == told.words and wording.task == told.tasks["open_prompt"]
+    assert wording.words == msgspec.structs.replace(told.words, **dict.fromkeys(FURTHER_WORDS, ""))
+    assert wording.task == told.tasks["open_prompt"]
     assert wording.rubrics == {"task_quality": told.rubrics["task_quality"]}
 
 
@@ -115,6 +116,23 @@ def test_a_task_or_rubric_that_is_not_translated_is_named_with_the_file(pack: Ca
         own_language_wording(here, here.task("summarize"), (), "el")
     with pytest.raises(ContentError, match=r"el/instructions\.toml: \[rubrics\.task_quality\] is missing"):
         own_language_wording(here, here.task("open_prompt"), (here.rubric("task_quality"),), "el")
+
+
+@pytest.mark.parametrize("metric", ["more_vowels", "more_readable"])
+def test_a_question_that_makes_no_sense_in_a_language_is_left_out_with_an_option(library: Library, metric: str) -> None:
+    with pytest.raises(ContentError, match=rf"\[rubrics\.{metric}\] is missing: translate it, or leave it out with --metrics"):
+        own_language_wording(library, library.task("compare_responses"), (library.rubric(metric),), "ja")
+
+
+def test_a_pair_is_told_of_pairs_and_two_languages_are_named_in_the_first_of_them(library: Library) -> None:
+    told = library.instructions("ja")
+    task = library.task("compare_responses")
+    wording = own_language_wording(library, task, (library.rubric("preference"),), "ja", words_of(task, Condition(Variant(persona=True))))
+    kept = {name for name in FURTHER_WORDS if getattr(wording.words, name)}
+    assert kept == {"system_pair", "meant_for_pair", "persona"} and wording.words.system_pair == told.words.system_pair
+    both = {"language": "ja", "source_language": "cs"}
+    translating = own_language_wording(library, library.task("translate"), (library.rubric("translation_quality"),), both)
+    assert "チェコ語の文章" in translating.task.instruction and "日本語に翻訳" in translating.task.instruction
 
 
 def test_a_translation_with_gaps_is_refused(pack: Callable[..., Library], library: Library) -> None:
