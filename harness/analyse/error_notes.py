@@ -12,24 +12,28 @@ from harness.data.marked_errors import OUTPUT, lies_in, rows_with_errors
 
 def error_notes(data: Dataset, judgments: Judgments) -> Iterator[str]:
     """Yield a sentence where errors of people, or of judges, lie outside their text or quote words that are not in it."""
-    for who, item, column in (("People", data.labels.item, data.labels.spans), ("Judges", judgments.item, judgments.spans)):
-        marked, outside, unplaced = _counts(data, item, column)
+    tables = {"People": data.labels, "People of the second round": data.second_spans, "Judges": judgments}
+    for who, table in tables.items():
+        marked, empty, outside, unplaced = _counts(data, table.item, table.spans) if table is not None else (0, 0, 0, 0)
         lost = [
+            *([f"{empty:,} mark no character"] if empty else []),
             *([f"{outside:,} lie outside their text"] if outside else []),
             *([f"{unplaced:,} quote words that are not in it"] if unplaced else []),
         ]
         if lost:
-            yield f"{who} marked {marked:,} errors; {' and '.join(lost)}. They are counted, and pages cannot show them in the text."
+            yield f"{who} marked {marked:,} errors; {', '.join(lost)}. They are counted, and pages cannot show them in the text."
 
 
-def _counts(data: Dataset, item: CodedColumn, column: CodedColumn) -> tuple[int, int, int]:
-    """How many errors were marked, how many of them lie outside the text, and how many have no place although something is quoted."""
-    marked = outside = unplaced = 0
+def _counts(data: Dataset, item: CodedColumn, column: CodedColumn) -> tuple[int, int, int, int]:
+    """How many errors were marked; how many of them have an empty place, one outside the text, or none although something is quoted."""
+    marked = empty = outside = unplaced = 0
     for row, errors in rows_with_errors(column):
         text = str(data.by_id[item.values[item.codes[row]]].fields.get(OUTPUT, ""))
         marked += len(errors)
         for error in errors:
             placed = error.start is not None or error.end is not None
-            outside += placed and not lies_in(error, text)
+            nothing = placed and error.start == error.end
+            empty += nothing
+            outside += placed and not nothing and not lies_in(error, text)
             unplaced += not placed and not error.missing
-    return marked, outside, unplaced
+    return marked, empty, outside, unplaced

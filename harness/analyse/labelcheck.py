@@ -18,6 +18,7 @@ from harness.analyse.options import Annotators, CompareOptions
 from harness.analyse.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
 from harness.analyse.scores import ItemScores
 from harness.analyse.scores import numbers as to_numbers
+from harness.analyse.second_spans import error_agreement
 from harness.analyse.texts import SAME_TO_IT, WrongLanguageText, duplicates, misplaced
 from harness.analyse.units import Classes, Votes, item_key, votes
 from harness.data.columns import CodedColumn, Codes, rows_by_number
@@ -218,7 +219,7 @@ def _of_numbers(frame: _MetricCells, metric: str, of: Votes, items: Ints) -> tup
     """What the labels of an interval metric say as numbers: reliability and level, the variance that annotators, systems and source texts
     explain, and people's correlation with second ratings."""
     if of.scores is None:
-        further = dict.fromkeys(("variance_shares", "second_ratings"))
+        further = dict.fromkeys(("variance_shares", "second_ratings", "second_spans"))
         nothing = dict.fromkeys(_ICC)
         return _Numbers(nothing | {f"{name}_ci": None for name in _ICC}, dict.fromkeys((*_ICC, *further), NOT_INTERVAL)), further
     scored = people_statistics(frame.data, [of], items, frame.group.astype(np.int64))
@@ -229,9 +230,9 @@ def _of_numbers(frame: _MetricCells, metric: str, of: Votes, items: Ints) -> tup
     why |= {f"{name}_ci": one.interval.reason for name, one in kept.items() if one.interval.reason and name not in why}
     shares = _variance_shares(frame, of.scores.of_items(items), items)
     second = _second_ratings(frame, metric, of.scores, items)
-    if second is None:
-        why["second_ratings"] = NO_SECOND
-    return _Numbers(values, why), {"variance_shares": shares, "second_ratings": second}
+    spans = error_agreement(frame.data, metric, items)
+    why |= {name: NO_SECOND for name, found in (("second_ratings", second), ("second_spans", spans)) if found is None}
+    return _Numbers(values, why), {"variance_shares": shares, "second_ratings": second, "second_spans": spans}
 
 
 def _variance_shares(frame: _MetricCells, scores: ItemScores, items: Ints) -> dict[str, float | None]:
@@ -258,7 +259,9 @@ def _second_ratings(frame: _MetricCells, metric: str, scores: ItemScores, items:
         item, again = item[inside[item]], again[inside[item]]
         x, group = scores.raw_mean[item], frame.group[item].astype(np.int64)
         of = {key: score_correlation(method, x, again, group) for method, key in CORRELATIONS.items()}
-        found[name] = {"n": len(item)} | {key: number(one.value) for key, one in of.items()}
+        apart = np.abs(x - again)
+        found[name] = {"n": len(item), "mae": float(apart.mean()), "equal": float((apart == 0).mean())} if len(item) else {"n": 0}
+        found[name] |= {key: number(one.value) for key, one in of.items()}
         found[name] |= {f"{key}_ci": bounds(one.interval) for key, one in of.items()}
     return found
 

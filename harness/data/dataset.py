@@ -24,6 +24,7 @@ from harness.data.attention import AttentionCheck, read_checks
 from harness.data.columns import Columns
 from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
+from harness.data.second_spans import SecondSpans, read_second_spans
 from harness.errors import ContentError, UsageError
 from harness.model import Item, Label, Scale
 from harness.tables import find_table, read_rows
@@ -43,6 +44,7 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     judgments: Judgments | None = None  # of a data folder, if it has some and they were requested
     about: DatasetCard = DatasetCard(id="bundled", source="constructed", annotators="aggregate")
     second: Labels | None = None  # further labels of some items, for people's agreement with each other; no reference of judges
+    second_spans: SecondSpans | None = None  # errors that people marked in some texts in a second round, without scores
     checks: tuple[AttentionCheck, ...] = ()  # damaged texts of some items, with people's scores
     asks: Mapping[str, frozenset[str]] | None = None  # with sealed labels: by task, the metrics that every item is asked about
     label_scales: Mapping[str, Scale] = {}  # of metrics whose labels are on another scale than judges' answers: only order is compared
@@ -101,9 +103,16 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
         kept = {item.item_id: item for item in items}
         judged = self.judgments and self.judgments.for_items(kept)
         second = self.second and self.second.for_items(kept)
+        second_spans = self.second_spans and self.second_spans.for_items(kept)
         checks = tuple(check for check in self.checks if check.original_item_id in kept)
         return msgspec.structs.replace(
-            self, items=tuple(kept.values()), labels=self.labels.for_items(kept), judgments=judged, second=second, checks=checks
+            self,
+            items=tuple(kept.values()),
+            labels=self.labels.for_items(kept),
+            judgments=judged,
+            second=second,
+            second_spans=second_spans,
+            checks=checks,
         )
 
 
@@ -165,6 +174,9 @@ def load_folder(folder: Path, library: Library, *, card: str | None = None, with
     check_path = find_table(folder, "attention_checks")
     if check_path:
         made = msgspec.structs.replace(made, checks=read_checks(check_path, made.by_id, made.scales))
+    span_path = find_table(folder, "second_spans")
+    if span_path:
+        made = msgspec.structs.replace(made, second_spans=read_second_spans(span_path, made.by_id))
     second_path = find_table(folder, "second_ratings")
     if not second_path:
         return made

@@ -61,6 +61,11 @@ def _second_ratings(row: Row) -> str:
     return f"{coefficient(other['pearson'])} (n {other['n']})" if other.get("n") else ""
 
 
+def _second_spans(row: Row) -> str:
+    found = row.get("second_spans") or {}
+    return f"{coefficient(found['kappa'])} (n {found['n']})" if found.get("n") else ""
+
+
 def _labels_and_judge(row: Row) -> str:
     return f"{class_shares(row['distribution_labels'])} → {class_shares(row['distribution_judge'])}"
 
@@ -531,6 +536,14 @@ COLUMNS: tuple[Column, ...] = (
         _in(TableName.LABELS),
         "linear correlation of the labels and of second ratings by other people, and the number of these ratings",
         text=_second_ratings,
+    ),
+    Column(
+        "second_spans",
+        "κ of error or not",
+        COEFFICIENT,
+        _in(TableName.LABELS),
+        "Cohen's kappa of two people on whether a text has an error, by their marks of two rounds, and the number of texts",
+        text=_second_spans,
     ),
     Column("distribution_labels", "label shares", CLASS_SHARES, _in(TableName.LABELS), "how often each score was given, in percent"),
     *ABLATION_COLUMNS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from harness.analyse import Outcomes
 from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn
+from harness.data.dataset import Dataset
+from harness.data.labels import Labels
 from harness.data.marked_errors import OUTPUT
 from harness.model import Item
 from harness.pages import visible
@@ -59,9 +61,10 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
     """Everything that the browser shows.
 
     `fields` are the texts that tasks have; other texts of an item are shown as notes about it. Without `fields`, all count as texts.
-    In the result, `rows` has columns in the order of items and metrics, which refer to `items` and `labels`. A column is
-    `{"v": values, "c": codes}`; the codes are one number where all rows have the same, and -1 stands for no value. `scales` say where
-    scores of a metric lie between its ends: `{kind, classes, positions, low, high}`; with `positions`, classes stand for theirs.
+    In the result, `rows` has columns in the order of items and metrics, which refer to `items` and `labels`; `second` has the scores and
+    errors of a second round, which are no reference. A column is `{"v": values, "c": codes}`; the codes are one number where all rows
+    have the same, and -1 stands for no value. `scales` say where scores of a metric lie between its ends: `{kind, classes, positions,
+    low, high}`; with `positions`, classes stand for theirs.
     """
     items: dict[tuple[str, str], int] = {}
     every: list[Item] = []
@@ -93,7 +96,8 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
     return {
         "items": _items([every[n] for n in order], fields),
         "rows": {"item": item[sorting].tolist(), **rows, "errors": shown_errors(errors.take(sorting), judged_texts)},
-        "labels": _labels(sources, numbers, [every[n] for n in order]),
+        "labels": _labels(sources, numbers, [every[n] for n in order], lambda data: data.labels),
+        "second": _labels(sources, numbers, [every[n] for n in order], _second_round),
         "scales": _scales(sources),
         "titles": {metric: metric_title(metric) for metric in _metrics(sources)},
         "left": sum(len(source.outcomes) - len(source.kept) for source in sources),
@@ -233,8 +237,19 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _labels(sources: Sequence[BrowserSource], numbers: dict[tuple[str, str], int], shown: Sequence[Item]) -> dict[str, Any]:
-    """Every label of the items shown; those of a data set once, even if several sources share it."""
+def _second_round(data: Dataset) -> Labels:
+    """What people said in a second round: scores, and errors without a score or metric."""
+    parts = [data.second] if data.second is not None else []
+    if further := data.second_spans:
+        nothing = CodedColumn.empty(len(further))
+        parts.append(Labels(further.item, further.annotator, nothing, nothing, nothing, further.spans))
+    return Labels.concatenate(parts) if parts else Labels.from_rows(())
+
+
+def _labels(
+    sources: Sequence[BrowserSource], numbers: dict[tuple[str, str], int], shown: Sequence[Item], table: Callable[[Dataset], Labels]
+) -> dict[str, Any]:
+    """Every label of the items shown in a table of the data; those of a data set once, even if several sources share it."""
     seen: set[str] = set()
     items: list[NDArray[Any]] = []
     parts: dict[str, list[CodedColumn]] = {"metric": [], "annotator": [], "score": [], "source": [], "spans": []}
@@ -244,7 +259,7 @@ def _labels(sources: Sequence[BrowserSource], numbers: dict[tuple[str, str], int
         if name in seen:
             continue
         seen.add(name)
-        labels = data.labels
+        labels = table(data)
         item = labels.item.recode({item_id: number for (sha, item_id), number in numbers.items() if sha == name})
         kept = np.flatnonzero(item != NO_VALUE)
         taken = labels.take(kept)

@@ -80,7 +80,7 @@ def test_errors_without_a_place_are_counted_and_said(tmp_path: Path) -> None:
     outside = [{"severity": "minor", "start": start, "end": end} for start, end in ((5, 999), (-1, 2), (4, 4), (9, 3), (0, 2))]
     quoted = [{"severity": "minor", "text": "no such words"}, {"severity": "minor", "missing": True}]
     comparison = api.compare(with_errors(tmp_path, *outside, judged=quoted))
-    assert any(note.startswith("People marked 5 errors; 4 lie outside their text.") for note in comparison.notes)
+    assert any(note.startswith("People marked 5 errors; 1 mark no character, 3 lie outside their text.") for note in comparison.notes)
     assert any(note.startswith("Judges marked 2 errors; 1 quote words that are not in it.") for note in comparison.notes)
     assert not any("errors" in note for note in api.compare(with_errors(tmp_path)).notes if "marked" in note)
 

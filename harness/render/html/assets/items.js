@@ -119,6 +119,12 @@
     return agreement === null ? "Too few annotators for an aggregate." : "No class is the commonest, so there is no aggregate.";
   };
 
+  const people = (labels, lang) => {
+    const list = make("ul", { class: "given plain" });
+    for (const [who, score, source, errors] of labels) list.append(make("li", { class: "mark" }, make("bdi", {}, who), score === undefined ? null : ": ", score === undefined ? null : make("b", {}, score), !source || source === "native" ? null : ` (${source})`, ErrorSpans.list(errors, lang)));
+    return list;
+  };
+
   const inside = (n) => {
     const row = items.caseStart[n], item = items.itemOf[row], lang = items.languageOf(item), labels = items.labelsAt(row);
     const left = make("div", { class: "item-side" }), right = make("div", { class: "judged-side" });
@@ -126,16 +132,16 @@
     if (about.length) left.append(make("p", { class: "note" }, about.map((name) => `${name}: ${items.at(name, row)}`).join(" · ")));
     for (const [name, text] of items.texts(item, 1)) left.append(make("p", { class: "note", dir: "auto" }, `${spaced(name)}: ${text}`));
     const judged = items.rowsOf(n).filter((each) => items.at("perturbation", each) === null);
-    const layers = ErrorSpans.layers(labels, judged.map((each) => ({ who: items.at("judge", each), errors: items.at("errors", each) })));
+    const again = items.secondAt(row);
+    const layers = ErrorSpans.layers([...labels, ...again], judged.map((each) => ({ who: items.at("judge", each), errors: items.at("errors", each) })));
     left.append(ItemText.texts(items.texts(item), lang, { item, row, layers }));
     const twin = items.data.items.twin[item];
     if (twin >= 0) left.append(...PairTexts.twins(items.texts(item), items.texts(twin), lang), scoresOfTwin(twin, row));
     right.append(make("h4", {}, "People"));
     if (labels.length) {
-      const list = make("ul", { class: "given plain" });
-      for (const [who, score, source, errors] of labels) list.append(make("li", { class: "mark" }, make("bdi", {}, who), ": ", make("b", {}, score), source === "native" ? null : ` (${source})`, ErrorSpans.list(errors, lang)));
-      right.append(list, make("p", { class: "note" }, aggregateWords(row, labels)));
+      right.append(people(labels, lang), make("p", { class: "note" }, aggregateWords(row, labels)));
     } else right.append(make("p", { class: "note" }, "There is no label."));
+    if (again.length) right.append(make("h4", {}, "People, second round"), people(again, lang), make("p", { class: "note" }, "They show how far people agree, and are no reference of a judge."));
     right.append(make("h4", {}, "Judges"), make("ul", { class: "cards" }, ...pinnedFirst(items.rowsOf(n)).map(card)));
     return make("div", { class: "inside" }, left, right, tools(n));
   };

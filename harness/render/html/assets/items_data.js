@@ -8,7 +8,7 @@ const ItemsData = (() => {
 
   const read = () => {
     const data = JSON.parse(document.getElementById("items-data").textContent);
-    const { items, rows, labels, scales } = data;
+    const { items, rows, labels, second, scales } = data;
     const column = (coded, size) => ({ values: coded.v, codes: typeof coded.c === "number" ? new Int32Array(size).fill(coded.c) : Int32Array.from(coded.c) });
     const itemOf = Int32Array.from(rows.item), size = itemOf.length, columns = {};
     for (const name of Object.keys(rows)) if (name !== "item") columns[name] = column(rows[name], size);
@@ -26,16 +26,21 @@ const ItemsData = (() => {
     const cases = starts.length;
     const caseStart = Int32Array.from([...starts, size]);
 
-    // [annotator, score, source, errors] of each label
-    const byCase = new Map(), metrics = columns.metric.values.length + 1, given = {};
-    for (const name of ["metric", "annotator", "score", "source", "errors"]) given[name] = column(labels[name], labels.item.length);
-    const metricCode = new Map(columns.metric.values.map((name, code) => [name, code]));
-    labels.item.forEach((item, n) => {
-      const key = item * metrics + (metricCode.get(given.metric.values[given.metric.codes[n]]) ?? -1);
-      const label = ["annotator", "score", "source", "errors"].map((name) => given[name].values[given[name].codes[n]]);
-      if (byCase.has(key)) byCase.get(key).push(label); else byCase.set(key, [label]);
-    });
-    const labelsAt = (row) => byCase.get(itemOf[row] * metrics + columns.metric.codes[row]) || [];
+    // [annotator, score, source, errors] of each label, by item and metric; those of no metric stand before an item's first one
+    const metrics = columns.metric.values.length + 1, metricCode = new Map(columns.metric.values.map((name, code) => [name, code]));
+    const byCase = (table) => {
+      const found = new Map(), given = {};
+      for (const name of ["metric", "annotator", "score", "source", "errors"]) given[name] = column(table[name], table.item.length);
+      table.item.forEach((item, n) => {
+        const key = item * metrics + (metricCode.get(given.metric.values[given.metric.codes[n]]) ?? -1);
+        const label = ["annotator", "score", "source", "errors"].map((name) => given[name].values[given[name].codes[n]]);
+        if (found.has(key)) found.get(key).push(label); else found.set(key, [label]);
+      });
+      return found;
+    };
+    const firstRound = byCase(labels), secondRound = byCase(second);
+    const labelsAt = (row) => firstRound.get(itemOf[row] * metrics + columns.metric.codes[row]) || [];
+    const secondAt = (row) => [columns.metric.codes[row], -1].flatMap((code) => secondRound.get(itemOf[row] * metrics + code) || []);
 
     // ---- what follows from the columns
 
@@ -139,7 +144,7 @@ const ItemsData = (() => {
 
     const languageOf = (item) => items.language.values[items.language.codes[item]];
     const rowsOf = (n) => Array.from({ length: caseStart[n + 1] - caseStart[n] }, (_, k) => caseStart[n] + k);
-    return { data, columns, size, itemOf, caseStart, at, apart, labelsAt, distance, side, texts, filtered, languageOf, rowsOf };
+    return { data, columns, size, itemOf, caseStart, at, apart, labelsAt, secondAt, distance, side, texts, filtered, languageOf, rowsOf };
   };
   return { read };
 })();
