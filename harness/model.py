@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import msgspec
 
+_TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+
 Score = int | float | str
 Split = Literal["test", "dev"]
 Source = Literal["native", "constructed", "model"]
@@ -90,6 +92,16 @@ class Item(msgspec.Struct, frozen=True):
     system: str | None = None
     parallel_id: str | None = None
     fields: dict[str, Any] = {}
+
+    def language_of(self, name: str) -> str:
+        """The language of a text: the tag under the key `<name>_language`, such as `source_language`, else that of the item.
+
+        >>> item = Item("a", "cs", "translate", fields={"source": "A house.", "source_language": "en", "output": "Dům."})
+        >>> item.language_of("source"), item.language_of("output")
+        ('en', 'cs')
+        """
+        own = self.fields.get(f"{name}_language")
+        return own if isinstance(own, str) and _TAG.fullmatch(own) else self.language
 
 
 class Label(msgspec.Struct, frozen=True):

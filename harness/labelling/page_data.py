@@ -36,11 +36,13 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
     mark_errors: bool = False
 
     def item(self, entry: PageItem, item: Item) -> dict[str, Any]:
-        """An item for the page: its key, task, texts and questions, and for practice the expected answers."""
+        """An item for the page: its key, task, texts, languages of those in another one, questions, and for practice the answers."""
         section = self.sections[item.task]
         texts = {name: visible(str(item.fields.get(name) or "")) for name in section.fields}
         questions = [metric for metric in section.metrics if entry.role != "practice" or metric in entry.expected]
         own = {"key": entry.key, "task": item.task, "texts": texts, "questions": questions}
+        languages = {name: item.language_of(name) for name in texts if item.language_of(name) != self.language}
+        own |= {"languages": languages} if languages else {}
         return own | ({"expected": entry.expected} if entry.role == "practice" else {})
 
     def page(

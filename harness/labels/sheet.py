@@ -130,7 +130,7 @@ def _write_section(
         for number, name in enumerate(columns, start=1):
             cell = sheet.cell(row, number)
             _write(cell, _content(name, item, key, row - FIRST_ROW + 1), f"item '{item.item_id}', '{name.partition(':')[2]}'")
-            direction = 2 if right_to_left(item.language) and name.startswith("text:") else 0
+            direction = 2 if name.startswith("text:") and right_to_left(item.language_of(name.removeprefix("text:"))) else 0
             cell.alignment = Alignment(wrap_text=True, vertical="top", readingOrder=direction)
             if name.startswith("metric:") or name == "comment":
                 cell.protection, cell.fill = Protection(locked=False), answers

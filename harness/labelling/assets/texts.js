@@ -2,7 +2,7 @@
 // The texts of an item: what its writer was given, and what is to be judged; two texts to be compared stand side by side.
 
 function drawText(item, field, title, output, errors) {
-  const attributes = { class: output ? "text output" : "text", lang: page.language, dir: "auto", "data-field": field };
+  const attributes = { class: output ? "text output" : "text", lang: item.languages?.[field] ?? page.language, dir: "auto", "data-field": field };
   const marks = errors.filter((error) => error.field === field);
   return make("section", { class: "block" }, make("h3", {}, title),
     make("div", attributes, output && marks.length ? markedText(item.texts[field], marks) : item.texts[field]));

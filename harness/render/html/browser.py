@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -224,9 +223,9 @@ def _items(items: Sequence[Item], own: frozenset[str]) -> dict[str, Any]:
 
 
 def _language_of(item: Item, name: str) -> list[str]:
-    """The language of a text `name`, if the key `name_language` says that it is another than the item's."""
-    tag = item.fields.get(f"{name}_language")
-    return [tag] if isinstance(tag, str) and tag != item.language and re.fullmatch(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", tag) else []
+    """The language of a text, if it is another than the item's."""
+    own = item.language_of(name)
+    return [own] if own != item.language else []
 
 
 def _text_or_none(value: Any) -> str | None:

@@ -11,12 +11,14 @@ import pytest
 
 from harness.content import Library
 from harness.data import Dataset, load_bundled
+from harness.data.dataset import load_folder
 from harness.errors import ContentError, UsageError
 from harness.labelling import PageOptions, make_pages
 from harness.labelling.document import _FOLDER, SCRIPTS, SERVED
 from harness.labels.page_record import read_record
 from harness.model import Item, Scale
 from harness.pages import asset
+from tests.translation_folder import translation_items, write_translations
 
 LIBRARY = Library()
 
@@ -45,6 +47,13 @@ def test_a_page_is_blind(japanese: Dataset, tmp_path: Path) -> None:
     assert len(one["items"]) == len(other["items"]) == 36 + 2
     roles = [entry.role for entry in read_record(pages.record).pages[0].items]
     assert roles.count("check") == 2 and roles[len(one["practice"])] != "check"
+
+
+def test_a_text_in_another_language_has_its_own(tmp_path: Path) -> None:
+    """The source of a translation is in English, its output in Czech."""
+    data = load_folder(write_translations(tmp_path, translation_items(texts=2)), LIBRARY)
+    pages = make_pages(data, "d", tmp_path / "p", LIBRARY, PageOptions(fields=("source", "output"), annotators=1, practice=0))
+    assert [item["languages"] for item in shown(pages.files[0])["items"]] == [{"source": "en"}] * 4
 
 
 def test_practice_shows_different_scores_and_why(japanese: Dataset, tmp_path: Path) -> None:

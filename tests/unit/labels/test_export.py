@@ -21,6 +21,7 @@ from harness.errors import ContentError, UsageError
 from harness.labels import Selection, export_labels
 from harness.labels.read import read_source
 from harness.labels.sheet import MAX_CELL
+from tests.translation_folder import translation_items, write_translations
 
 Written = Callable[..., Path]
 ITEMS = [
@@ -246,6 +247,15 @@ def test_a_right_to_left_language_has_a_right_to_left_sheet(folder: Path, librar
     export_labels(load_folder(folder, library), tmp_path / "s.xlsx", library, selection=CHAT)
     page = openpyxl.load_workbook(tmp_path / "s.xlsx").worksheets[0]
     assert page.sheet_view.rightToLeft and page["C4"].alignment.readingOrder == 2
+
+
+def test_a_source_in_another_language_has_its_own_direction(library: Library, tmp_path: Path) -> None:
+    items = [row | {"language": "ar"} for row in translation_items(texts=1)]
+    data = load_folder(write_translations(tmp_path, items), library)
+    export_labels(data, tmp_path / "s.xlsx", library, selection=Selection(["ar"], fields=("source", "output")))
+    page = openpyxl.load_workbook(tmp_path / "s.xlsx").worksheets[0]
+    order = {cell.value: cell.column_letter for cell in page[2]}
+    assert [page[f"{order[name]}4"].alignment.readingOrder for name in ("text:source", "text:output")] == [0, 2]
 
 
 @pytest.mark.parametrize(("length", "fits"), [(MAX_CELL, True), (MAX_CELL + 1, False)])
