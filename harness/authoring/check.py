@@ -23,6 +23,7 @@ from harness.authoring.spec_checks import (
     tag_complaints,
     task_complaints,
     translation_complaints,
+    writing_complaints,
 )
 from harness.content.interfaces import FALLBACK, interface_complaints, missing_strings
 from harness.content.lexicons import lexicon_complaints
@@ -91,6 +92,8 @@ def _spec_problems(content: ParsedContent) -> Iterator[Problem]:
     library = content.library
     for name, task in content.tasks.items():
         yield from _located(library.task_files[name], task_complaints(name, task, library.rubric_files))
+    for name, writing in content.writings.items():
+        yield from _located(library.writing_files[name], writing_complaints(name, writing, content.tasks))
     for name, rubric in content.rubrics.items():
         yield from _located(library.rubric_files[name], rubric_complaints(name, rubric, library.rubric_files))
     for tag, pack in content.packs.items():

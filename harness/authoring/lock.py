@@ -1,7 +1,8 @@
 """content.lock: one line for each unit of content, with its version and the hash of its files.
 
-Versions are for people; hashes reveal an edit without a new version. Units are tasks, rubrics, language packs, instructions in a
-language, interfaces, lexicons, dataset cards and boards of the bundled content. `--content` folders belong to users and are not locked.
+Versions are for people; hashes reveal an edit without a new version. Units are tasks, requests to write, rubrics, language packs,
+instructions in a language, interfaces, lexicons, dataset cards and boards of the bundled content. `--content` folders belong to users
+and are not locked.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import msgspec
 
 from harness.content.library import LOCK, OLD_CARDS, Library
 from harness.content.problems import Problem, line_of, problem_from_error
-from harness.content.specs import Board, DatasetCard, Instructions, Interface, Lexicon, Pack, Rubric, Task, read_spec
+from harness.content.specs import Board, DatasetCard, Instructions, Interface, Lexicon, Pack, Rubric, Task, Writing, read_spec
 from harness.errors import ContentError
 from harness.tables import write_atomic
 
@@ -23,11 +24,12 @@ _ACCEPT = "run 'harness check --accept'"
 _LINE = re.compile(r"(\S+/\S+) (\d+\.\d+\.\d+) ([0-9a-f]{64})")
 _KEYHOLDERS = re.compile(rb"^recipients[ \t]*=[ \t]*\[[^\]]*\][ \t]*\n", re.MULTILINE)  # does not affect any number
 _VERSION_KEY = r"^[ \t]*version[ \t]*="
-_AnySpec = Task | Rubric | Pack | Instructions | Interface | Lexicon | DatasetCard | Board
+_AnySpec = Task | Writing | Rubric | Pack | Instructions | Interface | Lexicon | DatasetCard | Board
 
 # Kind of unit -> the pattern of its TOML file, the struct of that file, and patterns of further files in the hash.
 _KINDS: dict[str, tuple[str, type[_AnySpec], tuple[str, ...]]] = {
     "tasks": ("tasks/*/task.toml", Task, ()),
+    "writing": ("tasks/*/writing.toml", Writing, ()),
     "rubrics": ("rubrics/*.toml", Rubric, ()),
     "languages": ("languages/*/pack.toml", Pack, ("items/*.jsonl", "labels/*.jsonl")),
     "instructions": ("languages/*/instructions.toml", Instructions, ()),

@@ -10,7 +10,7 @@ import msgspec
 
 from harness.content.library import Library, item_files
 from harness.content.problems import Problem, problem_from_error
-from harness.content.specs import Board, DatasetCard, Instructions, Interface, Lexicon, Pack, Rubric, S, Task, read_spec
+from harness.content.specs import Board, DatasetCard, Instructions, Interface, Lexicon, Pack, Rubric, S, Task, Writing, read_spec
 from harness.data.dataset import read_items
 from harness.data.labels import Labels, read_labels
 from harness.errors import ContentError
@@ -49,6 +49,7 @@ class ParsedContent(msgspec.Struct):
 
     library: Library
     tasks: dict[str, Task]
+    writings: dict[str, Writing]
     rubrics: dict[str, Rubric]
     packs: dict[str, Pack]
     further_packs: dict[str, Pack]
@@ -66,6 +67,7 @@ def read_content(library: Library) -> tuple[ParsedContent, list[Problem]]:
     content = ParsedContent(
         library,
         tasks=_specs(library.task_files, Task, problems),
+        writings=_specs(library.writing_files, Writing, problems),
         rubrics=_specs(library.rubric_files, Rubric, problems),
         packs=_specs(library.pack_files, Pack, problems),
         further_packs=_specs(library.further_pack_files, Pack, problems),

@@ -11,7 +11,7 @@ from harness.authoring.translation import instruction_complaints, names_in_brace
 from harness.content import tags
 from harness.content.library import misnamed
 from harness.content.problems import Complaints, duplicates, key_pattern, scale_complaints
-from harness.content.specs import DatasetCard, Instructions, Pack, Rubric, Task
+from harness.content.specs import DatasetCard, Instructions, Pack, Rubric, Task, Writing, WritingWords
 from harness.errors import UsageError
 
 
@@ -62,6 +62,25 @@ def _field_order(task: Task) -> Complaints:
         if task.fields[field].role == "input":
             message = f"input '{field}' comes after an output; judges read the fields in this order: put inputs first"
             yield message, rf"fields\.[\"']?{re.escape(field)}\b"
+
+
+def writing_complaints(name: str, writing: Writing, tasks: Mapping[str, Task]) -> Complaints:
+    """What is wrong with the request to write the output of a task."""
+    yield from name_complaints(writing.task, name, "task")
+    yield from writing_word_complaints(writing.words)
+    if name in tasks and tasks[name].is_pair:
+        yield f"an item of '{name}' has two outputs; one is written at a time, for '{tasks[name].pairs_of}'", key_pattern("task")
+    if writing.inputs_of and writing.inputs_of not in tasks:
+        hint = tags.suggest(writing.inputs_of, tasks)
+        yield f"inputs_of names '{writing.inputs_of}', which is no task.{hint}", key_pattern("inputs_of")
+
+
+def writing_word_complaints(words: WritingWords) -> Complaints:
+    """`meant_for` names the language, and no other word has a name in braces."""
+    for key in ("system", "instruction", "meant_for", "reminder"):
+        expected = {"language"} if key == "meant_for" else set()
+        if names_in_braces(getattr(words, key)) != expected:
+            yield f"'{key}' should hold {{language}} once" if expected else f"'{key}' holds braces that nothing replaces", key_pattern(key)
 
 
 def rubric_complaints(name: str, rubric: Rubric, rubrics: Mapping[str, Path] = {}) -> Complaints:
@@ -122,6 +141,14 @@ def translation_complaints(instructions: Instructions, content: ParsedContent) -
     for kind, files, needed in (("tasks", library.task_files, tasks), ("rubrics", library.rubric_files, metrics)):
         allowed += [f"{kind}.{name}" for name in files]
         required += [f"{kind}.{name}" for name, path in files.items() if name in needed and library.roots[0] / kind in path.parents]
+    for name, words in instructions.writing.items():
+        if name not in library.writing_files:
+            hint = tags.suggest(name, library.writing_files)
+            yield (
+                f"[writing.{name}] matches no tasks/{name}/writing.toml.{hint} Remove it or correct its name",
+                rf"^\[writing\.{re.escape(name)}\]",
+            )
+        yield from writing_word_complaints(words)
     yield from instruction_complaints(instructions, content.tasks, content.rubrics, required=required, allowed=allowed)
 
 

@@ -59,6 +59,22 @@ def top_ps(text: str) -> tuple[float, ...]:
     return values
 
 
+def single_temperature(text: str) -> float:
+    [value] = _single(temperatures(text), text)
+    return value
+
+
+def single_top_p(text: str) -> float:
+    [value] = _single(top_ps(text), text)
+    return value
+
+
+def _single(values: tuple[float, ...], text: str) -> tuple[float, ...]:
+    if len(values) != 1:
+        raise argparse.ArgumentTypeError(f"one number is possible here; got '{text}'")
+    return values
+
+
 def _numbers(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(","))
@@ -166,6 +182,39 @@ def content_flag(parser: argparse.ArgumentParser) -> None:
 def retry_flags(parser: Any) -> None:
     parser.add_argument("--attempts", type=positive_integer, metavar="N", help="attempts before a call is given up (default: 8)")
     parser.add_argument("--timeout", type=positive_number, metavar="SECONDS", help="time limit of one attempt (default: 120)")
+
+
+def engine_flags(parser: argparse.ArgumentParser, *, detach: bool = True) -> None:
+    """How calls are asked, how fast, and up to which limits. `detach`: batches may be left to themselves."""
+    speed = parser.add_argument_group("speed and limits (they change no number)")
+    speed.add_argument(
+        "--engine",
+        choices=("local", "batch", "ray"),
+        default="local",
+        help="local: ask from this machine (default); batch: the provider's batches, within a day at half the price; ray: a Ray cluster",
+    )
+    if detach:
+        speed.add_argument("--detach", action="store_true", help="with --engine batch: submit the batches and do not wait")
+    speed.add_argument(
+        "--ray-address", metavar="ADDRESS", help="address of the cluster: auto, HOST:PORT, or local to start one (default: auto)"
+    )
+    speed.add_argument(
+        "--ray-actors", type=positive_integer, metavar="N", help="number of actors, with one CPU each (default: one for each node)"
+    )
+    speed.add_argument(
+        "--concurrency",
+        type=per_judge(positive_integer),
+        action="append",
+        metavar="[JUDGE=]N",
+        help="calls in flight (default: adaptive, grows while latency stays flat); repeatable for several judges",
+    )
+    speed.add_argument("--rpm", type=per_judge(positive_number), action="append", metavar="[JUDGE=]N", help="at most N requests a minute")
+    speed.add_argument("--tpm", type=per_judge(positive_number), action="append", metavar="[JUDGE=]N", help="at most N tokens a minute")
+    retry_flags(speed)
+    speed.add_argument("--max-cost", type=positive_number, metavar="DOLLARS", help="stop before the cost exceeds this")
+    speed.add_argument("--max-calls", type=positive_integer, metavar="N", help="stop after N calls")
+    speed.add_argument("--max-minutes", type=positive_number, metavar="N", help="stop after N minutes")
+    prices_flag(speed)
 
 
 def prices_flag(parser: Any) -> None:

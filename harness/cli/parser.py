@@ -13,20 +13,20 @@ from harness.cli.arguments import (
     command,
     content_flag,
     decision_flags,
+    engine_flags,
     group,
     json_flag,
     majority_flag,
     names,
     orders,
     out_flag,
-    per_judge,
     positive_integer,
-    positive_number,
     prices_flag,
     reask,
-    retry_flags,
     seed,
     shown_sources,
+    single_temperature,
+    single_top_p,
     temperatures,
     top_ps,
 )
@@ -56,7 +56,17 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for add in (_run, _report, _runs, _batch, *data_parser.COMMANDS, board_parser.submit_parser, board_parser.add, *_MAINTENANCE):
+    for add in (
+        _run,
+        _report,
+        _runs,
+        _batch,
+        _generate,
+        *data_parser.COMMANDS,
+        board_parser.submit_parser,
+        board_parser.add,
+        *_MAINTENANCE,
+    ):
         add(commands)
     return parser
 
@@ -165,34 +175,7 @@ def _run(commands: Any) -> None:
     how.add_argument(
         "--fresh", action="store_true", help="ask every call again, even if it has an answer; the last reply counts, and all are kept"
     )
-    speed = p.add_argument_group("speed and limits (they change no number)")
-    speed.add_argument(
-        "--engine",
-        choices=("local", "batch", "ray"),
-        default="local",
-        help="local: ask from this machine (default); batch: the provider's batches, within a day at half the price; ray: a Ray cluster",
-    )
-    speed.add_argument("--detach", action="store_true", help="with --engine batch: submit the batches and do not wait")
-    speed.add_argument(
-        "--ray-address", metavar="ADDRESS", help="address of the cluster: auto, HOST:PORT, or local to start one (default: auto)"
-    )
-    speed.add_argument(
-        "--ray-actors", type=positive_integer, metavar="N", help="number of actors, with one CPU each (default: one for each node)"
-    )
-    speed.add_argument(
-        "--concurrency",
-        type=per_judge(positive_integer),
-        action="append",
-        metavar="[JUDGE=]N",
-        help="calls in flight (default: adaptive, grows while latency stays flat); repeatable for several judges",
-    )
-    speed.add_argument("--rpm", type=per_judge(positive_number), action="append", metavar="[JUDGE=]N", help="at most N requests a minute")
-    speed.add_argument("--tpm", type=per_judge(positive_number), action="append", metavar="[JUDGE=]N", help="at most N tokens a minute")
-    retry_flags(speed)
-    speed.add_argument("--max-cost", type=positive_number, metavar="DOLLARS", help="stop before the cost exceeds this")
-    speed.add_argument("--max-calls", type=positive_integer, metavar="N", help="stop after N calls")
-    speed.add_argument("--max-minutes", type=positive_number, metavar="N", help="stop after N minutes")
-    prices_flag(speed)
+    engine_flags(p)
     out_flag(p)
     p.add_argument(
         "--dry-run",
@@ -201,6 +184,46 @@ def _run(commands: Any) -> None:
     )
     p.add_argument("--yes", action="store_true", help="send the texts of --data to the endpoint without asking for consent")
     by_task_flag(p)
+    json_flag(p)
+
+
+def _generate(commands: Any) -> None:
+    p = command(commands, "generate", "generate:generate_texts", "let models write the outputs of a task, as a data folder to be judged")
+    p.add_argument(
+        "--task", required=True, metavar="NAME", help="what is written: summarize, open_prompt, continue_writing, rate_story, ..."
+    )
+    p.add_argument("--by", action="append", required=True, metavar="JUDGE", help="who writes: any judge that is a model; repeatable")
+    p.add_argument("--langs", type=names, metavar="TAGS", help="languages, separated by commas: ja,cs (default: all that have inputs)")
+    p.add_argument("--data", type=Path, metavar="DIR", help="take the inputs of a data folder instead of the control items'")
+    p.add_argument("--limit", type=positive_integer, metavar="N", help="only the first N inputs of each language")
+    content_flag(p)
+    p.add_argument(
+        "--base-url",
+        type=base_url,
+        action="append",
+        metavar="[JUDGE=]URL",
+        help="the OpenAI-compatible endpoint of all openai/ writers, or of one; repeatable",
+    )
+    how = p.add_argument_group("how to ask")
+    how.add_argument("--temperature", type=single_temperature, default=0.0, metavar="T", help="sampling temperature (default: 0)")
+    how.add_argument("--top-p", type=single_top_p, metavar="P", help="nucleus sampling (default: the endpoint's default)")
+    how.add_argument("--own-language", action="store_true", help="ask in the language of the items instead of English")
+    how.add_argument("--allow-unreviewed", action="store_true", help="allow instructions that no native reader has reviewed")
+    how.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the calls (default: 0)")
+    how.add_argument(
+        "--reask", type=reask, default=(), metavar="KINDS", help="refused: ask calls that a model refused again; endpoint; both"
+    )
+    engine_flags(p, detach=False)
+    p.set_defaults(detach=False, fresh=False)
+    p.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="the data folder to write; replies are kept there, and outputs are added to it",
+    )
+    p.add_argument("--dry-run", action="store_true", help="show a request for each language, calls, tokens and cost; ask nobody")
+    p.add_argument("--yes", action="store_true", help="send the texts of --data to the endpoint without asking for consent")
     json_flag(p)
 
 

@@ -28,7 +28,7 @@ from harness.tables import to_json, to_toml, write_atomic
 
 
 def run(arguments: argparse.Namespace) -> int:
-    spec, settings = _spec(arguments), _settings(arguments)
+    spec, settings = _spec(arguments), engine_settings(arguments)
     if arguments.dry_run:
         from harness.cli.dry_run import plan_of
 
@@ -96,7 +96,8 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
     )
 
 
-def _settings(arguments: argparse.Namespace) -> Settings:
+def engine_settings(arguments: argparse.Namespace) -> Settings:
+    """The engine, its limits and its speed, from the flags of `engine_flags`."""
     if arguments.detach and arguments.engine != "batch":
         raise UsageError("--detach needs --engine batch: only a provider's batches continue without this program")
     if arguments.engine != "ray" and (arguments.ray_address is not None or arguments.ray_actors is not None):

@@ -10,7 +10,7 @@ from harness.content import tags
 from harness.content.interfaces import FALLBACK, completed, interface_complaints
 from harness.content.lexicons import lexicon_complaints
 from harness.content.problems import line_of
-from harness.content.specs import Board, DatasetCard, Instructions, Interface, Lexicon, Pack, Rubric, S, Task, read_spec
+from harness.content.specs import Board, DatasetCard, Instructions, Interface, Lexicon, Pack, Rubric, S, Task, Writing, read_spec
 from harness.errors import ContentError, UsageError
 
 LOCK = "content.lock"
@@ -54,6 +54,10 @@ class Library:
         return self._find("tasks/*/task.toml")
 
     @cached_property
+    def writing_files(self) -> dict[str, Path]:
+        return self._find("tasks/*/writing.toml")
+
+    @cached_property
     def rubric_files(self) -> dict[str, Path]:
         return self._find("rubrics/*.toml")
 
@@ -89,6 +93,10 @@ class Library:
 
     def task(self, name: str) -> Task:
         return _load(name, self.task_files, Task, "task", lambda spec: spec.id)
+
+    def writing(self, name: str) -> Writing:
+        """How a model is asked to write an output of the task `name`."""
+        return _load(name, self.writing_files, Writing, "request to write for the task", lambda spec: spec.task)
 
     def rubric(self, name: str) -> Rubric:
         return _load(name, self.rubric_files, Rubric, "rubric", lambda spec: spec.id)

@@ -214,8 +214,35 @@ class RubricWords(_Spec, frozen=True):
     criteria: dict[str, Points]
 
 
+class WritingWords(_Spec, frozen=True):
+    """The words of a request to write the output of a task. `meant_for` holds `{language}`.
+
+    `lead_ins` are beginnings of sentences that announce an output and are no part of it.
+    """
+
+    system: Text
+    instruction: Text
+    meant_for: Text
+    reminder: Text
+    lead_ins: tuple[Text, ...] = ()
+
+
+class Writing(_Spec, frozen=True):
+    """`tasks/<task>/writing.toml`: how a model is asked to write an output of the task, in English.
+
+    `inputs_of` names another task whose inputs are used where there are no items of this one; they have the same names.
+    """
+
+    task: Text
+    version: Version
+    source: Text
+    max_characters: Annotated[int, msgspec.Meta(ge=1, le=20_000)]
+    words: WritingWords
+    inputs_of: str = ""
+
+
 class Instructions(_Spec, frozen=True):
-    """`languages/<tag>/instructions.toml`: the instructions for judges in the pack's language."""
+    """`languages/<tag>/instructions.toml`: the instructions for judges, and for writers, in the pack's language."""
 
     tag: Text
     version: Version
@@ -223,6 +250,7 @@ class Instructions(_Spec, frozen=True):
     words: PromptWords
     tasks: dict[str, TaskWords]
     rubrics: dict[str, RubricWords]
+    writing: dict[str, WritingWords] = {}
 
 
 class Interface(_Spec, frozen=True):

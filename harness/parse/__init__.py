@@ -3,7 +3,7 @@
 `reply` is the entry point. It uses `json_form`, which extracts JSON objects from a text, `values`, which reads one choice on a scale, and
 `prose`, which reads everything that is not JSON. `free_text` reads answers that were asked for in the judge's own words. `vocabulary`
 holds the words of all languages that the parser looks for. `probabilities` reads scores from the probabilities of tokens; `language`
-identifies languages.
+identifies languages. `written_text` reads texts that models were asked to write.
 """
 
 from harness.parse.answer_rule import AnswerRule, read_by_rule
@@ -12,12 +12,15 @@ from harness.parse.probabilities import entropy, expected_score, score_probabili
 from harness.parse.reply import read_reply
 from harness.parse.values import Reading
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary, vocabulary_of
+from harness.parse.written_text import WrittenText, clean_text, writing_failure
 
 __all__ = [
     "AnswerRule",
     "Reading",
     "Vocabulary",
+    "WrittenText",
     "bundled_vocabulary",
+    "clean_text",
     "entropy",
     "expected_score",
     "read_by_rule",
@@ -25,4 +28,5 @@ __all__ = [
     "read_text",
     "score_probabilities",
     "vocabulary_of",
+    "writing_failure",
 ]

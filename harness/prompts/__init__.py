@@ -5,6 +5,7 @@ from harness.prompts.own_prompt import OwnPrompt, load_own_prompt
 from harness.prompts.prompt_spec import PromptSpec, shown_texts, source_of
 from harness.prompts.templates import PromptTemplate, PromptTemplates
 from harness.prompts.wording import Wording, english_wording, is_english, own_language_wording, words_of
+from harness.prompts.writing import WritingPrompt, given_texts, writing_prompt
 
 __all__ = [
     "Example",
@@ -14,11 +15,14 @@ __all__ = [
     "PromptTemplate",
     "PromptTemplates",
     "Wording",
+    "WritingPrompt",
     "english_wording",
+    "given_texts",
     "is_english",
     "load_own_prompt",
     "own_language_wording",
     "shown_texts",
     "source_of",
     "words_of",
+    "writing_prompt",
 ]

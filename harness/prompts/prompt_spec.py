@@ -64,14 +64,19 @@ class PromptSpec(msgspec.Struct, frozen=True):
     @property
     def max_tokens(self) -> int:
         """Enough tokens for the longest answer that the schema allows, so that its JSON is never cut off; a limit for texts."""
-        script = langcodes.get(self.language).maximize().script or ""
-        per_character = _TOKENS_PER_CHARACTER.get(script, _DEFAULT_TOKENS_PER_CHARACTER)
+        per_character = tokens_for(self.language, 1)
         if self.variant.answer == "text":
             return per_character * (_EXPLAINED_CHARACTERS if self.variant.explain else JUSTIFICATION_CHARACTERS)
         if self.variant.answer == "spans":
             return _JSON_TOKENS + MAX_SPANS * (_SPAN_TOKENS + SPAN_CHARACTERS * per_character)
         characters = 0 if self.variant.justification == "none" else JUSTIFICATION_CHARACTERS
         return len(self.scales) * (_JSON_TOKENS + characters * per_character)
+
+
+def tokens_for(language: str, characters: int) -> int:
+    """The most tokens that so many characters of a text in this language take."""
+    script = langcodes.get(language).maximize().script or ""
+    return characters * _TOKENS_PER_CHARACTER.get(script, _DEFAULT_TOKENS_PER_CHARACTER)
 
 
 def source_of(name: str) -> str:

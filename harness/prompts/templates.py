@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -104,10 +105,15 @@ class PromptTemplates:
 def render_template(spec: PromptSpec) -> PromptTemplate:
     """Render the program of a spec with marks for texts, and split the messages at the marks."""
     from harness.prompts.programs import judging_program  # late: guidance takes half a second
-    from harness.prompts.recorder import record
 
-    slots = (*spec.text_names, *map(source_of, spec.named_sources))
-    messages, schema, max_tokens = record(judging_program(spec, {name: f"\ue000{name}\ue001" for name in slots}))
+    return render_program(lambda texts: judging_program(spec, texts), (*spec.text_names, *map(source_of, spec.named_sources)))
+
+
+def render_program(program: Callable[[Mapping[str, str]], Any], slots: Iterable[str]) -> PromptTemplate:
+    """Render a program of texts by name, with a slot for each of them."""
+    from harness.prompts.recorder import record  # late: guidance takes half a second
+
+    messages, schema, max_tokens = record(program({name: f"\ue000{name}\ue001" for name in slots}))
     return PromptTemplate(tuple(TemplateMessage(m.role, _split_at_marks(m.content)) for m in messages), schema, max_tokens)
 
 

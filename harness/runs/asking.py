@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from harness.engines import Engine, JudgeOpening, JudgeWork, Outcome, Progress, Settings, ask_all
 from harness.judges import Judge, traits_of
 from harness.judges.refusals import is_endpoint_refusal
-from harness.model import Call, Failure, JudgeIdentity, Reply, Usage
+from harness.model import Call, Failure, JudgeIdentity, Query, Reply, Usage
 from harness.parse import language
 from harness.runs.derivation import count_failures, reply_failures
 from harness.runs.plan import Plan, PlannedCalls, estimate_usage
@@ -53,6 +53,32 @@ class Watcher(Protocol):
     def finished(self) -> None: ...
 
 
+class ReplyReading(msgspec.Struct, frozen=True):
+    """How the replies of a run are read while judges are asked.
+
+    `failures` names what is wrong with a reply, `count_failures` counts it. With `reask`, refused calls are asked again.
+    """
+
+    run: str
+    failures: Callable[[Query, Reply], Sequence[Failure]]
+    count_failures: Callable[[Query, Reply], int]
+    reask: bool = False
+    justifications: bool = False
+
+
+def reading_of(prepared: Prepared) -> ReplyReading:
+    """How the replies of judges become scores."""
+    protocol, scales, vocabulary = prepared.protocol, prepared.data.scales, prepared.vocabulary
+    own = protocol.own_prompts
+    return ReplyReading(
+        run=protocol.name,
+        failures=lambda query, reply: reply_failures(query, reply, scales, vocabulary, own),
+        count_failures=lambda query, reply: count_failures(query, reply, scales, vocabulary, own),
+        reask=protocol.reask,
+        justifications=any(condition.variant.justification != "none" for condition in protocol.conditions),
+    )
+
+
 class JudgeSummary(msgspec.Struct):
     """How the calls to one judge went, for run.json."""
 
@@ -76,7 +102,7 @@ def ask_judges(
     judges: Sequence[Judge],
     openings: Mapping[str, JudgeOpening],
     plan: Plan,
-    prepared: Prepared,
+    reading: ReplyReading,
     store: Store,
     watcher: Watcher,
     settings: Settings,
@@ -90,7 +116,7 @@ def ask_judges(
     engine = Engine(settings.engine)
     for judge in judges:
         every = plan.calls(judge.identity)
-        missing = every.without(_answered(every, store, prepared, settings, since))
+        missing = every.without(_answered(every, store, reading, settings, since))
         price = price_for_engine(judge.identity, settings)
         if settings.batches != "collect":
             watcher.planned(judge.identity, estimate_cost(missing, price), len(every) - len(missing))
@@ -99,10 +125,10 @@ def ask_judges(
             watcher.note(warning)
         if len(missing):
             opening = openings.get(judge.identity.name)
-            works.append(_work(judge, missing, prepared, settings, price, opening, since, answered_before=len(missing) < len(every)))
+            works.append(_work(judge, missing, reading, settings, price, opening, since, answered_before=len(missing) < len(every)))
     if any(not traits_of(work.judge.identity).is_baseline for work in works):  # baselines answer at once
         # not a daemon: a process that ends while libraries are half loaded may crash
-        Thread(target=_load_libraries, args=[_asks_for_justifications(prepared)]).start()
+        Thread(target=_load_libraries, args=[reading.justifications]).start()
     if works:
         engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records})
     return records, engine
@@ -114,10 +140,6 @@ def _load_libraries(justifications: bool) -> None:
         import_module(library)
     if justifications:
         language.load_identifier()
-
-
-def _asks_for_justifications(prepared: Prepared) -> bool:
-    return any(condition.variant.justification != "none" for condition in prepared.protocol.conditions)
 
 
 def _other_addresses(judge: Judge, store: Store, stored: int) -> str:
@@ -132,10 +154,10 @@ def _other_addresses(judge: Judge, store: Store, stored: int) -> str:
     )
 
 
-def _answered(calls: PlannedCalls, store: Store, prepared: Prepared, settings: Settings, since: float | None) -> NDArray[np.bool_]:
+def _answered(calls: PlannedCalls, store: Store, reading: ReplyReading, settings: Settings, since: float | None) -> NDArray[np.bool_]:
     """Which calls have a reply that counts. With --reask, refusals do not count."""
-    if prepared.protocol.reask:
-        again = _asked_again(prepared, settings, refused=True)
+    if reading.reask:
+        again = _asked_again(reading, settings, refused=True)
         replies = zip(calls, store.replies(calls.ids(), since), strict=True)
         return np.fromiter((reply is not None and not again(call, reply) for call, reply in replies), bool)
     if settings.reask_endpoint:
@@ -144,14 +166,14 @@ def _answered(calls: PlannedCalls, store: Store, prepared: Prepared, settings: S
     return np.fromiter((number is not None for number in store.last_attempts(calls.ids(), since)), bool)
 
 
-def _asked_again(prepared: Prepared, settings: Settings, *, refused: bool) -> Callable[[Call, Reply], bool]:
+def _asked_again(reading: ReplyReading, settings: Settings, *, refused: bool) -> Callable[[Call, Reply], bool]:
     """Whether a call is asked again in spite of its reply: because the endpoint refused it, or (with `refused`) the judge."""
-    scales, vocabulary, own = prepared.data.scales, prepared.vocabulary, prepared.protocol.own_prompts
+    failures = reading.failures
 
     def again(call: Call, reply: Reply) -> bool:
         if settings.reask_endpoint and is_endpoint_refusal(reply):
             return True
-        return refused and Failure.REFUSED in reply_failures(call.query, reply, scales, vocabulary, own)
+        return refused and Failure.REFUSED in failures(call.query, reply)
 
     return again
 
@@ -163,7 +185,7 @@ def _never(call: Call, reply: Reply) -> bool:
 def _work(
     judge: Judge,
     calls: PlannedCalls,
-    prepared: Prepared,
+    reading: ReplyReading,
     settings: Settings,
     price: Price | None,
     opening: JudgeOpening | None,
@@ -171,19 +193,19 @@ def _work(
     *,
     answered_before: bool,
 ) -> JudgeWork:
-    scales, vocabulary, own = prepared.data.scales, prepared.vocabulary, prepared.protocol.own_prompts
-    again = _asked_again(prepared, settings, refused=prepared.protocol.reask)
+    again = _asked_again(reading, settings, refused=reading.reask)
+    count = reading.count_failures
     needs_estimate = settings.limits.cost is not None or bool(settings.tpm)  # otherwise nothing uses the estimate
     return JudgeWork(
         judge,
         calls,
         answered_before=answered_before,
-        unreadable=lambda call, reply: count_failures(call.query, reply, scales, vocabulary, own),
-        ask_again=again if prepared.protocol.reask or settings.reask_endpoint else _never,
+        unreadable=lambda call, reply: count(call.query, reply),
+        ask_again=again if reading.reask or settings.reask_endpoint else _never,
         tokens=estimate_usage if needs_estimate else lambda call: Usage(),
         cost=price.cost if price else lambda usage: 0.0,
         since=since,
-        run=prepared.protocol.name,
+        run=reading.run,
         opening=opening,
     )
 

@@ -6,6 +6,7 @@ import hashlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Protocol
 
 import msgspec
 import numpy as np
@@ -37,6 +38,15 @@ _IDS_PER_BLOCK = 1 << 10  # ids that are text at the same time
 CallIds = NDArray[np.uint8]  # (queries, 32)
 
 
+class QueryRenderer(Protocol):
+    """Finds the prompt template of a query, and the item as the query's condition shows it."""
+
+    items: ShownItems
+    absent: dict[tuple[str, str, str], tuple[Score, ...]]
+
+    def template(self, query: Query) -> PromptTemplate: ...
+
+
 class Plan:
     """All queries of a run, in the order in which they are asked: queries that share the beginning of a prompt stand together.
 
@@ -45,11 +55,19 @@ class Plan:
     where it could not change the text and nothing is asked. `absent` names the classes without an example by (language, task, metric).
     """
 
-    def __init__(self, seed: int, queries: Callable[[], Iterator[Query]], repeats: int, renderer: _Renderer) -> None:
-        """`queries` yields the repeats of a query one after the other."""
+    def __init__(
+        self,
+        seed: int,
+        queries: Callable[[], Iterator[Query]],
+        repeats: int,
+        renderer: QueryRenderer,
+        answer_tokens: Callable[[Query, Prompt], int] | None = None,
+    ) -> None:
+        """`queries` yields the repeats of a query one after the other; `answer_tokens` estimates the tokens of an answer."""
         self.seed = seed
         self._repeats = repeats
         self._all = queries
+        self._answer_tokens = answer_tokens or estimate_answer_tokens
         self._renderer = renderer
         self._prompt_ids = bytearray()
         self._calls: dict[str, tuple[CallIds, NDArray[np.bool_]]] = {}
@@ -62,7 +80,7 @@ class Plan:
     def _add(self, query: Query, prompt: Prompt) -> None:
         self._prompt_ids += bytes.fromhex(prompt.prompt_id)
         self._tokens["prompt"].append(estimate_prompt_tokens(prompt))
-        self._tokens["answer"].append(estimate_answer_tokens(query, prompt))
+        self._tokens["answer"].append(self._answer_tokens(query, prompt))
         self._tokens["max_output"].append(prompt.max_tokens)
 
     def __len__(self) -> int:

@@ -134,7 +134,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     comparable = comparable_rubrics(everything, library)
     if not (known_metrics or comparable):
         raise UsageError(
-            f"{folder} has no labels on a metric with a rubric; see 'harness list rubrics'. Pairs need no labels: pass --unlabelled"
+            f"{folder} has no labels on a metric with a rubric; see 'harness list rubrics'. Pass --unlabelled to ask about texts without labels"
         )
     metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
@@ -165,8 +165,6 @@ def _resolve_protocol(
     data = everything.only(_first_items(items, spec.limit))
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
-    if spec.unlabelled and data.sealed and not all(library.task(name).is_pair for name in tasks):
-        raise UsageError("none of the chosen items has a label; --unlabelled needs some that have one")
     own_prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
     metrics = _metrics_of_prompts(spec, metrics, own_prompts, data)
     variants = _variants(spec, board, own_prompts)

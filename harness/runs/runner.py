@@ -22,7 +22,7 @@ from harness.judges import Judge, JudgeOptions, open_judge, opening_name
 from harness.judges.base import Environment
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.runs.answers import RunAnswers, update_judgments
-from harness.runs.asking import JudgeSummary, Watcher, ask_judges
+from harness.runs.asking import JudgeSummary, Watcher, ask_judges, reading_of
 from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare
 from harness.runs.prices import price_of
@@ -62,21 +62,25 @@ def judge_options(
     )
 
 
-def open_judges(
-    spec: RunSpec, prepared: Prepared, environment: Mapping[str, str] | None = None, options: JudgeOptions | None = None
-) -> list[Judge]:
-    """Open the judges of a specification without starting them, with these options or with those from `environment`."""
+def open_judges(spec: RunSpec, prepared: Prepared, environment: Mapping[str, str] | None = None) -> list[Judge]:
+    """Open the judges of a specification without starting them, with the options from `environment`."""
+    return open_with(spec, judge_options(spec, prepared, environment))[0]
+
+
+def open_with(spec: RunSpec, options: JudgeOptions) -> tuple[list[Judge], dict[str, JudgeOpening]]:
+    """The judges of a specification, opened with these options, and what each was opened with, by its name."""
     if not spec.judges or len(set(spec.judges)) != len(spec.judges):
         raise UsageError(f"name each judge once; got: {', '.join(spec.judges) or 'none'}")
-    options = judge_options(spec, prepared, environment) if options is None else options
-    judges = [open_judge(name, opts) for name, opts in _options_by_judge(spec, options).items()]
+    by_name = _options_by_judge(spec, options)
+    judges = [open_judge(name, opts) for name, opts in by_name.items()]
     names = [judge.identity.name for judge in judges]
     for name in names:
         if names.count(name) > 1:
             raise UsageError(
                 f"two judges would have the name '{name}' in the report; run them one after the other with different --out folders"
             )
-    return judges
+    openings = {judge.identity.name: JudgeOpening(*opened) for opened, judge in zip(by_name.items(), judges, strict=True)}
+    return judges, openings
 
 
 def _options_by_judge(spec: RunSpec, options: JudgeOptions) -> dict[str, JudgeOptions]:
@@ -94,15 +98,12 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
     """
     check_engine(settings)
     prepared = prepare(spec)
-    options = judge_options(spec, prepared, timeout=settings.timeout)
-    judges = open_judges(spec, prepared, options=options)
-    named_options = _options_by_judge(spec, options).items()
-    openings = {judge.identity.name: JudgeOpening(name, opts) for (name, opts), judge in zip(named_options, judges, strict=True)}
+    judges, openings = open_with(spec, judge_options(spec, prepared, timeout=settings.timeout))
     check_engine(settings, judges)
-    _check_prices(judges, settings)
+    check_prices(judges, settings)
     protocol = msgspec.structs.replace(prepared.protocol, identities=tuple(judge.identity for judge in judges))
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
-    for host in _remote_hosts(judges, settings) if prepared.data.private else ():
+    for host in remote_hosts(judges, settings) if prepared.data.private else ():
         watcher.consent(host, len(prepared.data.asked_metrics))
     with Store.writing(out) as store:
         store.put_run(protocol.name, msgspec.json.encode(protocol))
@@ -145,7 +146,7 @@ def _ask_and_read(
     started = time.time()
     run = prepared.protocol.name
     since = begin_fresh_run(store, run) if settings.fresh else None
-    sessions, engine = ask_judges(judges, openings, plan, prepared, store, watcher, settings, since)
+    sessions, engine = ask_judges(judges, openings, plan, reading_of(prepared), store, watcher, settings, since)
     stale = _count_stale(judges, plan, store, since)
     if settings.fresh and not any(stale.values()):
         finish_fresh_run(store, run)
@@ -172,7 +173,7 @@ def _count_stale(judges: Sequence[Judge], plan: Plan, store: Store, since: float
     return {name: sum(number is None for number in numbers) for name, numbers in attempts.items()}
 
 
-def _remote_hosts(judges: Sequence[Judge], settings: Settings) -> set[str]:
+def remote_hosts(judges: Sequence[Judge], settings: Settings) -> set[str]:
     """The hosts that texts would be sent to, without this machine."""
     hosts = {judge.endpoint for judge in judges if judge.endpoint}
     if settings.engine == "ray" and settings.cluster.address != "local":
@@ -180,7 +181,7 @@ def _remote_hosts(judges: Sequence[Judge], settings: Settings) -> set[str]:
     return hosts
 
 
-def _check_prices(judges: Sequence[Judge], settings: Settings) -> None:
+def check_prices(judges: Sequence[Judge], settings: Settings) -> None:
     unknown = [judge.identity.name for judge in judges if price_of(judge.identity, settings.prices) is None]
     if settings.limits.cost is not None and unknown:
         raise UsageError(f"--max-cost needs a price, but none is known for {', '.join(unknown)}; give one with --prices FILE")

@@ -1,0 +1,98 @@
+"""`harness generate`: models write the outputs of a task, as a data folder that can be judged."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator
+
+from harness.cli.run import engine_settings
+from harness.errors import IncompleteRun
+from harness.runs import CostEstimate, Plan
+from harness.runs.generate import Generated, WriterSummary, generate, planned_writing
+from harness.runs.writing import GenerateSpec
+from harness.tables import to_json
+from harness.text import terminal_safe
+
+
+def generate_texts(arguments: argparse.Namespace) -> int:
+    spec, settings = _spec(arguments), engine_settings(arguments)
+    if arguments.dry_run:
+        _show_plan(*planned_writing(spec, settings))
+        return 0
+    from harness.render.progress import TerminalWatcher
+
+    try:
+        made = generate(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
+    except IncompleteRun as err:
+        if isinstance(err.result, Generated):  # show the texts first, then the error with what is missing
+            _show(err.result, arguments)
+        raise
+    _show(made, arguments)
+    return 0
+
+
+def _spec(arguments: argparse.Namespace) -> GenerateSpec:
+    addresses = dict(arguments.base_url or ())
+    return GenerateSpec(
+        task=arguments.task,
+        writers=tuple(arguments.by),
+        languages=arguments.langs,
+        data=arguments.data,
+        content=tuple(arguments.content),
+        base_url=addresses.pop("", None),
+        base_urls=addresses,
+        temperature=arguments.temperature,
+        top_p=arguments.top_p,
+        own_language=arguments.own_language,
+        allow_unreviewed=arguments.allow_unreviewed,
+        seed=arguments.seed,
+        limit=arguments.limit,
+        reask="refused" in arguments.reask,
+    )
+
+
+def _show_plan(estimates: list[tuple[str, CostEstimate]], plan: Plan) -> None:
+    """The first request of each language, and what each writer would take."""
+    shown: set[str] = set()
+    for query in plan.queries():
+        if query.item.language not in shown:
+            shown.add(query.item.language)
+            print(terminal_safe(f"── {query.item.language} {query.item.task}"))
+            for message in plan.call(query, "").prompt.messages:
+                print(f"[{message.role}]\n{terminal_safe(message.content)}")
+    for name, estimate in estimates:
+        cost = "price unknown" if estimate.cost is None else f"${estimate.cost:.2f}"
+        tokens = f"about {estimate.prompt_tokens} prompt and {estimate.answer_tokens} answer tokens"
+        print(terminal_safe(f"{name}: {estimate.calls} calls, {tokens}, {cost}"))
+
+
+def _show(made: Generated, arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        sys.stdout.write(to_json({"folder": str(made.folder), "items": made.rows, "kept": made.kept, "written": made.summaries}))
+        return
+    for summary in made.summaries:
+        print(terminal_safe(f"{summary.system}, {summary.language}: {'; '.join(_sentences(summary))}"))
+    counts = [f"{made.rows} texts"]
+    counts += [f"{made.kept} of them are outputs of the data"] if made.kept else []
+    counts += [f"{made.earlier} are from earlier commands"] if made.earlier else []
+    print(terminal_safe(f"{made.folder}: {'; '.join(counts)}"))
+    folder, content = shlex.quote(str(made.folder)), "".join(f" --content {shlex.quote(str(one))}" for one in arguments.content)
+    print(f"judge them with: harness run{content} --data {folder} --unlabelled --judge NAME")
+    print(f"compare them with: harness pairs {folder}{content} --out PAIRS")
+
+
+def _sentences(summary: WriterSummary) -> Iterator[str]:
+    """What a writer did in one language, and what to look at."""
+    yield f"{summary.texts} texts"
+    for name, count in summary.failures.items():
+        yield f"{count} {name}"
+    if summary.missing:
+        yield f"{summary.missing} without an answer"
+    if summary.cut:
+        yield f"{summary.cut} end at the limit of tokens"
+    if summary.other_language:
+        yield f"{summary.other_language} are in another language"
+    if summary.removed:
+        yield "removed: " + ", ".join(f"{kind} {count} times" for kind, count in summary.removed.items())

@@ -1,0 +1,87 @@
+"""Reads a text that a model was asked to write: why it is none, and what is no part of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from harness.model import Failure, Reply
+from harness.parse.prose import is_refusal
+from harness.parse.vocabulary import Vocabulary
+
+_REFUSAL_CHARACTERS = 300  # a longer text that begins like a refusal may be a story
+_FENCE = re.compile(r"\A```\w*\n(.*?)\n?```\Z", re.DOTALL)
+_ANNOUNCEMENT = re.compile(r"\A([^\n.!?。！？]{1,120}[:：])[*_ \t]*(\n+|\Z)")
+_FIRST_SENTENCE = re.compile(r"\A[*_#\s]*([^\n]{1,120}?(?:[:：]|[.!。！](?=\s)|(?=\n)))[*_ \t]*\n*")
+_BULLET = re.compile(r"^[ \t]*(?:[-*•・‣]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
+_QUOTED = re.compile(r"""\A(?:"{1,3}|“|„|«|「|『)(.*?)(?:"{1,3}|”|“|»|」|』)\Z""", re.DOTALL)
+_TRAILING = re.compile(r"[\s\-–—*_#:;,，、：；`]+\Z")
+
+
+class WrittenText(msgspec.Struct, frozen=True):
+    """A text without what is no part of it. `removed` names the kinds of what was removed, in the order of removal."""
+
+    text: str
+    removed: tuple[str, ...] = ()
+
+
+def writing_failure(reply: Reply, vocabulary: Vocabulary) -> Failure | None:
+    """Why a reply holds no text: `refused`, also for a short text that begins like a refusal, or `missing`; None if it holds one."""
+    text = reply.text.strip()
+    if reply.refusal or reply.finish_reason == "content_filter":
+        return Failure.REFUSED
+    if len(text) <= _REFUSAL_CHARACTERS and is_refusal(text, vocabulary):
+        return Failure.REFUSED
+    return None if any(map(str.isalnum, text)) else Failure.MISSING
+
+
+def clean_text(text: str, lead_ins: Iterable[str] = ()) -> WrittenText:
+    """Remove what announces or decorates a text, by fixed rules.
+
+    - `fence`: a code block around the whole text.
+    - `lead-in`: a first line that ends with a colon, or a first sentence that begins like one of `lead_ins` (in any case) and ends with a
+      colon, a full stop or its line. A text that would be empty without it keeps it.
+    - `quotation marks` around the whole text.
+    - `bullets`: marks and numbers at the beginning of lines.
+    - `trailing punctuation` that ends no sentence, such as a dash, a comma or an asterisk.
+
+    >>> clean_text("Here is the summary:\\n\\n- The library opens.\\n- It has 80 seats. **", ["here is"])
+    WrittenText(text='The library opens.\\nIt has 80 seats.', removed=('lead-in', 'bullets', 'trailing punctuation'))
+    """
+    removed: list[str] = []
+    text = text.strip()
+    text = _changed("fence", text, _inside(_FENCE, text), removed)
+    text = _changed("lead-in", text, _without_lead_in(text, lead_ins), removed)
+    text = _changed("quotation marks", text, _inside(_QUOTED, text), removed)
+    text = _changed("bullets", text, _BULLET.sub("", text), removed)
+    text = _changed("trailing punctuation", text, _TRAILING.sub("", text), removed)
+    return WrittenText(text, tuple(removed))
+
+
+def _changed(kind: str, text: str, shorter: str, removed: list[str]) -> str:
+    """The shorter text, whose kind of change is noted; the text itself if nothing would be left, or nothing changes."""
+    shorter = shorter.strip()
+    if shorter == text or not shorter:
+        return text
+    removed.append(kind)
+    return shorter
+
+
+def _inside(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.match(text)
+    return match[1] if match else text
+
+
+def _without_lead_in(text: str, lead_ins: Iterable[str]) -> str:
+    if announced := _ANNOUNCEMENT.match(text):
+        return text[announced.end() :]
+    first = _FIRST_SENTENCE.match(text)
+    words = first[1].casefold() if first else ""
+    return text[first.end() :] if first and any(_begins(words, opening.casefold()) for opening in lead_ins) else text
+
+
+def _begins(words: str, opening: str) -> bool:
+    """Whether a sentence begins with the words of an opening, not only with its letters."""
+    return words.startswith(opening) and not words[len(opening) : len(opening) + 1].isalnum()

@@ -1,0 +1,252 @@
+"""Let models write the outputs of a task: a data folder of several systems, whose replies are kept and resumed like those of judges."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.content import Library
+from harness.content.specs import Asked, DatasetCard
+from harness.engines import Settings, check_engine
+from harness.errors import IncompleteRun, UsageError
+from harness.judges import Judge, JudgeOptions, traits_of
+from harness.judges.base import Environment
+from harness.labels.folder import data_toml, write_folder
+from harness.model import Item, JudgeIdentity, Query, Reply
+from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
+from harness.parse.language import UNDETERMINED, detect_language
+from harness.runs.answers import Spent
+from harness.runs.asking import CostEstimate, ReplyReading, Watcher, ask_judges, estimate_cost, price_for_engine
+from harness.runs.plan import Plan
+from harness.runs.prices import price_of
+from harness.runs.runner import check_prices, open_with, remote_hosts
+from harness.runs.specification import RunSpec
+from harness.runs.writing import GenerateSpec, WritingSources, writing_plan, writing_sources
+from harness.store import Store
+from harness.store.opening import FILE
+from harness.tables import find_table, read_rows, to_json, to_jsonl, write_atomic
+
+NOTE = "writing.json"
+"""The file of a folder that says who wrote its texts, how they were asked, and what was removed from their answers."""
+
+
+class WriterSummary(msgspec.Struct):
+    """What one system wrote in one language: texts, failures by name, kinds of removals, and what may be wrong with the texts.
+
+    `cut` counts texts that end at the limit of tokens, `other_language` those that were identified as another language.
+    """
+
+    system: str
+    language: str
+    texts: int = 0
+    failures: dict[str, int] = {}
+    removed: dict[str, int] = {}
+    cut: int = 0
+    other_language: int = 0
+    missing: int = 0
+    spent: Spent = msgspec.field(default_factory=Spent)
+    cost: float | None = None  # in US dollars; None: no price is known
+
+
+class Generated(msgspec.Struct, frozen=True):
+    """The written folder: how many outputs it has, how many of them were there before, and how each writer did."""
+
+    folder: Path
+    rows: int
+    kept: int
+    earlier: int
+    summaries: tuple[WriterSummary, ...]
+
+
+def generate(spec: GenerateSpec, out: Path, watcher: Watcher, settings: Settings) -> Generated:
+    """Ask the writers for every input that has no answer in `out` yet, then write the data folder.
+
+    Raises UsageError, ContentError, JudgeError and StoreError as `run`, and IncompleteRun if calls have no answer: the folder then holds
+    the answers so far, and the same command continues.
+    """
+    library, run_spec = Library(*spec.content), _run_spec(spec)
+    _refuse_other_folder(out)
+    check_engine(settings)
+    sources = writing_sources(spec, library)
+    environment = Environment(os.environ)
+    judges, openings = open_with(run_spec, JudgeOptions(spec.base_url, environment, sources.everything, spec.seed, settings.timeout))
+    check_engine(settings, judges)
+    check_prices(judges, settings)
+    _refuse_unsuitable(judges, sources)
+    plan = writing_plan(spec, sources, library)
+    for host in remote_hosts(judges, settings) if spec.data else ():
+        watcher.consent(host, len(sources.items))
+    vocabulary = vocabulary_of(library)
+    with Store.writing(out) as store:
+        sessions, _ = ask_judges(judges, openings, plan, _reading(spec, vocabulary), store, watcher, settings)
+        found = _Outputs(spec, sources, library, vocabulary)
+        for judge in judges:
+            found.read(judge.identity, plan, store)
+        made = _write(out, spec, found, [judge.identity for judge in judges], settings)
+    missing = sum(summary.missing for summary in made.summaries)
+    if missing:
+        reason = next((why for asked in sessions for why in (asked.stopped, asked.last_loss) if why), "interrupted")
+        message = f"calls without an answer: {missing} ({reason}). Run the same command again: all answers are kept"
+        raise IncompleteRun(message, made, interrupted=any(asked.interrupted for asked in sessions))
+    return made
+
+
+def planned_writing(spec: GenerateSpec, settings: Settings) -> tuple[list[tuple[str, CostEstimate]], Plan]:
+    """The estimate of each writer, by its name, and the plan, for a dry run: nothing is asked or stored."""
+    library = Library(*spec.content)
+    sources = writing_sources(spec, library)
+    judges, _ = open_with(_run_spec(spec), JudgeOptions(spec.base_url, Environment(os.environ), sources.everything, spec.seed))
+    _refuse_unsuitable(judges, sources)
+    plan = writing_plan(spec, sources, library)
+    prices = ((judge.identity, price_for_engine(judge.identity, settings)) for judge in judges)
+    return [(identity.name, estimate_cost(plan.calls(identity), price)) for identity, price in prices], plan
+
+
+def _run_spec(spec: GenerateSpec) -> RunSpec:
+    return RunSpec(judges=spec.writers, base_url=spec.base_url, base_urls=spec.base_urls, seed=spec.seed)
+
+
+def _refuse_unsuitable(judges: Sequence[Judge], sources: WritingSources) -> None:
+    """Raise UsageError for a writer that writes nothing, or whose name a system of the data has already."""
+    known = {item.system for item in sources.kept}
+    for judge in judges:
+        if traits_of(judge).is_baseline:
+            raise UsageError(f"'{judge.identity.name}' gives scores and writes no texts; name models with --by")
+        if judge.identity.name in known:
+            raise UsageError(f"the data hold outputs of the system '{judge.identity.name}' already; leave it out of --by")
+
+
+def _refuse_other_folder(out: Path) -> None:
+    """Raise UsageError for a folder with data that this command did not write."""
+    if out.is_file() or (out.is_dir() and find_table(out, "items") and not (out / NOTE).is_file()):
+        raise UsageError(f"--out {out} holds other data; name a new folder, or one that 'harness generate' has written")
+    if (out / FILE).is_file() and (out / "runs").is_dir():
+        raise UsageError(f"--out {out} is the results folder of 'harness run'; name a new folder for the texts")
+
+
+def _reading(spec: GenerateSpec, vocabulary: Vocabulary) -> ReplyReading:
+    def failures(query: Query, reply: Reply) -> list[Any]:
+        failure = writing_failure(reply, vocabulary)
+        return [] if failure is None else [failure]
+
+    return ReplyReading("generate", failures, lambda query, reply: len(failures(query, reply)), reask=spec.reask)
+
+
+class _Outputs:
+    """The rows of the new outputs, and what each writer did, by system and language."""
+
+    def __init__(self, spec: GenerateSpec, sources: WritingSources, library: Library, vocabulary: Vocabulary) -> None:
+        self.sources = sources
+        self.rows: list[dict[str, Any]] = []
+        self.summaries: dict[tuple[str, str], WriterSummary] = {}
+        self.request = f"{spec.task}@{library.writing(spec.task).version}"
+        self._spec, self._library, self._vocabulary = spec, library, vocabulary
+
+    def read(self, identity: JudgeIdentity, plan: Plan, store: Store) -> None:
+        """Read the replies of one writer."""
+        calls = plan.calls(identity)
+        for query, reply in zip(plan.queries(), store.replies(calls.all_call_ids()), strict=True):
+            key = (identity.name, query.item.language)
+            summary = self.summaries.setdefault(key, WriterSummary(*key))
+            if reply is None:
+                summary.missing += 1
+                continue
+            summary.spent.add(reply)
+            failure = writing_failure(reply, self._vocabulary)
+            if failure is None:
+                self.rows.append(self._row(query.item, identity, reply, summary))
+            else:
+                summary.failures = _plus(summary.failures, [str(failure)])
+
+    def _row(self, source: Item, identity: JudgeIdentity, reply: Reply, summary: WriterSummary) -> dict[str, Any]:
+        written = clean_text(reply.text, self._lead_ins(source.language))
+        cut, detected = reply.finish_reason == "length", detect_language(written.text, self._vocabulary)
+        summary.texts += 1
+        summary.cut += cut
+        summary.other_language += detected not in (UNDETERMINED, source.language.partition("-")[0])
+        summary.removed = _plus(summary.removed, written.removed)
+        [output] = self.sources.task.outputs
+        row = _item_row(source) | {"item_id": f"{source.item_id}|{identity.name}", "system": identity.name, output: written.text}
+        about = {"request": self.request, "own_language": self._spec.own_language, "temperature": self._spec.temperature}
+        about |= {"top_p": self._spec.top_p, "seed": self._spec.seed, "model": reply.model, "left_out": reply.left_out}
+        about |= {"removed": written.removed, "cut": cut, "language": detected}
+        raw = {"raw_output": reply.text} if written.removed else {}
+        return {**row, "written": about, **raw}
+
+    def _lead_ins(self, language: str) -> tuple[str, ...]:
+        """Those of the English request and, if there is one, of the request in the language."""
+        english = self._library.writing(self._spec.task).words.lead_ins
+        own = self._library.instructions(language).writing if language in self._library.instruction_files else {}
+        return (*english, *(own[self._spec.task].lead_ins if self._spec.task in own else ()))
+
+
+def _plus(counts: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
+    return dict(sorted((Counter(counts) + Counter(names)).items()))
+
+
+def _item_row(item: Item) -> dict[str, Any]:
+    """The row of an item, without keys that have no value."""
+    row: dict[str, Any] = msgspec.to_builtins(item)
+    fields: dict[str, Any] = row.pop("fields")
+    return {name: value for name, value in row.items() if value is not None} | fields
+
+
+def _write(out: Path, spec: GenerateSpec, found: _Outputs, identities: Sequence[JudgeIdentity], settings: Settings) -> Generated:
+    """Write the data folder. Outputs that earlier commands wrote there stay, unless they were written again."""
+    sources = found.sources
+    kept = [_item_row(item) for item in sources.kept]
+    rows = {row["item_id"]: row for row in (*kept, *found.rows)}
+    earlier = [row for row in _earlier_rows(out) if row["item_id"] not in rows]
+    every = [*earlier, *rows.values()]
+    labels = sources.everything.only(sources.kept).labels
+    systems = list(dict.fromkeys(str(row["system"]) for row in every if row.get("system")))
+    card = _card(spec, sources, systems, with_labels=bool(len(labels)))
+    label_rows = (msgspec.to_builtins(label) for label in labels)
+    files = {"items.jsonl": to_jsonl(every), "data.toml": data_toml(card).encode()}
+    if len(labels):
+        files["labels.jsonl"] = to_jsonl(label_rows)
+    summaries = tuple(found.summaries.values())
+    for summary in summaries:
+        price = price_of(next(one for one in identities if one.name == summary.system), settings.prices)
+        summary.cost = None if price is None else round(price.cost(summary.spent.usage), 6)
+    write_folder(out, files)
+    write_atomic(out / NOTE, to_json(_note(spec, found, identities, summaries)), private=True)
+    return Generated(out, len(every), len(kept), len(earlier), summaries)
+
+
+def _earlier_rows(out: Path) -> Iterator[dict[str, Any]]:
+    path = find_table(out, "items") if (out / NOTE).is_file() else None
+    return (row for _, row in read_rows(path)) if path else iter(())
+
+
+def _card(spec: GenerateSpec, sources: WritingSources, systems: Sequence[str], *, with_labels: bool) -> DatasetCard:
+    about = sources.everything.about if spec.data else DatasetCard(id="control-items")
+    wrote = f"texts written by {', '.join(systems)}; {NOTE} says how they were asked and what was removed from their answers"
+    changed: dict[str, Any] = {"asked": Asked(), "shared": None, "group": "group", "segment": "", "tasks": {}, "repeats": "numbered"}
+    if not with_labels:
+        changed |= {"source": "constructed", "annotators": "aggregate", "metrics": {}}
+    return msgspec.structs.replace(
+        about, id=f"{about.id}-{spec.task}-generated", title=f"{spec.task}, written by models", notes=(*about.notes, wrote), **changed
+    )
+
+
+def _note(spec: GenerateSpec, found: _Outputs, identities: Sequence[JudgeIdentity], summaries: Sequence[WriterSummary]) -> dict[str, Any]:
+    return {
+        "schema_version": 1,
+        "task": spec.task,
+        "request": found.request,
+        "own_language": spec.own_language,
+        "temperature": spec.temperature,
+        "top_p": spec.top_p,
+        "seed": spec.seed,
+        "data_sha256": found.sources.everything.sha256,
+        "writers": identities,
+        "written": summaries,
+        "version": version("judge-harness"),
+    }
