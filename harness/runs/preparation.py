@@ -134,7 +134,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     comparable = comparable_rubrics(everything, library)
     if not (known_metrics or comparable):
         raise UsageError(
-            f"{folder} has no labels on a metric with a rubric; see 'harness list rubrics'. Pass --unlabelled to ask about texts without labels"
+            f"{folder} has no labels on a metric with a rubric; see 'harness list rubrics'. --unlabelled asks without labels"
         )
     metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
