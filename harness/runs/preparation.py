@@ -133,9 +133,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     known_metrics = sorted(asked if own_only else asked & set(library.rubric_files))
     comparable = comparable_rubrics(everything, library)
     if not (known_metrics or comparable):
-        raise UsageError(
-            f"{folder} has no labels on a metric with a rubric; see 'harness list rubrics'. --unlabelled asks without labels"
-        )
+        raise UsageError(f"{folder} has no labels on a metric with a rubric; see 'harness list rubrics'. --unlabelled asks without labels")
     metrics = _choose(spec.metrics, [*known_metrics, *comparable], "metric") if spec.metrics or not known_metrics else tuple(known_metrics)
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
     items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
