@@ -11,7 +11,7 @@ from harness.errors import ContentError, UsageError
 from harness.model import Item
 from harness.prompts.prompt_spec import tokens_for
 from harness.prompts.templates import PromptTemplate, render_program
-from harness.prompts.wording import ENGLISH, is_english
+from harness.prompts.wording import ENGLISH, fill_placeholders, is_english
 
 
 class WritingPrompt(msgspec.Struct, frozen=True):
@@ -27,7 +27,9 @@ class WritingPrompt(msgspec.Struct, frozen=True):
         """The messages with slots for these inputs."""
         from harness.prompts.writing_program import writing_program  # late: guidance takes half a second
 
-        return render_program(lambda texts: writing_program(self, texts), text_names)
+        request = f"{self.words.instruction.strip()}\n{fill_placeholders(self.words.meant_for, language=self.language_name)}"
+        headings = {name: fill_placeholders(self.heading, title=title) for name, title in self.titles.items()}
+        return render_program(lambda texts: writing_program(self.words, request, headings, texts, self.max_tokens), text_names)
 
 
 def writing_prompt(library: Library, task: Task, language: str, *, own_language: bool) -> WritingPrompt:

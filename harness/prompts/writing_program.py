@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import guidance
 from guidance import assistant, system, user
 
-from harness.prompts.wording import fill_placeholders
-
-if TYPE_CHECKING:
-    from harness.prompts.writing import WritingPrompt
+from harness.content.specs import WritingWords
 
 
 @guidance(dedent=False)  # type: ignore[operator, untyped-decorator]
-def writing_program(lm: Any, prompt: WritingPrompt, texts: Mapping[str, str]) -> Any:
-    """One call: who writes, the request, the item's inputs, and a hole for the text."""
-    words = prompt.words
+def writing_program(
+    lm: Any, words: WritingWords, request: str, headings: Mapping[str, str], texts: Mapping[str, str], max_tokens: int
+) -> Any:
+    """One call: who writes, the request, the item's inputs under their headings, and a hole for the text."""
     with system():
         lm += guidance.string(words.system)
     with user():
-        lm += guidance.string(f"{words.instruction.strip()}\n{fill_placeholders(words.meant_for, language=prompt.language_name)}")
+        lm += guidance.string(request)
         for name, text in texts.items():
-            lm += guidance.string(f'\n\n{fill_placeholders(prompt.heading, title=prompt.titles[name])}\n"""\n')
+            lm += guidance.string(f'\n\n{headings[name]}\n"""\n')
             lm += guidance.string(text)
             lm += guidance.string('\n"""')
         lm += guidance.string(f"\n\n{words.reminder}")
     with assistant():
-        lm += guidance.gen(name="answer", max_tokens=prompt.max_tokens)
+        lm += guidance.gen(name="answer", max_tokens=max_tokens)
     return lm
