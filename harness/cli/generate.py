@@ -9,9 +9,7 @@ from collections.abc import Iterator
 
 from harness.cli.run import engine_settings
 from harness.errors import IncompleteRun
-from harness.runs import CostEstimate, Plan
-from harness.runs.generate import Generated, WriterSummary, generate, planned_writing
-from harness.runs.writing import GenerateSpec
+from harness.runs import CostEstimate, Generated, GenerateSpec, Plan, WriterSummary, generate_outputs, planned_writing
 from harness.tables import to_json
 from harness.text import terminal_safe
 
@@ -24,7 +22,7 @@ def generate_texts(arguments: argparse.Namespace) -> int:
     from harness.render.progress import TerminalWatcher
 
     try:
-        made = generate(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
+        made = generate_outputs(spec, arguments.out, TerminalWatcher(assume_yes=arguments.yes), settings)
     except IncompleteRun as err:
         if isinstance(err.result, Generated):  # show the texts first, then the error with what is missing
             _show(err.result, arguments)

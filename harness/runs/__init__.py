@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
     from harness.runs.derivation import derive_judgments, read_metrics, reply_failures
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
+    from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
     from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_usage, hex_ids
     from harness.runs.preparation import Prepared, prepare
     from harness.runs.prices import Price, price_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from harness.runs.runner import RunResult, collect_batches, open_judges, planned_calls, reopen, reopen_judge, run
     from harness.runs.sources import load_board
     from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, RunSpec
+    from harness.runs.writing import GenerateSpec
 
 _MODULES = {
     "DEFAULT_BOARD": "specification",
@@ -62,6 +64,11 @@ _MODULES = {
     "Evidence": "evidence",
     "JudgeWords": "evidence",
     "read_evidence": "evidence",
+    "GenerateSpec": "writing",
+    "Generated": "generate",
+    "WriterSummary": "generate",
+    "generate_outputs": "generate",
+    "planned_writing": "generate",
 }
 
 __all__ = [
@@ -70,6 +77,8 @@ __all__ = [
     "CallIds",
     "CostEstimate",
     "Evidence",
+    "GenerateSpec",
+    "Generated",
     "JudgeWords",
     "Plan",
     "PlannedCalls",
@@ -81,17 +90,20 @@ __all__ = [
     "RunSpec",
     "Spent",
     "Watcher",
+    "WriterSummary",
     "call_ids",
     "collect_batches",
     "derive_judgments",
     "estimate_cost",
     "estimate_usage",
+    "generate_outputs",
     "hex_ids",
     "keep_report",
     "kept_report",
     "load_board",
     "open_judges",
     "planned_calls",
+    "planned_writing",
     "prepare",
     "price_for_engine",
     "price_of",

@@ -64,7 +64,7 @@ class Generated(msgspec.Struct, frozen=True):
     summaries: tuple[WriterSummary, ...]
 
 
-def generate(spec: GenerateSpec, out: Path, watcher: Watcher, settings: Settings) -> Generated:
+def generate_outputs(spec: GenerateSpec, out: Path, watcher: Watcher, settings: Settings) -> Generated:
     """Ask the writers for every input that has no answer in `out` yet, then write the data folder.
 
     Raises UsageError, ContentError, JudgeError and StoreError as `run`, and IncompleteRun if calls have no answer: the folder then holds
