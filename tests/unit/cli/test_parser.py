@@ -30,6 +30,7 @@ NEEDED = {
     "import": ["file", "--to", "folder"],
     "gate": ["DIR", "--policy", "F"],
     "pairs": ["DIR", "--out", "PAIRS"],
+    "generate": ["--task", "summarize", "--by", "openai/m", "--out", "DIR"],
     "study self-preference": ["--data", "DIR"],
     "list": ["languages"],
     "new": ["task", "x"],
@@ -77,7 +78,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
-        *("run", "report", "runs", "batch", "compare", "correct", "accept", "certify", "gate", "study", "pairs"),
+        *("run", "report", "runs", "batch", "generate", "compare", "correct", "accept", "certify", "gate", "study", "pairs"),
         *("labels", "import", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
     ]
     assert [name for name in LEAVES if name.startswith("labels")] == [
