@@ -54,6 +54,7 @@ def test_file_has_one_sorted_line_a_unit(root: Path, copy: Library) -> None:
         "packs",
         "rubrics",
         "tasks",
+        "writing",
     }
     assert read(lock_path(copy)) == current(copy)
     assert current(copy)[name] == LockEntry(version, sha256)
@@ -108,15 +109,15 @@ def test_same_version_written_otherwise_is_no_raise(root: Path, copy: Library, e
 
 
 def test_new_and_gone_units(root: Path, copy: Library) -> None:
-    (root / "tasks/summarize").rename(root / "tasks/shorten")
-    gone_line = 1 + [line.split()[0] for line in lock_path(copy).read_text("utf-8").splitlines()].index("tasks/summarize")
+    (root / "tasks/translate").rename(root / "tasks/shorten")
+    gone_line = 1 + [line.split()[0] for line in lock_path(copy).read_text("utf-8").splitlines()].index("tasks/translate")
     assert differences(copy) == [
         Problem(
-            lock_path(copy), gone_line, "tasks/summarize is in content.lock but does not exist: restore it, or run 'harness check --accept'"
+            lock_path(copy), gone_line, "tasks/translate is in content.lock but does not exist: restore it, or run 'harness check --accept'"
         ),
         Problem(root / "tasks/shorten/task.toml", 2, "tasks/shorten is new, not in content.lock: run 'harness check --accept'"),
     ]
-    assert accept(copy) == ["tasks/shorten", "tasks/summarize"]
+    assert accept(copy) == ["tasks/shorten", "tasks/translate"]
     assert differences(copy) == []
 
 
