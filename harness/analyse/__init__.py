@@ -3,6 +3,7 @@
 from harness.analyse.ablations import ablations
 from harness.analyse.cells import NAMES as STATISTICS
 from harness.analyse.cells import Cell
+from harness.analyse.chiang_lee import chiang_lee
 from harness.analyse.compare import CI_METHOD, Comparison, JudgedData, LaidOut, Recording, compare, compare_laid_out, lay_out
 from harness.analyse.coverage import RunCoverage, run_coverage
 from harness.analyse.free_text import free_text
@@ -52,6 +53,7 @@ __all__ = [
     "ablations",
     "best_is_first",
     "check_labels",
+    "chiang_lee",
     "compare",
     "compare_laid_out",
     "free_text",

@@ -48,10 +48,25 @@ def task_complaints(name: str, task: Task, rubrics: Mapping[str, Path]) -> Compl
         yield f"metric '{repeated}' is listed twice; list it once", key_pattern("metrics")
     if not task.metrics:
         yield "no metrics; list the rubrics that judges are asked about in this task", key_pattern("metrics")
+    yield from _shown_complaints(task)
     for name in sorted(names_in_braces(task.instruction) - set(task.language_keys)):
         known = ", ".join(f"{{{key}}}" for key in task.language_keys)
         yield f"{{{name}}} in the instruction is not replaced by anything; an instruction may hold {known}", key_pattern("instruction")
     yield from _field_order(task)
+
+
+def _shown_complaints(task: Task) -> Complaints:
+    """[shown] names metrics and texts of the task, and every question shows what is judged."""
+    for metric, shown in task.shown.items():
+        if metric not in task.metrics:
+            yield f"[shown] names '{metric}', which is no metric of the task; they are {', '.join(task.metrics)}", key_pattern(metric)
+        for name in (name for name in shown if name not in task.fields):
+            yield (
+                f"[shown] of '{metric}' names '{name}', which is not a field; the fields are {', '.join(task.fields)}",
+                key_pattern(metric),
+            )
+        for name in (name for name in task.outputs if name not in shown):
+            yield f"[shown] of '{metric}' lacks '{name}', which is judged", key_pattern(metric)
 
 
 def _field_order(task: Task) -> Complaints:

@@ -15,6 +15,7 @@ from harness.cli.arguments import (
     majority_flag,
     names,
     out_flag,
+    positive_integer,
     seed,
     share,
 )
@@ -360,7 +361,7 @@ def _restriction_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _study(commands: Any) -> None:
-    sub = group(commands, "study", "the section of a published study, from recorded answers")
+    sub = group(commands, "study", "the section of a published study from recorded answers, and texts for one")
     p = command(
         sub,
         "self-preference",
@@ -372,6 +373,35 @@ def _study(commands: Any) -> None:
     p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
     p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed for the resamples of the line (default: 0)")
     json_flag(p)
+    _study_chiang_lee(sub)
+
+
+def _study_chiang_lee(sub: Any) -> None:
+    p = command(
+        sub,
+        "chiang-lee",
+        "study:chiang_lee_section",
+        "compare samples of a judge's ratings with people's, by text and by system (Chiang & Lee 2023)",
+    )
+    p.add_argument("--data", type=Path, required=True, metavar="DIR", help="a data folder with recorded scores and people's labels")
+    p.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
+    p.add_argument("--variant", action="append", metavar="NAME", help="only this variant; repeatable")
+    p.add_argument("--metric", action="append", metavar="NAME", help="only this metric; repeatable")
+    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed for the resamples of intervals (default: 0)")
+    json_flag(p)
+    p = command(sub, "alter-texts", "study:alter_texts", "make altered texts from the control items, for the task rate_altered_text")
+    p.add_argument("--langs", type=names, metavar="TAGS", help="languages, separated by commas (default: all that have items)")
+    p.add_argument(
+        "--perturb",
+        action="append",
+        metavar="NAME:DOSE",
+        help="a change; repeatable (default: typos:0.1 and shuffle-words:0.5); each text stands unchanged too",
+    )
+    p.add_argument("--limit", type=positive_integer, metavar="N", help="only the first N texts of each language")
+    p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the changes (default: 0)")
+    p.add_argument("--out", type=Path, required=True, metavar="DIR", help="the data folder to write; it must not exist")
+    content_flag(p)
 
 
 def _pairs(commands: Any) -> None:

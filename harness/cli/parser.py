@@ -102,6 +102,11 @@ def _run(commands: Any) -> None:
         help="with --data: also judge items without a label, so that 'harness correct' can extend the labels to them",
     )
     what.add_argument("--limit", type=positive_integer, metavar="N", help="only the first N items of each language and task")
+    what.add_argument(
+        "--study",
+        metavar="NAME",
+        help="ask as a published study does, with its section in the report: chiang-lee, self-preference; other flags take precedence",
+    )
     content_flag(what)  # type: ignore[arg-type]
     who = p.add_argument_group("judges")
     who.add_argument(

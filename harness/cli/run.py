@@ -93,6 +93,7 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
         majority=arguments.majority,
         limit=arguments.limit,
         unlabelled=arguments.unlabelled,
+        study=arguments.study or "",
     )
 
 

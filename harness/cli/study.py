@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 
+import msgspec
+import numpy as np
+
 from harness import api
+from harness.analyse import CompareOptions, chiang_lee
 from harness.analyse.self_preference import self_preference_of
+from harness.content import Library
+from harness.content.tags import choose_from
+from harness.data import Dataset
+from harness.errors import UsageError
+from harness.runs import DEFAULT_CHANGES, write_altered_texts
+from harness.runs import alter_texts as alter
 
 
 def self_preference(arguments: argparse.Namespace) -> int:
@@ -23,4 +34,50 @@ def self_preference(arguments: argparse.Namespace) -> int:
         from harness.render.self_preference import render_self_preference
 
         show(lambda width: render_self_preference(found), found.signature)
+    return 0
+
+
+def chiang_lee_section(arguments: argparse.Namespace) -> int:
+    """The section of Chiang & Lee (2023) from recorded scores."""
+    from harness.render.ablations import print_ablations
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    with working("comparing ratings"):
+        data = _chosen(api.load(arguments.data, card=arguments.card), arguments)
+        assert data.judgments is not None
+        found = chiang_lee(data, data.judgments, CompareOptions(seed=arguments.seed))
+    if found is None:
+        raise UsageError(f"{arguments.data} has no scores that are numbers, so there are no means to compare")
+    if arguments.json:
+        sys.stdout.write(to_json({"schema_version": 1, "study": "chiang-lee", **found}))
+    else:
+        print_ablations({"chiang_lee": found})
+    return 0
+
+
+def _chosen(data: Dataset, arguments: argparse.Namespace) -> Dataset:
+    """The data with the judgments of the chosen judges, variants and metrics. Raises UsageError without judgments, or for unknown names."""
+    judgments = data.judgments
+    if judgments is None:
+        raise UsageError(f"{arguments.data} has no judgments")
+    for name in ("judge", "variant", "metric"):
+        wanted = getattr(arguments, name) or ()
+        column = getattr(judgments, name)
+        for value in wanted:
+            if value not in column.used:
+                raise UsageError(f"no judgment has the {name} '{value}'.{choose_from([str(one) for one in column.used], value)}")
+        if wanted:
+            judgments = judgments.take(np.flatnonzero(column.recode(dict.fromkeys(wanted, 0)) == 0))
+    return msgspec.structs.replace(data, judgments=judgments)
+
+
+def alter_texts(arguments: argparse.Namespace) -> int:
+    """Altered control texts as a data folder."""
+    made = alter(Library(*arguments.content), arguments.langs, arguments.perturb or DEFAULT_CHANGES, arguments.limit, arguments.seed)
+    write_altered_texts(arguments.out, made)
+    for (language, change), count in sorted(made.not_changed.items()):
+        print(f"{change} could change none of the words of {count} texts in {language}; they are left out")
+    print(f"{arguments.out}: {len(made.rows)} texts")
+    print(f"judge them with: harness run --study chiang-lee --data {shlex.quote(str(arguments.out))} --judge NAME")
     return 0

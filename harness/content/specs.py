@@ -41,6 +41,7 @@ class Task(_Spec, frozen=True):
     metrics: tuple[str, ...]
     fields: dict[str, TextField]
     at_least_one: tuple[str, ...] = ()
+    shown: dict[str, tuple[str, ...]] = {}  # metric -> the texts that its question shows; metrics that are not named show all
     pairs_of: str = ""  # the task whose outputs `harness pairs` puts side by side in items of this task
 
     @property

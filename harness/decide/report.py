@@ -15,6 +15,7 @@ from harness.analyse import (
     LanguageSummary,
     RunCoverage,
     ablations,
+    chiang_lee,
     compare,
     free_text,
     of_rule,
@@ -31,7 +32,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts
 from harness.judges import traits_of
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
-from harness.runs import RunProtocol
+from harness.runs import CHIANG_LEE, RunProtocol
 
 SCHEMA_VERSION = 3
 
@@ -122,7 +123,7 @@ def report(
         left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
         spans=dict(spans or {}),
         few_shot=_few_shot(protocol, training, absent or {}),
-        ablations=_without_labels(data, judgments, rule)
+        ablations=_without_labels(data, judgments, rule, protocol.study)
         | (ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {}),
         unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
@@ -131,9 +132,13 @@ def report(
     )
 
 
-def _without_labels(data: Dataset, judgments: Judgments, rule: CompareOptions) -> dict[str, Any]:
-    """The sections that need no labels, where a run has them: choices between two texts, and answers in the judge's own words."""
-    found = {"pairs": pairs(data, judgments, rule), "free_text": free_text(data, judgments, rule)}
+def _without_labels(data: Dataset, judgments: Judgments, rule: CompareOptions, study: str) -> dict[str, Any]:
+    """The sections that need no labels, where a run has them: a study's, choices between two texts, answers in the judge's own words."""
+    found = {
+        "chiang_lee": chiang_lee(data, judgments, rule) if study == CHIANG_LEE else None,
+        "pairs": pairs(data, judgments, rule),
+        "free_text": free_text(data, judgments, rule),
+    }
     return {name: section for name, section in found.items() if section}
 
 

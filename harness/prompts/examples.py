@@ -59,7 +59,7 @@ class FewShotExamples:
             ranked.sort(key=lambda entry: entry[1].group in shown_groups)  # stable: new groups come first
             chosen += [(rank, other, score) for rank, other in ranked[:k]]
         return tuple(
-            Example(other.item_id, metric, score, _example_texts(other, task), (other.item_id, metric) in self._constructed)
+            Example(other.item_id, metric, score, _example_texts(other, task, metric), (other.item_id, metric) in self._constructed)
             for _, other, score in sorted(chosen, key=lambda entry: entry[0])
         )
 
@@ -96,8 +96,9 @@ class FewShotExamples:
         return frozenset((label.item_id, label.metric) for label in self._training.labels if label.source == "constructed")
 
 
-def _example_texts(item: Item, task: Task) -> dict[str, Any]:
-    return {name: text for name in task.fields if (text := _without_slot_marks(str(item.fields.get(name, "")).strip()))}
+def _example_texts(item: Item, task: Task, metric: str) -> dict[str, Any]:
+    shown = task.shown.get(metric, task.fields)
+    return {name: text for name in task.fields if name in shown and (text := _without_slot_marks(str(item.fields.get(name, "")).strip()))}
 
 
 def _without_slot_marks(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 import langcodes
@@ -84,9 +85,13 @@ def source_of(name: str) -> str:
     return f"source:{name}"
 
 
-def shown_texts(item: Item, task: Task) -> tuple[str, ...]:
-    """The names of the item's texts that a judge is shown, in the order of the task: those that are not empty, and the judged ones."""
-    return tuple(name for name in task.fields if name in task.outputs or str(item.fields.get(name, "")).strip())
+def shown_texts(item: Item, task: Task, metrics: Iterable[str] = ()) -> tuple[str, ...]:
+    """The names of the item's texts that a question about these metrics shows, in the order of the task.
+
+    These are the judged texts, and those that are not empty and that one of the metrics shows (`Task.shown`).
+    """
+    needed = {name for metric in metrics for name in task.shown.get(metric, task.fields)} or set(task.fields)
+    return tuple(name for name in task.fields if name in task.outputs or (name in needed and str(item.fields.get(name, "")).strip()))
 
 
 def _answer_schema(scale: Scale, variant: Variant) -> dict[str, Any]:

@@ -218,6 +218,15 @@ def _several_scores(section: Section) -> str:
     return terminal_safe(f"{answers} more than one score: {'; '.join(shown)}{' …' if count > len(shown) else ''}.")
 
 
+def _identical_pairs(section: Section) -> str:
+    """Whether the meaning of texts that are the same as their original counts as preserved."""
+    rows = [row for row in section["rows"] if row["identical"]]
+    if not rows:
+        return ""
+    means = [row["identical_mean"] for row in rows]
+    return f"Texts that are the same as their original have mean scores from {min(means):.2f} to {max(means):.2f}."
+
+
 def _sensitivity(section: Section) -> str:
     """In how many rows the interval of the sensitivity lies on one side of ½, and in how many no text could be changed."""
     return " ".join(_sensitivity_sentences(section["rows"]))
@@ -257,12 +266,24 @@ def _flaws_found_by(row: Row, side: str) -> str:
 _SIDES = ("judge", "variant", "temperature", "top_p")
 _BY_METRIC = (("language", "metric"),)
 _OVER_LANGUAGES = (("metric",),)
+_BY_TASK = (("language", "task", "metric"),)
 _SECTIONS: dict[str, _SectionText] = {
     "pairs": _SectionText(
         "Which of two texts does the judge choose, and does the choice follow the place of a text?",
         _position,
         _SectionLayout(TableName.PAIRS),
         (("systems", _SectionLayout(TableName.PAIR_SYSTEMS, ("system",))),),
+    ),
+    "chiang_lee": _SectionText(
+        "Do several samples of the judge rate texts as people do? Samples are compared with each other as annotators "
+        "are, systems by the means of their texts.",
+        _identical_pairs,
+        _SectionLayout(TableName.RATINGS, levels=_BY_TASK),
+        (
+            ("systems", _SectionLayout(TableName.RATED_SYSTEMS, ("system",), levels=_BY_TASK, plainest=True)),
+            ("differences", _SectionLayout(TableName.RATED_DIFFERENCES, ("systems",), levels=_BY_TASK, plainest=True)),
+            ("orders", _SectionLayout(TableName.RATED_ORDERS, ("rater",), levels=_BY_TASK, plainest=True)),
+        ),
     ),
     "free_text": _SectionText(
         "Does the judge give one score when it answers in its own words? The first score that it names counts.",

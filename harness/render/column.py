@@ -69,6 +69,10 @@ class TableName(StrEnum):
     FREE_TEXT = auto()
     MINIMAL_PAIRS = auto()
     CONSTRUCTIONS = auto()
+    RATINGS = auto()  # Chiang & Lee: agreement of samples and of people
+    RATED_SYSTEMS = auto()
+    RATED_DIFFERENCES = auto()
+    RATED_ORDERS = auto()
     LANGUAGES = auto()
     CALIBRATION = auto()
     LABELS_NEEDED = auto()

@@ -29,6 +29,7 @@ from harness.render.column import (
 from harness.render.column import in_tables as _in
 from harness.render.decision_columns import DECISION_COLUMNS
 from harness.render.numbers import UNDEFINED, class_shares, coefficient, difference, percent
+from harness.render.rating_columns import RATING_COLUMNS
 from harness.render.self_preference_columns import SELF_PREFERENCE_COLUMNS
 from harness.render.use_columns import ACCEPTANCE_COLUMNS, CORRECTED_COLUMNS
 from harness.render.verdict_columns import VERDICT_COLUMNS
@@ -551,6 +552,7 @@ COLUMNS: tuple[Column, ...] = (
     *DECISION_COLUMNS,
     *CORRECTED_COLUMNS,
     *ACCEPTANCE_COLUMNS,
+    *RATING_COLUMNS,
     *SELF_PREFERENCE_COLUMNS,
 )
 """Every column, in the order in which tables show them."""

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from harness.runs.altered_texts import DEFAULT_CHANGES, alter_texts, write_altered_texts
     from harness.runs.answers import RunAnswers, Spent, keep_report, kept_report
     from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
     from harness.runs.derivation import derive_judgments, read_metrics, reply_failures
@@ -24,9 +25,16 @@ if TYPE_CHECKING:
     from harness.runs.runner import RunResult, collect_batches, open_judges, planned_calls, reopen, reopen_judge, run
     from harness.runs.sources import load_board
     from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, RunSpec
+    from harness.runs.studies import CHIANG_LEE, SELF_PREFERENCE, STUDIES
     from harness.runs.writing import GenerateSpec
 
 _MODULES = {
+    "DEFAULT_CHANGES": "altered_texts",
+    "alter_texts": "altered_texts",
+    "write_altered_texts": "altered_texts",
+    "CHIANG_LEE": "studies",
+    "SELF_PREFERENCE": "studies",
+    "STUDIES": "studies",
     "DEFAULT_BOARD": "specification",
     "DEFAULT_JUDGE": "specification",
     "RunSpec": "specification",
@@ -72,8 +80,12 @@ _MODULES = {
 }
 
 __all__ = [
+    "CHIANG_LEE",
     "DEFAULT_BOARD",
+    "DEFAULT_CHANGES",
     "DEFAULT_JUDGE",
+    "SELF_PREFERENCE",
+    "STUDIES",
     "CallIds",
     "CostEstimate",
     "Evidence",
@@ -91,6 +103,7 @@ __all__ = [
     "Spent",
     "Watcher",
     "WriterSummary",
+    "alter_texts",
     "call_ids",
     "collect_batches",
     "derive_judgments",
@@ -114,6 +127,7 @@ __all__ = [
     "reply_failures",
     "run",
     "run_record",
+    "write_altered_texts",
 ]
 
 

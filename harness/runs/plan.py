@@ -316,7 +316,7 @@ class _Renderer:
             own = self._own_prompts[variant.prompt]
             return self._cached.setdefault((variant.prompt, item.language), own.template(item.language))
         task = self._task(item.task)
-        present = shown_texts(item, task)
+        present = shown_texts(item, task, query.metrics)
         examples = self._examples(query, task) if variant.shots else ()
         languages = {name: item.language if name == "language" else str(item.fields[name]) for name in task.language_keys}
         sources = task.outputs if query.condition.shown_source != "none" else ()

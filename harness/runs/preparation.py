@@ -25,6 +25,7 @@ from harness.runs.plan import Plan, make_plan
 from harness.runs.protocol import Majority, RunProtocol
 from harness.runs.sources import load_board
 from harness.runs.specification import DEFAULT_BOARD, RunSpec
+from harness.runs.studies import with_preset
 from harness.store import Store
 
 SWAP_LANGUAGE = "swap-language"
@@ -83,7 +84,7 @@ class Prepared(msgspec.Struct, frozen=True):
 
 def prepare(spec: RunSpec) -> Prepared:
     """Resolve names, then load and restrict content. Asks no judge. Raises UsageError or ContentError."""
-    library = Library(*spec.content)
+    spec, library = with_preset(spec), Library(*spec.content)
     if spec.data is not None and spec.board is None:
         return _prepare_folder(spec, spec.data, library)
     if spec.unlabelled:
@@ -194,6 +195,7 @@ def _resolve_protocol(
         majority=board.majority if board else "drop",
         annotators=board.annotators if board else "",
         own_prompts=own_prompts,
+        study=spec.study,
     )
     prepared = Prepared(protocol, data, everything, library)
     return prepared.with_majority(spec.majority) if spec.majority else prepared
@@ -247,6 +249,7 @@ def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[f
             for perturbation in dict.fromkeys(perturbations)  # without words, a perturbation is the same for every segmenter
             for shown_source in dict.fromkeys(("none", *spec.shown_sources))
             for order in spec.orders
+            if spec.crossed or text == variants[0] or temperature == temperatures[0]
         ]
     except ValueError as err:
         raise UsageError(str(err)) from None

@@ -32,6 +32,8 @@ NEEDED = {
     "pairs": ["DIR", "--out", "PAIRS"],
     "generate": ["--task", "summarize", "--by", "openai/m", "--out", "DIR"],
     "study self-preference": ["--data", "DIR"],
+    "study chiang-lee": ["--data", "DIR"],
+    "study alter-texts": ["--out", "DIR"],
     "list": ["languages"],
     "new": ["task", "x"],
     "models": ["list"],
