@@ -12,6 +12,7 @@ from harness.analyse.labelcheck import BY as LABELS_BY
 from harness.analyse.labelcheck import LabelCheck, check_labels
 from harness.analyse.options import ALWAYS, BY_METRIC, POOLED, Annotators, CompareOptions, of_rule
 from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
+from harness.analyse.own_choices import self_preference_section
 from harness.analyse.pairs import pairs
 from harness.analyse.pooled import pooled_differences
 from harness.analyse.ranked import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking
@@ -68,6 +69,7 @@ __all__ = [
     "recording",
     "retest_outcomes",
     "run_coverage",
+    "self_preference_section",
     "signature",
     "summaries",
 ]

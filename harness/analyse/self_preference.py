@@ -221,6 +221,20 @@ def analyse_self_preference(
     return SelfPreference(scores, taus, _individual(list(individual), own), _mutual(parts, own), line, points)
 
 
+def pair_rows(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One row a judge, language, part of the data and source: both questions and their tau, from the lists of the JSON."""
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    names = ("judge", "language", "dataset", "source")
+    for score in found["pairwise"]:
+        row = rows.setdefault(tuple(score[name] for name in names), {name: score[name] for name in (*names, "n")})
+        question = score["question"]
+        row |= {question: score["confidence"], f"{question}_ci": score["confidence_ci"]}
+        row |= {f"{question}_{share}": score[share] for share in ("correct", "incorrect", "ambiguous")}
+    for tau in found["kendall_tau"]:
+        rows[tuple(tau[name] for name in names)] |= {"tau": tau["tau"], "tau_ci": tau["tau_ci"]}
+    return list(rows.values())
+
+
 def _flat(row: msgspec.Struct, name: str) -> dict[str, Any]:
     """A row with its interval as `<name>_ci`."""
     values = msgspec.structs.asdict(row)

@@ -123,6 +123,14 @@ def per_judge(parse: Callable[[str], Any]) -> Callable[[str], tuple[str, Any]]:
     return parse_pair
 
 
+def own_system(text: str) -> tuple[str, str]:
+    """`JUDGE=SYSTEM`."""
+    judge, equals, system = text.partition("=")
+    if not (judge and equals and system):
+        raise argparse.ArgumentTypeError(f"expected JUDGE=SYSTEM; got '{text}'")
+    return judge, system
+
+
 def base_url(text: str) -> tuple[str, str]:
     """`URL` for every judge, `JUDGE=URL` for one."""
     judge, equals, _ = text.partition("=http")

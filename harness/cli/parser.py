@@ -20,6 +20,7 @@ from harness.cli.arguments import (
     names,
     orders,
     out_flag,
+    own_system,
     positive_integer,
     prices_flag,
     reask,
@@ -114,6 +115,14 @@ def _run(commands: Any) -> None:
         action="append",
         metavar="NAME",
         help="openai/<model>[@<label>], local/<model or .gguf>, baseline/<name>, python:<module>:<function> or replay/<file>; repeatable",
+    )
+    who.add_argument(
+        "--is",
+        dest="own_system",
+        type=own_system,
+        action="append",
+        metavar="JUDGE=SYSTEM",
+        help="for --study self-preference: the system of the data that a judge is (default: the one with its name); repeatable",
     )
     who.add_argument(
         "--base-url",

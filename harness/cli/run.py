@@ -94,6 +94,7 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
         limit=arguments.limit,
         unlabelled=arguments.unlabelled,
         study=arguments.study or "",
+        own_systems=dict(arguments.own_system or ()),
     )
 
 

@@ -23,6 +23,7 @@ from harness.analyse import (
     pooled_differences,
     recording,
     run_coverage,
+    self_preference_section,
     signature,
     summaries,
 )
@@ -32,7 +33,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts
 from harness.judges import traits_of
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
-from harness.runs import CHIANG_LEE, RunProtocol
+from harness.runs import CHIANG_LEE, SELF_PREFERENCE, RunProtocol
 
 SCHEMA_VERSION = 3
 
@@ -123,7 +124,7 @@ def report(
         left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
         spans=dict(spans or {}),
         few_shot=_few_shot(protocol, training, absent or {}),
-        ablations=_without_labels(data, judgments, rule, protocol.study)
+        ablations=_without_labels(data, judgments, rule, protocol)
         | (ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {}),
         unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
@@ -132,10 +133,12 @@ def report(
     )
 
 
-def _without_labels(data: Dataset, judgments: Judgments, rule: CompareOptions, study: str) -> dict[str, Any]:
+def _without_labels(data: Dataset, judgments: Judgments, rule: CompareOptions, protocol: RunProtocol) -> dict[str, Any]:
     """The sections that need no labels, where a run has them: a study's, choices between two texts, answers in the judge's own words."""
+    own = self_preference_section(data, judgments, protocol.own_systems, rule) if protocol.study == SELF_PREFERENCE else None
     found = {
-        "chiang_lee": chiang_lee(data, judgments, rule) if study == CHIANG_LEE else None,
+        "self_preference": own,
+        "chiang_lee": chiang_lee(data, judgments, rule) if protocol.study == CHIANG_LEE else None,
         "pairs": pairs(data, judgments, rule),
         "free_text": free_text(data, judgments, rule),
     }

@@ -218,6 +218,18 @@ def _several_scores(section: Section) -> str:
     return terminal_safe(f"{answers} more than one score: {'; '.join(shown)}{' …' if count > len(shown) else ''}.")
 
 
+def _preference_by_recognition(section: Section) -> str:
+    """The line of preference against recognition, and judges that both prefer themselves."""
+    line, mutual = section["line"], section["mutual"]
+    told = []
+    if line is not None:
+        told.append(f"Preference rises by {line['slope']:.2f} for each 1 of recognition, over {line['points']} points.")
+    if mutual:
+        above = sum(row["total"] > 1 for row in mutual)
+        told.append(f"In {above} of {len(mutual)} pairs of judges the two preferences add up to more than 1.")
+    return " ".join(told)
+
+
 def _identical_pairs(section: Section) -> str:
     """Whether the meaning of texts that are the same as their original counts as preserved."""
     rows = [row for row in section["rows"] if row["identical"]]
@@ -273,6 +285,13 @@ _SECTIONS: dict[str, _SectionText] = {
         _position,
         _SectionLayout(TableName.PAIRS),
         (("systems", _SectionLayout(TableName.PAIR_SYSTEMS, ("system",))),),
+    ),
+    "self_preference": _SectionText(
+        "Panickssery et al. 2024: does the judge know its own texts, and does it prefer them? Both orders are averaged. The second table "
+        "names the writers in the headings, correctly or in each other's place.",
+        _preference_by_recognition,
+        _SectionLayout(TableName.OWN_PAIRS, ("source",), levels=(("language",),)),
+        (("labels", _SectionLayout(TableName.OWN_PAIRS, ("shown_source",), levels=(("language",),))),),
     ),
     "chiang_lee": _SectionText(
         "Do several samples of the judge rate texts as people do? Samples are compared with each other as annotators "

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from harness.analyse.self_preference import SelfPreference
+from harness.analyse.self_preference import SelfPreference, pair_rows
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
@@ -35,22 +35,6 @@ def render_self_preference(found: SelfPreference) -> RenderableType:
             parts += [Text(f"\n{title}", style="bold"), FittedTable(table)]
             legend |= dict.fromkeys(table.legend)
     return Group(*parts, dim_lines((*_line(data), *legend)))
-
-
-def pair_rows(data: dict[str, Any]) -> list[Row]:
-    """One row a judge, part of the data and source: both questions and their tau."""
-    rows: dict[tuple[str, ...], dict[str, Any]] = {}
-    for score in data["pairwise"]:
-        row = rows.setdefault(_key(score), {name: score[name] for name in ("judge", *_PART, "source", "n")})
-        question = score["question"]
-        row |= {question: score["confidence"], f"{question}_ci": score["confidence_ci"], f"{question}_ambiguous": score["ambiguous"]}
-    for tau in data["kendall_tau"]:
-        rows[_key(tau)] |= {"tau": tau["tau"], "tau_ci": tau["tau_ci"]}
-    return list(rows.values())
-
-
-def _key(row: Row) -> tuple[str, ...]:
-    return tuple(row[name] for name in ("judge", *_PART, "source"))
 
 
 def _named_pairs(rows: Sequence[Row]) -> Iterable[Row]:

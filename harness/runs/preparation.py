@@ -196,6 +196,7 @@ def _resolve_protocol(
         annotators=board.annotators if board else "",
         own_prompts=own_prompts,
         study=spec.study,
+        own_systems=dict(spec.own_systems),
     )
     prepared = Prepared(protocol, data, everything, library)
     return prepared.with_majority(spec.majority) if spec.majority else prepared

@@ -12,7 +12,7 @@ from harness.model import Condition, JudgeIdentity, hashed_condition
 from harness.prompts.own_prompt import OwnPrompt
 
 # Defaults of fields that were added later. They are left out of the hash in a run's name, so that earlier runs keep their names.
-_LATER_DEFAULTS = {"majority": "drop", "annotators": "", "unlabelled": False, "own_prompts": {}, "study": ""}
+_LATER_DEFAULTS = {"majority": "drop", "annotators": "", "unlabelled": False, "own_prompts": {}, "study": "", "own_systems": {}}
 
 
 Majority = Literal["drop", "median", "strict"]
@@ -45,6 +45,7 @@ class RunProtocol(msgspec.Struct, frozen=True):
     unlabelled: bool = False  # items of the data folder without a label are asked about too
     own_prompts: dict[str, OwnPrompt] = {}  # prompts of the user's own by name and hash, as the variants name them
     study: str = ""  # a published study whose section the report has
+    own_systems: dict[str, str] = {}  # judge -> the system of the data that it is
     identities: tuple[JudgeIdentity, ...] = ()
 
     @property

@@ -30,6 +30,7 @@ from harness.runs.protocol import Majority, RunProtocol
 from harness.runs.record import write_record
 from harness.runs.specification import RunSpec
 from harness.runs.store_notes import begin_fresh_run, finish_fresh_run, note_address, unfinished_fresh_run
+from harness.runs.studies import refuse_judges_without_texts
 from harness.store import Store
 from harness.tables import can_write, temporary_copy
 
@@ -103,6 +104,7 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
     check_prices(judges, settings)
     protocol = msgspec.structs.replace(prepared.protocol, identities=tuple(judge.identity for judge in judges))
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
+    refuse_judges_without_texts(protocol, prepared.data.items)
     for host in remote_hosts(judges, settings) if prepared.data.private else ():
         watcher.consent(host, len(prepared.data.asked_metrics))
     with Store.writing(out) as store:

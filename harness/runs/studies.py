@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from harness.content.tags import choose_from
 from harness.errors import UsageError
+from harness.judges import traits_of
+from harness.model import Item
+from harness.runs.protocol import RunProtocol
+from harness.runs.shown_items import SYSTEM_KEYS
 from harness.runs.specification import RunSpec
 
 CHIANG_LEE, SELF_PREFERENCE = "chiang-lee", "self-preference"
 
 # What each study asks: three samples in the judge's own words, at all temperatures as the instruction stands, and with a persona or a
-# request to explain at the first of them (Chiang & Lee 2023).
+# request to explain at the first of them (Chiang & Lee 2023); who wrote which text and which is better, in both orders, without and with
+# the names of the writers (Panickssery et al. 2024).
 _PRESETS: dict[str, dict[str, Any]] = {
     CHIANG_LEE: {
         "variants": ("text", "text+persona", "text+explain"),
@@ -23,10 +29,18 @@ _PRESETS: dict[str, dict[str, Any]] = {
         "crossed": False,
         "unlabelled": True,
     },
+    SELF_PREFERENCE: {
+        "variants": ("score-only+probabilities",),
+        "metrics": ("authorship", "forced_preference"),
+        "orders": ("forward", "swapped"),
+        "shown_sources": ("correct", "swapped"),
+        "unlabelled": True,
+    },
 }
 STUDIES = tuple(_PRESETS)
 _NEEDS_DATA = {
     CHIANG_LEE: "stories or altered texts: write some with 'harness generate --task rate_story' or 'harness study alter-texts'",
+    SELF_PREFERENCE: "pairs of texts: write some with 'harness generate', pair them with 'harness pairs'",
 }
 
 
@@ -43,3 +57,21 @@ def with_preset(spec: RunSpec) -> RunSpec:
     return msgspec.structs.replace(
         spec, **{name: value for name, value in preset.items() if getattr(spec, name) == getattr(defaults, name)}
     )
+
+
+def refuse_judges_without_texts(protocol: RunProtocol, items: Iterable[Item]) -> None:
+    """For self-preference, raise UsageError for a judge that wrote none of the texts. Baselines wrote none and are asked all the same."""
+    if protocol.study != SELF_PREFERENCE:
+        return
+    systems = sorted({str(item.fields[key]) for item in items for key in SYSTEM_KEYS if item.fields.get(key)})
+    names = {identity.name for identity in protocol.identities}
+    for judge in protocol.own_systems:
+        if judge not in names:
+            raise UsageError(f"--is names '{judge}', which is not a judge of this run; its judges: {', '.join(sorted(names))}")
+    for identity in protocol.identities:
+        system = protocol.own_systems.get(identity.name, identity.name)
+        if system not in systems and not traits_of(identity).is_baseline:
+            raise UsageError(
+                f"judge '{identity.name}' wrote none of these texts, so it cannot prefer its own; the systems are {', '.join(systems)}. "
+                f"Pass --is '{identity.name}=SYSTEM' if it is one of them under another name"
+            )

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import write_rows
+
 Cli = Callable[..., Any]
 
 
@@ -71,3 +73,63 @@ def test_means_by_system_are_those_that_hanna_publishes(cli: Cli, shared_data: P
     assert {key: round(value, 2) for key, value in found.items()} == {
         (system, metric): mean for system, by_metric in published.items() for metric, mean in by_metric.items()
     }
+
+
+@pytest.fixture
+def own_texts(cli: Cli, tmp_path: Path) -> Path:
+    """Pairs of summaries by two models in three languages; each text holds its writer's mark."""
+    rows = [
+        {
+            "item_id": f"{language}{n}|{model}",
+            "language": language,
+            "task": "summarize",
+            "group": f"{language}{n}",
+            "system": f"openai/{model}",
+        }
+        | {"passage": f"Passage {n}.", "output": f"mark-of-{model} {n}"}
+        for language in ("en", "cs", "ja")
+        for n in range(3)
+        for model in ("m-1", "m-2")
+    ]
+    write_rows(tmp_path / "single" / "items.jsonl", rows)
+    assert cli("pairs", tmp_path / "single", "--out", tmp_path / "pairs").code == 0
+    return tmp_path / "pairs"
+
+
+def test_a_judge_that_knows_and_prefers_its_own_texts(cli: Cli, endpoint: Any, own_texts: Path, tmp_path: Path) -> None:
+    def own_first(request: Any) -> Any:
+        question, model = request.body["messages"][-1]["content"], request.body["model"]
+        marks = {name: question.index(f"mark-of-{name}") for name in ("m-1", "m-2")}
+        other = "m-2" if model == "m-1" else "m-1"
+        return endpoint.saying({"score": "A" if marks[model] < marks[other] or model == "m-2" else "B"}, model=model)
+
+    endpoint.script = own_first  # m-1 always finds its own text; m-2 always takes the first one
+    asked = ("run", "--study", "self-preference", "--data", own_texts, "--judge", "openai/m-1", "--judge", "openai/m-2", "--yes")
+    done = cli(*asked, "--base-url", endpoint.url, "--out", tmp_path / "results", "--json")
+    assert done.code == 0, done.err
+    assert len(endpoint.requests) == 9 * 2 * 2 * 3 * 2  # pairs, questions, orders, shown sources, judges
+    section = json.loads(done.out)["ablations"]["self_preference"]
+    rows = {(row["judge"], row["language"]): row for row in section["rows"] if row["source"] == "*"}
+    assert {language for _, language in rows} == {"en", "cs", "ja"}
+    for (judge, _), row in rows.items():
+        own = 1.0 if judge == "openai/m-1" else 0.5
+        assert (row["recognition"], row["preference"]) == (own, own)
+        assert (row["recognition_correct"], row["recognition_ambiguous"]) == ((1.0, 0.0) if own == 1 else (0.0, 1.0))
+    assert {row["shown_source"] for row in section["labels"]} == {"correct", "swapped"}
+    assert {row["total"] for row in section["mutual"]} == {1.5} and section["line"]["points"] == 6
+    shown = cli("report", "--out", tmp_path / "results")
+    assert "Self-preference" in shown.out and "In 3 of 3 pairs of judges the two preferences add up to more than 1." in " ".join(
+        shown.out.split()
+    )
+
+
+def test_a_judge_that_wrote_nothing_is_refused_before_it_is_asked(cli: Cli, endpoint: Any, own_texts: Path, tmp_path: Path) -> None:
+    asked = ("run", "--study", "self-preference", "--data", own_texts, "--base-url", endpoint.url, "--yes", "--out", tmp_path / "results")
+    done = cli(*asked, "--judge", "openai/m-3")
+    assert done.code == 2 and "judge 'openai/m-3' wrote none of these texts" in done.err and "openai/m-1, openai/m-2" in done.err
+    assert not endpoint.requests
+    endpoint.script = lambda request: endpoint.saying({"score": "A"}, model=request.body["model"])
+    known = cli(*asked, "--judge", "openai/m-3", "--is", "openai/m-3=openai/m-2", "--langs", "cs", "--json")
+    assert known.code == 0, known.err
+    assert {row["source"] for row in json.loads(known.out)["ablations"]["self_preference"]["rows"]} == {"*", "openai/m-1"}
+    assert "--is names 'openai/x'" in cli(*asked, "--judge", "openai/m-1", "--is", "openai/x=openai/m-1").err
