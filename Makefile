@@ -28,7 +28,7 @@ run: setup
 test: setup lint
 	$(PYTEST) -m "not slow"
 
-# Long simulations, browsers, Ray, and endpoints that misbehave for long.
+# Simulations, browsers, Ray, kills, full disks, endpoints that misbehave, and the commands of whole documents.
 test-slow: setup
 	$(PYTEST) -m slow
 

@@ -9,7 +9,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,6 +72,14 @@ def _closed_world(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")  # a terminal of this width, however wide the one is from which the tests are started
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _content_is_parsed_once() -> Iterator[None]:
+    """The same TOML text is parsed once by all tests of a process: most of them read the same content."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tomllib, "loads", cache(tomllib.loads))
+        yield
 
 
 class Result(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,9 @@ _EXIT_CODES = """exit codes:
 """
 
 
+@cache
 def build_parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+    """The whole command line; made once, as a run reads its flags a second time to keep them."""
     parser = argparse.ArgumentParser(
         prog="harness",
         description="Does a language model score texts like native speakers do, in each language? Asks judges, keeps every reply, and "

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, get_args, get_origin
 
 import msgspec
 import numpy as np
@@ -238,15 +238,21 @@ def read_columns(path: Path, row: type[Row], what: str) -> Columns:
     """
     if path.suffix == ".parquet":
         return _from_parquet(path, row, what)
-    builders = {name: ColumnBuilder() for name in row.__struct_fields__}
+    builders = {field.name: (ColumnBuilder(), _is_hashable(field.type)) for field in msgspec.structs.fields(row)}
     lines: list[NDArray[np.int64]] = []
     rows = json_rows(path, row, what)
     while batch := list(islice(rows, _BATCH)):
         lines.append(np.array([number for number, _ in batch], np.int64))
-        for name, builder in builders.items():
-            builder.add([_hashable(getattr(each, name)) for _, each in batch])
-    columns = {name: CodedColumn(*builder.finish()) for name, builder in builders.items()}
+        for name, (builder, hashable) in builders.items():
+            values = [getattr(each, name) for _, each in batch]
+            builder.add(values if hashable else [_hashable(value) for value in values])
+    columns = {name: CodedColumn(*builder.finish()) for name, (builder, _) in builders.items()}
     return Columns(columns, np.concatenate(lines or [np.empty(0, np.int64)]))
+
+
+def _is_hashable(kind: Any) -> bool:
+    """Whether a column can hold the values of a type as they are."""
+    return not any(part is msgspec.Raw or get_origin(part) in (list, dict) for part in (kind, *get_args(kind)))
 
 
 def _hashable(value: Any) -> Any:

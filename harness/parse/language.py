@@ -69,6 +69,7 @@ def _model() -> Any:
         ) from None
 
 
+@cache
 def known_languages() -> frozenset[str]:
     """The base tags of the languages that the identifier knows."""
     return frozenset(map(str, _identifier().labels))

@@ -369,6 +369,7 @@ def test_a_top_p_out_of_range_is_a_wrong_flag(ask: Cli, endpoint: Any, text: str
 # The embedded model
 
 
+@pytest.mark.slow
 @pytest.mark.needs("model")
 def test_the_embedded_model_gives_probabilities_of_a_text_and_its_perturbation(
     cli: Cli, out: Path, judgments: Callable[[], Any], replies: Callable[[Path], Any]

@@ -137,6 +137,7 @@ def test_what_every_call_would_hear_stops_the_run_on_the_first(
     assert len(endpoint.requests) == 1
 
 
+@pytest.mark.slow
 def test_an_unreachable_endpoint_is_given_up_soon(ask: Cli, closed_url: str, refused: Refused) -> None:
     words = ("no connection to 127.0.0.1", "(5 times)", "Is the endpoint up, and is the base URL right?")
     refused(ask("--base-url", closed_url, "--concurrency", "1"), JUDGE, *words)
@@ -187,6 +188,7 @@ def test_a_file_that_is_no_model_is_said_to_be_none(cli: Cli, tmp_path: Path, re
     refused(cli("run", "--langs", "cs", "--judge", f"local/{file}"), JUDGE, "is not a GGUF file", "Fetch it again")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rest", [b"", b"\x03\0\0\0" + b"\xff" * 4096], ids=["nothing-else", "junk"])
 def test_a_model_that_breaks_off_is_said_to_be_broken(command: Cli, tmp_path: Path, rest: bytes, refused: Refused) -> None:
     file = tmp_path / "broken.gguf"
@@ -320,6 +322,7 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("mount")
 @pytest.mark.parametrize("derived", [True, False], ids=["with its derived files", "with its store only"])
 def test_a_read_only_results_folder_can_be_looked_at_and_nothing_else(
@@ -343,6 +346,7 @@ def test_a_read_only_results_folder_can_be_looked_at_and_nothing_else(
     assert cli(*BASELINE, "--out", folder).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.needs("mount")
 @pytest.mark.parametrize("size", ["16k", "64k", "200k", "400k"])
 def test_a_full_disk_loses_nothing_and_the_same_command_goes_on(
@@ -356,6 +360,7 @@ def test_a_full_disk_loses_nothing_and_the_same_command_goes_on(
     assert json.loads(done.stdout)["missing"] == {"baseline/random": 0}
 
 
+@pytest.mark.slow
 @pytest.mark.needs("mount")
 def test_a_disk_that_fills_up_later_keeps_what_was_there(
     command: Cli, small_disk: Callable[[str], Path], refused: Refused, replies: Callable[[Path], Any]
@@ -372,6 +377,7 @@ def test_a_disk_that_fills_up_later_keeps_what_was_there(
     assert f"{len(replies(folder))} answered already" in command(*BASELINE, "--out", folder).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.needs("mount")
 def test_a_disk_that_fills_up_while_answers_come_in_stops_the_run_and_keeps_them(
     cli: Cli,
@@ -404,6 +410,7 @@ def test_a_disk_that_fills_up_while_answers_come_in_stops_the_run_and_keeps_them
 LIMITED = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2); from harness.cli import main; "
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kilobytes", [8, 150, 300])
 def test_a_limit_on_file_sizes_is_like_a_full_disk(command: Cli, kilobytes: int, refused: Refused, out: Path) -> None:
     program = [sys.executable, "-c", LIMITED + "sys.exit(main(sys.argv[2:]))", str(kilobytes * 1024)]
@@ -421,6 +428,7 @@ def test_an_export_that_cannot_be_written_is_explained(cli: Cli, out: Path, refu
 # ---- two at once, and one that is stopped
 
 
+@pytest.mark.slow
 def test_a_second_run_on_the_same_folder_is_told_who_holds_it(
     ask: Cli, endpoint: Any, start: Callable[..., Any], out: Path, refused: Refused
 ) -> None:
@@ -436,6 +444,7 @@ def test_a_second_run_on_the_same_folder_is_told_who_holds_it(
     assert ask().code == 0 and len(endpoint.requests) == asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
 def test_a_run_that_is_stopped_keeps_what_it_has_and_goes_on(
     cli: Cli, endpoint: Any, start: Callable[..., Any], out: Path, refused: Refused, replies: Callable[[Path], Any], how: signal.Signals
@@ -458,6 +467,7 @@ def test_a_run_that_is_stopped_keeps_what_it_has_and_goes_on(
     assert len(endpoint.requests) - received == len(replies(out)) - kept
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_before_its_first_answer_says_so(
     endpoint: Any, start: Callable[..., Any], out: Path, refused: Refused
 ) -> None:
@@ -469,6 +479,7 @@ def test_a_run_that_is_stopped_before_its_first_answer_says_so(
     refused(subprocess.CompletedProcess([], process.returncode, said_out, said), INTERRUPTED, "interrupted", "Run the same command again")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_while_it_gets_ready_says_so(start: Callable[..., Any], out: Path, refused: Refused) -> None:
     process = start("run", "--langs", "cs,ja,en", "--full", "--judge", "baseline/random", "--out", out)
     while not (out / ".lock").exists():

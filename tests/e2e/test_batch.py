@@ -93,6 +93,7 @@ def test_the_report_is_that_of_the_local_engine_byte_for_byte(
     assert not list(out.glob(".batch-*"))  # no file on its way is left
 
 
+@pytest.mark.slow
 def test_each_line_asks_as_a_live_call_does_and_is_named_by_its_call(
     batch: Cli, provider: BatchServer, calls: Any, out: Path, rows: Callable[..., Any]
 ) -> None:
@@ -107,6 +108,7 @@ def test_each_line_asks_as_a_live_call_does_and_is_named_by_its_call(
     assert made.metadata["harness_judge"] == f"openai/{MODEL}"
 
 
+@pytest.mark.slow
 def test_a_second_run_asks_nobody(batch: Cli, provider: BatchServer) -> None:
     first = batch()
     seen = len(provider.seen)
@@ -114,6 +116,7 @@ def test_a_second_run_asks_nobody(batch: Cli, provider: BatchServer) -> None:
     assert (second.code, second.out) == (0, first.out) and len(provider.seen) == seen
 
 
+@pytest.mark.slow
 def test_run_json_says_how_it_was_asked(batch: Cli, provider: BatchServer, out: Path, run_folder: Callable[[Path], Path]) -> None:
     batch()
     [session] = json.loads((run_folder(out) / "run.json").read_bytes())["sessions"]
@@ -122,6 +125,7 @@ def test_run_json_says_how_it_was_asked(batch: Cli, provider: BatchServer, out: 
     assert judge["batches"] == {"batch_1": "completed"} and judge["asked"] == sum(sizes(provider))
 
 
+@pytest.mark.slow
 def test_a_run_is_split_where_a_file_would_hold_too_many_requests(
     batch: Cli, provider: BatchServer, calls: Any, monkeypatch: pytest.MonkeyPatch, out: Path, run_folder: Callable[[Path], Path]
 ) -> None:
@@ -132,6 +136,7 @@ def test_a_run_is_split_where_a_file_would_hold_too_many_requests(
     assert (run_folder(out) / "report.json").read_bytes() == report
 
 
+@pytest.mark.slow
 def test_a_run_is_split_where_a_file_would_be_too_long(batch: Cli, provider: BatchServer, monkeypatch: pytest.MonkeyPatch) -> None:
     most = 6000
     monkeypatch.setattr("harness.engines.batch.files.MOST_BYTES", most)
@@ -140,6 +145,7 @@ def test_a_run_is_split_where_a_file_would_be_too_long(batch: Cli, provider: Bat
     assert len(uploaded) > 1 and max(map(len, uploaded)) <= most and paid_once(provider)
 
 
+@pytest.mark.slow
 def test_several_judges_have_batches_of_their_own(cli: Cli, command_line: list[str], provider: BatchServer) -> None:
     done = cli(*command_line, "--judge", "openai/another", "--json")
     assert done.code == 0
@@ -195,6 +201,7 @@ def test_odd_lines_are_counted_and_change_nothing(
     assert len(provider.batches) == 1
 
 
+@pytest.mark.slow
 def test_half_a_line_at_the_end_is_asked_again_alone(batch: Cli, provider: BatchServer, calls: Any) -> None:
     def cut(lines: Lines) -> None:
         lines.output[-1] = lines.output[-1][:100]
@@ -206,6 +213,7 @@ def test_half_a_line_at_the_end_is_asked_again_alone(batch: Cli, provider: Batch
     assert provider.requests("batch_2")[0] == provider.requests("batch_1")[-1]
 
 
+@pytest.mark.slow
 def test_half_characters_in_an_answer_are_kept_as_the_local_engine_keeps_them(
     batch: Cli, ask: Cli, endpoint: Any, tmp_path: Path, out: Path, replies: Callable[[Path], Any]
 ) -> None:
@@ -218,6 +226,7 @@ def test_half_characters_in_an_answer_are_kept_as_the_local_engine_keeps_them(
 # ---- calls that fail
 
 
+@pytest.mark.slow
 def test_only_the_lines_that_failed_are_asked_again(
     batch: Cli, provider: BatchServer, endpoint: Any, calls: Any, rows: Callable[..., Any], out: Path, run_folder: Callable[[Path], Path]
 ) -> None:
@@ -231,6 +240,7 @@ def test_only_the_lines_that_failed_are_asked_again(
     assert [row["attempt"] for row in again] == [2, 2]
 
 
+@pytest.mark.slow
 def test_a_call_that_always_fails_is_given_up_after_the_attempts_allowed(
     batch: Cli, provider: BatchServer, endpoint: Any, calls: Any, refused: Callable[..., None]
 ) -> None:
@@ -242,6 +252,7 @@ def test_a_call_that_always_fails_is_given_up_after_the_attempts_allowed(
     assert sizes(provider) == [len(calls[0]), 1, 1]
 
 
+@pytest.mark.slow
 def test_a_call_that_is_refused_alone_is_a_failure_of_that_call(
     batch: Cli, endpoint: Any, provider: BatchServer, replies: Callable[[Path], Any], out: Path
 ) -> None:
@@ -252,6 +263,7 @@ def test_a_call_that_is_refused_alone_is_a_failure_of_that_call(
     assert len(provider.batches) == 1
 
 
+@pytest.mark.slow
 def test_a_line_that_is_refused_for_no_reason_of_the_item_is_lost_and_asked_by_the_next_command(
     batch: Cli, endpoint: Any, provider: BatchServer, replies: Callable[[Path], Any], out: Path, refused: Callable[..., None], calls: Any
 ) -> None:
@@ -262,6 +274,7 @@ def test_a_line_that_is_refused_for_no_reason_of_the_item_is_lost_and_asked_by_t
     assert sizes(provider) == [len(calls[0]), 1] and paid_once(provider)
 
 
+@pytest.mark.slow
 def test_lines_that_are_refused_one_after_the_other_stop_the_judge(
     batch: Cli, endpoint: Any, provider: BatchServer, replies: Callable[[Path], Any], out: Path, refused: Callable[..., None], calls: Any
 ) -> None:
@@ -272,6 +285,7 @@ def test_lines_that_are_refused_one_after_the_other_stop_the_judge(
     assert paid_once(provider)
 
 
+@pytest.mark.slow
 def test_a_batch_of_nothing_but_refusals_ends_the_run_with_what_to_do(
     batch: Cli, endpoint: Any, provider: BatchServer, refused: Callable[..., None]
 ) -> None:
@@ -280,6 +294,7 @@ def test_a_batch_of_nothing_but_refusals_ends_the_run_with_what_to_do(
     assert len(provider.batches) == 1
 
 
+@pytest.mark.slow
 def test_fresh_and_endpoint_refusals_are_asked_again_by_batches_too(
     batch: Cli, endpoint: Any, provider: BatchServer, rows: Callable[..., Any], out: Path, calls: Any
 ) -> None:
@@ -289,6 +304,7 @@ def test_fresh_and_endpoint_refusals_are_asked_again_by_batches_too(
     assert {row["n"] for row in rows(out, "SELECT COUNT(*) AS n FROM attempts GROUP BY call_id")} == {2}
 
 
+@pytest.mark.slow
 def test_the_key_reaches_no_file_from_the_errors_of_a_batch(
     batch: Cli, provider: BatchServer, endpoint: Any, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,6 +316,7 @@ def test_the_key_reaches_no_file_from_the_errors_of_a_batch(
     assert "[key]" in kept and not [at for at in range(len(KEY) - 7) if KEY[at : at + 8] in kept]
 
 
+@pytest.mark.slow
 def test_what_would_be_the_same_for_every_call_ends_the_run(
     batch: Cli, provider: BatchServer, endpoint: Any, refused: Callable[..., None]
 ) -> None:
@@ -310,6 +327,7 @@ def test_what_would_be_the_same_for_every_call_ends_the_run(
     assert batch().code == 0 and len(provider.batches) == 2
 
 
+@pytest.mark.slow
 def test_nothing_but_server_errors_ends_the_run_with_what_was_said(
     batch: Cli, provider: BatchServer, endpoint: Any, refused: Callable[..., None]
 ) -> None:
@@ -318,6 +336,7 @@ def test_nothing_but_server_errors_ends_the_run_with_what_was_said(
     assert len(provider.batches) == 2
 
 
+@pytest.mark.slow
 def test_refusals_are_asked_again_where_that_is_wanted(batch: Cli, provider: BatchServer, endpoint: Any, calls: Any) -> None:
     endpoint.script = endpoint.first(endpoint.saying("", refusal="I would rather not."))
     assert batch("--reask", "refused").code == 0
@@ -327,6 +346,7 @@ def test_refusals_are_asked_again_where_that_is_wanted(batch: Cli, provider: Bat
 # ---- what an endpoint does not take
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["temperature", "seed"])
 def test_a_parameter_that_every_line_is_refused_for_is_left_out(
     batch: Cli, provider: BatchServer, endpoint: Any, calls: Any, name: str, replies: Callable[[Path], Any], out: Path
@@ -338,6 +358,7 @@ def test_a_parameter_that_every_line_is_refused_for_is_left_out(
     assert not any(name in request["body"] for request in provider.requests("batch_2"))
 
 
+@pytest.mark.slow
 def test_forms_of_answer_are_gone_down_batch_by_batch(
     batch: Cli, provider: BatchServer, endpoint: Any, calls: Any, replies: Callable[[Path], Any], out: Path
 ) -> None:
@@ -352,6 +373,7 @@ def test_forms_of_answer_are_gone_down_batch_by_batch(
     assert {reply["form"] for reply in replies(out)} == {"json_object"}
 
 
+@pytest.mark.slow
 def test_a_later_process_knows_how_the_calls_were_asked(
     batch: Cli, provider: BatchServer, endpoint: Any, replies: Callable[[Path], Any], out: Path, start: Any, command_line: list[str]
 ) -> None:
@@ -375,6 +397,7 @@ def test_a_later_process_knows_how_the_calls_were_asked(
     assert {reply["reasoning_room"] for reply in replies(out)} == {8192}
 
 
+@pytest.mark.slow
 def test_a_provider_that_keeps_no_notes_is_understood(
     batch: Cli, provider: BatchServer, calls: Any, out: Path, run_folder: Callable[[Path], Path]
 ) -> None:
@@ -386,6 +409,7 @@ def test_a_provider_that_keeps_no_notes_is_understood(
 # ---- how batches end
 
 
+@pytest.mark.slow
 def test_what_an_expired_batch_has_answered_is_kept_and_the_rest_is_asked_again(
     batch: Cli, provider: BatchServer, calls: Any, rows: Callable[..., Any], out: Path, run_folder: Callable[[Path], Path]
 ) -> None:
@@ -398,6 +422,7 @@ def test_what_an_expired_batch_has_answered_is_kept_and_the_rest_is_asked_again(
     assert {row["state"] for row in rows(out, "SELECT state FROM batches WHERE batch_id = 'batch_1'")} == {"expired"}
 
 
+@pytest.mark.slow
 def test_a_batch_that_somebody_cancels_is_not_asked_again_by_the_same_command(
     batch: Cli, provider: BatchServer, calls: Any, refused: Callable[..., None], replies: Callable[[Path], Any], out: Path
 ) -> None:
@@ -409,6 +434,7 @@ def test_a_batch_that_somebody_cancels_is_not_asked_again_by_the_same_command(
     assert sizes(provider) == [len(requests), len(requests) - 2] and paid_once(provider)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_refused_is_shown_with_its_lines(batch: Cli, provider: BatchServer, refused: Callable[..., None]) -> None:
     problems = [
         {"code": "invalid_json_line", "message": "This line is not parseable.", "line": 3},
@@ -420,6 +446,7 @@ def test_a_file_that_is_refused_is_shown_with_its_lines(batch: Cli, provider: Ba
     assert len(provider.batches) == 2
 
 
+@pytest.mark.slow
 def test_a_file_that_is_refused_for_a_parameter_is_sent_without_it(
     batch: Cli, provider: BatchServer, replies: Callable[[Path], Any], out: Path
 ) -> None:
@@ -428,6 +455,7 @@ def test_a_file_that_is_refused_for_a_parameter_is_sent_without_it(
     assert {tuple(reply["left_out"]) for reply in replies(out)} == {("temperature",)}
 
 
+@pytest.mark.slow
 def test_a_full_queue_is_waited_for_and_given_less(
     batch: Cli, provider: BatchServer, calls: Any, out: Path, run_folder: Callable[[Path], Path]
 ) -> None:
@@ -440,6 +468,7 @@ def test_a_full_queue_is_waited_for_and_given_less(
     assert paid_once(provider) and (run_folder(out) / "report.json").read_bytes() == calls[1]
 
 
+@pytest.mark.slow
 def test_a_queue_that_stays_full_is_given_up(batch: Cli, provider: BatchServer, refused: Callable[..., None], calls: Any) -> None:
     full = failed({"code": "token_limit_exceeded", "message": "Enqueued token limit reached"})
     provider.endings = [full] * 1000
@@ -447,6 +476,7 @@ def test_a_queue_that_stays_full_is_given_up(batch: Cli, provider: BatchServer, 
     assert not provider.paid
 
 
+@pytest.mark.slow
 def test_results_that_are_gone_are_not_paid_again_before_one_says_so(
     batch: Cli, cli: Cli, provider: BatchServer, calls: Any, refused: Callable[..., None], out: Path
 ) -> None:
@@ -462,6 +492,7 @@ def test_results_that_are_gone_are_not_paid_again_before_one_says_so(
 # ---- a connection that breaks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["upload", "make", "look", "content"])
 @pytest.mark.parametrize("fault", [500, "lost", "half", (429, "Slow down", ("Retry-After", "0.02"))], ids=["500", "lost", "half", "429"])
 def test_trouble_that_passes_costs_no_second_batch(
@@ -473,6 +504,7 @@ def test_trouble_that_passes_costs_no_second_batch(
     assert (run_folder(out) / "report.json").read_bytes() == calls[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["upload", "make", "look"])
 def test_an_answer_that_is_none_is_asked_for_again(batch: Cli, provider: BatchServer, what: str) -> None:
     provider.faults[what] = [(200, "this is no object of yours")]
@@ -480,12 +512,14 @@ def test_an_answer_that_is_none_is_asked_for_again(batch: Cli, provider: BatchSe
     assert len(provider.batches) == 1 and paid_once(provider)
 
 
+@pytest.mark.slow
 def test_files_do_not_follow_a_redirect(batch: Cli, provider: BatchServer, refused: Callable[..., None]) -> None:
     provider.faults["upload"] = [(307, "over there", ("Location", "http://example.invalid/v1/files"))]
     refused(batch(), 4, "307", "use that as the base URL")
     assert provider.count("upload") == 1
 
 
+@pytest.mark.slow
 def test_a_batch_whose_making_was_not_heard_of_is_found_in_a_list_of_several_pages(
     batch: Cli, provider: BatchServer, calls: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -496,6 +530,7 @@ def test_a_batch_whose_making_was_not_heard_of_is_found_in_a_list_of_several_pag
     assert sum(sizes(provider)) == len(calls[0]) and paid_once(provider)
 
 
+@pytest.mark.slow
 def test_a_file_is_used_once_it_is_checked_in(batch: Cli, provider: BatchServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.judges.batches._FILE_CHECK_SECONDS", 0.01)
     provider.file_status = ["pending", "running"]
@@ -504,20 +539,24 @@ def test_a_file_is_used_once_it_is_checked_in(batch: Cli, provider: BatchServer,
     assert provider.count("file") == 2 and len(provider.batches) == 1
 
 
+@pytest.mark.slow
 def test_an_endpoint_without_batches_is_told_apart(batch: Cli, provider: BatchServer, refused: Callable[..., None]) -> None:
     provider.faults["upload"] = [404]
     refused(batch(), 4, "would not upload a file", "--engine local")
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_not_there_is_told(batch: Cli, closed_url: str, refused: Callable[..., None]) -> None:
     refused(batch("--base-url", closed_url), 4, "no connection", "Is the endpoint up")
 
 
+@pytest.mark.slow
 def test_a_key_that_is_wrong_ends_the_run(batch: Cli, provider: BatchServer, refused: Callable[..., None]) -> None:
     provider.faults["upload"] = [401]
     refused(batch(), 4, "401", "OPENAI_API_KEY")
 
 
+@pytest.mark.slow
 def test_a_batch_of_another_project_is_not_submitted_again(batch: Cli, provider: BatchServer, refused: Callable[..., None]) -> None:
     assert batch("--detach").code == 6
     provider.faults["look"] = [404]
@@ -534,6 +573,7 @@ def killed(process: Any) -> None:
     process.wait()
 
 
+@pytest.mark.slow
 def test_a_kill_after_the_upload_costs_a_file_and_no_batch(
     batch: Cli, provider: BatchServer, start: Any, command_line: list[str], calls: Any, out: Path, run_folder: Callable[[Path], Path]
 ) -> None:
@@ -548,6 +588,7 @@ def test_a_kill_after_the_upload_costs_a_file_and_no_batch(
     assert not list(out.glob(".batch-*"))  # what the killed one has left is gone
 
 
+@pytest.mark.slow
 def test_a_batch_that_was_made_when_the_process_was_killed_is_found_again(
     batch: Cli, provider: BatchServer, start: Any, command_line: list[str], calls: Any, out: Path, run_folder: Callable[[Path], Path]
 ) -> None:
@@ -562,6 +603,7 @@ def test_a_batch_that_was_made_when_the_process_was_killed_is_found_again(
     assert (run_folder(out) / "report.json").read_bytes() == calls[1]
 
 
+@pytest.mark.slow
 def test_a_file_of_which_no_batch_was_made_is_handed_over_anew(
     batch: Cli, provider: BatchServer, start: Any, command_line: list[str], rows: Callable[..., Any], out: Path
 ) -> None:
@@ -579,6 +621,7 @@ def test_a_file_of_which_no_batch_was_made_is_handed_over_anew(
     }
 
 
+@pytest.mark.slow
 def test_a_kill_between_two_files_submits_only_the_rest(
     batch: Cli, provider: BatchServer, start: Any, command_line: list[str], calls: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -592,6 +635,7 @@ def test_a_kill_between_two_files_submits_only_the_rest(
     assert sizes(provider) == [3, len(calls[0]) - 3] and paid_once(provider)
 
 
+@pytest.mark.slow
 def test_a_kill_while_waiting_costs_nothing(
     batch: Cli, provider: BatchServer, start: Any, command_line: list[str], calls: Any, out: Path, run_folder: Callable[[Path], Path]
 ) -> None:
@@ -604,6 +648,7 @@ def test_a_kill_while_waiting_costs_nothing(
     assert (run_folder(out) / "report.json").read_bytes() == calls[1]
 
 
+@pytest.mark.slow
 def test_a_kill_between_two_batches_that_are_collected_fetches_only_the_second(
     batch: Cli, provider: BatchServer, start: Any, command_line: list[str], calls: Any, replies: Callable[[Path], Any], out: Path
 ) -> None:
@@ -618,6 +663,7 @@ def test_a_kill_between_two_batches_that_are_collected_fetches_only_the_second(
     assert provider.count("content") == 3 and len(replies(out)) == len(calls[0]) and paid_once(provider)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reask", [(), ("--reask", "refused")], ids=["", "reask"])
 def test_results_that_were_half_in_the_store_are_collected_to_their_end(
     batch: Cli,
@@ -671,6 +717,7 @@ def test_a_kill_while_collecting_keeps_every_answer_once(
     assert len(attempts) == sum(sizes(provider)) and all(row["attempt"] == 1 and row["reply"] for row in attempts)
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_waiting_ends_cleanly_and_the_same_command_goes_on(
     batch: Cli, provider: BatchServer, start: Any, command_line: list[str]
 ) -> None:
@@ -686,6 +733,7 @@ def test_ctrl_c_while_waiting_ends_cleanly_and_the_same_command_goes_on(
     assert len(provider.batches) == 1
 
 
+@pytest.mark.slow
 def test_minutes_that_are_over_leave_the_batches_to_the_next_command(
     batch: Cli, provider: BatchServer, refused: Callable[..., None]
 ) -> None:
@@ -697,6 +745,7 @@ def test_minutes_that_are_over_leave_the_batches_to_the_next_command(
     assert len(provider.batches) == 1
 
 
+@pytest.mark.slow
 def test_runs_that_share_calls_share_their_batches(cli: Cli, command_line: list[str], provider: BatchServer, out: Path) -> None:
     assert cli(*command_line, "--detach").code == 6
     [first] = sizes(provider)
@@ -707,6 +756,7 @@ def test_runs_that_share_calls_share_their_batches(cli: Cli, command_line: list[
     assert done.code == 0 and provider.count("content") == seen  # nothing is left to fetch
 
 
+@pytest.mark.slow
 def test_a_narrower_run_leaves_the_rest_of_a_batch_to_the_run_that_submitted_it(
     cli: Cli, command_line: list[str], provider: BatchServer
 ) -> None:
@@ -717,6 +767,7 @@ def test_a_narrower_run_leaves_the_rest_of_a_batch_to_the_run_that_submitted_it(
     assert len(provider.batches) == 1 and paid_once(provider)
 
 
+@pytest.mark.slow
 def test_calls_that_were_answered_live_in_between_are_not_answered_again(
     batch: Cli, ask: Cli, provider: BatchServer, endpoint: Any, calls: Any, rows: Callable[..., Any], out: Path
 ) -> None:
@@ -758,6 +809,7 @@ def test_detached_batches_are_shown_collected_and_reported(
     assert (again.code, again.out) == (0, late.out)
 
 
+@pytest.mark.slow
 def test_collecting_submits_nothing(
     batch: Cli, cli: Cli, provider: BatchServer, endpoint: Any, out: Path, refused: Callable[..., None]
 ) -> None:
@@ -770,12 +822,14 @@ def test_collecting_submits_nothing(
     assert sizes(provider)[1] == 1
 
 
+@pytest.mark.slow
 def test_detaching_twice_submits_once(batch: Cli, provider: BatchServer) -> None:
     provider.course = ("in_progress",) * 9  # type: ignore[misc]
     assert batch("--detach").code == batch("--detach").code == 6
     assert len(provider.batches) == 1
 
 
+@pytest.mark.slow
 def test_status_says_which_address_is_needed(batch: Cli, cli: Cli, provider: BatchServer, out: Path, refused: Callable[..., None]) -> None:
     batch("--detach")
     done = cli("batch", "status", "--out", out)
@@ -783,6 +837,7 @@ def test_status_says_which_address_is_needed(batch: Cli, cli: Cli, provider: Bat
     assert "batch_1" in done.out
 
 
+@pytest.mark.slow
 def test_folders_without_batches_say_so(cli: Cli, out: Path, refused: Callable[..., None]) -> None:
     cli("run", "--langs", "cs", "--limit", "1", "--judge", "baseline/random", "--out", out)
     assert "no batches" in cli("batch", "status", "--out", out).err
@@ -791,6 +846,7 @@ def test_folders_without_batches_say_so(cli: Cli, out: Path, refused: Callable[.
     refused(cli("batch", "status", "--out", out / "other"), 5, "no results in")
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_waited_in_is_not_collected_from(
     provider: BatchServer, cli: Cli, start: Any, command_line: list[str], out: Path, refused: Callable[..., None]
 ) -> None:
@@ -811,6 +867,7 @@ def prices(tmp_path: Path) -> Path:
     return table
 
 
+@pytest.mark.slow
 def test_a_batch_is_half_the_price_in_the_plan(cli: Cli, command_line: list[str], prices: Path, provider: BatchServer) -> None:
     [batched] = json.loads(cli(*command_line, "--prices", prices, "--dry-run", "--json").out)["judges"]
     [live] = json.loads(cli(*command_line, "--engine", "local", "--prices", prices, "--dry-run", "--json").out)["judges"]
@@ -818,6 +875,7 @@ def test_a_batch_is_half_the_price_in_the_plan(cli: Cli, command_line: list[str]
     assert provider.seen == []
 
 
+@pytest.mark.slow
 def test_run_json_prices_each_reply_by_the_engine_that_asked_it(
     batch: Cli, ask: Cli, prices: Path, calls: Any, out: Path, run_folder: Callable[[Path], Path]
 ) -> None:
@@ -829,6 +887,7 @@ def test_run_json_prices_each_reply_by_the_engine_that_asked_it(
     assert [session["engine"] for session in record["sessions"]] == [{"name": "local"}, {"name": "batch"}]
 
 
+@pytest.mark.slow
 def test_no_more_is_submitted_than_may_be_spent_at_half_the_price(
     batch: Cli, cli: Cli, command_line: list[str], prices: Path, provider: BatchServer, refused: Callable[..., None]
 ) -> None:
@@ -838,6 +897,7 @@ def test_no_more_is_submitted_than_may_be_spent_at_half_the_price(
     assert batch().code == 0 and paid_once(provider)
 
 
+@pytest.mark.slow
 def test_calls_are_counted_and_those_asked_again_are_not_counted_twice(
     batch: Cli, provider: BatchServer, endpoint: Any, refused: Callable[..., None]
 ) -> None:
@@ -849,6 +909,7 @@ def test_calls_are_counted_and_those_asked_again_are_not_counted_twice(
 # ---- who can be asked so
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", ["baseline/majority", "local/smollm2-135m"])
 def test_judges_without_a_batch_interface_are_refused_before_anything_is_made(
     cli: Cli, judge: str, out: Path, refused: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -861,10 +922,12 @@ def test_judges_without_a_batch_interface_are_refused_before_anything_is_made(
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_detaching_is_for_batches_only(ask: Cli, refused: Callable[..., None]) -> None:
     refused(ask("--detach"), 2, "--detach needs --engine batch")
 
 
+@pytest.mark.slow
 def test_own_texts_are_not_uploaded_without_a_word(
     cli: Cli, data_folder: Callable[..., Path], out: Path, refused: Callable[..., None]
 ) -> None:
@@ -872,6 +935,7 @@ def test_own_texts_are_not_uploaded_without_a_word(
     refused(cli(*away, "--out", out), 2, "1 texts of your data folder would be sent to example.invalid", "--yes")
 
 
+@pytest.mark.slow
 def test_a_key_is_needed_away_from_this_machine(cli: Cli, out: Path, refused: Callable[..., None]) -> None:
     refused(cli("run", "--langs", "cs", "--judge", "openai/m", "--engine", "batch", "--out", out), 4, "no API key for api.openai.com")
 
@@ -879,6 +943,7 @@ def test_a_key_is_needed_away_from_this_machine(cli: Cli, out: Path, refused: Ca
 # ---- secrets
 
 
+@pytest.mark.slow
 def test_the_key_goes_into_one_header_and_comes_back_into_no_file(
     batch: Cli, provider: BatchServer, endpoint: Any, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -898,6 +963,7 @@ def test_the_key_goes_into_one_header_and_comes_back_into_no_file(
         assert [name for name, value in seen.headers.items() if KEY in value] == ["authorization"] and KEY not in seen.path
 
 
+@pytest.mark.slow
 def test_a_key_in_the_refusal_of_a_file_is_not_shown(
     batch: Cli, provider: BatchServer, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., None]
 ) -> None:
@@ -915,6 +981,7 @@ def test_a_key_in_the_refusal_of_a_file_is_not_shown(
 # ---- Azure
 
 
+@pytest.mark.slow
 def test_azure_is_asked_in_its_own_way(cli: Cli, provider: BatchServer, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", provider.url.removesuffix("/v1"))
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)

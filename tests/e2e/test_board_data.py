@@ -98,6 +98,7 @@ def test_a_board_of_the_hub_fetches_its_data_once_and_is_read_again_without_the_
         assert (found.returncode, found.stdout) == (0, done.stdout), found.stderr
 
 
+@pytest.mark.slow
 def test_a_commit_that_is_not_there_is_said(command: Cli, hub: Hub, content: Path, tmp_path: Path, refused: Callable[..., None]) -> None:
     board = content / "leaderboards" / "hubby" / "board.toml"
     board.write_text(BOARD.replace(COMMIT, "d" * 40), encoding="utf-8")
@@ -140,6 +141,7 @@ def test_the_page_says_right_and_wrong_by_the_rule_of_the_board(cli: Cli, conten
     assert given.count("right") == round(10 * cell["pa_failed_wrong"])
 
 
+@pytest.mark.slow
 def test_a_board_without_its_data_is_passed_over_where_nobody_named_it(
     cli: Cli, content: Path, tmp_path: Path, refused: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -361,6 +361,7 @@ def test_markup_and_hidden_characters_are_refused_in_what_tables_show(
     assert everything(content) == before
 
 
+@pytest.mark.slow
 def test_an_installed_program_has_to_be_told_where_to_write(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
@@ -683,6 +684,7 @@ def test_a_file_of_a_gigabyte_is_not_opened(submission: Path, check: Callable[..
         assert f"{file}: 1,073,741,824 bytes; the limit is {most}" in done.out
 
 
+@pytest.mark.slow
 def test_a_gzip_bomb_is_read_to_the_limit_only(submission: Path, check: Callable[..., Any]) -> None:
     line = b'{"call_id":"' + b"0" * (1 << 20) + b'"}\n'
     with gzip.open(submission / "replies.jsonl.gz", "wb", compresslevel=9) as file:
@@ -832,6 +834,7 @@ def test_without_a_repository_nothing_can_be_said_of_changes(submission: Path, c
     refused(check("--changed", "main"), USAGE, "--changed needs a git repository around")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tags", "heads"])
 def test_a_tag_or_branch_called_like_the_base_does_not_silence_the_check(
     repository: Path,
@@ -891,6 +894,7 @@ def test_a_base_with_two_latest_common_commits_is_refused(
     refused(check("--changed", "main"), USAGE, "have 2 latest common commits", "git rebase main")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", [b"\n" * (10 << 20), b"{}\n" * (1 << 20)], ids=["newlines", "objects"])
 def test_a_small_file_of_very_many_lines_is_read_to_the_limit_only(submission: Path, check: Callable[..., Any], lines: bytes) -> None:
     put_text(submission, lines)

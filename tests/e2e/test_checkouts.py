@@ -15,6 +15,8 @@ import pytest
 
 from harness.content.library import bundled_root
 
+pytestmark = pytest.mark.slow  # another installation and whole checkouts
+
 OK, FOUND = 0, 1
 
 

@@ -16,6 +16,8 @@ import pytest
 
 from tests.conftest import HANG_SECONDS
 
+pytestmark = pytest.mark.slow  # an endpoint that misbehaves
+
 CALLS = 30
 
 # Every kind of fault, by what a run can make of it (as in hostile.py).

@@ -15,6 +15,8 @@ import pytest
 
 from tests.conftest import HANG_SECONDS
 
+pytestmark = pytest.mark.slow  # waits and limits of an endpoint
+
 Cli = Callable[..., Any]
 CALLS = 4  # of the small run
 # At these prices an answer of the endpoint costs $0.12.

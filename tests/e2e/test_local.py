@@ -35,6 +35,7 @@ def test_the_embedded_model_answers_and_is_not_started_again(
     assert "all 1 calls are answered already" in second.stderr and len(replies(out)) == 1
 
 
+@pytest.mark.slow
 def test_without_its_library_a_local_model_says_what_is_missing(
     command: Cli, tmp_path: Path, out: Path, refused: Callable[..., None]
 ) -> None:
@@ -49,6 +50,7 @@ def test_without_its_library_a_local_model_says_what_is_missing(
     )
 
 
+@pytest.mark.slow
 def test_a_template_token_in_a_text_ends_no_turn(
     command: Cli, data_folder: Callable[..., Path], out: Path, replies: Callable[[Path], Any], rows: Callable[..., Any]
 ) -> None:

@@ -69,6 +69,7 @@ asyncio.run(cell())
 """
 
 
+@pytest.mark.slow
 def test_an_interruption_ends_the_run_and_keeps_what_came(endpoint: Any, out: Path, replies: Callable[[Path], Any]) -> None:
     good, third = endpoint.script, []
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow  # each test makes and runs a board
+
 CANARY = "A canary for tests: these rows should never appear in training corpora, 4d1f"
 Cli = Callable[..., Any]
 Refused = Callable[..., None]

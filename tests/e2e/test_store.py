@@ -132,6 +132,8 @@ DAY = 86_400
 SHIFTED = "import time; real = time.time; time.time = lambda: real() + ({})"
 JUMPING = f"""
 import itertools, time
+
+pytestmark = pytest.mark.slow  # kills, torn files and full disks
 real, jumps = time.time, itertools.cycle([0, -3 * {DAY}, 5 * {DAY}, -9 * {DAY}])
 time.time = lambda: real() + next(jumps)
 """

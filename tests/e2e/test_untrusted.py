@@ -178,6 +178,7 @@ def test_latex(run: Path, folder: Path, cli: Callable[..., Any]) -> None:
         assert body.splitlines()[0].startswith(r"\begin{tabular}"), "no comment goes on in the next line"
 
 
+@pytest.mark.slow
 def test_figures(run: Path, cli: Callable[..., Any]) -> None:
     assert cli("report", "--out", run, "--figures").code == 0
     drawn = list(run.glob("runs/*/figures/*.svg"))

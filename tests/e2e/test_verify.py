@@ -16,6 +16,8 @@ import pytest
 
 from harness.boards.card import read_card
 
+pytestmark = pytest.mark.slow  # each test asks an endpoint a whole board
+
 MODEL = "openai/tester-2024-01-01"
 
 

@@ -23,6 +23,7 @@ def test_a_page_has_blocks(page: str, fewest: int) -> None:
     assert len(BLOCKS[page]) >= fewest
 
 
+@pytest.mark.slow
 @pytest.mark.needs("shared data")
 @pytest.mark.parametrize(("page", "command", "shown"), EVERY, ids=[f"{page}-{command[:40]}" for page, command, _ in EVERY])
 def test_a_block_is_what_its_command_prints(

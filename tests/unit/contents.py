@@ -12,15 +12,21 @@ from harness.authoring.lock import accept
 from harness.content.library import Library, bundled_root
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A content root of its own, with a content.lock that fits it."""
-    folder = tmp_path / "content"
+@pytest.fixture(scope="session")
+def whole_content(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundled content with a content.lock that fits it, to be copied."""
+    folder = tmp_path_factory.mktemp("whole") / "content"
     for kind in ("tasks", "rubrics", "languages", "catalog", "leaderboards"):
         ignored = shutil.ignore_patterns("texts", "__pycache__", "submissions")
         shutil.copytree(bundled_root() / kind, folder / kind, ignore=ignored)
     accept(rooted(folder))
     return folder
+
+
+@pytest.fixture
+def root(whole_content: Path, tmp_path: Path) -> Path:
+    """A content root of its own, with a content.lock that fits it."""
+    return Path(shutil.copytree(whole_content, tmp_path / "content"))
 
 
 @pytest.fixture

@@ -57,6 +57,7 @@ def both(controls: Prepared, every: int) -> tuple[Standings, Report]:
     return ranked, report("run", protocol, judgments, controls.data, controls.training)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [7, 2])
 def test_all_metrics_together_and_each_alone(controls: Prepared, every: int) -> None:
     ranked, found = both(controls, every)

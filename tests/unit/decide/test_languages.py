@@ -114,6 +114,7 @@ def test_few_languages_have_no_common_mean(tags: int, reason: str) -> None:
         assert one.reasons["rates"] == one.reasons["dif"] == one.reasons["consistency"] == ONE_LANGUAGE
 
 
+@pytest.mark.slow
 def test_the_variance_of_annotators_needs_annotators_that_can_be_followed() -> None:
     whole, gaps, places = seen(world()), seen(world(gaps=True)), seen(world(annotators="positional", gaps=True))
     assert whole.annotators and gaps.annotators and places.annotators

@@ -493,6 +493,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_replies_take_little_time(unit: str) -> None:
     for size in (MAX_REPLY_CHARACTERS - 100, 10_000_000):

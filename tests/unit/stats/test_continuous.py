@@ -58,6 +58,7 @@ def test_undefined_without_items_variation_or_texts(method: Correlation) -> None
         score_correlation(method, [1, 2], [1], [0, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", SCIPY)
 @pytest.mark.parametrize(("groups", "size"), [(25, 6), (120, 1)])
 def test_intervals_cover_the_truth(method: Correlation, groups: int, size: int) -> None:

@@ -188,6 +188,7 @@ def test_the_rule_of_small_samples() -> None:
     assert math.isnan(effective_labels(0.5, 0, 0)) and math.isnan(effective_labels(NAN, 10, 10))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "rho", "coverage", "gain"), [(15, 0.5, 0.942, 1.19), (60, 0.5, 0.95, 1.28), (60, 0.0, 0.945, 1.0)])
 def test_coverage_of_a_mean(n: int, rho: float, coverage: float, gain: float) -> None:
     """Normal labels and scores, ten times as many unlabelled items; coverage and gain (of variances) as simulated elsewhere."""
@@ -199,6 +200,7 @@ def test_coverage_of_a_mean(n: int, rho: float, coverage: float, gain: float) ->
     assert ratio == pytest.approx(gain, abs=0.12)
 
 
+@pytest.mark.slow
 def test_coverage_with_few_groups() -> None:
     """Ten labelled and forty unlabelled groups of ten items, .3 of the variance shared: 94.7 % by groups, below 70 % by items elsewhere."""
     rng, runs = np.random.default_rng(12), 800
@@ -214,6 +216,7 @@ def test_coverage_with_few_groups() -> None:
     assert abs(by_groups - 0.947) < 3 * math.sqrt(0.05 * 0.95 / runs) and by_items < 0.8
 
 
+@pytest.mark.slow
 def test_coverage_of_rare_shares() -> None:
     """Share .05, judge right in 95 %, 60 labels: the t interval covers 88 %, Wilson's on the effective n 95 %, as simulated elsewhere."""
     rng, runs = np.random.default_rng(13), 800

@@ -262,6 +262,7 @@ def check(found: Held, sets: int, what: object) -> None:
     assert found.tail <= 0.035 + error(0.035), (what, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("texts", "size"), DESIGNS)
 def test_a_few_worlds_are_covered(texts: int, size: int) -> None:
     for rare, people, judge in ((0.5, 0.9, 0.9), (0.1, 0.7, 0.97), (0.02, 0.9, 0.9)):

@@ -109,6 +109,7 @@ Store.writing(Path(sys.argv[1]))
 """
 
 
+@pytest.mark.slow
 def test_a_kill_in_the_middle_leaves_the_old_store_or_the_new_one(old_store: Path, tmp_path: Path, rows: Rows) -> None:
     with Store.reading(old_store) as store:
         before = contents(store)
@@ -127,6 +128,7 @@ def test_a_kill_in_the_middle_leaves_the_old_store_or_the_new_one(old_store: Pat
     assert versions == sorted(versions) and versions.count("1") > 8  # changed at once, by the last of many statements
 
 
+@pytest.mark.slow
 def test_a_new_store_that_is_killed_while_it_is_made_is_made_again(tmp_path: Path) -> None:
     moment, ended = 0, -signal.SIGKILL
     while ended == -signal.SIGKILL:
