@@ -225,6 +225,19 @@ def parse_variant(text: str) -> Variant:
     return variant
 
 
+def plainness(text: str) -> tuple[bool, bool, int, str]:
+    """A key by which variants are sorted from the plainest to the most special; texts that name no variant come last.
+
+    >>> sorted(["joint", "single+few-shot", "Prompt 3", "single"], key=plainness)
+    ['single', 'joint', 'single+few-shot', 'Prompt 3']
+    """
+    try:
+        known = parse_variant(text)
+    except ValueError:
+        return (True, True, text.count("+"), text)
+    return (False, known != Variant(), text.count("+"), text)
+
+
 def _own_prompt(text: str) -> Variant:
     name = text.partition(":")[2]
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*@[0-9a-f]{8}", name):

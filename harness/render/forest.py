@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.decide import Verdict
-from harness.judges import traits_of
+from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
 from harness.render.verdicts import style_of
 
 AnyVerdict = Verdict | Mapping[str, Any]
 """A verdict, or the flat object that stands for it in `report.json`."""
-_SIDE = ("source", "judge", "variant", "temperature", "top_p")
 
 
 @dataclass(frozen=True)
@@ -48,20 +47,21 @@ def forest(verdicts: Sequence[AnyVerdict]) -> Forest:
     worst: dict[str, float] = {}
     for verdict in verdicts:
         language = str(verdict["language"])
-        worst[language] = min(worst.get(language, math.inf), _value(verdict, people) or 0.0)
+        worst[language] = min(worst.get(language, math.inf), forest_value(verdict, people) or 0.0)
     ordered = sorted(worst, key=lambda tag: -worst[tag])
     rows = tuple((tag, tuple(marks.get((tag, metric)) for metric in metrics)) for tag in ordered)
     reach = axis_reach([mark.value for mark in marks.values() if mark])
-    return Forest("judge − people" if people else "judge − constant", reach, metrics, rows)
+    return Forest(axis_words(people), reach, metrics, rows)
 
 
 def forests_of(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, Forest]]:
     """The name and the plot of each judge and condition in the verdicts of a report; baselines have none."""
-    sides: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    sides: dict[Side, list[Mapping[str, Any]]] = {}
     for verdict in verdicts:
-        if not traits_of(str(verdict["judge"])).is_baseline:
-            sides.setdefault(tuple(verdict.get(name) for name in _SIDE), []).append(verdict)
-    return [(_name(side), forest(own)) for side, own in sides.items()]
+        side = tuple(verdict.get(name) for name in SIDE_KEYS)
+        if not is_baseline(side):
+            sides.setdefault(side, []).append(verdict)
+    return [(_name(side), forest(sides[side])) for side in plainest_first(sides)]
 
 
 def _name(side: Sequence[Any]) -> str:
@@ -69,13 +69,19 @@ def _name(side: Sequence[Any]) -> str:
     return f"{judge}, {variant}" + (f", T = {temperature:g}" if isinstance(temperature, float) else "")
 
 
-def _value(verdict: AnyVerdict, people: bool) -> float | None:
+def axis_words(people: bool) -> str:
+    """What a mark is the difference of."""
+    return "judge − people" if people else "judge − constant"
+
+
+def forest_value(verdict: AnyVerdict, people: bool) -> float | None:
+    """Judge minus people, or minus a constant where `people` is false or labels are constructed; None where it is undefined."""
     value: float | None = verdict["gap"] if people and not verdict["controls"] else verdict["base_diff"]
     return value
 
 
 def _mark(verdict: AnyVerdict, people: bool) -> ForestMark | None:
-    value = _value(verdict, people)
+    value = forest_value(verdict, people)
     if value is None or (verdict["gap"] if people else verdict["base_diff"]) is None:
         return None
     bound = verdict["family_bound"] if people else verdict["base_bound"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.content.tags import english_name
 from harness.decide import Verdict
-from harness.judges import traits_of
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
+from harness.render.sides import SIDE_KEYS, Side, plainest_first
 from harness.render.text_table import TextTable, tabulate
 from harness.text import terminal_safe
 
@@ -19,10 +19,11 @@ SHORT_NAMES = {
     "problematic_content": "problematic",
 }
 """Metrics in a narrow terminal."""
+SIGNS = {"good": "✓", "bad": "✗", "open": "○"}
+"""Signs of the styles of verdicts, where there is no room for words; a key explains them."""
 _WIDE = 180
 _ROOM = {TableName.VERDICTS_ALONE: 120, TableName.VERDICTS_REASONS: 120, TableName.VERDICTS_WIDE: _WIDE}
 _SAMPLING = {"temperature": "temperature", "top_p": "top-p"}
-_SIDE = ("source", "judge", "variant", "temperature", "top_p")
 
 
 def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[tuple[str, TextTable]]:
@@ -41,11 +42,21 @@ def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[
 
 
 def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
-    """Verdicts by source, judge and condition; judges first, baselines last."""
-    sides: dict[tuple[Any, ...], list[Verdict]] = {}
-    for verdict in sorted(verdicts, key=lambda verdict: traits_of(str(verdict["judge"])).is_baseline):
-        sides.setdefault(tuple(verdict.key.get(name) for name in _SIDE), []).append(verdict)
-    return list(sides.values())
+    """Verdicts by source, judge and condition: judges first, baselines last, the conditions of a judge from the plainest on."""
+    sides: dict[Side, list[Verdict]] = {}
+    for verdict in verdicts:
+        sides.setdefault(side_of_verdict(verdict), []).append(verdict)
+    return [sides[side] for side in plainest_first(sides)]
+
+
+def side_of_verdict(verdict: Verdict) -> Side:
+    return tuple(verdict.key.get(name) for name in SIDE_KEYS)
+
+
+def short_names(sides: Sequence[Sequence[Verdict]]) -> list[str]:
+    """A name for each side: what differs between them, of judge and condition: `joint, temperature 0.3`."""
+    shared = {name for name in SIDE_KEYS if len({str(side[0].key.get(name)) for side in sides}) == 1}
+    return [side_text(side[0], shared) for side in sides]
 
 
 def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row]:
@@ -58,11 +69,12 @@ def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row
         yield row
 
 
-def side_text(verdict: Verdict) -> str:
-    """Who judged, and how: `openai/one, joint, temperature 0.3`."""
-    parts = [str(verdict["judge"]), str(verdict["variant"])]
-    parts += [f"{words} {verdict.key[name]:g}" for name, words in _SAMPLING.items() if verdict.key.get(name) is not None]
-    source = f"{verdict['source']}: " if verdict.key.get("source") else ""
+def side_text(verdict: Verdict, without: Collection[str] = ()) -> str:
+    """Who judged, and how, but for the names in `without`: `openai/one, joint, temperature 0.3`."""
+    key = {name: value for name, value in verdict.key.items() if value is not None and name not in without}
+    parts = [str(key[name]) for name in ("judge", "variant") if name in key]
+    parts += [f"{words} {key[name]:g}" for name, words in _SAMPLING.items() if name in key]
+    source = f"{key['source']}: " if "source" in key else ""
     return terminal_safe(source + ", ".join(parts))
 
 

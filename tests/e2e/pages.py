@@ -64,9 +64,9 @@ def chromium() -> Iterator[Any]:
 
 
 @contextmanager
-def opened(browser: Any, path: Path, *, width: int = 1024, scheme: str = "light") -> Iterator[Opened]:
+def opened(browser: Any, path: Path, *, width: int = 1024, height: int = 900, scheme: str = "light") -> Iterator[Opened]:
     """A page of a file, once its browser of items is ready, if it has one."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce")
     shown = Opened(context.new_page())
     shown.page.on("console", lambda message: shown.said.append(message.text))
     shown.page.on("pageerror", lambda error: shown.said.append(str(error)))

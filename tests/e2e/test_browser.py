@@ -362,3 +362,34 @@ def test_every_figure_can_be_saved_as_a_drawing_of_its_own(browser: Any, page: P
             assert drawing.tag.endswith("}svg") and "Czech" in text and "var(" not in text and "data-show" not in text
             assert len(drawing.findall(".//{*}text")) > 5 and waiting.value.suggested_filename.endswith(".svg")
         assert shown.said == [] and shown.elsewhere == []
+
+
+@pytest.fixture(scope="module")
+def pariksha(browser: Any, shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a published study: ten languages, three metrics, one judge."""
+    from harness.cli import main
+
+    path = tmp_path_factory.mktemp("pariksha") / "page.html"
+    assert main(["compare", str(shared_data / "pariksha"), "--html", str(path)]) == 0
+    return path
+
+
+@pytest.mark.needs("shared data")
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_the_first_screen_of_a_study_answers_for_every_language_and_the_page_is_short(
+    browser: Any, pariksha: Path, width: int, height: int
+) -> None:
+    top = "e => e.getBoundingClientRect().top + scrollY"
+    bottom = "all => Math.max(...all.map(e => e.getBoundingClientRect().bottom))"
+    with opened(browser, pariksha, width=width, height=height) as shown:
+        answers = shown.page.inner_text(".answers")
+        assert "Use it in" in answers and "Do not use it in" in answers and "Nothing is shown in" in answers
+        assert "label about" in shown.page.inner_text(".next") and shown.page.locator(".next a[data-show]").count() == 2
+        assert len(shown.page.query_selector_all(".forest tbody tr")) == 10
+        assert shown.page.eval_on_selector_all("h1, .answers, .next, .forest tbody tr", bottom) <= height
+        assert shown.page.eval_on_selector("#items", top) <= 6 * height
+        assert shown.page.evaluate("document.documentElement.scrollWidth") <= width and shown.said == []
+        folded = shown.page.locator("details.fold")
+        assert folded.first.evaluate("d => d.open") == (width > 640)
+        shown.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert folded.evaluate_all("all => all.every(d => d.open)")

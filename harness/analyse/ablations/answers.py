@@ -18,7 +18,7 @@ from harness.analyse.units import Classes, Votes, classes_of, item_key, votes
 from harness.data.columns import NO_VALUE, CodedColumn, Codes, combination_ids, last_matching_rows, rows_by_number, sorted_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.model import Scale, Variant, parse_variant
+from harness.model import Scale, Variant, parse_variant, plainness
 from harness.stats import aggregate_counts, distinct_counts, item_credits
 from harness.stats.agreement import share_of_hits, share_of_pairs
 from harness.stats.arrays import Floats, Ints
@@ -340,14 +340,9 @@ def variant_of(text: str) -> Variant | None:
 
 def _ranked(column: CodedColumn, name: str = "") -> CodedColumn:
     """The column with sorted values, without values that no row has; variants are sorted from the plainest to the most special."""
-    values = sorted(column.used, key=_plainness if name == "variant" else _order)
+    values = sorted(column.used, key=plainness if name == "variant" else _order)
     return CodedColumn(tuple(values), column.recode({value: rank for rank, value in enumerate(values)}))
 
 
 def _order(value: Any) -> tuple[Any, ...]:
     return (0, value, "") if isinstance(value, (int, float)) else (1, 0, str(value))
-
-
-def _plainness(text: str) -> tuple[Any, ...]:
-    known = variant_of(text)
-    return (known is None, known != Variant(), text.count("+"), text)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from harness.analyse import Cell, LanguageSummary
 from harness.decide import Report, Verdict
-from harness.judges import traits_of
 from harness.render.html.cells import DrawnTable, answer_table, beside_people
+from harness.render.html.sides import side_of
+from harness.render.sides import Side, is_baseline, plainest_first
 from harness.render.terminal import agreement_sentence, belongs, condition_of
 from harness.render.verdicts import style_of
 
@@ -75,10 +76,12 @@ def _unreviewed(report: Report) -> dict[str, list[str]]:
 
 
 def answers_by_language(judged: Sequence[JudgedCells], unreviewed: Mapping[str, Sequence[str]] = {}) -> list[LanguageAnswer]:
-    """Answers language by language: judges before baselines. Baselines are folded, unless there are no other judges."""
+    """Answers language by language: judges before baselines, plain conditions before others. Baselines alone are not folded."""
     answers = []
     for tag in dict.fromkeys(each.summary.language for each in judged):
-        own = sorted((each for each in judged if each.summary.language == tag), key=_is_baseline)
+        here = [each for each in judged if each.summary.language == tag]
+        order = plainest_first(map(_side, here))
+        own = sorted(here, key=lambda each: order.index(_side(each)))
         judges = sum(not _is_baseline(each) for each in own)
         first = min(_UNFOLDED, judges or len(own))
         shown = tuple(map(_answer, own))
@@ -86,8 +89,14 @@ def answers_by_language(judged: Sequence[JudgedCells], unreviewed: Mapping[str, 
     return answers
 
 
+def _side(judged: JudgedCells) -> Side:
+    summary = judged.summary
+    known = (None, summary.judge, summary.variant, summary.temperature, summary.top_p)
+    return side_of(judged.cells[0]) if judged.cells else known
+
+
 def _is_baseline(judged: JudgedCells) -> bool:
-    return traits_of(judged.summary.judge).is_baseline
+    return is_baseline(_side(judged))
 
 
 def _answer(judged: JudgedCells) -> Answer:

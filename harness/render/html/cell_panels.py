@@ -12,8 +12,9 @@ from harness.analyse import POOLED, Cell, LabelScorePairs, Outcomes, best_is_fir
 from harness.content.tags import english_name
 from harness.render.html.marks import bar
 from harness.render.html.panels import Point, confusion_matrix, diagonal_panel
-from harness.render.html.sides import SIDE_KEYS, Side, filters_of, is_baseline, side_name, side_of, sides_of
+from harness.render.html.sides import filters_of, side_name, side_of, sides_of
 from harness.render.numbers import class_shares, percent
+from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
 from harness.render.titles import metric_title, metric_words
 
 _LEVELS = {"full": "all agree", "partial": "two agree", "none": "none agree"}
@@ -52,7 +53,7 @@ def _grids(pairs: Sequence[LabelScorePairs], draw: Callable[[LabelScorePairs], M
     """The grids of all judges that are no baselines; of baselines if there is no other judge."""
     drawn = [(_side(one.key), str(one.key["language"]), str(one.key["metric"]), draw(one)) for one in pairs]
     drawn = [each for each in drawn if each[3] is not None]
-    sides = list(dict.fromkeys(side for side, *_ in drawn))
+    sides = plainest_first(side for side, *_ in drawn)
     sides = [side for side in sides if not is_baseline(side)] or sides
     return [_grid(side_name(side, sides), [each[1:] for each in drawn if each[0] == side]) for side in sides]
 

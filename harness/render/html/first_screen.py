@@ -14,10 +14,12 @@ from harness.decide import Verdict
 from harness.judges import traits_of
 from harness.render.forest import ForestMark, forest
 from harness.render.html.marks import difference_track, gap_track
+from harness.render.html.verdict_matrix import VerdictMatrix, sides_are, verdict_matrix
 from harness.render.numbers import coefficient, counted, difference, percent
+from harness.render.sides import SIDE_KEYS, Side
 from harness.render.titles import metric_title, metric_words
 from harness.render.verdict_columns import labels_needed_text
-from harness.render.verdicts import side_text, sides_of_verdicts, style_of
+from harness.render.verdicts import SIGNS, short_names, side_of_verdict, sides_of_verdicts, style_of
 
 _GROUPS = {
     "use": "Use it in",
@@ -26,9 +28,18 @@ _GROUPS = {
     "passes the controls": "It passes the controls in",
     "fails the controls": "It fails the controls in",
 }
+_MANY = {
+    "use": "may be used",
+    "use corrected": "may be used with corrected means only",
+    "do not use": "must not be used",
+    "passes the controls": "pass the controls",
+    "fails the controls": "fail the controls",
+}
 _AGAINST = {"base_worse": "below the baseline", "constant": "one class for all", "failures": "unreadable"}
+_EXPORT = "harness labels export"
 _MOST_STEPS = 3
-_SIDE = ("judge", "variant", "temperature", "top_p")
+_FEW_METRICS = 2  # of a language that are named in a sentence
+_FEW_NAMES = 3  # of judges and conditions that have a sentence each
 PairRow = Mapping[str, Any]
 """A row of the section of minimal pairs."""
 
@@ -46,10 +57,11 @@ class PlottedPairs:
 
 @dataclass(frozen=True)
 class PlottedVerdict:
-    """One language and metric: the figure, the number, the verdict in words, and what a click shows."""
+    """One language and metric: the figure, the number, the verdict as a sign and in words, and what a click shows."""
 
     drawn: Markup
     number: str
+    sign: str
     words: str
     style: str
     show: dict[str, Any]
@@ -73,9 +85,10 @@ class ForestPlot:
 
 @dataclass(frozen=True)
 class NextStep:
-    """One thing to do: a sentence, and the judgments that a click on it shows, if any."""
+    """One thing to do: a sentence, and its command, or the judgments that a click on it shows."""
 
     text: str
+    command: str = ""
     show: dict[str, Any] | None = None
 
 
@@ -91,9 +104,16 @@ class JudgeAnswer:
 
 @dataclass(frozen=True)
 class FirstScreen:
-    """The question that a page answers, the answers judge by judge, and the facts that they rest on."""
+    """The question that a page answers, the answer, and the facts that it rests on.
+
+    One judge under one condition has one answer. Of several there is an overview: sentences and steps for all of them, and their
+    verdicts by language; then `answers` are folded beneath.
+    """
 
     question: str
+    sentences: tuple[tuple[str, str], ...]
+    steps: tuple[NextStep, ...]
+    overview: VerdictMatrix | None
     answers: tuple[JudgeAnswer, ...]
     facts: str
 
@@ -107,8 +127,14 @@ def first_screen(verdicts: Sequence[Verdict], annotators: int = 0, date: str = "
     sides = [own for own in sides_of_verdicts(verdicts) if not traits_of(str(own[0]["judge"])).is_baseline]
     if not sides:
         return None
-    answers = tuple(_answer(own, side_text(own[0]) if len(sides) > 1 else "", _of_side(pairs, own[0])) for own in sides)
-    return FirstScreen(_question(sides), answers, _facts(sides[0], annotators, date))
+    question, facts = _question(sides), _facts(sides[0], annotators, date)
+    names = short_names(sides) if len(sides) > 1 else [""]
+    answers = tuple(_answer(own, name, _of_side(pairs, own[0])) for own, name in zip(sides, names, strict=True))
+    if len(sides) == 1:
+        return FirstScreen(question, answers[0].sentences, answers[0].steps, None, answers, facts)
+    named = {side_of_verdict(own[0]): name for name, own in zip(names, sides, strict=True)}
+    steps = tuple(_steps([verdict for own in sides for verdict in own], named))[:_MOST_STEPS]
+    return FirstScreen(question, tuple(_overview(sides, names)), steps, verdict_matrix(sides, names), answers, facts)
 
 
 def _question(sides: Sequence[Sequence[Verdict]]) -> str:
@@ -123,20 +149,16 @@ def _facts(verdicts: Sequence[Verdict], annotators: int, date: str) -> str:
     metrics = len({verdict["metric"] for verdict in verdicts})
     counts = sorted(verdict.n_labelled for verdict in verdicts)
     texts = f"{counts[0]:,} to {counts[-1]:,}" if counts[0] < counts[-1] else f"{counts[0]:,}"
-    facts = [kind, f"{_counted(languages, 'language')} × {_counted(metrics, 'metric')}", f"{texts} texts each"]
+    facts = [kind, f"{counted(languages, 'language')} × {counted(metrics, 'metric')}", f"{texts} texts each"]
     if annotators and not verdicts[0].controls:
         facts.append(f"{'one annotator' if annotators == 1 else f'up to {annotators} annotators'} a text")
     return " · ".join([*facts, *([f"asked on {date}"] if date else [])])
 
 
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
-
-
 def _of_side(pairs: Sequence[PairRow], verdict: Verdict) -> dict[tuple[str, str], PairRow]:
     """The minimal pairs of a verdict's judge and condition, by language and metric (`*` where they pool)."""
-    side = [verdict.key.get(name) for name in _SIDE]
-    return {(row["language"], row["metric"]): row for row in pairs if [row[name] for name in _SIDE] == side}
+    side = side_of_verdict(verdict)[1:]  # a run has no source
+    return {(row["language"], row["metric"]): row for row in pairs if tuple(row[name] for name in SIDE_KEYS[1:]) == side}
 
 
 def _answer(verdicts: Sequence[Verdict], name: str, pairs: Mapping[tuple[str, str], PairRow]) -> JudgeAnswer:
@@ -160,37 +182,83 @@ def _sentences(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
         if own:
             yield style_of(own[0]), f"{words} {_places(own, verdicts)}."
     left = [verdict for verdict in verdicts if verdict.answer not in _GROUPS]
-    if all("annotators" in verdict.obstacles for verdict in verdicts):
+    if _nobody_to_compare(verdicts):
         yield "open", "It cannot be compared with people: no text has a second annotator."
     elif len(left) == len(verdicts):
-        shown = "to pass the controls" if verdicts[0].controls else "to be as good as people"
-        yield "open", f"In no language is it shown {shown}, and in none to be worse."
+        yield "open", f"In no language is it shown {_goal(verdicts[0])}, and in none to be worse."
     elif left:
-        yield "open", f"Elsewhere nothing is shown: {len(left)} of {len(verdicts)} language–metric pairs."
+        yield "open", f"Nothing is shown {_unclear_places(left, verdicts)}."
+
+
+def _overview(sides: Sequence[Sequence[Verdict]], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Sentences about several judges or conditions: each by its name, or their number where they are many."""
+    every = [verdict for own in sides for verdict in own]
+    for answer, words in _GROUPS.items():
+        found = [(name, [verdict for verdict in own if verdict.answer == answer], own) for name, own in zip(names, sides, strict=True)]
+        found = [each for each in found if each[1]]
+        if len(found) > _FEW_NAMES:
+            style = style_of(found[0][1][0])
+            yield style, f"{len(found)} of {len(sides)} {sides_are(sides)}s {_MANY[answer]} in one language or more."
+        else:
+            for name, own, whole in found:
+                yield style_of(own[0]), f"{name}: {words[:1].lower()}{words[1:]} {_places(own, whole)}."
+    if _nobody_to_compare(every):
+        yield "open", f"None of these {sides_are(sides)}s can be compared with people: no text has a second annotator."
+    elif all(verdict.answer not in _GROUPS for verdict in every):
+        yield "open", f"In no language is any of them shown {_goal(every[0])}, and in none to be worse."
+    elif any(verdict.answer not in _GROUPS for verdict in every):
+        yield "open", "Nothing else is shown."
+
+
+def _nobody_to_compare(verdicts: Sequence[Verdict]) -> bool:
+    return all("annotators" in verdict.obstacles for verdict in verdicts)
+
+
+def _goal(verdict: Verdict) -> str:
+    return "to pass the controls" if verdict.controls else "to be as good as people"
+
+
+def _unclear_places(left: Sequence[Verdict], every: Sequence[Verdict]) -> str:
+    """`in Odia and Tamil, nor on other metrics of the languages above`: by name where nothing at all is shown of a language."""
+    above = {verdict["language"] for verdict in every if verdict.answer in _GROUPS}
+    tags = dict.fromkeys(verdict["language"] for verdict in left if verdict["language"] not in above)
+    others = any(verdict["language"] in above for verdict in left)
+    if not tags:
+        return "on the other metrics of these languages"
+    named = f"in {_joined([english_name(tag) for tag in tags])}"
+    return f"{named}, nor on the other metrics of the languages above" if others else named
 
 
 def _places(own: Sequence[Verdict], every: Sequence[Verdict]) -> str:
-    """`Telugu (hallucinations, task quality) and Hindi`: a language alone where all its metrics have the verdict."""
+    """`Telugu (hallucinations, task quality) and Hindi`: no metrics where all have the verdict, a number for many."""
     texts = []
     for language in dict.fromkeys(verdict["language"] for verdict in own):
         here = [verdict for verdict in own if verdict["language"] == language]
-        whole = len(here) == sum(verdict["language"] == language for verdict in every)
-        metrics = "" if whole else f" ({', '.join(metric_words(verdict['metric']) for verdict in here)})"
+        of_all = sum(verdict["language"] == language for verdict in every)
+        named = ", ".join(metric_words(verdict["metric"]) for verdict in here)
+        metrics = "" if len(here) == of_all else f" ({named})" if len(here) <= _FEW_METRICS else f" ({len(here)} of {of_all} metrics)"
         texts.append(f"{english_name(language)}{metrics}")
+    return _joined(texts)
+
+
+def _joined(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
-def _steps(verdicts: Sequence[Verdict]) -> Iterator[NextStep]:
+def _steps(verdicts: Sequence[Verdict], names: Mapping[Side, str] = {}) -> Iterator[NextStep]:
+    """What to do next; `names` has those of the sides where there are several."""
     if verdicts[0].controls:
-        yield NextStep("compare it with native speakers' labels: harness list datasets, harness labels import")
-    elif all("annotators" in verdict.obstacles for verdict in verdicts):
-        yield NextStep("let a second person label some of the texts: harness labels export")
+        yield NextStep("compare with native speakers' labels", "harness labels import --help")
+    elif _nobody_to_compare(verdicts):
+        yield NextStep("let a second person label some of the texts", _EXPORT)
     needed = [verdict for verdict in verdicts if verdict.k is not None and not verdict.more_than_k and verdict.verdict == "too few labels"]
     for verdict in sorted(needed, key=lambda verdict: verdict.k or 0)[:1]:
-        yield NextStep(f"label {labels_needed_text(verdict.flat())} more texts in {_place(verdict)}: harness labels export")
+        yield NextStep(f"label {labels_needed_text(verdict.flat())} more texts in {_place(verdict)}", _EXPORT)
     bad = sorted((verdict for verdict in verdicts if style_of(verdict) == "bad"), key=_gap)
     for verdict in bad[:2]:
-        yield NextStep(f"read its judgments of {_place(verdict)}", _show(verdict))
+        name = names.get(side_of_verdict(verdict))
+        read = f"read judgments of {_place(verdict)} – {name}" if name else f"read its judgments of {_place(verdict)}"
+        yield NextStep(read, show=_show(verdict))
 
 
 def _place(verdict: Verdict) -> str:
@@ -233,7 +301,7 @@ def _plotted(verdict: Verdict, mark: ForestMark, reach: float, pairs: PairRow | 
         words += "; with so few texts not even a judge that agrees just as people do would be shown"
     drawn = gap_track(mark.value, mark.bound, mark.margin, reach, mark.style, words, tick)
     below = _plotted_pairs(verdict, pairs) if pairs and pairs["sensitivity"] is not None else None
-    return PlottedVerdict(drawn, difference(mark.value), _reason(verdict), mark.style, _show(verdict), below)
+    return PlottedVerdict(drawn, difference(mark.value), SIGNS[mark.style], _reason(verdict), mark.style, _show(verdict), below)
 
 
 def _plotted_pairs(verdict: Verdict, row: PairRow) -> PlottedPairs:

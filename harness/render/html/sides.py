@@ -1,4 +1,4 @@
-"""Sides of a page: who judged, and under which condition."""
+"""Sides of a page: the names and the filters of those who judged."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.analyse import POOLED, Cell
-from harness.judges import traits_of
-
-SIDE_KEYS = ("source", "judge", "variant", "temperature", "top_p")
-
-Side = tuple[Any, ...]
-"""Who judged, and how: the values of `SIDE_KEYS`."""
+from harness.render.sides import SIDE_KEYS, Side, plainest_first
 
 
 def side_of(cell: Cell) -> Side:
@@ -31,13 +26,9 @@ def side_name(side: Side, every: Sequence[Side]) -> str:
     return " · ".join(parts)
 
 
-def is_baseline(side: Side) -> bool:
-    return traits_of(str(side[SIDE_KEYS.index("judge")])).is_baseline
-
-
 def sides_of(cells: Sequence[Cell]) -> list[Side]:
-    """The different sides: judges first, baselines last, each in their order."""
-    return sorted(dict.fromkeys(map(side_of, cells)), key=is_baseline)
+    """The different sides: judges first, baselines last, the conditions of a judge from the plainest on."""
+    return plainest_first(map(side_of, cells))
 
 
 def languages_of(cells: Sequence[Cell]) -> list[str]:

@@ -44,8 +44,63 @@ def test_languages_are_grouped_by_verdict(make_verdict: MakeVerdict, use: MakeVe
     assert made.sentences == (
         ("good", "Use it in Telugu and Hindi (task quality)."),
         ("bad", "Do not use it in Czech."),
-        ("open", "Elsewhere nothing is shown: 1 of 5 language–metric pairs."),
+        ("open", "Nothing is shown on the other metrics of these languages."),
     )
+
+
+def test_languages_of_which_nothing_is_shown_are_named(use: MakeVerdict, unclear: MakeVerdict) -> None:
+    first, last = answer(use(language="te"), unclear(language="te", metric="style"), unclear(language="ja")).sentences
+    assert first[1] == "Use it in Telugu (task quality)."
+    assert last[1] == "Nothing is shown in Japanese, nor on the other metrics of the languages above."
+    assert answer(use(), unclear(language="ja"), unclear(language="de")).sentences[1][1] == "Nothing is shown in Japanese and German."
+
+
+def test_many_metrics_of_a_language_are_counted(use: MakeVerdict, unclear: MakeVerdict) -> None:
+    made = answer(*(use(metric=name) for name in ("a", "b", "c")), unclear(metric="d"))
+    assert made.sentences[0][1] == "Use it in Czech (3 of 4 metrics)."
+
+
+def test_several_judges_have_an_overview(make_verdict: MakeVerdict, use: MakeVerdict, unclear: MakeVerdict) -> None:
+    found = screen(use(judge="one"), unclear(judge="one", language="ja"), make_verdict(judge="two", gap=-0.3))
+    assert found.sentences == (
+        ("good", "one: use it in Czech."),
+        ("bad", "two: do not use it in Czech."),
+        ("open", "Nothing else is shown."),
+    )
+    assert [step.text for step in found.steps] == ["read judgments of Czech (task quality) – two"]
+    assert found.overview and found.overview.rows_are == "judge" and found.overview.axis == "judge − people"
+    (_, (czech, japanese)), (name, (other, nothing)) = found.overview.rows
+    assert czech and czech.parts == (("good", "✓", "use +5"),) and japanese and japanese.parts[0][0] == "open"
+    assert name == "two" and other and other.parts == (("bad", "✗", "do not use −30"),) and nothing is None
+    assert other.show["judge"] == "two" and other.show["language"] == "cs"
+
+
+def test_many_judges_are_counted_and_metrics_too(use: MakeVerdict, make_verdict: MakeVerdict, unclear: MakeVerdict) -> None:
+    found = screen(
+        *(use(judge=name) for name in "abcd"), *(make_verdict(judge=name, metric="style") for name in "abcd"), unclear(judge="e")
+    )
+    assert [words for _, words in found.sentences] == [
+        "4 of 5 judges may be used in one language or more.",
+        "4 of 5 judges must not be used in one language or more.",
+        "Nothing else is shown.",
+    ]
+    assert found.overview and not found.overview.axis
+    [square] = found.overview.rows[0][1]
+    assert square and square.parts == (("good", "✓", "1"), ("bad", "✗", "1")) and "style: do not use" in square.title
+
+
+def test_the_plainest_condition_comes_first(unclear: MakeVerdict) -> None:
+    found = screen(unclear(variant="joint"), unclear(variant="single", temperature=0.7), unclear(variant="single"))
+    assert found.question == "Can openai/one score like native speakers?" and found.overview and found.overview.rows_are == "condition"
+    assert [name for name, _ in found.overview.rows] == ["single, temperature 0", "single, temperature 0.7", "joint, temperature 0"]
+    assert [one.name for one in found.answers] == [name for name, _ in found.overview.rows]
+
+
+def test_no_judge_can_be_compared_where_nobody_labelled_twice(make_verdict: MakeVerdict) -> None:
+    alone = {"verdict": "too few labels", "gap": None, "people": None, "base_diff": -0.05, "obstacles": ("annotators",)}
+    found = screen(make_verdict(judge="one", **alone), make_verdict(judge="two", **alone))
+    assert found.sentences == (("open", "None of these judges can be compared with people: no text has a second annotator."),)
+    assert found.overview and found.overview.axis == "judge − constant"
 
 
 def test_nothing_shown_is_said_once(unclear: MakeVerdict) -> None:
@@ -75,7 +130,7 @@ def test_the_next_steps_are_the_least_labels_and_the_worst_texts(make_verdict: M
         make_verdict(language="it", gap=-0.2),
     )
     label, *read = made.steps
-    assert label.text == "label about 60 more texts in German (task quality): harness labels export" and label.show is None
+    assert label.text == "label about 60 more texts in German (task quality)" and label.command == "harness labels export"
     assert [step.text for step in read] == ["read its judgments of Czech (task quality)", "read its judgments of Italian (task quality)"]
     judged = {"language": "cs", "metric": "task_quality", "judge": "openai/one", "variant": "single", "temperature": 0.0}
     assert read[0].show == judged | {"annotators": "two or more"}

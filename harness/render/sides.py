@@ -1,0 +1,39 @@
+"""Sides of an output: who judged, and under which condition, in the order in which people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from harness.judges import traits_of
+from harness.model import plainness
+
+SIDE_KEYS = ("source", "judge", "variant", "temperature", "top_p")
+
+Side = tuple[Any, ...]
+"""Who judged, and how: the values of `SIDE_KEYS`, None or `*` where there is none."""
+
+
+def is_baseline(side: Side) -> bool:
+    return traits_of(str(side[SIDE_KEYS.index("judge")])).is_baseline
+
+
+def plainest_first(sides: Iterable[Side]) -> list[Side]:
+    """The different sides: judges in their order, baselines last; conditions from the plainest and the lowest temperature on.
+
+    >>> plainest_first([(None, "b", "joint", 0.0, None), (None, "b", "single", 0.7, None), (None, "b", "single", 0.0, None)])[0]
+    (None, 'b', 'single', 0.0, None)
+    """
+    different = dict.fromkeys(sides)
+    places = {who: place for place, who in enumerate(dict.fromkeys(side[:2] for side in different))}
+
+    def order(side: Side) -> tuple[Any, ...]:
+        *_, variant, temperature, top_p = side
+        return (is_baseline(side), places[side[:2]], plainness(str(variant)), *_number(temperature), *_number(top_p))
+
+    return sorted(different, key=order)
+
+
+def _number(value: Any) -> tuple[bool, float]:
+    """Numbers by size, after sides that have none."""
+    return (True, float(value)) if isinstance(value, (int, float)) else (False, 0.0)
