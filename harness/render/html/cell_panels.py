@@ -55,10 +55,10 @@ def _grids(pairs: Sequence[LabelScorePairs], draw: Callable[[LabelScorePairs], M
     drawn = [each for each in drawn if each[3] is not None]
     sides = plainest_first(side for side, *_ in drawn)
     sides = [side for side in sides if not is_baseline(side)] or sides
-    return [_grid(side_name(side, sides), [each[1:] for each in drawn if each[0] == side]) for side in sides]
+    return [grid_of_places(side_name(side, sides), [each[1:] for each in drawn if each[0] == side]) for side in sides]
 
 
-def _grid(name: str, drawn: Iterable[tuple[str, str, Markup | None]], *, across: bool = True) -> PanelGrid:
+def grid_of_places(name: str, drawn: Iterable[tuple[str, str, Markup | None]], *, across: bool = True) -> PanelGrid:
     """Languages as rows; or as columns with `across`, if there are more of them than metrics, so that a row has room for many."""
     by_place = {(language, metric): figure for language, metric, figure in drawn}
     metrics = tuple(dict.fromkeys(metric for _, metric in by_place))
@@ -116,7 +116,7 @@ def share_grids(cells: Sequence[Cell], reversed_metrics: frozenset[str] = frozen
     for side in sides:
         here = [cell for cell in cells if side_of(cell) == side]
         own = [(cell["language"], cell["metric"], _shares(cell, cell["metric"] in reversed_metrics)) for cell in here]
-        grids.append(_grid(side_name(side, sides), own, across=False))
+        grids.append(grid_of_places(side_name(side, sides), own, across=False))
     return grids
 
 

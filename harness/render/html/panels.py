@@ -80,6 +80,18 @@ def diagonal_panel(points: Sequence[Point], words: str) -> Markup:
     return _svg("panel", _PANEL, _PANEL, words, parts)
 
 
+def level_panel(points: Sequence[Point], level: float, words: str) -> Markup:
+    """Points from left to right, joined by a line, in a square with a dashed line at `level`."""
+    low, high = _INSET, _PANEL - _INSET
+    parts = [Markup('<rect class="frame" x="0.5" y="0.5" width="{0}" height="{0}"/>').format(_PANEL - 1)]
+    across = '<line class="rule dashed" x1="{}" y1="{y:.1f}" x2="{}" y2="{y:.1f}"/>'
+    parts.append(Markup(across).format(low, high, y=_PANEL - _along(level)))
+    places = " ".join(f"{_along(point.x):.1f},{_PANEL - _along(point.y):.1f}" for point in points)
+    parts.append(Markup('<polyline class="joined" points="{}"/>').format(places))
+    parts += [_point(point) for point in points]
+    return _svg("panel", _PANEL, _PANEL, words, parts)
+
+
 def _point(point: Point) -> Markup:
     x, y = _along(point.x), _PANEL - _along(point.y)
     drawn = Markup("")

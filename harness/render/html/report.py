@@ -11,11 +11,13 @@ from harness.content import Library
 from harness.decide import Report
 from harness.render.ablations import ShownSection, ablation_legend, shown_ablations
 from harness.render.html.ablation_figures import ablation_figures, row_links
+from harness.render.html.ablation_panels import difference_grid, dose_grids
 from harness.render.html.answer import answer_legend, answers_of_report, judged_of_report
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import Pictures, pictures_of
 from harness.render.html.cells import has_people
 from harness.render.html.command import command_notes, command_of
+from harness.render.html.failures import failures_by_condition
 from harness.render.html.first_screen import first_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import legend_mark
@@ -28,7 +30,7 @@ from harness.runs import RunResult, read_evidence
 
 SCRIPTS = ("tables.js", "save_figures.js", "item_text.js", "pair_texts.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")
 OWN_SECTIONS = ("minimal_pairs", "same_texts")  # that stand apart from those on what changes the scores
-MANY_ROWS = 24  # a longer table is folded away
+MANY_ROWS = 12  # a longer table is folded away
 
 
 def report_page(result: RunResult, report: Report) -> str:
@@ -65,9 +67,10 @@ def report_page(result: RunResult, report: Report) -> str:
         matrix=judge_language_map(judged_of_report(report)),
         pictures=pictures,
         own_sections=[(section, _tables(section)) for section in own],
-        ablations=[(section, _tables(section)) for section in ablations],
+        ablations=[(section, difference_grid(section), dose_grids(section), _tables(section)) for section in ablations],
         ablation_legend=ablation_legend(ablations),
         many_rows=MANY_ROWS,
+        failures_by_condition=failures_by_condition(result.judgments),
         failures=failure_table(result.answers, _counts(result)),
         cost=cost_table(result.answers, record),
         cost_sentence=cost_sentence(record),

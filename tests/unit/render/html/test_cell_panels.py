@@ -70,8 +70,8 @@ def test_people_stand_above_the_judge_and_the_worst_class_first(make_cell: MakeC
 
 
 def test_many_languages_are_columns() -> None:
-    from harness.render.html.cell_panels import _grid
+    from harness.render.html.cell_panels import grid_of_places
 
     drawn = [(tag, "task_quality", None) for tag in ("cs", "ja")]
-    assert _grid("j", drawn).rows_are == "metric" and _grid("j", drawn, across=False).rows_are == "language"
-    assert _grid("j", drawn).columns == ("Czech", "Japanese")
+    assert grid_of_places("j", drawn).rows_are == "metric" and grid_of_places("j", drawn, across=False).rows_are == "language"
+    assert grid_of_places("j", drawn).columns == ("Czech", "Japanese")
