@@ -16,9 +16,10 @@ from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
 from harness.render.decisions import calibration_table, languages_table
 from harness.render.fitted_table import FittedTable
+from harness.render.sides import SIDE_KEYS
 from harness.render.terminal import dim_lines
 from harness.render.text_table import TextTable, cell_row, tabulate, varying_keys
-from harness.render.verdicts import verdict_tables
+from harness.render.verdicts import side_text, verdict_tables
 from harness.text import terminal_safe
 
 _MOST_EXAMPLES = 8  # of what is odd in a label set
@@ -27,7 +28,7 @@ _PIPE_WIDTH = 200  # of output that no terminal shows: nothing is cut there
 
 def render_comparison(comparison: Comparison, distributions: bool = False, width: int = _PIPE_WIDTH) -> RenderableType:
     """All cells, language by language; with `distributions`, also the class shares by agreement of the annotators."""
-    parts: list[RenderableType] = []
+    parts: list[RenderableType] = [*_heading(comparison)]
     legend: dict[str, None] = {}
     for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
         table = comparison_table(comparison, [cell for cell in comparison.cells if cell.key["language"] == language])
@@ -41,9 +42,17 @@ def render_comparison(comparison: Comparison, distributions: bool = False, width
     return Group(*parts, *_pairs(comparison), *_beside_verdicts(comparison), *_verdicts(comparison, width))
 
 
+def _heading(comparison: Comparison) -> Iterator[RenderableType]:
+    """Who judged, and how, where all cells share it: `gpt-4o, single, temperature 0`; nothing for several judges."""
+    values = {name: {cell.key.get(name) for cell in comparison.cells} for name in SIDE_KEYS}
+    shared = {name: next(iter(found)) for name, found in values.items() if len(found) == 1 and POOLED not in found}
+    if shared.get("judge"):
+        yield Text(side_text(shared), style="bold")
+
+
 def render_verdicts(comparison: Comparison, width: int = _PIPE_WIDTH) -> RenderableType:
     """The verdicts alone, and what a reader of the numbers has to know."""
-    return Group(*_verdicts(comparison, width), dim_lines(map(terminal_safe, comparison.notes)))
+    return Group(*_heading(comparison), *_verdicts(comparison, width), dim_lines(map(terminal_safe, comparison.notes)))
 
 
 def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:

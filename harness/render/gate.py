@@ -16,6 +16,7 @@ from harness.render.columns import columns_in
 from harness.render.comparison import show
 from harness.render.numbers import UNDEFINED, difference, percent, probability
 from harness.render.terminal import dim_lines
+from harness.render.titles import metric_words
 from harness.text import terminal_safe, without_controls
 
 _COLUMNS = {column.name: column for column in columns_in(*CELL_TABLES)}
@@ -64,7 +65,7 @@ def _table(checks: Sequence[Check], result: GateResult) -> Table:
         if check.reason:
             outcome.append(f": {terminal_safe(check.reason)}", style="default")
         judge = [terminal_safe(_judge(check))] if _several_judges(result) else []
-        table.add_row(terminal_safe(check.metric.replace("_", " ")), *judge, limit_text(check), seen_text(check), _n(check), outcome)
+        table.add_row(terminal_safe(metric_words(check.metric)), *judge, limit_text(check), seen_text(check), _n(check), outcome)
     return table
 
 

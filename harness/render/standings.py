@@ -14,6 +14,7 @@ from harness.render.column import COEFFICIENT, Column, ColumnFormat, Row, TableN
 from harness.render.columns import COLUMNS, columns_in
 from harness.render.numbers import UNDEFINED
 from harness.render.text_table import TextTable, tabulate
+from harness.render.titles import metric_words
 
 NOT_BEATING = "does not beat the baseline"
 BASELINE = "baseline"
@@ -39,7 +40,7 @@ def heading(standings: Standings) -> str:
 
 
 def metric_name(metric: str) -> str:
-    return "all metrics" if metric == POOLED else metric.replace("_", " ")
+    return "all metrics" if metric == POOLED else metric_words(metric)
 
 
 def ranking_table(standings: Standings, ranking: Ranking) -> TextTable:

@@ -10,6 +10,7 @@ from harness.analyse import POOLED, Cell
 from harness.render.column import EMPTY, INTERVAL_HEADING, SIGNS, Column, Row, TableName
 from harness.render.columns import legend_lines
 from harness.render.numbers import UNDEFINED
+from harness.render.titles import metric_words
 from harness.text import terminal_safe
 
 
@@ -96,14 +97,20 @@ def _sign_lines(texts: Iterable[Sequence[str]]) -> list[str]:
 
 
 def key_text(name: str, value: Any) -> str:
-    """A key as people read it: `task quality`, the temperature 0.0 as `0`, `all` where it is pooled, a dash for none."""
+    """A key as people read it: a metric's title, the temperature 0.0 as `0`, `all` where it is pooled, a dash for none.
+
+    >>> key_text("metric", "hallucinations"), key_text("task", "open_prompt"), key_text("temperature", 0.0)
+    ('hallucination present', 'open prompt', '0')
+    """
     if value is None:
         return UNDEFINED
     if value == POOLED:
         return "all"
     if isinstance(value, float):
         return f"{value:g}"
-    return terminal_safe(str(value).replace("_", " ") if name in ("task", "metric") else str(value))
+    if name == "metric":
+        return terminal_safe(metric_words(str(value)))
+    return terminal_safe(str(value).replace("_", " ") if name == "task" else str(value))
 
 
 def varying_keys(rows: Sequence[Row], names: Iterable[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.content.tags import english_name
@@ -38,7 +38,7 @@ def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[
     sides = sides_of_verdicts(verdicts)
     for own in sides:
         rows = list(_rows(own, {} if width >= _WIDE else SHORT_NAMES))
-        yield side_text(own[0]) if len(sides) > 1 else "", tabulate(rows, columns_in(*tables), ("language", "metric"), tables=tables)
+        yield side_text(own[0].key) if len(sides) > 1 else "", tabulate(rows, columns_in(*tables), ("language", "metric"), tables=tables)
 
 
 def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
@@ -56,7 +56,7 @@ def side_of_verdict(verdict: Verdict) -> Side:
 def short_names(sides: Sequence[Sequence[Verdict]]) -> list[str]:
     """A name for each side: what differs between them, of judge and condition: `joint, temperature 0.3`."""
     shared = {name for name in SIDE_KEYS if len({str(side[0].key.get(name)) for side in sides}) == 1}
-    return [side_text(side[0], shared) for side in sides]
+    return [side_text({name: value for name, value in side[0].key.items() if name not in shared}) for side in sides]
 
 
 def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row]:
@@ -69,12 +69,12 @@ def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row
         yield row
 
 
-def side_text(verdict: Verdict, without: Collection[str] = ()) -> str:
-    """Who judged, and how, but for the names in `without`: `openai/one, joint, temperature 0.3`."""
-    key = {name: value for name, value in verdict.key.items() if value is not None and name not in without}
-    parts = [str(key[name]) for name in ("judge", "variant") if name in key]
-    parts += [f"{words} {key[name]:g}" for name, words in _SAMPLING.items() if name in key]
-    source = f"{key['source']}: " if "source" in key else ""
+def side_text(key: Mapping[str, Any]) -> str:
+    """Who judged, and how, as far as a key has it: `openai/one, joint, temperature 0.3`."""
+    known = {name: value for name, value in key.items() if value is not None}
+    parts = [str(known[name]) for name in ("judge", "variant") if name in known]
+    parts += [f"{words} {known[name]:g}" for name, words in _SAMPLING.items() if name in known]
+    source = f"{known['source']}: " if "source" in known else ""
     return terminal_safe(source + ", ".join(parts))
 
 

@@ -81,7 +81,7 @@ def test_the_afternoon_is_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
                     annotate(browser, tmp_path / "pages" / f"{who}.html", answer, pictures if who == "hana" else None)
         printed = run(command, capsys, names)
         if command.startswith("compare"):
-            assert "Japanese" in printed
+            assert "Japanese" in printed and "baseline/length" in printed
         if command.startswith("labels plan"):
             assert all(line in text for line in printed.splitlines())
         if command.startswith("run "):

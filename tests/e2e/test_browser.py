@@ -354,12 +354,20 @@ def test_every_figure_can_be_saved_as_a_drawing_of_its_own(browser: Any, page: P
     with opened(browser, page) as shown:
         figures = shown.page.locator("figure[data-figure]")
         assert figures.count() == shown.page.locator("figure[data-figure] > button.save").count() > 3
-        for name in ("verdicts", "agreement-1"):
+        shown.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+        answer = f"agreement cs openai/{MODEL}, single, temperature 0"
+        figures_and_words = {
+            "verdicts by language": "Czech",
+            "agreement-1": "Czech",
+            "failures by condition": "not json",
+            answer: "task quality",
+        }
+        for name, words in figures_and_words.items():
             with shown.page.expect_download() as waiting:
-                shown.page.locator(f"figure[data-figure={name}] > button.save").first.click()
+                shown.page.locator(f"figure[data-figure='{name}'] > button.save").first.click()
             text = Path(waiting.value.path()).read_text("utf-8")
             drawing = ElementTree.fromstring(text)
-            assert drawing.tag.endswith("}svg") and "Czech" in text and "var(" not in text and "data-show" not in text
+            assert drawing.tag.endswith("}svg") and words in text and "var(" not in text and "data-show" not in text
             assert len(drawing.findall(".//{*}text")) > 5 and waiting.value.suggested_filename.endswith(".svg")
         assert shown.said == [] and shown.elsewhere == []
 

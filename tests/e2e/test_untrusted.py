@@ -149,6 +149,20 @@ def test_pages_in_a_browser(run: Path, folder: Path, cli: Callable[..., Any], tm
                 assert "<script>window.ran=1</script>" in shown.page.inner_text("article.case .text"), "it is shown as it is"
                 assert not shown.page.query_selector("main img, main script, main svg[onload]")
                 assert shown.page.evaluate("document.documentElement.scrollWidth") <= 1024
+                for button in shown.page.locator("figure[data-figure] > button.save").all()[:6]:
+                    check_saved_figure(shown, button)
+
+
+def check_saved_figure(shown: Any, button: Any) -> None:
+    """A figure that the page writes to a file: a drawing of texts and shapes, under a name that is no path."""
+    with shown.page.expect_download() as waiting:
+        button.click()
+    assert re.fullmatch(r"[a-z0-9-]{1,80}\.svg", waiting.value.suggested_filename)
+    text = Path(waiting.value.path()).read_text("utf-8")
+    elements = list(ElementTree.fromstring(text).iter())
+    assert not UNSAFE.search(text) and not ACTS.search(text)
+    assert not {element.tag.rpartition("}")[2] for element in elements} & {"script", "image", "foreignObject", "style"}
+    assert not [name for element in elements for name in element.attrib if name.startswith("on") or name.endswith("href")]
 
 
 def test_markdown(run: Path, cli: Callable[..., Any]) -> None:

@@ -30,7 +30,7 @@ from harness.runs import RunResult, read_evidence
 
 SCRIPTS = ("tables.js", "save_figures.js", "item_text.js", "pair_texts.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")
 OWN_SECTIONS = ("minimal_pairs", "same_texts")  # that stand apart from those on what changes the scores
-MANY_ROWS = 12  # a longer table is folded away
+MANY_ROWS = 24  # a longer table is folded away
 
 
 def report_page(result: RunResult, report: Report) -> str:

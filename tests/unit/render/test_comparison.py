@@ -46,6 +46,12 @@ def test_a_coefficient_as_ink(value: float | None, interval: tuple[float, float]
     assert coefficient(value, interval) == text
 
 
+def test_a_comparison_of_one_judge_names_it_and_how_it_was_asked(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
+    assert shown(render_comparison(make_comparison(make_cell()))).startswith("openai/one, single, temperature 0")
+    two = shown(render_comparison(make_comparison(make_cell(), make_cell(judge="openai/two"))))
+    assert two.lstrip().startswith("Czech") and "openai/two" in two
+
+
 def test_every_number_stands_in_its_column(make_cell: MakeCell, make_comparison: MakeComparison) -> None:
     text = shown(render_comparison(make_comparison(make_cell())))
     assert "Czech · čeština (cs)" in text

@@ -66,7 +66,7 @@
 
   const save = (figure) => {
     const address = URL.createObjectURL(new Blob([picture(figure)], { type: "image/svg+xml" }));
-    const name = figure.dataset.figure.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+    const name = figure.dataset.figure.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 80);
     Object.assign(document.createElement("a"), { href: address, download: `${name}.svg` }).click();
     setTimeout(() => URL.revokeObjectURL(address), 10000);
   };
