@@ -374,6 +374,7 @@ def _study(commands: Any) -> None:
     p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed for the resamples of the line (default: 0)")
     json_flag(p)
     _study_chiang_lee(sub)
+    _study_export(sub)
 
 
 def _study_chiang_lee(sub: Any) -> None:
@@ -401,6 +402,26 @@ def _study_chiang_lee(sub: Any) -> None:
     p.add_argument("--limit", type=positive_integer, metavar="N", help="only the first N texts of each language")
     p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the changes (default: 0)")
     p.add_argument("--out", type=Path, required=True, metavar="DIR", help="the data folder to write; it must not exist")
+    content_flag(p)
+
+
+def _study_export(sub: Any) -> None:
+    p = command(
+        sub, "export-finetuning", "study:export_fine_tuning", "write chats for fine-tuning a judge on a question about pairs, with answers"
+    )
+    p.add_argument("--data", type=Path, required=True, metavar="DIR", help="a data folder of pairs, as 'harness pairs' writes it")
+    p.add_argument(
+        "--question",
+        required=True,
+        metavar="NAME",
+        help="recognition, longer, vowels, readable, always-1 or random (the last two are controls that can teach nothing)",
+    )
+    p.add_argument("--system", metavar="NAME", help="for recognition: the system of the data that the tuned model is")
+    p.add_argument("--examples", type=positive_integer, metavar="N", help="at most N training examples (default: all)")
+    p.add_argument("--split", type=share, default=0.2, metavar="SHARE", help="the share of source texts that is held out (default: 0.2)")
+    p.add_argument("--langs", type=names, metavar="TAGS", help="languages, separated by commas (default: all of the data)")
+    p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the split and of random answers (default: 0)")
+    p.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write; it must not exist")
     content_flag(p)
 
 

@@ -16,7 +16,7 @@ from harness.content import Library
 from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
-from harness.runs import DEFAULT_CHANGES, write_altered_texts
+from harness.runs import DEFAULT_CHANGES, FineTuningSpec, fine_tuning_set, write_altered_texts, write_fine_tuning_set
 from harness.runs import alter_texts as alter
 
 
@@ -80,4 +80,28 @@ def alter_texts(arguments: argparse.Namespace) -> int:
         print(f"{change} could change none of the words of {count} texts in {language}; they are left out")
     print(f"{arguments.out}: {len(made.rows)} texts")
     print(f"judge them with: harness run --study chiang-lee --data {shlex.quote(str(arguments.out))} --judge NAME")
+    return 0
+
+
+def export_fine_tuning(arguments: argparse.Namespace) -> int:
+    """A fine-tuning set of a question about pairs."""
+    spec = FineTuningSpec(
+        arguments.data,
+        arguments.question,
+        arguments.system or "",
+        arguments.examples,
+        arguments.split,
+        arguments.langs,
+        tuple(arguments.content),
+        arguments.seed,
+    )
+    made = fine_tuning_set(spec)
+    write_fine_tuning_set(arguments.out, made)
+    texts = made.manifest["source_texts"]
+    print(f"{arguments.out}/train.jsonl: {len(made.train)} examples of {len(texts['train'])} source texts")
+    print(f"{arguments.out}/test.jsonl: {len(made.test)} examples of {len(texts['test'])} other source texts")
+    if spec.examples is not None and len(made.train) < spec.examples:
+        print(f"the pairs have only {len(made.train)} of the {spec.examples} examples that --examples asks for")
+    if made.skipped:
+        print(f"left out: {made.skipped} questions without an answer (texts that are equal in it, or not of the system)")
     return 0

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
     from harness.runs.derivation import derive_judgments, read_metrics, reply_failures
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
+    from harness.runs.finetuning import FineTuningSpec, fine_tuning_set, write_fine_tuning_set
     from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
     from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_usage, hex_ids
     from harness.runs.preparation import Prepared, prepare
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from harness.runs.writing import GenerateSpec
 
 _MODULES = {
+    "FineTuningSpec": "finetuning",
+    "fine_tuning_set": "finetuning",
+    "write_fine_tuning_set": "finetuning",
     "DEFAULT_CHANGES": "altered_texts",
     "alter_texts": "altered_texts",
     "write_altered_texts": "altered_texts",
@@ -89,6 +93,7 @@ __all__ = [
     "CallIds",
     "CostEstimate",
     "Evidence",
+    "FineTuningSpec",
     "GenerateSpec",
     "Generated",
     "JudgeWords",
@@ -109,6 +114,7 @@ __all__ = [
     "derive_judgments",
     "estimate_cost",
     "estimate_usage",
+    "fine_tuning_set",
     "generate_outputs",
     "hex_ids",
     "keep_report",
@@ -128,6 +134,7 @@ __all__ = [
     "run",
     "run_record",
     "write_altered_texts",
+    "write_fine_tuning_set",
 ]
 
 

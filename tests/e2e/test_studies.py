@@ -133,3 +133,41 @@ def test_a_judge_that_wrote_nothing_is_refused_before_it_is_asked(cli: Cli, endp
     assert known.code == 0, known.err
     assert {row["source"] for row in json.loads(known.out)["ablations"]["self_preference"]["rows"]} == {"*", "openai/m-1"}
     assert "--is names 'openai/x'" in cli(*asked, "--judge", "openai/m-1", "--is", "openai/x=openai/m-1").err
+
+
+def chats(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_fine_tuning_sets_hold_right_answers_and_no_source_text_twice(cli: Cli, own_texts: Path, tmp_path: Path) -> None:
+    asked = ("study", "export-finetuning", "--data", own_texts, "--question", "recognition", "--system", "openai/m-1")
+    done = cli(*asked, "--split", "0.4", "--out", tmp_path / "set")
+    assert done.code == 0, done.err
+    train, test = (chats(tmp_path / "set" / f"{part}.jsonl") for part in ("train", "test"))
+    assert (len(train), len(test)) == (10, 8)  # 9 source texts, 4 of them held out, both orders
+    for chat in (*train, *test):
+        [system, user, answer] = chat["messages"]
+        assert (system["role"], user["role"], answer["role"]) == ("system", "user", "assistant")
+        first = "A" if user["content"].index("mark-of-m-1") < user["content"].index("mark-of-m-2") else "B"
+        assert json.loads(answer["content"]) == {"score": first}
+    manifest = json.loads((tmp_path / "set" / "manifest.json").read_text("utf-8"))
+    groups = manifest["source_texts"]
+    assert not set(groups["train"]) & set(groups["test"]) and len(groups["train"] + groups["test"]) == 9
+    assert manifest["answers"] == {f'{part} {{"score":"{c}"}}': n for part, n in (("train", 5), ("test", 4)) for c in "AB"}
+    few = cli(*asked, "--split", "0.4", "--examples", "2", "--out", tmp_path / "few")
+    assert few.code == 0 and chats(tmp_path / "few" / "train.jsonl") == train[:2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--question", "recognition"), "recognition needs the system that the tuned model is"),
+        (("--question", "longest"), "no question 'longest'"),
+        (("--question", "longer", "--system", "openai/m-1"), "--system is for recognition"),
+        (("--question", "vowels", "--langs", "ja"), "ja"),
+        (("--question", "longer"), "no pair has an answer"),  # all texts have the same number of words
+    ],
+)
+def test_a_set_that_cannot_be_made_is_refused(cli: Cli, own_texts: Path, tmp_path: Path, arguments: tuple[str, ...], sentence: str) -> None:
+    done = cli("study", "export-finetuning", "--data", own_texts, *arguments, "--out", tmp_path / "set")
+    assert done.code == 2 and sentence in done.err and not (tmp_path / "set").exists()

@@ -34,6 +34,7 @@ NEEDED = {
     "study self-preference": ["--data", "DIR"],
     "study chiang-lee": ["--data", "DIR"],
     "study alter-texts": ["--out", "DIR"],
+    "study export-finetuning": ["--data", "DIR", "--question", "longer", "--out", "SET"],
     "list": ["languages"],
     "new": ["task", "x"],
     "models": ["list"],
