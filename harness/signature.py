@@ -77,6 +77,7 @@ class ComparisonSignature(_SignatureText, frozen=True):
     decide: str = ""  # the thresholds of the verdicts
     use: str = ""  # what scores are used for besides: corrected numbers, acceptance
     standardise: str = "none"  # whether people's scores on interval scales are standardised within annotator
+    weights: str = "none"  # `inclusion-probability` if texts count by 1 / the probability with which they were drawn
 
 
 class StudySignature(_SignatureText, frozen=True):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from harness.analyse.design import Design
 from harness.analyse.options import ALWAYS, POOLED, CompareOptions
 from harness.analyse.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
 from harness.analyse.score_cells import NAMES as SCORE_NAMES
@@ -43,6 +44,8 @@ from harness.stats import (
     undefined_by_scale,
 )
 from harness.stats.arrays import Estimate, Estimates, Floats, Ints
+from harness.stats.design_estimates import gain_over_simple_sample
+from harness.stats.groups import relative_weights
 
 BASELINE = "majority"
 HYPOTHESIS = (
@@ -69,6 +72,8 @@ class Cell(msgspec.Struct, frozen=True):
     `n_ref` counts the judgments that were asked for and have a reference; `n` counts those of them with a readable score. `n_asked`
     counts different questions (item, metric and condition; repeats count once); `not_asked` counts labelled questions that the judge
     was not asked. `score_counts`, on interval scales, has the numbers of source texts and second ratings that statistics rest on.
+    `sample_gain`, where texts were drawn with different probabilities, is the variance of `pa_failed_wrong` in a simple random sample of as
+    many texts, divided by that in this sample.
     """
 
     key: dict[str, Any]
@@ -91,6 +96,7 @@ class Cell(msgspec.Struct, frozen=True):
     versus: dict[str, Any] | None = None
     systems: list[dict[str, Any]] | None = None
     score_counts: dict[str, int] | None = None
+    sample_gain: float | None = None
 
     @property
     def continuous(self) -> bool:
@@ -102,7 +108,7 @@ class Cell(msgspec.Struct, frozen=True):
         row = msgspec.structs.asdict(self)
         for name in ("key", "values", "intervals"):
             row.pop(name)
-        for name in ("versus", "systems"):
+        for name in ("versus", "systems", "sample_gain"):
             if row[name] is None:
                 row.pop(name)
         pairs = {f"{name}_ci": list(pair) if pair else None for name, pair in self.intervals.items()}
@@ -122,6 +128,7 @@ def make_cells(
     counted: Mapping[str, Votes],
     options: CompareOptions,
     baseline: Mapping[tuple[str, str], Any] | None = None,
+    design: Design | None = None,
 ) -> list[Cell]:
     """Cells of `units`, sorted by their keys.
 
@@ -132,6 +139,7 @@ def make_cells(
         options: the keys to group by, the rule of the aggregate, seed and resamples.
         baseline: `{(item_id, metric): score}` of a majority baseline that has learnt from development items. Pairs that are missing
             get the commonest reference of the item's language, task and metric in the cell.
+        design: how the labelled items were drawn; None if each counts once.
 
     Raises:
         UsageError: for a key that no item has, and if metrics on different scales would be pooled.
@@ -140,7 +148,7 @@ def make_cells(
     found: list[Cell] = []
     for classes, metrics in _scales(counted, units).items():
         keys, rows = _of_metrics(metrics, units, columns)
-        found += _CellTable(data, units, keys, rows, counted, classes[0], options).cells(metrics, baseline)
+        found += _CellTable(data, units, keys, rows, counted, classes[0], options, design).cells(metrics, baseline)
     if "metric" not in options.by and len({tuple(sorted(c.key.items(), key=str)) for c in found}) < len(found):
         raise UsageError("metrics on different scales cannot be pooled; keep metric in --by, or choose with --where metric=NAME")
     return with_q(sorted(found, key=lambda cell: sort_key(cell.key)))
@@ -207,12 +215,13 @@ class _LabelPatterns(NamedTuple):
 
 
 class _LabelledUnits(NamedTuple):
-    """The labelled units of one cell: row, pattern of the class counts, the judge's class, and group; all (units,)."""
+    """The labelled units of one cell: row, pattern of the class counts, the judge's class, group, weight; all (units,)."""
 
     rows: Ints
     pattern: Ints
     score: Ints
     group: Codes
+    weight: Floats | None
 
 
 class _CellTable:
@@ -227,9 +236,10 @@ class _CellTable:
         counted: Mapping[str, Votes],
         classes: Classes,
         options: CompareOptions,
+        design: Design | None,
     ) -> None:
         self.data, self.units, self.keys, self.rows = data, units, keys, rows
-        self.counted, self.classes, self.options = counted, classes, options
+        self.counted, self.classes, self.options, self.design = counted, classes, options, design
         self.drawing: dict[str, Any] = {"seed": options.seed, "resamples": options.resamples}
         self.groups = item_key(data, "group").codes
         self.place = combination_ids([item_key(data, name) for name in ("language", "task")], np.zeros(len(data.items), np.int8))
@@ -237,19 +247,25 @@ class _CellTable:
     def cells(self, metrics: Sequence[str], baseline: Mapping[tuple[str, str], Any] | None) -> list[Cell]:
         every, kind = distinct_counts(np.concatenate([self.counted[metric].counts for metric in metrics]))
         labels = _LabelPatterns(every, kind, {metric: number * len(self.data.items) for number, metric in enumerate(metrics)})
-        rows = tabulate_cells(every, ((own.pattern, own.score, own.group) for own in self._labelled(labels)))
+        counts = rows = tabulate_cells(every, ((own.pattern, own.score, own.group) for own in self._labelled(labels)))
+        if self.design:
+            cells = ((own.pattern, own.score, own.group) for own in self._labelled(labels))
+            rows = tabulate_cells(every, cells, (own.weight for own in self._labelled(labels)))
         reference = aggregate_counts(every, self.options.majority)
         people = PairedAnnotators(self.data, labels.start, self.classes)
-        failed, versus, pairs = [], [], []
+        weights = self.design.weight if self.design else None
+        failed, versus, pairs, gains = [], [], [], []
         for own in self._labelled(labels):
-            pairs.append(people.weighted_f1(self.units.judgments.metric.take(own.rows).recode(labels.start) + self.units.item[own.rows]))
+            item = self.units.judgments.metric.take(own.rows).recode(labels.start) + self.units.item[own.rows]
+            pairs.append(people.weighted_f1(item, weights))
             found = reference[own.pattern]
             failed.append(self._failures(own.rows if self.options.majority == "strict" else own.rows[found >= 0]))
             if self.classes.continuous:
                 versus.append(dict.fromkeys(_VERSUS) | {"reason": NOT_CLASSES})
             else:
-                versus.append(self._versus(own.score, self._baseline(baseline, own.rows, found), found, own.group))
-        made = self._assemble(rows, failed, versus, pairs)
+                versus.append(self._versus(own, self._baseline(baseline, own, found), found))
+            gains.append(self._gain(own, found))
+        made = self._assemble(rows, counts, failed, versus, pairs, gains)
         if self.classes.kind != "interval":
             return made
         scored = ScoreCells(self.data, self.units, self.counted, metrics, self.options).cells(self.keys, self.rows)
@@ -283,7 +299,8 @@ class _CellTable:
             pattern = labels.kind[self.units.judgments.metric.take(rows).recode(labels.start) + item]
             known = has_any[pattern]
             score = self.units.judgments.score.take(rows[known]).recode(classes).astype(np.int64)
-            yield _LabelledUnits(rows[known], pattern[known], score, self.groups[item[known]])
+            weight = relative_weights(self.design.weight[item[known]]) if self.design else None
+            yield _LabelledUnits(rows[known], pattern[known], score, self.groups[item[known]], weight)
 
     def _failures(self, rows: Ints) -> dict[str, int]:
         kinds = self.units.judgments.failure.take(rows)
@@ -291,14 +308,15 @@ class _CellTable:
         counts = np.bincount(kinds.codes[unread & (kinds.codes >= 0)], minlength=len(kinds.values)).tolist()
         return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
 
-    def _baseline(self, baseline: Mapping[tuple[str, str], Any] | None, rows: Ints, reference: Ints) -> Ints:
+    def _baseline(self, baseline: Mapping[tuple[str, str], Any] | None, own: _LabelledUnits, reference: Ints) -> Ints:
         """The majority baseline's class for every labelled unit of a cell.
 
         Where nothing was learnt, it is the best constant of each stratum (language, task, metric). A judge that knows only the stratum
         of a text therefore gains nothing when strata are pooled.
         """
+        rows = own.rows
         stratum = combination_ids([self.units.judgments.metric.take(rows)], self.place[self.units.item[rows]])
-        commonest_here = commonest(reference, len(self.classes.scores), stratum)
+        commonest_here = commonest(reference, len(self.classes.scores), stratum, own.weight)
         if not baseline:
             return commonest_here
         index, items = self.classes.index(), self.data.items
@@ -306,25 +324,44 @@ class _CellTable:
         learnt = np.array([index.get(baseline.get((items[i].item_id, m)), -1) for i, m in pairs], np.int64)
         return np.where(learnt >= 0, learnt, commonest_here)
 
-    def _versus(self, score: Ints, guessed: Ints, reference: Ints, group: Codes) -> dict[str, Any]:
-        k = len(self.classes.scores)
-        ours, theirs = hits(score, reference, k, failed_wrong=True), hits(guessed, reference, k, failed_wrong=True)
-        if self.options.majority == "strict":  # nobody can agree with an item that has no majority
-            ours, theirs = np.nan_to_num(ours), np.nan_to_num(theirs)
-        one = paired_difference(ours, theirs, group, hypothesis=HYPOTHESIS)
-        right = theirs[~np.isnan(theirs)]
-        return {"baseline": BASELINE, "pa": number(right.mean()) if len(right) else None, **as_difference(one)}
+    def _versus(self, own: _LabelledUnits, guessed: Ints, reference: Ints) -> dict[str, Any]:
+        ours, theirs = self._hits(own.score, reference), self._hits(guessed, reference)
+        one = paired_difference(ours, theirs, own.group, weights=own.weight, hypothesis=HYPOTHESIS)
+        known = ~np.isnan(theirs)
+        right = np.average(theirs[known], weights=None if own.weight is None else own.weight[known]) if known.any() else None
+        return {"baseline": BASELINE, "pa": number(right), **as_difference(one)}
+
+    def _hits(self, score: Ints, reference: Ints) -> Floats:
+        """Whether each unit agrees with its reference, failures as wrong; nobody can agree with an item that has no majority (`strict`)."""
+        found = hits(score, reference, len(self.classes.scores), failed_wrong=True)
+        return np.nan_to_num(found) if self.options.majority == "strict" else found
+
+    def _gain(self, own: _LabelledUnits, reference: Ints) -> float | None:
+        if self.design is None or own.weight is None or self.classes.continuous:
+            return None
+        stratum = self.design.stratum[self.units.item[own.rows]]
+        return number(gain_over_simple_sample(self._hits(own.score, reference), own.weight, stratum))
 
     def _assemble(
-        self, rows: Rows, failed: Sequence[dict[str, int]], versus: Sequence[dict[str, Any]], pairs: Sequence[Estimate]
+        self,
+        rows: Rows,
+        counts: Rows,
+        failed: Sequence[dict[str, int]],
+        versus: Sequence[dict[str, Any]],
+        pairs: Sequence[Estimate],
+        gains: Sequence[float | None],
     ) -> list[Cell]:
+        """The cells of `rows`; numbers of items are those of `counts`, where every item counts once."""
         classes, rule = self.classes, self.options.majority
         statistics = cell_statistics(len(classes.scores), classes.kind, classes.values, rule=rule, direction=classes.direction)
         if classes.continuous:  # with one class it only counts what was read
             statistics = tuple(each for each in statistics if each.name == _OVERALL)
         values, found = estimate(statistics, rows), intervals(statistics, rows, **self.drawing)
-        n_ref, n, covered = coverage(rows, rule=rule)
-        by_agreement, rare = distribution_by_agreement(rows), rarest_expected(rows)
+        (n_ref, n, _), covered = coverage(counts, rule=rule), coverage(rows, rule=rule).coverage
+        by_agreement, rare = (
+            distribution_by_agreement(rows)._replace(items=distribution_by_agreement(counts).items),
+            rarest_expected(counts),
+        )
         labels, judge = distribution_of_labels(rows), distribution_of_judge(rows)
         absent = undefined_by_scale(classes.kind, classes.direction)
         if classes.kind != "interval":
@@ -356,6 +393,7 @@ class _CellTable:
                     distribution_judge=counted[2],
                     distribution_by_agreement=counted[3],
                     undefined=undefined,
+                    sample_gain=gains[c],
                 )
             )
         return cells

@@ -12,6 +12,7 @@ import numpy as np
 
 from harness.analyse.asked import add_asked, dropped_notes, not_asked_notes, unread_notes
 from harness.analyse.cells import Cell, make_cells, sort_key, with_q
+from harness.analyse.design import SIGNED, Design, design_notes, design_of
 from harness.analyse.error_notes import error_notes
 from harness.analyse.options import Annotators, CompareOptions, annotators_needed
 from harness.analyse.score_notes import score_notes
@@ -81,6 +82,8 @@ class JudgedData(msgspec.Struct, frozen=True):
         unasked: labelled items that judges were not asked about.
         counted: `{metric: votes}`.
         baseline: `{(item_id, metric): score}` that a majority baseline has learnt from development items; None if nothing was.
+        design: how the labelled items were drawn; None if each counts once.
+        design_notes: why stated probabilities are not used.
     """
 
     data: Dataset
@@ -88,6 +91,8 @@ class JudgedData(msgspec.Struct, frozen=True):
     unasked: Units
     counted: Mapping[str, Votes]
     baseline: Mapping[tuple[str, str], Any] | None
+    design: Design | None = None
+    design_notes: tuple[str, ...] = ()
 
 
 class LaidOut(msgspec.Struct, frozen=True):
@@ -119,7 +124,7 @@ def lay_out(sources: Sequence[Recording], options: CompareOptions) -> LaidOut:
         by = (*by, "top_p")
     judged = tuple(_judged_data(same, options) for same in _same_data(parts))
     notes = dict.fromkeys(note for part in parts for note in part.whole.notes)
-    return LaidOut(by, judged, tuple(notes), _signature(parts, options))
+    return LaidOut(by, judged, tuple(notes), _signature(parts, judged, options))
 
 
 def compare_laid_out(laid_out: LaidOut, options: CompareOptions) -> Comparison:
@@ -181,7 +186,8 @@ def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
     _refuse_median_of_names(counted, options)
     laid = [_asked_units(part, counted) for part in parts]
     units, unasked = (joined_units(each) for each in zip(*laid, strict=True))
-    return JudgedData(data, units, unasked, counted, _baseline(parts))
+    design, why = design_of(data, counted) if options.level == "item" else (None, ())
+    return JudgedData(data, units, unasked, counted, _baseline(parts), design, why)
 
 
 def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], list[str]]:
@@ -193,8 +199,11 @@ def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], lis
         cells = system_cells(data, units, counted, options)
         notes += unread_notes(data, units, counted, options)
     else:
-        cells = make_cells(data, units, counted, options, judged.baseline)
-        cells = add_versus(cells, data, units, counted, options) if options.versus else cells
+        cells = make_cells(data, units, counted, options, judged.baseline, judged.design)
+        cells = add_versus(cells, data, units, counted, options, judged.design) if options.versus else cells
+        notes += judged.design_notes
+        if judged.design:
+            notes += design_notes(judged.design, counted, [cell.sample_gain for cell in cells])
     return add_asked(cells, data, units, unasked, counted, options), notes
 
 
@@ -260,7 +269,7 @@ def _refuse_median_of_names(counted: Mapping[str, Any], options: CompareOptions)
         raise UsageError(f"'{names[0]}' has classes without an order, so no median; take --majority drop, or --where metric={others}")
 
 
-def _signature(parts: Sequence[_Part], options: CompareOptions) -> str:
+def _signature(parts: Sequence[_Part], judged: Sequence[JudgedData], options: CompareOptions) -> str:
     """The signature: everything that can change a number of a comparison."""
     abouts = [part.whole.data.about for part in parts]
     return str(
@@ -280,5 +289,6 @@ def _signature(parts: Sequence[_Part], options: CompareOptions) -> str:
             resamples=options.resamples,
             harness=version("judge-harness"),
             standardise=options.standardise,
+            weights=SIGNED if any(one.design for one in judged) else "none",
         )
     )

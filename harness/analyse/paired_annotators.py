@@ -10,7 +10,7 @@ import numpy as np
 from harness.analyse.score_cells import NOT_CLASSES
 from harness.analyse.units import Classes
 from harness.data.dataset import Dataset
-from harness.stats.arrays import Estimate, Ints
+from harness.stats.arrays import Estimate, Floats, Ints
 from harness.stats.f1 import f1_of_pairs
 
 HUMAN_F1 = "human_weighted_f1"
@@ -41,12 +41,16 @@ class PairedAnnotators:
         self.unit, self.annotator = unit[order], labels.annotator.codes[rows[order]]
         self.code = labels.score.take(rows[order]).recode(classes.index())
 
-    def weighted_f1(self, units: Ints) -> Estimate:
-        """Of the annotators of some items, given as numbers; undefined with a reason where annotators cannot be followed."""
+    def weighted_f1(self, units: Ints, weights: Floats | None = None) -> Estimate:
+        """Of the annotators of some items, given as numbers; undefined with a reason where annotators cannot be followed.
+
+        `weights` (items,) are those of the items of the data; without them every item counts once.
+        """
         if self.reason:
             return Estimate(math.nan, 0, self.reason)
         chosen = np.unique(units)
         begin = np.searchsorted(self.unit, chosen)
         sizes = np.searchsorted(self.unit, chosen, side="right") - begin
         rows = np.repeat(begin - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum()) if len(chosen) else begin
-        return f1_of_pairs(self.unit[rows], self.annotator[rows], self.code[rows])
+        own = None if weights is None else weights[self.unit[rows] % len(weights)]
+        return f1_of_pairs(self.unit[rows], self.annotator[rows], self.code[rows], own)

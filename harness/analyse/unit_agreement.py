@@ -35,12 +35,17 @@ def unit_hits(units: Units, counted: Mapping[str, Votes], options: CompareOption
 
 
 def baseline_hits(
-    data: Dataset, units: Units, counted: Mapping[str, Votes], learnt: Mapping[tuple[str, str], Any], options: CompareOptions
+    data: Dataset,
+    units: Units,
+    counted: Mapping[str, Votes],
+    learnt: Mapping[tuple[str, str], Any],
+    options: CompareOptions,
+    weights: Floats | None = None,
 ) -> Floats:
     """Whether the majority baseline agrees with the aggregate on every unit: (units,), 1 or 0, NaN without an aggregate.
 
     The baseline gives the class that it has learnt (`{(item_id, metric): score}`), else the commonest of the unit's language, task,
-    metric, judge and condition.
+    metric, judge and condition. `weights` (items,) say how much each item counts there; None: the same.
     """
     j, items = units.judgments, units.item
     place = combination_ids([item_key(data, "language")], item_key(data, "task").codes)
@@ -52,7 +57,7 @@ def baseline_hits(
         rows = np.flatnonzero(j.metric.recode({metric: 0}) == 0)
         k, index = len(of.classes.scores), of.classes.index()
         reference = aggregate_counts(of.counts[items[rows]], options.majority)
-        guessed = commonest(reference, k, stratum[rows])
+        guessed = commonest(reference, k, stratum[rows], None if weights is None else weights[items[rows]])
         if learnt:
             known = np.array([index.get(learnt.get((item, metric)), -1) for item in j.item.take(rows)], np.int64)
             guessed = np.where(known >= 0, known, guessed)

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from harness.analyse.cells import Cell, as_difference, factorise, key_column, number
+from harness.analyse.design import Design
 from harness.analyse.options import CompareOptions
 from harness.analyse.score_differences import scores_apart
 from harness.analyse.unit_agreement import unit_hits
@@ -32,12 +33,20 @@ HYPOTHESIS_OF_SCORES = (
 PAIRED_BY = ("judge", "variant", "temperature", "source")
 
 
-def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> list[Cell]:
+def add_versus(
+    cells: Sequence[Cell],
+    data: Dataset,
+    units: Units,
+    counted: Mapping[str, Votes],
+    options: CompareOptions,
+    design: Design | None = None,
+) -> list[Cell]:
     """The cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins, mcnemar}`, null in the cells of that one.
 
     `diff` is this cell's `pa_failed_wrong` minus the other's on the items that both were asked; `margins` is the Stuart-Maxwell test that
     both use the classes equally often, `mcnemar` McNemar's (chi², texts as units) that both are right equally often. On continuous scores
-    it is a difference of correlations (see `scores_apart`), and `statistic` and `differences` say of which. Raises UsageError for a key
+    it is a difference of correlations (see `scores_apart`), and `statistic` and `differences` say of which. With a `design`, `diff`, its
+    interval and p weight each text; the tests of margins count it once. Raises UsageError for a key
     that judgments cannot be paired by, and for an unknown name.
     """
     assert options.versus
@@ -52,6 +61,7 @@ def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapp
     keys, which = factorise({key: key_column(key, data, units, counted) for key in options.by}, len(units))
     hit, score = unit_hits(units, counted, options)
     group = item_key(data, "group").codes[units.item].astype(np.int64)
+    weight = design.weight[units.item] if design else None
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):
         scales = [counted[metric].classes.scores for metric in units.judgments.metric.take(rows).used if metric in counted]
@@ -60,7 +70,7 @@ def add_versus(cells: Sequence[Cell], data: Dataset, units: Units, counted: Mapp
             if len(scales[0]) == 1:
                 pair = scores_apart(data, units, counted, rows, partner[rows], HYPOTHESIS_OF_SCORES)
             else:
-                pair = _pair(hit, score, group, rows, partner[rows], len(scales[0]))
+                pair = _pair(hit, score, group, rows, partner[rows], len(scales[0]), weight)
             found[tuple(key.values())] = {"with": wanted} | pair
     q = benjamini_yekutieli([math.nan if each["p"] is None else each["p"] for each in found.values()])
     for each, value in zip(found.values(), q.tolist(), strict=True):
@@ -85,8 +95,9 @@ def _partners(units: Units, column: CodedColumn, wanted: int, name: str) -> Ints
     return np.where(theirs, -1, partner)
 
 
-def _pair(hit: Floats, score: Ints, group: Ints, ours: Ints, theirs: Ints, k: int) -> dict[str, Any]:
-    found = paired_difference(hit[ours], hit[theirs], group[ours], hypothesis=HYPOTHESIS)
+def _pair(hit: Floats, score: Ints, group: Ints, ours: Ints, theirs: Ints, k: int, weight: Floats | None) -> dict[str, Any]:
+    own = None if weight is None else weight[ours]
+    found = paired_difference(hit[ours], hit[theirs], group[ours], weights=own, hypothesis=HYPOTHESIS)
     margins = stuart_maxwell(score[ours], score[theirs], k, group[ours])
     equally_right = mcnemar(hit[ours], hit[theirs], group[ours], method="chi2")
     return as_difference(found) | {"margins": _test(margins), "mcnemar": _test(equally_right)}

@@ -32,6 +32,7 @@ def plan(arguments: argparse.Namespace) -> int:
         metric=arguments.metric,
         allocation=arguments.allocation,
         least=arguments.least,
+        least_per_class=arguments.least_per_class,
         seed=arguments.seed,
     )
     sample = decide.draw_label_sample(source.recording, options)

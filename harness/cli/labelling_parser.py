@@ -73,6 +73,13 @@ def labels_plan(sub: Any) -> None:
         help="neyman: more texts where the judge is less certain; loses where its certainty says nothing (default: proportional)",
     )
     p.add_argument("--least", type=positive_integer, default=2, metavar="N", help="fewest texts of a stratum (default: 2)")
+    p.add_argument(
+        "--least-per-class",
+        type=positive_integer,
+        default=0,
+        metavar="N",
+        help="fewest texts of each class of the judge's scores, for rare classes",
+    )
     p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the draw (default: 0)")
     p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
     out_flag(p)

@@ -62,7 +62,8 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
             scale, which is `reach` points.
         rho: correlation of judge and labels; `gain` effective labels per label if many further texts are judged.
         few_rare_cases: the rarest class is expected fewer than 15 times.
-        differences: what the tests were computed from.
+        differences: what the tests were computed from. Where texts were drawn with different probabilities, `people`, `gap`, `hits` and
+            `baseline` with their tests weight each by 1 / probability.
         alt_test: the alternative annotator test; None where labels cannot be followed by annotator.
     """
 
@@ -135,7 +136,8 @@ class _UnitMeasures:
         data, units, counted = judged.data, judged.units, judged.counted
         self.judged, self.options = judged, options
         self.right, self.score = unit_hits(units, counted, compare)
-        self.baseline = baseline_hits(data, units, counted, judged.baseline or {}, compare)
+        self.design = judged.design.weight if judged.design else None
+        self.baseline = baseline_hits(data, units, counted, judged.baseline or {}, compare, self.design)
         weights = {metric: _weights(votes.classes, options) for metric, votes in counted.items()}
         self.gap = unit_gaps(units, counted, self.score, weights)
         self.weights = weights
@@ -156,7 +158,9 @@ class _UnitMeasures:
         raters = counts.sum(axis=1)
         apart = mean_of_questions(question, self.gap[rows])
         against = mean_of_questions(question, self.right[rows] - self.baseline[rows])
-        gaps, gap, better = gap_sums(apart, group), _mean_over_groups(apart, group), _mean_over_groups(against, group)
+        weight = None if self.design is None else self.design[items]
+        gaps, gap = gap_sums(apart, group, weight), _mean_over_groups(apart, group, weight)
+        better = _mean_over_groups(against, group, weight)
         labels = self.sources.get((key["metric"], key["language"]), "native")
         least = 2 if labels == "native" else 1
         counted, paired = raters[question] >= least, raters >= 2
@@ -167,10 +171,10 @@ class _UnitMeasures:
         pairs = interval.pairs(items, _mean_scores(self.given[rows], question, len(items))) if interval else None
         correction = _Correction(votes.classes, counts[labelled], codes[labelled], pairs and (pairs[0][labelled], pairs[1][labelled]))
         if interval:
-            people = _mean(interval.people[items])
+            people = _mean(interval.people[items], weight)
             commonest = _commonest_number(self.given[rows][counted]), _commonest_number(interval.labels(items[labelled]))
         else:
-            people = _mean(pair_agreement(counts[paired], self.weights[key["metric"]]))
+            people = _mean(pair_agreement(counts[paired], self.weights[key["metric"]]), None if weight is None else weight[paired])
             read = np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))
             commonest = _commonest(votes.classes, read), _commonest(votes.classes, counts[labelled].sum(axis=0))
         table = None if votes.classes.continuous else self.labels.table(key["metric"], items[paired])
@@ -189,7 +193,7 @@ class _UnitMeasures:
             p_gap=guarded_p(gaps, options.margin),
             p_worse=gap.p_below(-options.margin),
             guarded_bound=guarded_bound(gaps, options.alpha),
-            hits=_mean_over_groups(mean_of_questions(question, self.right[rows]), group),
+            hits=_mean_over_groups(mean_of_questions(question, self.right[rows]), group, weight),
             baseline=better,
             p_base=better.p_above(0.0),
             p_base_worse=better.p_below(0.0),
@@ -295,14 +299,14 @@ def _coverage(scores: Ints, group: Ints) -> tuple[float, float]:
     return share, float(betaincinv(effective - wrong + 1, wrong, 0.95)) if wrong > 0 else 1.0
 
 
-def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else math.nan
-
-
-def _mean_over_groups(values: Floats, group: Ints) -> ClusterMean:
+def _mean(values: Floats, weight: Floats | None = None) -> float:
     known = ~np.isnan(values)
-    return cluster_mean(values[known], group[known])
+    return float(np.average(values[known], weights=None if weight is None else weight[known])) if known.any() else math.nan
+
+
+def _mean_over_groups(values: Floats, group: Ints, weight: Floats | None = None) -> ClusterMean:
+    known = ~np.isnan(values)
+    return cluster_mean(values[known], group[known], None if weight is None else weight[known])
 
 
 def _commonest(classes: Classes, counts: Ints) -> tuple[Score, float] | None:

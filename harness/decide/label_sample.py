@@ -34,6 +34,7 @@ class SampleOptions(msgspec.Struct, frozen=True, kw_only=True):
         judge, metric: whose scores on what make the strata; None: the only one there is, and without judgments one stratum.
         allocation: `proportional`, or `neyman`: more where the judge is less certain. It loses where its certainty says nothing.
         least: fewest texts of a stratum.
+        least_per_class: fewest texts of each class of the judge's scores, or all where a class has fewer.
         seed: of the draw.
     """
 
@@ -43,6 +44,7 @@ class SampleOptions(msgspec.Struct, frozen=True, kw_only=True):
     metric: str | None = None
     allocation: Allocation = "proportional"
     least: int = LEAST
+    least_per_class: int = 0
     seed: int = 0
 
 
@@ -74,6 +76,7 @@ class LabelSample(msgspec.Struct, frozen=True):
 
 class _Text(msgspec.Struct, frozen=True):
     item: Item
+    score: str
     stratum: str
     confidence: float
 
@@ -152,10 +155,10 @@ def _texts(
     median = float(np.median(known)) if known and np.ptp(known) > 0 else math.nan
     texts = []
     for item in items:
-        stratum = _score_stratum(scores.get(item.item_id, ()), scale) if scores else "all"
+        score = stratum = _score_stratum(scores.get(item.item_id, ()), scale) if scores else "all"
         if not math.isnan(median) and not math.isnan(confidence[item.item_id]):
             stratum += ", sure" if confidence[item.item_id] >= median else ", unsure"
-        texts.append(_Text(item, stratum, confidence[item.item_id]))
+        texts.append(_Text(item, score, stratum, confidence[item.item_id]))
     return texts
 
 
@@ -191,17 +194,32 @@ def _allocate(strata: Mapping[str, Sequence[_Text]], available: int, options: Sa
     if not 0 < options.budget <= available:
         raise UsageError(f"--budget {options.budget}: {available} texts without a native label are there; name a number from 1 to that")
     sizes = [len(own) for own in strata.values()]
-    floor = sum(min(options.least, size) for size in sizes)
-    if options.budget < floor:
-        raise UsageError(
-            f"--budget {options.budget}: {len(sizes)} strata need {floor} texts (--least {options.least}); draw more, or lower --least"
-        )
+    least = _least(strata, options)
+    if options.budget < sum(least):
+        flags = f"--least {options.least}" + (f", --least-per-class {options.least_per_class}" if options.least_per_class else "")
+        raise UsageError(f"--budget {options.budget}: {len(sizes)} strata need {sum(least)} texts ({flags}); draw more, or lower these")
     if options.allocation == "proportional":
-        return [int(n) for n in whole_labels(proportional_allocation(sizes, options.budget, floor=options.least))]
+        return [int(n) for n in whole_labels(proportional_allocation(sizes, options.budget, floor=least))]
     sds = [_expected_sd(own) for own in strata.values()]
     if any(sd is None for sd in sds):
         raise UsageError("--allocation neyman needs the judge's token probabilities, and some texts have none; leave it out")
-    return [int(n) for n in whole_labels(neyman_allocation(sizes, np.array(sds, float), options.budget, floor=options.least))]
+    return [int(n) for n in whole_labels(neyman_allocation(sizes, np.array(sds, float), options.budget, floor=least))]
+
+
+def _least(strata: Mapping[str, Sequence[_Text]], options: SampleOptions) -> list[int]:
+    """Fewest texts of each stratum, such that every class of scores has its own number too: shared by its strata in proportion."""
+    least = {name: min(options.least, len(own)) for name, own in strata.items()}
+    if not options.least_per_class:
+        return list(least.values())
+    classes: dict[str, list[str]] = {}
+    for name, own in strata.items():
+        classes.setdefault(own[0].score, []).append(name)
+    for names in classes.values():
+        sizes, floor = [len(strata[name]) for name in names], [least[name] for name in names]
+        wanted = min(sum(sizes), max(options.least_per_class, sum(floor)))
+        shared = whole_labels(proportional_allocation(sizes, wanted, floor=floor))
+        least |= dict(zip(names, map(int, shared), strict=True))
+    return list(least.values())
 
 
 def _expected_sd(texts: Sequence[_Text]) -> float | None:

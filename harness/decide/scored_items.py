@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.analyse import JudgedData
+from harness.analyse.design import STRATUM, stated_probabilities
 from harness.analyse.units import Classes, Units, Votes, item_key
 from harness.content.specs import DatasetCard
 from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
@@ -22,9 +23,6 @@ from harness.decide.keyed_rows import keyed_rows
 from harness.errors import UsageError
 from harness.stats import aggregate_counts
 from harness.stats.arrays import Floats, Ints
-
-WEIGHT, STRATUM = "inclusion_probability", "stratum"
-"""The keys of an item that say how its labels were drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +112,7 @@ def scored_items(judged: JudgedData, *, by_source: bool = False) -> Iterator[Sco
     """
     data, units = judged.data, judged.units
     group = item_key(data, "group").codes.astype(np.int64)
-    inclusion, stratum = _inclusion(data), _stratum(data)
+    inclusion, stratum = stated_probabilities(data), _stratum(data)
     for key, rows in keyed_rows(judged, by_source):
         yield _cell(key, units, rows, judged.counted[str(key["metric"])], group, inclusion, stratum)
 
@@ -150,16 +148,6 @@ def _probability(cell: ScoredItems, column: CodedColumn, place: Ints, score: Int
     used = ~np.isnan(given) & (score >= 0) & (score == cell.answer[place])
     count = np.bincount(place[used], minlength=len(cell))
     return np.where(count > 0, np.bincount(place[used], given[used], len(cell)) / np.maximum(count, 1), math.nan)
-
-
-def _inclusion(data: Dataset) -> Floats | None:
-    stated = [item.fields.get(WEIGHT) for item in data.items]
-    if all(value is None for value in stated):
-        return None
-    for item, value in zip(data.items, stated, strict=True):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1):
-            raise UsageError(f"{WEIGHT} of item '{item.item_id}' is {value!r}; it should be a number above 0 and at most 1")
-    return np.array([math.nan if value is None else value for value in stated], np.float64)
 
 
 def _stratum(data: Dataset) -> Ints | None:

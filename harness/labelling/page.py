@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from harness.labelling.page_data import PageContent
 from harness.labelling.practice import PRACTICE, damaged_items, practice_items
 from harness.labelling.questions import annotator_words, output_fields
 from harness.labelling.sample import read_sample, unlabelled
-from harness.labels.page_record import RECORD, LabellingPage, PageItem, PageRecord, read_record, version_of, write_record
+from harness.labels.page_record import RECORD, Drawn, LabellingPage, PageItem, PageRecord, read_record, version_of, write_record
 from harness.labels.sections import Section, Selection, make_sections, selected_items
 from harness.model import Item, Scale, Score
 from harness.tables import make_folder, write_atomic
@@ -134,12 +135,25 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         fields=fields,
         metrics={task: tuple(section.metrics) for task, section in sections.items()},
         scales=scales,
-        drawn={name: how for name, how in drawn.items() if any(item.item_id == name for item in items)},
+        drawn=_with_overlap(drawn, items, shares),
         pages=tuple(pages),
         replaced=replaced,
     )
     notes = tuple(_notes(content, readings, interface.tag, options))
     return PagesSummary(tuple(files), write_record(to, record), len(items), {who: len(own) for who, own in shares.items()}, notes)
+
+
+def _with_overlap(drawn: Mapping[str, Drawn], items: Sequence[Item], shares: Mapping[str, Sequence[Item]]) -> dict[str, Drawn]:
+    """How the items were drawn. The share of groups that everybody reads multiplies the probability to be labelled by all."""
+    readers = Counter((item.language, item.group) for own in shares.values() for item in {each.group: each for each in own}.values())
+    common = sum(count == len(shares) for count in readers.values()) / max(len(readers), 1)
+    kept = {item.item_id: drawn[item.item_id] for item in items if item.item_id in drawn}
+    if common == 1:
+        return kept
+    return {
+        name: msgspec.structs.replace(how, overlap_probability=how.inclusion_probability * common) if how.inclusion_probability else how
+        for name, how in kept.items()
+    }
 
 
 def _language(data: Dataset, wanted: str | None) -> str:

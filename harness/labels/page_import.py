@@ -194,6 +194,8 @@ class _PageImport:
         for name, drawn in self.record.drawn.items():
             if name in rows:
                 rows[name] = self._with_draw(rows[name], {key: getattr(drawn, key) for key in _DRAWN if getattr(drawn, key) is not None})
+                if drawn.overlap_probability is not None:
+                    rows[name] |= {"overlap_probability": drawn.overlap_probability}
         return list(rows.values())
 
     def _with_draw(self, row: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any]:

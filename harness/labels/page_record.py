@@ -18,10 +18,14 @@ SCHEMA_VERSION = 1
 
 
 class Drawn(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How an item was drawn: its probability to be labelled, and the stratum that it was drawn from."""
+    """How an item was drawn: its probability to be labelled, the stratum that it was drawn from, and its probability to be labelled by all.
+
+    `overlap_probability` is the first times the share of texts that every annotator reads; None where all read all.
+    """
 
     inclusion_probability: float | None = None
     stratum: str | None = None
+    overlap_probability: float | None = None
 
 
 class PageItem(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.arrays import Floats, ShapeError, as_index
+from harness.stats.arrays import Floats, Ints, ShapeError, as_index
 
 _ROUNDING = 1e-12
 
@@ -57,7 +57,7 @@ class ClusterMean(NamedTuple):
         return 0.5**self.groups if apart > _ROUNDING else 1.0
 
 
-def cluster_mean(values: ArrayLike, groups: ArrayLike | None = None) -> ClusterMean:
+def cluster_mean(values: ArrayLike, groups: ArrayLike | None = None, weights: ArrayLike | None = None) -> ClusterMean:
     """Mean of items and its standard error over groups.
 
     variance = G / (G - 1) sum_g (sum_{i in g} (x_i - mean))² / n², with G - 1 degrees of freedom for Student's t. If every item is a
@@ -66,6 +66,8 @@ def cluster_mean(values: ArrayLike, groups: ArrayLike | None = None) -> ClusterM
     Args:
         values: (items,) numbers without gaps.
         groups: (items,) any sortable codes of what items share; None if items are independent.
+        weights: (items,) 1 / inclusion probability of items that were drawn with different ones. The mean is then sum(w x) / sum(w), and
+            the deviations w (x - mean); the variance is that of groups drawn with replacement.
 
     Returns:
         `ClusterMean`; mean NaN without items, error NaN with fewer than two groups.
@@ -73,7 +75,8 @@ def cluster_mean(values: ArrayLike, groups: ArrayLike | None = None) -> ClusterM
     Raises:
         ShapeError: if the arrays are not of one length.
 
-    Reference: Cameron & Miller (2015); equal to statsmodels' OLS on a constant with cov_type="cluster".
+    Reference: Cameron & Miller (2015); equal to statsmodels' OLS on a constant with cov_type="cluster", and with weights to its WLS; the
+    ratio estimator of Hájek (1971) with the variance of Särndal, Swensson & Wretman (1992), section 5.7.
 
     >>> found = cluster_mean([1, 1, 0, 0, 1, 0], groups=[1, 1, 2, 2, 3, 3])
     >>> found.mean, round(found.error, 4), found.groups
@@ -84,8 +87,20 @@ def cluster_mean(values: ArrayLike, groups: ArrayLike | None = None) -> ClusterM
         raise ShapeError(f"values must be one-dimensional, found shape {x.shape}")
     if not len(x):
         return ClusterMean(math.nan, math.nan, 0, 0)
-    sums = deviation_sums(x, as_index(np.arange(len(x)) if groups is None else groups, len(x), "groups"))
+    index = as_index(np.arange(len(x)) if groups is None else groups, len(x), "groups")
+    if weights is not None:
+        return _weighted_mean(x, index, np.asarray(weights, np.float64))
+    sums = deviation_sums(x, index)
     return ClusterMean(float(x.mean()), math.sqrt(variance_of_sums(sums)) / len(x), len(x), len(sums))
+
+
+def _weighted_mean(x: Floats, index: Ints, weights: Floats) -> ClusterMean:
+    if weights.shape != x.shape:
+        raise ShapeError(f"values {x.shape} and weights {weights.shape} must be of the same items")
+    mean, total = float(weights @ x / weights.sum()), float(weights.sum())
+    sums = np.asarray(np.bincount(index, weights * (x - mean)), np.float64)
+    sums = np.where(np.abs(sums) <= _ROUNDING * max(1.0, float(weights @ np.abs(x))), 0.0, sums)
+    return ClusterMean(mean, math.sqrt(variance_of_sums(sums)) / total, len(x), len(sums))
 
 
 def deviation_sums(values: Floats, index: ArrayLike) -> Floats:

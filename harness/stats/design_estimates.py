@@ -122,6 +122,51 @@ def hajek(y: ArrayLike, probability: ArrayLike) -> DesignEstimate:
     return DesignEstimate(value, se, math.inf, int(drawn.sum()))
 
 
+def gain_over_simple_sample(y: ArrayLike, weight: ArrayLike, stratum: ArrayLike | None = None) -> float:
+    """The variance of a mean in a simple random sample of as many items, divided by that of the weighted mean in this sample.
+
+    1 / Kish's design effect. With influences z_i = w_i (y_i - mean) / sum w, the variance of the weighted mean is
+    sum_h n_h / (n_h - 1) sum_i (z_hi - mean of z_h)² over the strata; that of the simple sample is sum w (y - mean)² / sum w / (n - 1).
+    Above 1, the strata gain more than unequal weights lose. Strata with a single item are taken together.
+
+    Args:
+        y: (items,) values of the drawn items; NaN where unknown.
+        weight: (items,) 1 / inclusion probability.
+        stratum: (items,) sortable codes of what the items were drawn from; None: one stratum.
+
+    Returns:
+        The gain; NaN with fewer than two items, and if a variance is 0 or cannot be estimated.
+
+    Raises:
+        ShapeError: if the arrays are not of the same items.
+
+    Reference: Kish (1965); Särndal, Swensson & Wretman (1992), section 5.7, linearised ratio; Cochran (1977), section 5A.12, strata taken
+    together.
+
+    >>> gain_over_simple_sample([1, 1, 1, 0, 0, 0, 1, 0], np.ones(8)).__round__(3)
+    1.0
+    >>> gain_over_simple_sample([1, 1, 1, 0, 0, 0, 1, 0], np.ones(8), [0, 0, 0, 1, 1, 1, 0, 0]).__round__(3)
+    1.607
+    """
+    values, weights = np.asarray(y, np.float64), np.asarray(weight, np.float64)
+    codes = as_index(stratum, len(values), "stratum")
+    if values.ndim != 1 or values.shape != weights.shape:
+        raise ShapeError(f"y {values.shape} and weight {weights.shape} must be of the same items")
+    known = ~np.isnan(values)
+    values, weights, codes = values[known], weights[known], codes[known]
+    n = np.bincount(codes)
+    codes = np.unique(np.where(n[codes] > 1, codes, -1), return_inverse=True)[1]
+    n = np.bincount(codes)
+    if len(values) < 2 or n.min() < 2:
+        return math.nan
+    off = values - np.average(values, weights=weights)
+    simple = float(np.average(off**2, weights=weights)) / (len(values) - 1)
+    z = weights * off / weights.sum()
+    z -= (np.bincount(codes, z) / n)[codes]
+    drawn = float((n / (n - 1)) @ np.bincount(codes, z**2))
+    return simple / drawn if simple > 0 and drawn > 0 else math.nan
+
+
 @dataclass(frozen=True, slots=True)
 class ActiveEstimate:
     """A `DesignEstimate` and the `weight` (lambda) that the judge's scores had."""

@@ -71,7 +71,7 @@ def human_weighted_f1(labels: ArrayLike, k: int) -> Estimate:
     return f1_of_pairs(item, annotator, codes[item, annotator])
 
 
-def f1_of_pairs(item: ArrayLike, annotator: ArrayLike, code: ArrayLike) -> Estimate:
+def f1_of_pairs(item: ArrayLike, annotator: ArrayLike, code: ArrayLike, weights: Floats | None = None) -> Estimate:
     """`human_weighted_f1` of labels one a row.
 
     F1_c = 2 hits_c / (n_c + m_c) for the class counts n and m of two annotators on the items of both. Weighted with n, and with m where
@@ -80,6 +80,7 @@ def f1_of_pairs(item: ArrayLike, annotator: ArrayLike, code: ArrayLike) -> Estim
 
     Args:
         item, annotator, code: (labels,) integers, rising in `item`; one label of an annotator an item.
+        weights: (labels,) how much the item of each counts; default all the same.
 
     Returns:
         value in [0, 1] and n, the items with two labels or more; NaN with a reason without any.
@@ -96,15 +97,17 @@ def f1_of_pairs(item: ArrayLike, annotator: ArrayLike, code: ArrayLike) -> Estim
     if not where.shape == who.shape == what.shape or where.ndim != 1:
         raise ShapeError(f"item {where.shape}, annotator {who.shape} and code {what.shape} must be of the same labels")
     people = int(who.max(initial=0)) + 1
-    pairs, agreed, paired = [], [], []
+    pairs, agreed, paired, counts = [], [], [], []
     for shift in range(1, int(np.bincount(where).max(initial=0))):
         first = np.flatnonzero(where[shift:] == where[:-shift])
         second = first + shift
         pairs.append(np.minimum(who[first], who[second]) * people + np.maximum(who[first], who[second]))
         agreed.append(what[first] == what[second])
         paired.append(where[first])
+        counts.append(np.ones(len(first)) if weights is None else weights[first])
     if not pairs:
         return Estimate(math.nan, 0, NO_PAIR)
     _, pair = np.unique(np.concatenate(pairs), return_inverse=True)
-    shares = np.bincount(pair, np.concatenate(agreed)) / np.bincount(pair)
+    count = np.concatenate(counts)
+    shares = np.bincount(pair, np.concatenate(agreed) * count) / np.bincount(pair, count)
     return Estimate(float(shares.mean()), len(np.unique(np.concatenate(paired))), None)

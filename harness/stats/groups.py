@@ -32,11 +32,21 @@ class GroupSums(NamedTuple):
         return float(self.times @ self.y) / self.units
 
 
-def group_sums(values: Floats, groups: ArrayLike) -> GroupSums:
-    """Distinct (sum, units) of the groups of rated values."""
+def group_sums(values: Floats, groups: ArrayLike, weights: Floats | None = None) -> GroupSums:
+    """Distinct (sum, units) of the groups of rated values; with weights (of the mean 1), both are weighted."""
     _, code = np.unique(np.asarray(groups), return_inverse=True)
-    size = np.bincount(code).astype(np.float64)
-    return distinct_sums(np.asarray(np.bincount(code, values), np.float64), size, np.ones(len(size)))
+    size = np.bincount(code, weights).astype(np.float64)
+    weighted = values if weights is None else values * weights
+    return distinct_sums(np.asarray(np.bincount(code, weighted), np.float64), size, np.ones(len(size)))
+
+
+def relative_weights(weights: Floats) -> Floats:
+    """The weights divided by their mean, so that they add up to the number of items.
+
+    >>> relative_weights(np.array([2.0, 6.0])).tolist()
+    [0.5, 1.5]
+    """
+    return np.asarray(weights / weights.mean()) if len(weights) else weights
 
 
 def distinct_sums(y: Floats, size: Floats, times: Floats) -> GroupSums:

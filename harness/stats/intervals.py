@@ -205,8 +205,10 @@ def _design_effect(error: float, units: float, scatter: float) -> float | None:
     return error**2 * units / scatter if scatter > 0 else None
 
 
-def scatter_of(values: Floats) -> float:
-    """Variance of single units; exactly 0 where all are equal, and for none."""
+def scatter_of(values: Floats, weights: Floats | None = None) -> float:
+    """Variance of single units, weighted or not; exactly 0 where all are equal, and for none."""
+    if weights is not None and len(values) and np.ptp(values) > 0:
+        return float(np.average((values - np.average(values, weights=weights)) ** 2, weights=weights))
     return float(np.var(np.sort(values))) if len(values) and np.ptp(values) > 0 else 0.0  # sorted: their order does not matter
 
 

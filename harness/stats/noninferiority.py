@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.arrays import Floats, ShapeError
-from harness.stats.groups import GroupSums, group_sums
+from harness.stats.groups import GroupSums, group_sums, relative_weights
 from harness.stats.skewness import HallMean, hall_mean
 
 _LOST = -1.0
@@ -66,12 +66,13 @@ def _near(votes: Floats, weights: ArrayLike | None) -> Floats:
     return votes if weights is None else np.asarray(votes @ np.asarray(weights, np.float64))
 
 
-def gap_sums(differences: ArrayLike, groups: ArrayLike) -> GroupSums:
+def gap_sums(differences: ArrayLike, groups: ArrayLike, weights: Floats | None = None) -> GroupSums:
     """What the tests of a gap need to know of the items: the distinct sums of their groups.
 
     Args:
         differences: (items,) the judge's agreement minus people's on each item, in [-1, 1]; NaN (no two annotators) is left out.
         groups: (items,) any sortable codes of what items share.
+        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; default all equal.
 
     Raises:
         ShapeError: if the arrays are not of one length.
@@ -80,7 +81,7 @@ def gap_sums(differences: ArrayLike, groups: ArrayLike) -> GroupSums:
     if d.ndim != 1 or d.shape != codes.shape:
         raise ShapeError(f"differences {d.shape} and groups {codes.shape} must be of the same items")
     known = ~np.isnan(d)
-    return group_sums(d[known], codes[known])
+    return group_sums(d[known], codes[known], None if weights is None else relative_weights(weights[known]))
 
 
 def guarded_mean(sums: GroupSums, margin: float) -> HallMean:

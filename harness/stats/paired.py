@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.arrays import MISSING, Floats, Ints, ShapeError, as_codes, as_index
-from harness.stats.groups import group_sums
+from harness.stats.groups import group_sums, relative_weights
 from harness.stats.intervals import Interval, no_interval, scatter_of, tested_mean
 from harness.stats.rows import Rows
 from harness.stats.statistic import Features, Statistic
@@ -36,6 +36,7 @@ def paired_difference(
     second: ArrayLike,
     groups: ArrayLike,
     *,
+    weights: ArrayLike | None = None,
     bounds: tuple[float, float] | None = (-1.0, 1.0),
     hypothesis: str = EQUAL,
     level: float = 0.95,
@@ -48,6 +49,7 @@ def paired_difference(
     Args:
         first, second: (items,) numbers (hits, credits, scores), NaN where missing; items without both are left out.
         groups: (items,) any sortable codes of what items share.
+        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; default all equal.
         bounds: of a difference, see `mean_interval`; (-1, 1) fits hits and credits.
         hypothesis: the null hypothesis of p, as a sentence.
         level: confidence in (0, 1).
@@ -66,8 +68,9 @@ def paired_difference(
     d, codes = common_differences(first, second, groups)
     if not len(d):
         return Difference(math.nan, 0, no_interval(0), math.nan, hypothesis, "no overlap")
-    sums = group_sums(d, codes)
-    interval, p = tested_mean(sums, scatter_of(d), bounds, level=level)
+    own = None if weights is None else relative_weights(_of_both(weights, first, second))
+    sums = group_sums(d, codes, own)
+    interval, p = tested_mean(sums, scatter_of(d, own), bounds, level=level)
     return Difference(sums.mean, len(d), interval, p, hypothesis, None)
 
 
@@ -86,6 +89,12 @@ def common_differences(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -
     return a[both] - b[both], codes[both]
 
 
+def _of_both(weights: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
+    """The weights of the items that have both measurements."""
+    missing = np.isnan(np.asarray(first, np.float64)) | np.isnan(np.asarray(second, np.float64))
+    return np.asarray(weights, np.float64)[~missing]
+
+
 def hits(judge: ArrayLike, reference: ArrayLike, k: int, *, failed_wrong: bool = False) -> Floats:
     """1 where the judge chose the reference, else 0; NaN without a reference or (unless `failed_wrong`) without a score.
 
@@ -99,7 +108,7 @@ def hits(judge: ArrayLike, reference: ArrayLike, k: int, *, failed_wrong: bool =
     return np.where(known, (score == ref) & (score >= 0), np.nan)
 
 
-def commonest(reference: ArrayLike, k: int, cell: ArrayLike | None = None) -> Ints:
+def commonest(reference: ArrayLike, k: int, cell: ArrayLike | None = None, weights: Floats | None = None) -> Ints:
     """The majority baseline without development items: for each item the commonest reference of its cell.
 
     It is the best of the k constants in hindsight, so that a judge that gives one class to everything is never better. Leaving an item's
@@ -110,6 +119,7 @@ def commonest(reference: ArrayLike, k: int, cell: ArrayLike | None = None) -> In
         reference: (items,) class codes; negative where missing.
         k: number of classes of the scale.
         cell: (items,) any sortable codes; default all in one cell.
+        weights: (items,) how much each counts; default all the same.
 
     Returns:
         (items,) class codes, the lower one on a tie; -1 in a cell without references.
@@ -120,7 +130,8 @@ def commonest(reference: ArrayLike, k: int, cell: ArrayLike | None = None) -> In
     ref = np.asarray(reference, np.int64)
     where = as_index(cell, len(ref), "cell")
     known = ref >= 0
-    table = np.bincount(where[known] * k + ref[known], minlength=(int(where.max(initial=-1)) + 1) * k).reshape(-1, k)
+    own = None if weights is None else weights[known]
+    table = np.bincount(where[known] * k + ref[known], own, minlength=(int(where.max(initial=-1)) + 1) * k).reshape(-1, k)
     return np.where(table.sum(axis=1) > 0, np.argmax(table, axis=1), MISSING)[where]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,8 @@ class Rows:
 
     Of the P patterns: `counts` (P, k), `judges` (P, J) with -1 for no readable score.
     Of the Q rows, sorted by cell, then group: `cell`, `group` (0 where every group of the cell is single), `pattern`
-    (an index into the P) and `weight`, the number of such items; all (Q,). `clustered` (cells,): do groups hold
-    several items?
+    (an index into the P) and `weight`, the number of such items or the sum of their weights; all (Q,). `clustered`
+    (cells,): do groups hold several items, or have items weights?
     """
 
     k: int
@@ -152,12 +152,18 @@ def tabulate(
     return _rows(k, parts, lambda of: (table[kind], scores[kind], of))
 
 
-def tabulate_cells(counts: Ints, cells: Iterable[tuple[Ints, Ints, NDArray[np.integer[Any]]]]) -> Rows:
+def tabulate_cells(
+    counts: Ints, cells: Iterable[tuple[Ints, Ints, NDArray[np.integer[Any]]]], weights: Iterable[Floats | None] | None = None
+) -> Rows:
     """`tabulate` of one judge for many items: cells are read one at a time, and none of them is kept in memory.
 
     Args:
         counts: (patterns, k) from `distinct_counts`.
         cells: of each cell's items (items,): the pattern, the judge's class code (-1 without a readable score), the group (codes from 0).
+        weights: of each cell's items, their weights with the mean 1, or None; sums are then weighted, and every cell with weights is
+            resampled by groups, with replacement. Without it every item counts once.
+
+    Reference: with-replacement resampling of groups with their weights, Rao & Wu (1988); safe for a stratified draw.
 
     >>> rows = tabulate_cells(np.array([[1, 1], [2, 0]]), [(np.array([1, 1, 0]), np.array([0, 0, 1]), np.array([0, 1, 2]))])
     >>> rows.counts.tolist(), rows.judges.tolist(), rows.weight.tolist()
@@ -165,7 +171,8 @@ def tabulate_cells(counts: Ints, cells: Iterable[tuple[Ints, Ints, NDArray[np.in
     """
     k = counts.shape[1]
     parts = [
-        _of_cell(group.astype(np.int64), pattern * (k + 1) + as_codes(judge, k, "judges") + 1, True) for pattern, judge, group in cells
+        _of_cell(group.astype(np.int64), pattern * (k + 1) + as_codes(judge, k, "judges") + 1, True, weight)
+        for (pattern, judge, group), weight in zip(cells, repeat(None) if weights is None else weights, strict=False)
     ]
 
     def kinds(of: Ints) -> tuple[Ints, Ints, Ints]:
@@ -190,13 +197,16 @@ def _split(cell: Ints, cells: int) -> list[Ints]:
 _Part = tuple[Ints, Ints, Floats, bool]
 
 
-def _of_cell(group: Ints, kind: Ints, grouped: bool) -> _Part:
+def _of_cell(group: Ints, kind: Ints, grouped: bool, weight: Floats | None = None) -> _Part:
     """The distinct (group, kind) of one cell's items in order, how many items each has, and whether groups hold several items.
 
-    Where every group is single, the group is 0.
+    Where every group is single, the group is 0. With weights, groups are kept and each pair has the sum of its items' weights.
     """
-    clustered = grouped and len(np.unique(group)) < len(group)
     wide = int(kind.max(initial=0)) + 1
+    if weight is not None:
+        key, place = np.unique(group * wide + kind, return_inverse=True)
+        return key // wide, key % wide, np.bincount(place, weight, len(key)).astype(np.float64), True
+    clustered = grouped and len(np.unique(group)) < len(group)
     key, times = np.unique(group * wide + kind if clustered else kind, return_counts=True)
     return key // wide, key % wide, times.astype(np.float64), clustered
 

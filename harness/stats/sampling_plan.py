@@ -14,7 +14,7 @@ UNIFORM = 0.2
 _NEGLIGIBLE = 1e-12
 
 
-def neyman_allocation(sizes: ArrayLike, sds: ArrayLike, n: float, *, floor: float = FLOOR) -> Floats:
+def neyman_allocation(sizes: ArrayLike, sds: ArrayLike, n: float, *, floor: ArrayLike = FLOOR) -> Floats:
     """Labels of each stratum that give the stratified mean the smallest variance, as real numbers that add up to n.
 
     n_h = n N_h S_h / sum N_h S_h, at least `floor` and at most N_h; strata at a bound are fixed there and the rest is allocated again.
@@ -23,7 +23,7 @@ def neyman_allocation(sizes: ArrayLike, sds: ArrayLike, n: float, *, floor: floa
         sizes: (strata,) items N_h.
         sds: (strata,) standard deviation S_h within each, 0 or more; all equal gives proportional allocation.
         n: labels in all.
-        floor: fewest labels of a stratum, or all of a stratum that is smaller.
+        floor: fewest labels of a stratum, one number or (strata,), or all of a stratum that is smaller.
 
     Returns:
         (strata,) numbers of labels; `whole_labels` rounds them.
@@ -45,7 +45,7 @@ def neyman_allocation(sizes: ArrayLike, sds: ArrayLike, n: float, *, floor: floa
     return _proportional_within(count * sd, count, n, np.minimum(floor, count), count)
 
 
-def proportional_allocation(sizes: ArrayLike, n: float, *, floor: float = 0.0) -> Floats:
+def proportional_allocation(sizes: ArrayLike, n: float, *, floor: ArrayLike = 0.0) -> Floats:
     """n N_h / sum N_h labels of each stratum, as real numbers; args and errors as `neyman_allocation`.
 
     >>> proportional_allocation([900, 400, 150, 50], 120).tolist()

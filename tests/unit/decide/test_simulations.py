@@ -31,6 +31,7 @@ from harness.stats.cluster_mean import cluster_mean
 from harness.stats.logistic import logistic
 from harness.stats.noninferiority import gap_sums, guarded_p
 from harness.stats.recalibration import logit
+from tests.unit.decide.test_label_sample import planned_table
 from tests.unit.decide.worlds import (
     BALANCED,
     CELLS,
@@ -403,7 +404,7 @@ def recalibrated_table() -> Iterator[str]:
         yield f"| {truth} | {n} | {found.loss:+.4f} | {limit:+.4f} | {found.log_loss:+.4f} | {found.isotonic:+.4f} |"
 
 
-TABLES: tuple[Table, ...] = (grid_table, needed_table, powered_table, accepted_table, recalibrated_table)
+TABLES: tuple[Table, ...] = (grid_table, needed_table, powered_table, accepted_table, recalibrated_table, planned_table)
 
 
 if __name__ == "__main__":

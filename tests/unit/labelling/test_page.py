@@ -137,6 +137,19 @@ def test_a_list_of_items_is_read_with_how_they_were_drawn(japanese: Dataset, tmp
         make_pages(japanese, "bundled", tmp_path / "q", LIBRARY, PageOptions(items=path))
 
 
+def test_the_overlap_multiplies_the_probability(make_data: Any, tmp_path: Path) -> None:
+    texts = {"prompt": "p", "output": "o"}
+    items = [Item(f"i{n}", "en", "open_prompt", group=str(n // 2), fields=texts) for n in range(20)]
+    path = tmp_path / "plan.jsonl"
+    path.write_text("".join(json.dumps({"item_id": f"i{n}", "inclusion_probability": 0.5 if n < 5 else 0.25}) + "\n" for n in range(20)))
+    for overlap, factor in ((0.2, 0.2), (0.0, 0.0), (1.0, None)):
+        options = PageOptions(items=path, annotators=2, metrics=("m",), overlap=overlap)
+        drawn = read_record(make_pages(make_data(items, {}), "x", tmp_path / f"p{overlap}", LIBRARY, options).record).drawn
+        assert [drawn[name].inclusion_probability for name in ("i0", "i9")] == [0.5, 0.25]
+        expected = [None if factor is None else factor * share for share in (0.5, 0.25)]
+        assert [drawn[name].overlap_probability for name in ("i0", "i9")] == expected
+
+
 def test_the_next_items_are_those_of_the_list_that_nobody_has_labelled(make_data: Any, tmp_path: Path) -> None:
     texts = {"prompt": "p", "output": "o"}
     scale = Scale(kind="ordinal", classes=(0, 1), best=1)

@@ -24,6 +24,15 @@ def test_equals_ols_on_a_constant(rows: list[tuple[int, int]]) -> None:
         assert found.mean == pytest.approx(fit.params[0]) and found.error == pytest.approx(fit.bse[0], rel=1e-9)
 
 
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(-3, 3), st.sampled_from([0.5, 1.0, 4.0])), min_size=4, max_size=40))
+def test_weighted_equals_wls_on_a_constant(rows: list[tuple[int, int, float]]) -> None:
+    groups, values, weights = np.array(rows).T
+    found = cluster_mean(values, groups, weights)
+    if found.groups > 1 and found.error > 0:
+        fit = sm.WLS(values, np.ones(len(values)), weights).fit(cov_type="cluster", cov_kwds={"groups": groups.astype(int)})
+        assert found.mean == pytest.approx(fit.params[0]) and found.error == pytest.approx(fit.bse[0], rel=1e-9)
+
+
 def test_single_items_have_the_usual_error() -> None:
     values = [1.0, 4.0, 2.0, 2.5]
     assert cluster_mean(values).error == pytest.approx(np.std(values, ddof=1) / 2)

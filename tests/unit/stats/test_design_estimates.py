@@ -82,6 +82,30 @@ def test_strata_without_labels_or_with_one() -> None:
     assert math.isnan(single.interval()[0]) and design.stratified_mean([1, 1], [0, 0], [4]).se == 0
 
 
+def test_gain_is_the_variance_of_a_simple_sample_over_the_stratified_one() -> None:
+    """Against `stratified_mean` of a proportional sample, in which all weights are equal."""
+    y, stratum = np.array([1, 1, 0, 1, 0, 0, 0, 1, 0, 0], float), np.repeat([0, 1], 5)
+    drawn = design.stratified_mean(y, stratum, [50, 50])
+    assert design.gain_over_simple_sample(y, np.full(10, 10.0), stratum) == pytest.approx(y.var(ddof=1) / 10 / drawn.se**2)
+    assert design.gain_over_simple_sample(y, np.ones(10)) == pytest.approx(1)
+
+
+def test_gain_of_weights_that_say_nothing_is_a_loss() -> None:
+    """Kish: with weights that are unrelated to the values, the variance grows by n sum w² / (sum w)²."""
+    rng = np.random.default_rng(3)
+    y, weight = rng.normal(size=20_000), rng.choice([1.0, 5.0], 20_000)
+    assert design.gain_over_simple_sample(y, weight) == pytest.approx(weight.mean() ** 2 / (weight**2).mean(), rel=0.02)
+
+
+def test_gain_takes_single_strata_together_and_may_be_undefined() -> None:
+    y = [1.0, 0.0, 1.0, 0.0, float("nan")]
+    assert design.gain_over_simple_sample(y, np.ones(5), [0, 0, 1, 2, 3]) == design.gain_over_simple_sample(y, np.ones(5), [0, 0, 1, 1, 1])
+    for values, strata in (([1.0, 1.0], [0, 0]), ([1.0], [0]), ([1.0, 0.0, 1.0], [0, 0, 1]), ([1.0, 1.0, 0.0, 0.0], [0, 0, 1, 1])):
+        assert math.isnan(design.gain_over_simple_sample(values, np.ones(len(values)), strata))
+    with pytest.raises(ShapeError):
+        design.gain_over_simple_sample([1.0, 0.0], [1.0])
+
+
 def test_nothing_drawn_is_undefined() -> None:
     none = np.full(N, np.nan)
     for found in (design.horvitz_thompson(none, PI), design.hajek(none, PI), design.active_mean(none, JUDGE, PI).estimate):
