@@ -229,7 +229,7 @@ def prices_flag(parser: Any) -> None:
     parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML); they take precedence over list prices")
 
 
-def json_flag(parser: argparse.ArgumentParser) -> None:
+def json_flag(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
 
 

@@ -19,7 +19,7 @@ from harness.cli.arguments import (
     seed,
     share,
 )
-from harness.cli.labelling_parser import labels_page, labels_plan, labels_serve
+from harness.cli.labelling_parser import labels_page, labels_plan, labels_reviews, labels_serve
 
 
 def _labels(commands: Any) -> None:
@@ -29,6 +29,7 @@ def _labels(commands: Any) -> None:
     _labels_check(sub)
     _labels_needed(sub)
     labels_plan(sub)
+    labels_reviews(sub)
     labels_page(sub)
     labels_serve(sub)
 
@@ -288,7 +289,7 @@ def _correct(commands: Any) -> None:
     )
     shown = p.add_argument_group("output")
     shown.add_argument("--figure", type=Path, metavar="FILE", help="draw three intervals a system: .svg, .pdf or .png (extra 'figures')")
-    json_flag(shown)  # type: ignore[arg-type]
+    json_flag(shown)
 
 
 def _accept(commands: Any) -> None:

@@ -1,4 +1,4 @@
-"""`harness labels plan`, `labels page`, `labels serve`."""
+"""`harness labels plan`, `labels page`, `labels serve`, `labels reviews`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
 from harness.errors import ContentError, UsageError
 from harness.labelling import PageOptions, PagesSummary, make_pages
-from harness.labels.page_record import RECORD
+from harness.labelling.review import Reviewed, reviewed_scores
+from harness.labels.page_record import RECORD, ReviewedJudge
 from harness.tables import to_json, to_jsonl, write_atomic
 from harness.text import terminal_safe
 
@@ -41,7 +42,7 @@ def plan(arguments: argparse.Namespace) -> int:
         print(terminal_safe(f"{stratum.name}: {stratum.drawn} of {stratum.texts} texts"), file=sys.stderr)
     for note in sample.notes:
         print(terminal_safe(note), file=sys.stderr)
-    print(f"{len(sample.items)} of {sample.texts} texts drawn", file=sys.stderr)
+    print(f"{len(sample.items)} of {_count(sample.texts, 'text')} drawn", file=sys.stderr)
     if arguments.json:
         sys.stdout.write(to_json(sample))
     else:
@@ -69,7 +70,7 @@ def page(arguments: argparse.Namespace) -> int:
     for note in pages.notes:
         print(terminal_safe(note), file=sys.stderr)
     each = ", ".join(f"{who} {count}" for who, count in pages.items_each.items())
-    print(terminal_safe(f"{pages.items} items for {len(pages.items_each)} annotators ({each})"), file=sys.stderr)
+    print(terminal_safe(f"{_count(pages.items, 'item')} for {_count(len(pages.items_each), 'annotator')} ({each})"), file=sys.stderr)
     print(terminal_safe(f"send each page to its annotator; keep {pages.record}, which the import needs"), file=sys.stderr)
     if arguments.json:
         sys.stdout.write(to_json(_facts(pages)))
@@ -103,6 +104,30 @@ def serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def reviews(arguments: argparse.Namespace) -> int:
+    from harness.analyse.reviews import review_summary
+    from harness.cli.arguments import page_path
+    from harness.labels.reviews import read_reviews
+
+    page = page_path(arguments.html)
+    given = read_reviews(arguments.data)
+    summary = review_summary(load_folder(arguments.data, Library(*arguments.content)), given, seed=arguments.seed)
+    if page is not None:
+        from harness.render.html.reviews import reviews_page
+
+        name = arguments.data.resolve().name
+        write_atomic(page, reviews_page(summary, name, f"harness labels reviews {name} --html {page.name}"), private=True)
+        print(terminal_safe(str(page)))
+    elif arguments.json:
+        sys.stdout.write(to_json(summary.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.reviews import render_reviews
+
+        show(lambda narrow: render_reviews(summary), summary.signature)
+    return 0
+
+
 def page_options(arguments: argparse.Namespace) -> PageOptions:
     """What the flags say about the pages."""
     for name in ("practice", "checks"):
@@ -121,9 +146,23 @@ def page_options(arguments: argparse.Namespace) -> PageOptions:
         checks=arguments.checks,
         about=_about(arguments.about),
         mark_errors=arguments.mark_errors,
+        review=_review(arguments),
         seed=arguments.seed,
         replace=getattr(arguments, "replace", False),
     )
+
+
+def _review(arguments: argparse.Namespace) -> tuple[ReviewedJudge, Reviewed] | None:
+    """The judge's scores and reasons that `--review` names."""
+    if arguments.review is None:
+        if arguments.judge is not None:
+            raise UsageError("--judge says whose reasons people are asked about; name the run with --review")
+        return None
+    from harness import api
+
+    [source] = api.open_sources([arguments.review], None, Path("results"))
+    texts = source.run.derived / "judgments.parquet" if source.run else None
+    return reviewed_scores(source.recording, texts, arguments.judge, canonical(arguments.lang) if arguments.lang else None)
 
 
 def _data(arguments: argparse.Namespace, library: Library) -> Dataset:
@@ -144,6 +183,10 @@ def _about(path: Path | None) -> str:
     if not text.strip():
         raise ContentError("is empty; write who asks, what is kept and what to expect, or leave --about out", path)
     return text
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _facts(pages: PagesSummary) -> dict[str, Any]:

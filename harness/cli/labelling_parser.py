@@ -35,6 +35,13 @@ def _what_pages_show(p: Any) -> None:
         "--fields", type=names, metavar="NAMES", help="the texts that the page shows, for items of a task that tasks/ does not describe"
     )
     what.add_argument("--mark-errors", action="store_true", help="errors are marked in the texts, each minor or major")
+    review = p.add_argument_group("people's answer to a judge's reasons, instead of scores")
+    review.add_argument(
+        "--review",
+        metavar="RUN",
+        help="ask whether people agree with the scores and reasons of a judge in this run (a run's folder, or its name in 'results')",
+    )
+    review.add_argument("--judge", metavar="NAME", help="the judge (default: the only one of the run)")
     who = p.add_argument_group("who labels")
     who.add_argument(
         "--annotators",
@@ -84,6 +91,17 @@ def labels_plan(sub: Any) -> None:
     p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
     out_flag(p)
     json_flag(p)
+
+
+def labels_reviews(sub: Any) -> None:
+    """`labels reviews`."""
+    p = command(sub, "reviews", "labelling:reviews", "show how far people agree with a judge's reasons, after 'labels page --review'")
+    p.add_argument("data", type=Path, metavar="DIR", help="the data folder with the imported answers")
+    p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed for the bootstrap (default: 0)")
+    form = p.add_mutually_exclusive_group()
+    json_flag(form)
+    form.add_argument("--html", metavar="FILE", help="write one self-contained page, with what people said")
+    content_flag(p)
 
 
 def labels_serve(sub: Any) -> None:

@@ -99,9 +99,8 @@ def _print_summary(imported: ImportSummary) -> None:
         f"{_count(imported.known, 'row')} known already" if imported.known else "",
     ]
     suffix = "".join(f"; {part}" for part in details if part)
-    summary = (
-        f"{_count(imported.labels, 'label')} by {_count(imported.annotators, 'annotator')} on {_count(len(imported.metrics), 'metric')}"
-    )
+    what = _count(imported.reviews, "review") if imported.reviews else _count(imported.labels, "label")
+    summary = f"{what} by {_count(imported.annotators, 'annotator')} on {_count(len(imported.metrics), 'metric')}"
     print(terminal_safe(f"{_count(imported.rows, 'row')}: {summary} imported{suffix}"), file=sys.stderr)
 
 
@@ -120,6 +119,7 @@ def _facts(imported: ImportSummary) -> dict[str, Any]:
     return {
         "rows": imported.rows,
         "labels": imported.labels,
+        **({"reviews": imported.reviews} if imported.reviews else {}),
         "blank": imported.blank,
         "left_out": imported.left_out,
         "known": imported.known,

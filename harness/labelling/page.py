@@ -22,8 +22,20 @@ from harness.labelling.document import document
 from harness.labelling.page_data import PageContent
 from harness.labelling.practice import PRACTICE, damaged_items, practice_items
 from harness.labelling.questions import annotator_words, output_fields
+from harness.labelling.review import Reviewed, refuse_other_scales
 from harness.labelling.sample import read_sample, unlabelled
-from harness.labels.page_record import RECORD, Drawn, LabellingPage, PageItem, PageRecord, read_record, version_of, write_record
+from harness.labels.page_record import (
+    RECORD,
+    Drawn,
+    LabellingPage,
+    PageItem,
+    PageRecord,
+    ReviewedJudge,
+    ReviewedScore,
+    read_record,
+    version_of,
+    write_record,
+)
 from harness.labels.sections import Section, Selection, make_sections, selected_items
 from harness.model import Item, Scale, Score
 from harness.tables import make_folder, write_atomic
@@ -46,6 +58,7 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
         checks: how many damaged texts stand among the others of each annotator.
         about: the text of the first screen.
         mark_errors: whether errors are marked in the texts, each minor or major.
+        review: whose scores and reasons people are asked about, and these; None: people give scores themselves.
         seed: of the draw and the orders.
         replace: whether pages that are already in the folder are replaced.
     """
@@ -62,6 +75,7 @@ class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
     checks: int = 0
     about: str = ""
     mark_errors: bool = False
+    review: tuple[ReviewedJudge, Reviewed] | None = None
     seed: int = 0
     replace: bool = False
 
@@ -99,6 +113,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         UsageError: for a language, metric or item that the data do not have, and for a folder that has pages already.
         ContentError: for a list of items that cannot be read.
     """
+    options = _review_options(data, options)
     language = _language(data, options.language)
     annotators = _annotators(options.annotators, language)
     replaced = _replaced(to, options.replace)
@@ -116,6 +131,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         scales=scales,
         about=options.about,
         mark_errors=options.mark_errors,
+        reviewed=options.review[1] if options.review else {},
     )
     version = version_of(items, fields)
     shares = assign(items, annotators, options.overlap, options.seed)
@@ -138,6 +154,8 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         drawn=_with_overlap(drawn, items, shares),
         pages=tuple(pages),
         replaced=replaced,
+        review=options.review[0] if options.review else None,
+        reviewed=_shown_reviews(options.review[1], items, sections) if options.review else {},
     )
     notes = tuple(_notes(content, readings, interface.tag, options))
     return PagesSummary(tuple(files), write_record(to, record), len(items), {who: len(own) for who, own in shares.items()}, notes)
@@ -153,6 +171,29 @@ def _with_overlap(drawn: Mapping[str, Drawn], items: Sequence[Item], shares: Map
     return {
         name: msgspec.structs.replace(how, overlap_probability=how.inclusion_probability * common) if how.inclusion_probability else how
         for name, how in kept.items()
+    }
+
+
+def _review_options(data: Dataset, options: PageOptions) -> PageOptions:
+    """The options of pages about a judge's reasons: its metrics, and nothing that needs scores of people."""
+    if options.review is None:
+        return options
+    for name, given in (("--checks", options.checks), ("--next", options.next_items), ("--mark-errors", options.mark_errors)):
+        if given:
+            raise UsageError(f"{name} asks for people's own scores, and --review asks about a judge's; leave one of them out")
+    _, reviewed = options.review
+    refuse_other_scales(reviewed, data.scales)
+    metrics = tuple(dict.fromkeys(metric for own in reviewed.values() for metric in own))
+    for name in options.metrics or ():
+        if name not in metrics:
+            raise UsageError(f"the judge gave no reasons on '{name}'.{choose_from(metrics, name)}")
+    return msgspec.structs.replace(options, metrics=options.metrics or metrics, practice=0)
+
+
+def _shown_reviews(reviewed: Reviewed, items: Sequence[Item], sections: Mapping[str, Section]) -> dict[str, dict[str, ReviewedScore]]:
+    return {
+        item.item_id: {metric: one for metric, one in reviewed[item.item_id].items() if metric in sections[item.task].metrics}
+        for item in items
     }
 
 
@@ -196,6 +237,8 @@ def _items(data: Dataset, language: str, options: PageOptions, drawn: Mapping[st
     items = selected_items(data, _selection(options, language))
     items = [item for item in items if item.item_id in drawn] if options.items else [item for item in items if item.split == "test"]
     which = f" of {options.items}" if options.items else ""
+    if options.review:
+        return _reviewed_items(items, options.review[1], options.metrics or (), f"{which} in '{language}'")
     if not items:
         raise UsageError(f"no item{which} is in '{language}' and of these tasks; there is nothing to label")
     if options.next_items is None:
@@ -203,6 +246,13 @@ def _items(data: Dataset, language: str, options: PageOptions, drawn: Mapping[st
     if not (waiting := unlabelled(data, items, list(drawn), options.metrics)):
         raise UsageError(f"--next: every item{which} has a native label already; there is nothing to label")
     return waiting[: options.next_items]
+
+
+def _reviewed_items(items: Sequence[Item], reviewed: Reviewed, metrics: Sequence[str], which: str) -> list[Item]:
+    shown = [item for item in items if not reviewed.get(item.item_id, {}).keys().isdisjoint(metrics)]
+    if not shown:
+        raise UsageError(f"the judge gave no reasons about any item{which}; name the data that the run judged")
+    return shown
 
 
 def _selection(options: PageOptions, language: str) -> Selection:

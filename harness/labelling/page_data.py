@@ -11,7 +11,7 @@ import msgspec
 from harness.content.specs import Interface
 from harness.content.tags import likely_script
 from harness.labelling.questions import AnnotatorWords
-from harness.labels.page_record import PageItem
+from harness.labels.page_record import PageItem, ReviewedScore
 from harness.labels.sections import Section
 from harness.labels.sheet import right_to_left
 from harness.model import Item, Scale
@@ -34,15 +34,24 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
     scales: dict[str, Scale]
     about: str = ""
     mark_errors: bool = False
+    reviewed: Mapping[str, Mapping[str, ReviewedScore]] = {}
 
     def item(self, entry: PageItem, item: Item) -> dict[str, Any]:
-        """An item for the page: its key, task, texts, languages of those in another one, questions, and for practice the answers."""
+        """An item for the page: its key, task, texts, languages of those in another one, and questions.
+
+        For practice also the expected answers, for a review the scores and reasons.
+        """
         section = self.sections[item.task]
         texts = {name: visible(str(item.fields.get(name) or "")) for name in section.fields}
         questions = [metric for metric in section.metrics if entry.role != "practice" or metric in entry.expected]
-        own = {"key": entry.key, "task": item.task, "texts": texts, "questions": questions}
+        reviews = self.reviewed.get(item.item_id, {})
+        if self.reviewed:
+            questions = [metric for metric in questions if metric in reviews]
+        own: dict[str, Any] = {"key": entry.key, "task": item.task, "texts": texts, "questions": questions}
         languages = {name: item.language_of(name) for name in texts if item.language_of(name) != self.language}
         own |= {"languages": languages} if languages else {}
+        if reviews:
+            own["reviews"] = {metric: {"score": reviews[metric].score, "reason": visible(reviews[metric].reason)} for metric in questions}
         return own | ({"expected": entry.expected} if entry.role == "practice" else {})
 
     def page(
@@ -69,16 +78,23 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
             "reviewed": bool(self.interface.reviewed_by),
             "strings": self.interface.strings,
             "tasks": {name: self.words.task(section) for name, section in self.sections.items()},
-            "questions": {metric: self.words.question(metric, self.scales[metric]) for metric in metrics},
+            "questions": {metric: self._question(metric) for metric in metrics},
             "mark_errors": self.mark_errors,
             "practice": [self.item(entry, items[entry.key]) for entry in entries if entry.role == "practice"],
             "items": [self.item(entry, items[entry.key]) for entry in entries if entry.role != "practice"],
         }
+        if self.reviewed:
+            shown["review"] = True
         shown["seconds"] = self._seconds([*shown["practice"], *shown["items"]])
         return {"page": hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:16], **shown}
+
+    def _question(self, metric: str) -> dict[str, Any]:
+        question = self.words.question(metric, self.scales[metric])
+        return question | {"kind": "review"} if self.reviewed else question
 
     def _seconds(self, items: Sequence[dict[str, Any]]) -> int:
         """About how long a first reading and all answers take."""
         speed = _LETTERS_A_SECOND[likely_script(self.language) in _WORD_SCRIPTS]
-        reading = sum(len(text) for item in items for text in item["texts"].values()) / speed
+        reasons = [one["reason"] for item in items for one in item.get("reviews", {}).values()]
+        reading = sum(map(len, (*reasons, *(text for item in items for text in item["texts"].values())))) / speed
         return round(reading + _SECONDS_A_QUESTION * sum(len(item["questions"]) for item in items))

@@ -52,6 +52,7 @@ class ImportSummary(msgspec.Struct, frozen=True):
     hints: tuple[str, ...]  # guesses, and what the user may specify
     notes: tuple[str, ...]  # what was changed; also in data.toml
     known: int = 0  # rows that the folder had already
+    reviews: int = 0  # answers to a judge's reasons; they count as rows
     written: bool = True  # false if every row was refused: then the folder is as it was
 
 

@@ -18,8 +18,9 @@ from harness.labels.importing import ImportOptions, ImportSummary, RefusedRow
 from harness.labels.items import item_row
 from harness.labels.mapping import LabelMapping
 from harness.labels.page_record import PageRecord, version_of
-from harness.labels.page_results import SeenText, find_record, original_place, read_results, two_sessions
+from harness.labels.page_results import ReviewAnswer, SeenText, find_record, original_place, read_results, two_sessions
 from harness.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
+from harness.labels.reviews import AGREEMENTS, REVIEWS, Review, read_reviews, review_row
 from harness.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
 from harness.model import Item
 from harness.tables import read_rows, to_jsonl
@@ -112,6 +113,8 @@ class _PageImport:
         self.refused: list[RefusedRow] = []
         self.known = 0
         self.rows = _rows(target, SEEN)
+        self.reviewed = {review.key: review for review in read_reviews(target.folder)} if (target.folder / REVIEWS).is_file() else {}
+        self.reviews: list[Review] = []
         if not one_person:
             self._refuse_other_sessions()
 
@@ -129,13 +132,13 @@ class _PageImport:
         for one in self.seen:
             if one.entry.role == "label" and not one.answer.skip:
                 for metric in one.answer.scores:
-                    self._add_label(one, metric)
+                    self._add_review(one, metric) if self.record.review else self._add_label(one, metric)
         items = self._items()
         notes = self._notes(paths)
         about = self._about(notes)
         self._write(items, about)
         return ImportSummary(
-            rows=len(self.labels) + len(self.refused) + self.known,
+            rows=len(self.labels) + len(self.reviews) + len(self.refused) + self.known,
             labels=len(self.labels),
             blank=0,
             left_out=0,
@@ -147,6 +150,7 @@ class _PageImport:
             hints=tuple(self._hints()),
             notes=tuple(notes),
             known=self.known,
+            reviews=len(self.reviews),
         )
 
     def _add_label(self, one: SeenText, metric: str) -> None:
@@ -166,6 +170,34 @@ class _PageImport:
             self.before[key] = (one.place, score)
             native = self.target.about is None or self.target.about.source == "native"
             self.labels.append(row | ({} if native else {"source": "native"}) | self._spans(one))
+
+    def _add_review(self, one: SeenText, metric: str) -> None:
+        assert self.record.review
+        shown, agreement = self.record.reviewed.get(one.entry.item_id, {}).get(metric), one.answer.scores[metric]
+        row = {"item_id": one.entry.item_id, "annotator_id": self._annotator(one), "metric": metric, "score": agreement}
+        if shown is None or agreement not in AGREEMENTS:
+            return self._refuse(one, row, f"{agreement!r} is no answer to a reason on '{metric}' ({', '.join(AGREEMENTS)})")
+        why = (one.answer.reviews or {}).get(metric, ReviewAnswer())
+        review = Review(
+            item_id=one.entry.item_id,
+            annotator_id=self._annotator(one),
+            metric=metric,
+            judge=self.record.review.judge,
+            variant=self.record.review.variant,
+            score=shown.score,
+            justification=shown.reason,
+            agreement=agreement,
+            reasons=() if agreement == "agree" else why.reasons,
+            words=self.pseudonyms.scrub(why.words.strip()),
+        )
+        earlier = self.reviewed.get(review.key)
+        if earlier is None:
+            self.reviewed[review.key] = review
+            self.reviews.append(review)
+        elif earlier == review:
+            self.known += 1
+        else:
+            self._refuse(one, row, f"{review.annotator_id} already answered to this reason with '{earlier.agreement}' in {REVIEWS}")
 
     def _refuse(self, one: SeenText, row: dict[str, Any], reason: str) -> None:
         self.refused.append(RefusedRow(f"{one.path.name}:text {one.answer.place}", reason, row))
@@ -235,6 +267,8 @@ class _PageImport:
         if self.labels or not self.target.labels:
             files[self.target.files["labels"]] = (self.target.lines("labels") or b"") + to_jsonl(self.labels)
         files[SEEN] = to_jsonl(self._seen_rows())
+        if self.reviews:
+            files[REVIEWS] = to_jsonl(map(review_row, self.reviewed.values()))
         for name, rows in {"comments": self._comments(), "refused": msgspec.to_builtins(self.refused)}.items():
             before = _rows(self.target, self.target.files[name])
             if new := [row for row in rows if row not in before]:

@@ -28,6 +28,22 @@ class Drawn(msgspec.Struct, frozen=True, omit_defaults=True):
     overlap_probability: float | None = None
 
 
+class ReviewedScore(msgspec.Struct, frozen=True):
+    """A judge's score, and its reason, for people to review."""
+
+    score: Score
+    reason: str
+
+
+class ReviewedJudge(msgspec.Struct, frozen=True):
+    """Whose reasons are reviewed: the judge, the run, and the condition under which it was asked."""
+
+    judge: str
+    source: str
+    variant: str
+    temperature: float | None = None
+
+
 class PageItem(msgspec.Struct, frozen=True, omit_defaults=True):
     """What stands behind one key of a page.
 
@@ -63,6 +79,8 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         drawn: `{item_id: how it was drawn}`, for items from a plan.
         pages: the pages.
         replaced: ids of earlier pages that these replace.
+        review: on pages about a judge's reasons, whose they are; None on pages that ask for scores.
+        reviewed: `{item_id: {metric: score and reason}}` on these pages.
     """
 
     source: str
@@ -74,6 +92,8 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     drawn: dict[str, Drawn] = {}
     pages: tuple[LabellingPage, ...]
     replaced: tuple[str, ...] = ()
+    review: ReviewedJudge | None = None
+    reviewed: dict[str, dict[str, ReviewedScore]] = {}
     schema_version: int = SCHEMA_VERSION
 
     def page(self, name: str) -> LabellingPage | None:

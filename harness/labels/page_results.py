@@ -28,8 +28,21 @@ class MarkedError(msgspec.Struct, frozen=True):
     severity: Literal["minor", "major"]
 
 
+Reason = Literal["misreads_text", "wrong_fact", "wrong_language_rule", "too_strict", "too_lenient", "does_not_fit_score"]
+
+
+class ReviewAnswer(msgspec.Struct, frozen=True):
+    """What an annotator finds wrong with another rater's reason: from the short list, and in words."""
+
+    reasons: tuple[Reason, ...] = ()
+    words: str = ""
+
+
 class PageAnswer(msgspec.Struct, frozen=True):
-    """What was said about one text. `place` counts texts in the order of their first answers; `ms` is the time in front of it."""
+    """What was said about one text. `place` counts texts in the order of their first answers; `ms` is the time in front of it.
+
+    On pages about a judge's reasons, `scores` are `agree`, `partly` or `disagree`, and `reviews` say why.
+    """
 
     key: str
     practice: bool
@@ -40,6 +53,7 @@ class PageAnswer(msgspec.Struct, frozen=True):
     skip: Literal["cannot_judge", "broken", "offensive"] | None
     comment: str | None
     ms: Annotated[int, msgspec.Meta(ge=0)]
+    reviews: dict[str, ReviewAnswer] | None = None
 
 
 class PageResult(msgspec.Struct, frozen=True):
@@ -169,7 +183,9 @@ def checksum(answers: Iterable[PageAnswer]) -> str:
         scores = ",".join(f"{metric}={_written(one.scores[metric])}" for metric in sorted(one.scores))
         errors = ",".join(f"{error.field}:{error.start}:{error.end}:{error.severity}" for error in one.errors or ())
         place = "" if one.place is None else one.place
-        lines.append("|".join(map(str, (one.key, place, scores, errors, one.skip or "", one.comment or "", one.ms))))
+        reviews = [f"{metric}={'+'.join(own.reasons)}:{own.words}" for metric, own in sorted((one.reviews or {}).items())]
+        parts = (one.key, place, scores, errors, one.skip or "", one.comment or "", one.ms, *reviews)
+        lines.append("|".join(map(str, parts)))
     value = 0x811C9DC5
     for byte in "\n".join(lines).encode("utf-8", "replace"):
         value = (value ^ byte) * 0x01000193 & 0xFFFFFFFF

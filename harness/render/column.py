@@ -79,6 +79,7 @@ class TableName(StrEnum):
     OWN_PAIRS = auto()  # self-preference: a judge's own output beside another one
     OWN_SCORES = auto()  # self-preference: single outputs
     MUTUAL_PREFERENCE = auto()
+    REVIEWS = auto()  # people's answers to a judge's reasons
 
 
 CELL_TABLES = frozenset({TableName.REPORT, TableName.REPORT_WIDE, TableName.ANSWER, TableName.COMPARISON, TableName.SYSTEMS})

@@ -30,6 +30,7 @@ from harness.render.column import in_tables as _in
 from harness.render.decision_columns import DECISION_COLUMNS
 from harness.render.numbers import UNDEFINED, class_shares, coefficient, difference, percent
 from harness.render.rating_columns import RATING_COLUMNS
+from harness.render.review_columns import REVIEW_COLUMNS
 from harness.render.self_preference_columns import SELF_PREFERENCE_COLUMNS
 from harness.render.use_columns import ACCEPTANCE_COLUMNS, CORRECTED_COLUMNS
 from harness.render.verdict_columns import VERDICT_COLUMNS
@@ -554,6 +555,7 @@ COLUMNS: tuple[Column, ...] = (
     *ACCEPTANCE_COLUMNS,
     *RATING_COLUMNS,
     *SELF_PREFERENCE_COLUMNS,
+    *REVIEW_COLUMNS,
 )
 """Every column, in the order in which tables show them."""
 

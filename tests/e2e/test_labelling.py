@@ -14,7 +14,8 @@ from harness.content import Library
 from harness.data import load_bundled, load_folder
 from harness.labelling import PageOptions, PagesSummary, make_pages
 from harness.labels import ImportOptions, import_page_results
-from harness.labels.page_record import read_record
+from harness.labels.page_record import ReviewedJudge, ReviewedScore, read_record
+from harness.labels.reviews import read_reviews
 from tests.e2e.labelling import data_of, label, open_page, practise, save, visitor
 from tests.e2e.pages import chromium
 
@@ -232,6 +233,63 @@ def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
         page.evaluate("fetch('https://example.org/').catch(() => 0)")
         page.wait_for_timeout(50)
         assert any("Content Security Policy" in text for text in page.said)
+
+
+@pytest.mark.needs("axe-core")
+def test_people_answer_to_reasons_and_learn_at_the_end_whose_they_are(browser: Any, tmp_path: Path, axe_core: str) -> None:
+    """Four Czech texts with hostile reasons: by keys and by mouse, a reload in the middle, and every answer is found after the import."""
+    data = load_bundled(LIBRARY, ["cs"])
+    chosen = [item.item_id for item in data.items if item.task == "open_prompt" and item.split == "test"][:4]
+    metrics = ("linguistic_acceptability", "task_quality")
+    reviewed = {name: {metric: ReviewedScore(2, f"{name} {HOSTILE}") for metric in metrics} for name in chosen}
+    pages = made(
+        "bundled",
+        tmp_path / "pages",
+        PageOptions(
+            language="cs", tasks=("open_prompt",), annotators=("eva",), review=(ReviewedJudge("secret/judge", "r", "single", 0.0), reviewed)
+        ),
+    )
+    with visitor(browser, width=390) as context:
+        page = open_page(context, pages.files[0].as_uri())
+        machine = page.evaluate("page.strings.rater_was_machine")
+        page.click("button.main")
+        assert page.locator(".question").count() == 2 and "<script>" in page.inner_text(".review blockquote >> nth=0")
+        page.keyboard.press("1")  # agree: on to the second question
+        page.keyboard.press("3")
+        page.click("[data-value=wrong_fact]")
+        page.click("[data-value=too_strict]")
+        page.click("[data-value=too_strict]")
+        assert page.locator("[data-value=wrong_fact]").get_attribute("aria-pressed") == "true"
+        page.locator("textarea").nth(1).fill("s")
+        page.locator("textarea").nth(1).press("c")  # typed: here it is no key of the page
+        page.evaluate(axe_core)
+        found = page.evaluate(
+            "axe.run().then(all => all.violations.filter(one => ['serious', 'critical'].includes(one.impact)).map(one => one.id))"
+        )
+        assert found == []
+        page.reload()
+        page.wait_for_selector("body[data-ready]")
+        page.click("button.main")
+        for number in range(3):
+            assert machine not in page.inner_text("body")
+            page.keyboard.press("2")
+            page.keyboard.press("Enter")
+            page.keyboard.press("1")
+            if number == 2:
+                assert machine not in page.inner_text("body")
+            page.keyboard.press("Enter")
+        page.wait_for_selector("h1")
+        assert machine in page.inner_text("main") and page.evaluate("window.ran") is None
+        said = [text for text in page.said if "Content Security Policy" not in text]
+        result = save(page, tmp_path / "pages" / "results")
+        assert said == []
+    imported = import_page_results([result], tmp_path / "data", options=KEEP)
+    assert (imported.reviews, imported.labels, imported.refused) == (8, 0, ())
+    reviews = read_reviews(tmp_path / "data")
+    assert sorted(one.agreement for one in reviews) == ["agree"] * 4 + ["disagree"] + ["partly"] * 3
+    [disagreed] = [one for one in reviews if one.agreement == "disagree"]
+    assert (disagreed.reasons, disagreed.words, disagreed.judge) == (("wrong_fact",), "sc", "secret/judge")
+    assert disagreed.justification == f"{disagreed.item_id} {HOSTILE}"
 
 
 def test_five_hundred_long_items_are_small_and_quick(browser: Any, tmp_path: Path) -> None:

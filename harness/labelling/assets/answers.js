@@ -27,6 +27,11 @@ class Answers {
     this._write(key, { ...this.of(key), ...changes });
   }
 
+  /** Change what was said without a step to take back. */
+  note(key, changes) {
+    this._write(key, { ...this.of(key), ...changes });
+  }
+
   score(key, metric, value) {
     this.change(key, { scores: { ...this.of(key).scores, [metric]: value }, skip: undefined });
   }

@@ -11,7 +11,8 @@ function resultOf(answers) {
       const own = answers.of(item.key);
       if (own.place === undefined && !own.comment && !own.ms) continue;
       said.push({ key: item.key, practice: role === "practice", place: own.place ?? null, scores: own.scores, errors: own.errors ?? null,
-        no_errors: own.no_errors ?? false, skip: own.skip ?? null, comment: own.comment ?? null, ms: own.ms });
+        no_errors: own.no_errors ?? false, skip: own.skip ?? null, comment: own.comment ?? null, ms: own.ms,
+        ...(own.reviews ? { reviews: own.reviews } : {}) });
     }
   }
   return {
@@ -26,7 +27,8 @@ function checksum(said) {
   const lines = said.map((one) => {
     const scores = Object.keys(one.scores).sort().map((metric) => metric + "=" + one.scores[metric]);
     const errors = (one.errors || []).map((error) => [error.field, error.start, error.end, error.severity].join(":"));
-    return [one.key, one.place ?? "", scores.join(","), errors.join(","), one.skip ?? "", one.comment ?? "", one.ms].join("|");
+    const reviews = Object.keys(one.reviews || {}).sort().map((metric) => metric + "=" + one.reviews[metric].reasons.join("+") + ":" + one.reviews[metric].words);
+    return [one.key, one.place ?? "", scores.join(","), errors.join(","), one.skip ?? "", one.comment ?? "", one.ms, ...reviews].join("|");
   });
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(lines.join("\n"))) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
@@ -35,11 +37,12 @@ function checksum(said) {
 
 /** A table with one row for each score. Cells that a spreadsheet could run as a formula begin with an apostrophe. */
 function tableOf(result) {
-  const rows = [["page", "annotator", "key", "place", "metric", "score", "skip", "seconds", "comment"]];
+  const rows = [["page", "annotator", "key", "place", "metric", "score", "skip", "seconds", "comment", ...(page.review ? ["reasons", "words"] : [])]];
   for (const one of result.answers.filter((each) => !each.practice)) {
     const scores = Object.entries(one.scores);
     for (const [metric, score] of scores.length ? scores : [["", ""]]) {
-      rows.push([result.page, result.annotator, one.key, one.place ?? "", metric, score, one.skip ?? "", one.ms / 1000, one.comment ?? ""]);
+      rows.push([result.page, result.annotator, one.key, one.place ?? "", metric, score, one.skip ?? "", one.ms / 1000, one.comment ?? "",
+        ...(page.review ? [(one.reviews?.[metric]?.reasons ?? []).join(" "), one.reviews?.[metric]?.words ?? ""] : [])]);
     }
   }
   const cell = (value) => {

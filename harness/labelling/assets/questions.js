@@ -44,15 +44,48 @@ const KINDS = {
   },
 };
 
+// Another rater's score and reason: people agree or not, and say why.
+const AGREEMENT = { agree: "agree", partly: "partly_agree", disagree: "disagree" };
+const REASONS = ["misreads_text", "wrong_fact", "wrong_language_rule", "too_strict", "too_lenient", "does_not_fit_score"];
+
+KINDS.review = {
+  draw(question, value, choose, { item, told, tell }) {
+    const { score, reason } = item.reviews[question.id];
+    const meaning = question.classes?.find((one) => one.value === score);
+    const own = () => told().reviews?.[question.id] || { reasons: [], words: "" };
+    const say = (changes, redraw) => tell({ reviews: { ...told().reviews, [question.id]: { ...own(), ...changes } } }, redraw);
+    const pressed = (label, on, onclick, data) =>
+      make("button", { type: "button", class: "class", "aria-pressed": String(on), "data-value": data, onclick }, make("b", {}, label));
+    const toggle = (id) => say({ reasons: REASONS.filter((other) => own().reasons.includes(other) !== (other === id)) }, true);
+    const names = { reason: "r-" + question.id, why: "w-" + question.id, words: "o-" + question.id };
+    const area = make("textarea", { rows: 3, maxlength: 4000, lang: page.language, dir: "auto", id: names.words, oninput: () => say({ words: area.value }) });
+    area.value = own().words;
+    return make("div", { class: "review" },
+      make("p", {}, word("rater_score", { score: meaning?.name ?? score }), meaning?.hint ? [" ", make("span", { class: "hint" }, meaning.hint)] : null),
+      make("h4", { id: names.reason }, word("rater_reason")), make("blockquote", { dir: "auto", "aria-labelledby": names.reason }, reason),
+      make("p", { id: "a-" + question.id }, word("do_you_agree")),
+      make("div", { class: "classes", role: "group", "aria-labelledby": "a-" + question.id },
+        Object.keys(AGREEMENT).map((one) => pressed(word(AGREEMENT[one]), one === value, () => choose(one), one))),
+      value === "partly" || value === "disagree"
+        ? [make("p", { id: names.why }, word("why_not")), make("div", { class: "classes why", role: "group", "aria-labelledby": names.why },
+          REASONS.map((id) => pressed(word(id), own().reasons.includes(id), () => toggle(id), id)))]
+        : null,
+      value === undefined ? null : [make("label", { for: names.words }, word("in_your_words")), area]);
+  },
+  ofDigit: (question, digit) => Object.keys(AGREEMENT)[Number(digit) - 1],
+  shown: (question, value) => word(AGREEMENT[value]),
+  points: () => [],
+};
+
 const kindOf = (question) => KINDS[question.kind];
 
-/** One question with its controls and, folded, what the scores mean. */
-function drawQuestion(question, value, current, choose) {
+/** One question with its controls and, folded, what the scores mean. A review also reads and changes what was told of the item. */
+function drawQuestion(question, value, current, choose, telling) {
   const explained = question.classes?.filter((one) => one.points.length) ?? [];
   return make("section", { class: current ? "question current" : "question", "aria-current": current ? "true" : null, "data-metric": question.id },
     make("h3", { id: "q-" + question.id }, question.title),
     question.text ? make("p", { class: "asked" }, question.text) : null,
-    kindOf(question).draw(question, value, choose),
+    kindOf(question).draw(question, value, choose, telling),
     question.description || explained.length
       ? make("details", {}, make("summary", {}, word("scores_explained")), paragraphs(question.description),
         make("dl", {}, explained.map((one) => [make("dt", {}, one.name), make("dd", {}, make("ul", {}, one.points.map((point) => make("li", {}, point))))])))

@@ -50,9 +50,9 @@ const Screens = {
   },
 
   /** One text with its questions. `verdict` explains a practice text after its answers. */
-  text({ item, title, said, current, verdict, left, done, choose, change, press }) {
+  text({ item, title, said, current, verdict, left, done, choose, change, told, tell, press }) {
     const questions = item.questions.map((metric, number) => {
-      const drawn = drawQuestion(page.questions[metric], said.scores[metric], number === current, (value) => choose(metric, value));
+      const drawn = drawQuestion(page.questions[metric], said.scores[metric], number === current, (value) => choose(metric, value), { item, told, tell });
       if (verdict) drawn.append(explanation(page.questions[metric], item.expected[metric], said.scores[metric]));
       return drawn;
     });
@@ -95,6 +95,7 @@ const Screens = {
     const facts = [["answered_texts", summary.answered], ["skipped_texts", summary.skipped], ["minutes_spent", summary.minutes], ["median_seconds", summary.median_seconds]];
     show(heading("h1", word(complete ? "all_done" : "not_all_done")),
       make("ul", {}, facts.map(([id, n]) => make("li", {}, word(id, { n })))),
+      complete && page.review ? make("p", { class: "warning" }, word("rater_was_machine")) : null,
       make("p", {}, kept), make("p", {}, make("strong", {}, word("send_back"))),
       make("p", { class: "row" }, button(word("save_result"), save, { class: "main" }), button(word("save_table"), table), button(word("back_to_texts"), back, { class: "quiet" })));
   },

@@ -75,7 +75,11 @@ class Session {
   }
 
   next() {
-    if (!this.answers.complete(this.item)) return announce(word("answer_first"));
+    if (!this.answers.complete(this.item)) {
+      this.current = this.firstOpenQuestion();
+      this.draw();
+      return announce(word("answer_first"));
+    }
     if (this.practising && !this.verdict && !this.answers.of(this.item.key).skip) {
       this.verdict = true;
       return this.draw();
@@ -109,6 +113,7 @@ class Session {
       item, said, title: number, current: this.current, verdict: this.verdict, done: this.answers.done,
       left: word("time_left", { minutes: Math.max(1, Math.ceil(this.answers.secondsLeft() / 60)) }),
       choose: (metric, score) => this.choose(metric, score), change: (changes) => this.change(changes),
+      told: () => this.answers.of(item.key), tell: (changes, redraw) => (redraw ? this.change(changes) : this.note(changes)),
       press: { back: () => this.back(), next: () => this.next(), skip: () => this.skip(), comment: () => this.comment(), undo: () => this.undo(),
         pause: () => this.pause(), save: () => this.save() },
     });
@@ -122,7 +127,8 @@ class Session {
     const score = typeof value === "number" ? Math.round(value * 1e4) / 1e4 : value;
     this.answers.score(this.item.key, metric, score);
     const question = page.questions[metric];
-    this.current = this.firstOpenQuestion();
+    // Whoever disagrees is asked why before the next question.
+    this.current = page.review && score !== "agree" ? this.item.questions.indexOf(metric) : this.firstOpenQuestion();
     this.changed();
     announce(question.title + ": " + kindOf(question).shown(question, score), true);
   }
@@ -130,6 +136,13 @@ class Session {
   change(changes) {
     this.answers.change(this.item.key, changes);
     this.changed();
+  }
+
+  /** Keep what is being typed, without drawing the screen anew. */
+  note(changes) {
+    this.answers.note(this.item.key, changes);
+    this.unsaved += 1;
+    this.keep();
   }
 
   changed() {
@@ -202,7 +215,7 @@ class Session {
     if (this.screen !== "text" || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const { target, key } = event;
     if (target.matches("textarea, input")) {
-      if (key !== "Enter") return;
+      if (key !== "Enter" || event.shiftKey) return;
       target.blur();
     }
     if (key === "Enter" && target.matches("button:not([aria-pressed=true]), summary")) return;

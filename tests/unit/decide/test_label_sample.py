@@ -140,7 +140,7 @@ TRUTH = 0.75 * RIGHT[True] + 0.25 * RIGHT[False]
 
 
 class Planned(NamedTuple):
-    """Estimates of the judge's agreement from many planned samples; `variance` is about the mean of the 400 texts, `gain` what `compare` says."""
+    """Estimates of the judge's agreement from many samples; `variance` is about the mean of the 400 texts, `gain` what `compare` says."""
 
     bias: float
     error: float

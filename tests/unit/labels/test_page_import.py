@@ -14,8 +14,18 @@ from harness.content import Library
 from harness.data import load_folder
 from harness.errors import ContentError, UsageError
 from harness.labels import ImportOptions, ImportSummary, LabelMapping, PageImportOptions, import_page_results
-from harness.labels.page_record import LabellingPage, PageItem, PageRecord, version_of, write_record
+from harness.labels.page_record import (
+    LabellingPage,
+    PageItem,
+    PageRecord,
+    ReviewedJudge,
+    ReviewedScore,
+    read_record,
+    version_of,
+    write_record,
+)
 from harness.labels.page_results import PageAnswer, checksum
+from harness.labels.reviews import read_reviews
 from harness.model import Item, Scale
 
 LIBRARY = Library()
@@ -193,3 +203,51 @@ def test_bundled_items_need_a_folder(folder: Path, result: Callable[..., Path], 
     path.write_text(path.read_text().replace(str(folder), "bundled"))
     with pytest.raises(UsageError, match="name a data folder with --to"):
         run(result([answer("k0", 2)]))
+
+
+# Answers to a judge's reasons
+
+
+@pytest.fixture
+def reviewing(tmp_path: Path, folder: Path) -> Path:
+    """The record of the page, made to be about the reasons of a judge for its scores of i0 and i1."""
+    record = read_record(tmp_path / "pages" / "pages.json")
+    shown = {name: {"m": ReviewedScore(2, f"Because {name}.")} for name in ("i0", "i1")}
+    write_record(tmp_path / "pages", msgspec.structs.replace(record, review=ReviewedJudge("j", "run", "single", 0.0), reviewed=shown))
+    return folder
+
+
+def test_reviews_lie_beside_labels(reviewing: Path, result: Callable[..., Path]) -> None:
+    said = {"m": {"reasons": ["too_lenient", "wrong_fact"], "words": " Ne, volejte +420 777 123 456. "}}
+    path = result(
+        [answer("k0", "disagree", reviews=said), answer("k1", "agree", reviews=said, place=2), answer("k2", skip="broken", place=3)]
+    )
+    imported = run(path)
+    assert (imported.reviews, imported.labels, imported.rows, imported.refused) == (2, 0, 2, ())
+    first, second = read_reviews(reviewing)
+    assert (first.item_id, first.agreement, first.score, first.justification, first.judge) == ("i0", "disagree", 2, "Because i0.", "j")
+    assert first.reasons == ("too_lenient", "wrong_fact") and first.words.startswith("Ne, volejte") and second.reasons == ()
+    assert len(load_folder(reviewing, LIBRARY).labels) == 0
+    before = {one.name: one.read_bytes() for one in reviewing.iterdir()}
+    again = run(path)
+    assert (again.reviews, again.known) == (0, 2) and {one.name: one.read_bytes() for one in reviewing.iterdir()} == before
+
+
+def test_a_review_that_changed_or_is_none_is_refused(reviewing: Path, result: Callable[..., Path]) -> None:
+    run(result([answer("k0", "agree")]))
+    imported = run(result([answer("k0", "partly"), answer("k1", 2, place=2), answer("k2", "agree", place=3)], "b.json"))
+    assert [one.reason.split(" (")[0] for one in imported.refused] == [
+        "eva already answered to this reason with 'agree' in reviews.jsonl",
+        "2 is no answer to a reason on 'm'",
+        "'agree' is no answer to a reason on 'm'",
+    ]
+    assert [one.agreement for one in read_reviews(reviewing)] == ["agree"]
+
+
+def test_a_table_of_reviews_that_is_none_names_its_line(reviewing: Path) -> None:
+    (reviewing / "reviews.jsonl").write_text('{"item_id": "i0"}\n')
+    with pytest.raises(ContentError, match=r"reviews\.jsonl:1: not a review"):
+        read_reviews(reviewing)
+    (reviewing / "reviews.jsonl").unlink()
+    with pytest.raises(ContentError, match=r"has no reviews\.jsonl; 'harness labels page"):
+        read_reviews(reviewing)

@@ -1,0 +1,58 @@
+"""The page of people's answers to a judge's reasons: the shares, and every answer that says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from harness.analyse.reviews import ReviewSummary
+from harness.labels.reviews import Review
+from harness.pages import visible
+from harness.render.html.shell import shell
+from harness.render.html.templates import render
+from harness.render.reviews import review_table
+from harness.render.titles import metric_title
+
+_AGREEMENT = {"agree": "agrees", "partly": "partly agrees", "disagree": "disagrees"}
+_MOST = 500  # answers that are quoted in one language
+
+
+def reviews_page(summary: ReviewSummary, name: str, command: str) -> str:
+    """One self-contained page.
+
+    Args:
+        summary: the reviews.
+        name: of the data.
+        command: what made the page.
+    """
+    title = f"{name}: do people agree with the judge's reasons?"
+    quoted = {language: [*_quotes(rows)] for language, rows in groupby(summary.reviews, key=lambda row: row[1])}
+    body = render(
+        "reviews.html",
+        title=title,
+        reviews=len(summary.reviews),
+        table=review_table(summary),
+        quoted={language: rows[:_MOST] for language, rows in quoted.items() if rows},
+        left={language: len(rows) - _MOST for language, rows in quoted.items() if len(rows) > _MOST},
+        command=command,
+        signature=summary.signature,
+    )
+    return shell(title, body, scripts=("tables.js",))
+
+
+def _quotes(rows: Iterable[tuple[Review, str, str]]) -> Iterator[dict[str, str]]:
+    """The answers that do not simply agree. All texts are untrusted: the template escapes them, and control characters are made visible."""
+    for review, _, people in rows:
+        if review.agreement != "agree" or review.words:
+            yield {
+                "metric": metric_title(review.metric),
+                "agreement": _AGREEMENT[review.agreement],
+                "reasons": ", ".join(reason.replace("_", " ") for reason in review.reasons),
+                "judge": visible(review.judge),
+                "score": visible(str(review.score)),
+                "item": visible(review.item_id),
+                "people": people,
+                "justification": visible(review.justification),
+                "annotator": visible(review.annotator_id),
+                "words": visible(review.words),
+            }
