@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -290,6 +291,25 @@ def test_people_answer_to_reasons_and_learn_at_the_end_whose_they_are(browser: A
     [disagreed] = [one for one in reviews if one.agreement == "disagree"]
     assert (disagreed.reasons, disagreed.words, disagreed.judge) == (("wrong_fact",), "sc", "secret/judge")
     assert disagreed.justification == f"{disagreed.item_id} {HOSTILE}"
+
+
+@pytest.mark.skipif("HARNESS_PICTURES" not in os.environ, reason="HARNESS_PICTURES names no folder for the picture of docs/labels.md")
+def test_picture_of_a_review(browser: Any, tmp_path: Path) -> None:
+    """The reason is an example; no judge gave it."""
+    reviewed = {
+        "ja-op-1-partly-on-task": {"task_quality": ReviewedScore(2, "助言が三つあり、理由も書かれています。最後の一文も親しみがあります。")}
+    }
+    review = (ReviewedJudge("example", "example", "single"), reviewed)
+    pages = made("bundled", tmp_path / "pages", PageOptions(language="ja", annotators=("hana",), review=review))
+    with visitor(browser, width=1100) as context:
+        page = open_page(context, pages.files[0].as_uri())
+        page.set_viewport_size({"width": 1100, "height": 860})
+        page.click("button.main")
+        page.keyboard.press("2")
+        page.click("[data-value=too_lenient]")
+        page.mouse.move(0, 0)
+        page.wait_for_timeout(300)
+        page.screenshot(path=Path(os.environ["HARNESS_PICTURES"]) / "labelling-review.png")
 
 
 def test_five_hundred_long_items_are_small_and_quick(browser: Any, tmp_path: Path) -> None:

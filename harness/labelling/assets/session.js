@@ -4,7 +4,7 @@
 class Session {
   static async begin() {
     const storage = await Storage.open();
-    const session = new Session(storage, new Answers(await storage.read()));
+    const session = new Session(storage, new Answers(storage.earlier));
     session.clock = new Clock((ms) => session.spend(ms));
     addEventListener("keydown", (event) => session.key(event));
     addEventListener("pagehide", () => session.clock.stop());
@@ -108,6 +108,9 @@ class Session {
     const said = this.answers.of(item.key);
     const focus = document.activeElement?.dataset?.value !== undefined ? document.activeElement : null;
     const [metric, value] = focus ? [focus.closest(".question").dataset.metric, focus.dataset.value] : [];
+    const place = [item.key, this.current, this.verdict].join();
+    const scrolled = this.drawn === place ? document.querySelector(".answers")?.scrollTop : undefined;
+    this.drawn = place;
     const number = this.practising ? word("practice", { n: this.place + 1, total: page.practice.length }) : word("text_number", { n: this.place + 1, total: page.items.length });
     Screens.text({
       item, said, title: number, current: this.current, verdict: this.verdict, done: this.answers.done,
@@ -119,7 +122,7 @@ class Session {
     });
     const panel = document.querySelector(".answers");
     const shown = panel.querySelector(this.verdict ? ".verdict" : ".question.current");
-    if (panel.scrollHeight > panel.clientHeight) panel.scrollTop = shown.offsetTop - 0.2 * panel.clientHeight;
+    if (panel.scrollHeight > panel.clientHeight) panel.scrollTop = scrolled ?? shown.offsetTop - 0.2 * panel.clientHeight;
     if (focus) document.querySelector(`.question[data-metric="${CSS.escape(metric)}"] [data-value="${CSS.escape(value)}"]`)?.focus({ preventScroll: true });
   }
 

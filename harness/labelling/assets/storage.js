@@ -7,8 +7,8 @@ class Storage {
     const storage = new Storage();
     try {
       storage.database = await Storage._request(Storage._opening());
-      await storage._put("probe", Date.now());
-      storage.works = (await storage._get("probe")) !== undefined;
+      storage.earlier = await storage._probe();
+      storage.works = true;
     } catch {
       storage.works = false;
     }
@@ -37,13 +37,16 @@ class Storage {
     });
   }
 
-  _get(key) {
-    return Storage._request(this.database.transaction("answers").objectStore("answers").get(key));
-  }
-
-  /** The answers of an earlier visit to this page, or nothing. */
-  async read() {
-    return this.works ? this._get(page.page).catch(() => undefined) : undefined;
+  /** The answers of an earlier visit to this page, or nothing. Rejects if the storage does not take what it is given. */
+  _probe() {
+    const change = this.database.transaction("answers", "readwrite", { durability: "relaxed" }); // one visit to the disk, as people wait for it
+    const answers = change.objectStore("answers");
+    answers.put(Date.now(), "probe");
+    const [probe, earlier] = [answers.get("probe"), answers.get(page.page)];
+    return new Promise((resolve, reject) => {
+      change.oncomplete = () => (probe.result === undefined ? reject(new Error("nothing was kept")) : resolve(earlier.result));
+      change.onerror = change.onabort = () => reject(change.error);
+    });
   }
 
   /** Whether the answers are kept now. */

@@ -46,6 +46,7 @@ NEEDED = {
     "labels export": ["folder", "--to", "file"],
     "labels plan": ["folder", "--to", "f"],
     "labels page": ["folder", "--out", "pages"],
+    "labels reviews": ["folder"],
     "labels serve": ["pages"],
     "labels check": ["folder"],
     "labels needed": ["folder"],
@@ -85,7 +86,7 @@ def test_these_are_the_commands() -> None:
         *("labels", "import", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
     ]
     assert [name for name in LEAVES if name.startswith("labels")] == [
-        *("labels import", "labels export", "labels check", "labels needed", "labels plan", "labels page", "labels serve")
+        *("labels import", "labels export", "labels check", "labels needed", "labels plan", "labels reviews", "labels page", "labels serve")
     ]
     assert [name for name in LEAVES if name.startswith("store")] == ["store check", "store export", "store gc", "store merge"]
 

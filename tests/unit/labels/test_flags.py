@@ -17,7 +17,7 @@ def test_subcommands_have_help_and_explain_every_flag() -> None:
         action for action in parser.build_parser()._actions if hasattr(action, "choices") and action.choices and "labels" in action.choices
     ]
     [sub] = [action for action in commands.choices["labels"]._actions if action.choices]  # type: ignore[index]
-    assert list(sub.choices) == ["import", "export", "check", "needed", "plan", "page", "serve"]
+    assert list(sub.choices) == ["import", "export", "check", "needed", "plan", "reviews", "page", "serve"]
     for name, command in sub.choices.items():
         assert command.description
         assert all(action.help or action.choices for action in command._actions), name
