@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.analyse.design import Design
+from harness.analyse.design import LEAST_FOR_GAIN, Design
 from harness.analyse.options import ALWAYS, POOLED, CompareOptions
 from harness.analyse.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
 from harness.analyse.score_cells import NAMES as SCORE_NAMES
@@ -337,7 +337,7 @@ class _CellTable:
         return np.nan_to_num(found) if self.options.majority == "strict" else found
 
     def _gain(self, own: _LabelledUnits, reference: Ints) -> float | None:
-        if self.design is None or own.weight is None or self.classes.continuous:
+        if self.design is None or own.weight is None or self.classes.continuous or (reference >= 0).sum() < LEAST_FOR_GAIN:
             return None
         stratum = self.design.stratum[self.units.item[own.rows]]
         return number(gain_over_simple_sample(self._hits(own.score, reference), own.weight, stratum))

@@ -18,6 +18,8 @@ from harness.errors import UsageError
 from harness.stats.arrays import Floats, Ints
 
 PROBABILITY, STRATUM = "inclusion_probability", "stratum"
+LEAST_FOR_GAIN = 20
+"""With fewer texts, the gain against a simple random sample cannot be estimated: strata are almost empty."""
 SIGNED = PROBABILITY.replace("_", "-")  # in signatures
 
 
@@ -89,7 +91,9 @@ def design_notes(design: Design, counted: Mapping[str, Votes], gains: Sequence[f
     if any(of.scores is not None for of in counted.values()):
         yield "Correlations, errors and reliability of scores that are numbers count each text once: no weighted form of them is built in."
     known = [gain for gain in gains if gain is not None]
-    if known:
+    if not known:
+        yield f"No cell has the {LEAST_FOR_GAIN} texts from which the gain against a simple random sample can be estimated (--by metric pools cells)."
+    else:
         span = f"{known[0]:.2f}" if len(known) == 1 else f"{min(known):.2f} to {max(known):.2f}"
         yield (
             f"Gain against a simple random sample of the same size: {span} (its variance of the judge's agreement, divided by that of this "
