@@ -92,7 +92,7 @@ def design_notes(design: Design, counted: Mapping[str, Votes], gains: Sequence[f
         yield "Correlations, errors and reliability of scores that are numbers count each text once: no weighted form of them is built in."
     known = [gain for gain in gains if gain is not None]
     if not known:
-        yield f"No cell has the {LEAST_FOR_GAIN} texts from which the gain against a simple random sample can be estimated (--by metric pools cells)."
+        yield f"No cell has {LEAST_FOR_GAIN} texts, from which the gain of such a sample can be estimated (--by metric pools cells)."
     else:
         span = f"{known[0]:.2f}" if len(known) == 1 else f"{min(known):.2f} to {max(known):.2f}"
         yield (

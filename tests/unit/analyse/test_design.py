@@ -104,6 +104,14 @@ def test_a_probability_that_is_none_is_a_sentence(make_recording: MakeRecording)
         stated_probabilities(wrong.data)
 
 
+def test_no_gain_is_said_of_a_few_texts(make_recording: MakeRecording) -> None:
+    """By parts of the 40 texts, each cell has 8."""
+    comparison = compare(
+        [drawn(make_recording, lambda n: unequal(n) | {"part": f"p{n % 5}"})], msgspec.structs.replace(COMPARED, by=("metric", "part"))
+    )
+    assert [cell.sample_gain for cell in comparison.cells] == [None] * 5 and comparison.notes[-1].startswith("No cell has 20 texts")
+
+
 def test_verdicts_weight_the_gap_and_the_baseline(make_recording: MakeRecording) -> None:
     [verdict] = verdicts([drawn(make_recording, unequal)], COMPARED, DecisionOptions())
     assert verdict.right == pytest.approx(300 / 320)
