@@ -1,7 +1,7 @@
 """How large a labelling page of 500 items with passages is, and how quickly it is ready and shows the next item: `make bench`.
 
-Prints megabytes, and in headless Chromium the milliseconds from opening the file until the page is ready and from a key until the next
-item is drawn (median and largest of 50). Asserts nothing.
+Prints megabytes, and in headless Chromium the milliseconds from opening the file until the page is ready (median and largest of 5) and
+from a key until the next item is drawn (of 50). Asserts nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from harness.content import Library
 from harness.data import load_folder
 from harness.labelling import PageOptions, make_pages
 
-ITEMS, LETTERS = 500, 900
+ITEMS, LETTERS, OPENINGS = 500, 900, 5
 LIMITS = "limits: 3 MB; ready 500 ms, next item 50 ms"
 
 
@@ -40,17 +40,19 @@ def json_rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def measure(path: Path) -> tuple[float, list[float]]:
-    """Milliseconds until the page is ready, and for each of 50 next items."""
+def measure(path: Path) -> tuple[list[float], list[float]]:
+    """Milliseconds until the page is ready, for each of five people with a browser of their own, and for each of 50 next items."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page()
-        start = time.perf_counter()
-        page.goto(path.as_uri())
-        page.wait_for_selector("body[data-ready]")
-        ready = 1000 * (time.perf_counter() - start)
+        ready = []
+        for _ in range(OPENINGS):
+            page = browser.new_context().new_page()
+            start = time.perf_counter()
+            page.goto(path.as_uri())
+            page.wait_for_selector("body[data-ready]")
+            ready.append(1000 * (time.perf_counter() - start))
         page.click("button.main")
         steps = page.evaluate(
             """async () => { const steps = [];
@@ -77,7 +79,8 @@ def main() -> None:
         print(f"a page of {ITEMS} items: {path.stat().st_size / 1e6:.2f} MB, written in {time.perf_counter() - begin:.1f} s  ({LIMITS})")
         if shutil.which("chromium") and find_spec("playwright"):
             ready, steps = measure(path)
-            print(f"ready {ready:.0f} ms; next item {statistics.median(steps):.0f} ms, largest {max(steps):.0f} ms")
+            print(f"ready {statistics.median(ready):.0f} ms, largest {max(ready):.0f} ms")
+            print(f"next item {statistics.median(steps):.0f} ms, largest {max(steps):.0f} ms")
 
 
 if __name__ == "__main__":
