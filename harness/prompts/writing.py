@@ -13,6 +13,8 @@ from harness.prompts.prompt_spec import tokens_for
 from harness.prompts.templates import PromptTemplate, render_program
 from harness.prompts.wording import ENGLISH, fill_placeholders, is_english
 
+_USUAL_SHARE = 3  # a text takes about a third of the most tokens that its characters can take; a model that does not end is stopped there
+
 
 class WritingPrompt(msgspec.Struct, frozen=True):
     """Everything that a request to write is made of, except the texts of the item: `titles` are those of its inputs."""
@@ -39,7 +41,7 @@ def writing_prompt(library: Library, task: Task, language: str, *, own_language:
     lack the request.
     """
     writing = library.writing(task.id)
-    budget = tokens_for(language, writing.max_characters)
+    budget = tokens_for(language, writing.max_characters) // _USUAL_SHARE
     titles = {name: field.title for name, field in task.fields.items() if field.role == "input"}
     if is_english(language) or not own_language:
         return WritingPrompt(writing.words, ENGLISH.heading, titles, english_name(language), budget)
