@@ -57,6 +57,14 @@ def differences(data: Dataset, units: Units, counted: Mapping[str, Votes], ours:
     used = ~(np.isnan(x) | np.isnan(score[ours]) | np.isnan(score[theirs]))
     item, x, first, second = item[used], x[used], score[ours][used], score[theirs][used]
     question = combination_ids([units.judgments.metric.take(ours[used])], item)
+    return correlation_differences(data, question, item, x, first, second)
+
+
+def correlation_differences(data: Dataset, question: Ints, item: Ints, x: Floats, first: Floats, second: Floats) -> dict[str, Estimated]:
+    """The same of arrays: the correlation of `first` with people's mean `x` minus that of `second`, none of them NaN, (answers,).
+
+    `item` is the index of each answer's item, `question` is equal for answers on one item and metric.
+    """
     group = item_key(data, "group").codes.astype(np.int64)
     found = {name: correlation_difference(method, x, first, second, group[item]) for method, name in CORRELATIONS.items()}
     within = _within(data, question, item, (x, first, second), group)

@@ -180,6 +180,18 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
         _in(TableName.TRENDS),
         "the change of agreement for one unit of temperature, in percentage points",
     ),
+    # The order of texts by variant
+    Column("n", "texts", COUNT_OR_BLANK, _in(TableName.CORRELATIONS), "texts with a label and a readable score"),
+    Column("kendall_tau", "Kendall's τ", COEFFICIENT, _in(TableName.CORRELATIONS), "rank correlation of the judge's scores and people's"),
+    Column(
+        "kendall_tau_within",
+        "τ within source text",
+        COEFFICIENT,
+        _in(TableName.CORRELATIONS),
+        "rank correlation over the outputs for one source text, the mean over source texts",
+    ),
+    Column("tau_diff", "difference of τ", COEFFICIENT, _in(TableName.CORRELATIONS), "the paired difference from the plainest variant"),
+    _q_value("tau_diff_q", "the difference of τ", _in(TableName.CORRELATIONS)),
     _q_value("slope_q", "the slope", _in(TableName.TRENDS)),
     Column("page_l", "Page's L", NUMBER, _in(TableName.TRENDS), "Page's test that agreement falls step by step as the temperature rises"),
     _q_value("page_q", "Page's L", _in(TableName.TRENDS)),

@@ -326,6 +326,12 @@ _SECTIONS: dict[str, _SectionText] = {
         _tests_shown("diff", "better", "worse"),
         _SectionLayout(TableName.VARIANTS),
     ),
+    "correlations": _SectionText(
+        "Does another way of asking order texts more as people do? Differences of Kendall's τ are from the plainest variant, on the same "
+        "texts, within source texts where these are known.",
+        _tests_shown("tau_diff", "better", "worse"),
+        _SectionLayout(TableName.CORRELATIONS, levels=_BY_METRIC),
+    ),
     "few_shot": _SectionText(
         "Do examples help? Differences are from the fewest examples, on the same items, failures as wrong.",
         _tests_shown("diff", "better", "worse"),

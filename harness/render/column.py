@@ -53,6 +53,7 @@ class TableName(StrEnum):
     STANDINGS = auto()
     OVERALL = auto()
     VARIANTS = auto()
+    CORRELATIONS = auto()
     FEW_SHOT = auto()
     SCORE_POSITION = auto()
     METRIC_ORDER = auto()

@@ -12,6 +12,7 @@ from typing import Any
 
 from harness.analyse.ablations.answers import tabulate_answers
 from harness.analyse.ablations.consistency import consistency
+from harness.analyse.ablations.correlations import correlations
 from harness.analyse.ablations.language import justification_language
 from harness.analyse.ablations.length import length_effect
 from harness.analyse.ablations.metric_order import metric_order, order_of_calls
@@ -52,6 +53,7 @@ def ablations(
     found = {
         "minimal_pairs": minimal_pairs(answers),
         "variants": variants(answers),
+        "correlations": correlations(answers),
         "few_shot": few_shot(answers),
         "score_position": score_position(answers),
         "metric_order": metric_order(answers, metrics or order_of_calls(judgments)),
