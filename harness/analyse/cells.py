@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from harness.analyse.design import LEAST_FOR_GAIN, Design
+from harness.analyse.majority_baseline import majority_classes
 from harness.analyse.options import ALWAYS, POOLED, CompareOptions
 from harness.analyse.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
 from harness.analyse.score_cells import NAMES as SCORE_NAMES
@@ -29,7 +30,6 @@ from harness.stats import (
     agreement_level,
     benjamini_yekutieli,
     cell_statistics,
-    commonest,
     coverage,
     distinct_counts,
     distribution_by_agreement,
@@ -309,20 +309,11 @@ class _CellTable:
         return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
 
     def _baseline(self, baseline: Mapping[tuple[str, str], Any] | None, own: _LabelledUnits, reference: Ints) -> Ints:
-        """The majority baseline's class for every labelled unit of a cell.
-
-        Where nothing was learnt, it is the best constant of each stratum (language, task, metric). A judge that knows only the stratum
-        of a text therefore gains nothing when strata are pooled.
-        """
-        rows = own.rows
-        stratum = combination_ids([self.units.judgments.metric.take(rows)], self.place[self.units.item[rows]])
-        commonest_here = commonest(reference, len(self.classes.scores), stratum, own.weight)
-        if not baseline:
-            return commonest_here
-        index, items = self.classes.index(), self.data.items
-        pairs = zip(self.units.item[rows].tolist(), self.units.judgments.metric.take(rows), strict=True)
-        learnt = np.array([index.get(baseline.get((items[i].item_id, m)), -1) for i, m in pairs], np.int64)
-        return np.where(learnt >= 0, learnt, commonest_here)
+        """The majority baseline's class for every labelled unit of a cell; a stratum is a language, task and metric."""
+        item, metric, items = self.units.item[own.rows], self.units.judgments.metric.take(own.rows), self.data.items
+        stratum = combination_ids([metric], self.place[item])
+        questions = ((items[i].item_id, m) for i, m in zip(item.tolist(), metric, strict=True))
+        return majority_classes(reference, self.classes, stratum, baseline, questions, own.weight)
 
     def _versus(self, own: _LabelledUnits, guessed: Ints, reference: Ints) -> dict[str, Any]:
         ours, theirs = self._hits(own.score, reference), self._hits(guessed, reference)

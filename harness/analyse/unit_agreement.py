@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from harness.analyse.majority_baseline import majority_classes
 from harness.analyse.options import CompareOptions
 from harness.analyse.units import Units, Votes, item_key
 from harness.data.columns import combination_ids
 from harness.data.dataset import Dataset
-from harness.stats import aggregate_counts, commonest, hits
+from harness.stats import aggregate_counts, hits
 from harness.stats.arrays import Floats, Ints
 from harness.stats.noninferiority import matched_gap
 
@@ -55,13 +56,11 @@ def baseline_hits(
         if of.classes.continuous:
             continue
         rows = np.flatnonzero(j.metric.recode({metric: 0}) == 0)
-        k, index = len(of.classes.scores), of.classes.index()
         reference = aggregate_counts(of.counts[items[rows]], options.majority)
-        guessed = commonest(reference, k, stratum[rows], None if weights is None else weights[items[rows]])
-        if learnt:
-            known = np.array([index.get(learnt.get((item, metric)), -1) for item in j.item.take(rows)], np.int64)
-            guessed = np.where(known >= 0, known, guessed)
-        hit[rows] = hits(guessed, reference, k, failed_wrong=True)
+        questions = ((item, metric) for item in j.item.take(rows))
+        weight = None if weights is None else weights[items[rows]]
+        guessed = majority_classes(reference, of.classes, stratum[rows], learnt, questions, weight)
+        hit[rows] = hits(guessed, reference, len(of.classes.scores), failed_wrong=True)
         if options.majority == "strict":  # an item without a majority is one that nobody can meet
             labelled = of.counts[items[rows]].sum(axis=1) > 0
             hit[rows] = np.where(labelled, np.nan_to_num(hit[rows]), hit[rows])

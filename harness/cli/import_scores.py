@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from harness.cli.import_ending import ended, print_refusals
 from harness.content import Library
 from harness.interop import ScoreImportOptions, ScoreImportSummary, import_scores
 from harness.interop.settings import check_scales, parse_map, with_mapping_file
 from harness.labels.mapping import parse_pairs, parse_scales
-from harness.tables import to_json
+from harness.render.numbers import counted
 from harness.text import terminal_safe
-
-_SHOWN = 20  # refusals on the screen; the file lists all of them
 
 
 def import_(arguments: argparse.Namespace) -> int:
     imported = import_scores(arguments.files, arguments.to, _options(arguments), Library(*arguments.content))
     _print_summary(imported)
-    if arguments.json:
-        sys.stdout.write(to_json(_facts(imported)))
-    elif imported.written:
-        print(terminal_safe(str(imported.folder)))
-    return 1 if imported.refused else 0
+    return ended(imported, partial(_facts, imported) if arguments.json else None)
 
 
 def _options(arguments: argparse.Namespace) -> ScoreImportOptions:
@@ -52,21 +48,12 @@ def _options(arguments: argparse.Namespace) -> ScoreImportOptions:
 
 def _print_summary(imported: ScoreImportSummary) -> None:
     """Print to stderr what was refused, what readers must know, and how much was imported."""
-    for refusal in imported.refused[:_SHOWN]:
-        print(terminal_safe(f"{refusal.place}: {refusal.reason}"), file=sys.stderr)
-    if len(imported.refused) > _SHOWN:
-        print(f"… and {len(imported.refused) - _SHOWN} more", file=sys.stderr)
-    for note in imported.notes:
-        print(terminal_safe(note), file=sys.stderr)
+    print_refusals(imported.refused, imported.notes)
     failures = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in imported.failures.items())
-    judgments = _count(imported.judgments, "judgment") + (f" ({failures})" if failures else "")
-    summary = f"{imported.kind}: {judgments} and {_count(imported.labels, 'label')} of {_count(imported.items, 'item')}"
+    judgments = counted(imported.judgments, "judgment") + (f" ({failures})" if failures else "")
+    summary = f"{imported.kind}: {judgments} and {counted(imported.labels, 'label')} of {counted(imported.items, 'item')}"
     ending = " imported" if imported.written else "; nothing was written"
     print(terminal_safe(f"{summary}{ending}"), file=sys.stderr)
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _facts(imported: ScoreImportSummary) -> dict[str, Any]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from harness.cli.import_ending import ended, print_refusals
 from harness.content import Library
 from harness.data import load_bundled, load_folder
 from harness.errors import UsageError
@@ -23,10 +25,9 @@ from harness.labels import (
 )
 from harness.labels.mapping import ROLES, parse_categories, parse_pairs, parse_scales
 from harness.labels.page_results import is_result_file
+from harness.render.numbers import counted
 from harness.tables import to_json
 from harness.text import terminal_safe
-
-_SHOWN = 20  # refusals on the screen; the file lists all of them
 
 
 def import_(arguments: argparse.Namespace) -> int:
@@ -45,11 +46,7 @@ def import_(arguments: argparse.Namespace) -> int:
     library = Library(*arguments.content)
     imported = _import_pages(arguments, options, library) if _from_pages(arguments) else _import_source(arguments, options, library)
     _print_summary(imported)
-    if arguments.json:
-        sys.stdout.write(to_json(_facts(imported)))
-    elif imported.written:
-        print(terminal_safe(str(imported.folder)))
-    return 1 if imported.refused else 0
+    return ended(imported, partial(_facts, imported) if arguments.json else None)
 
 
 def _from_pages(arguments: argparse.Namespace) -> bool:
@@ -86,22 +83,17 @@ def _mapping(arguments: argparse.Namespace) -> LabelMapping:
 
 def _print_summary(imported: ImportSummary) -> None:
     """Print to stderr what was refused, what was guessed, and how much was imported."""
-    for refusal in imported.refused[:_SHOWN]:
-        print(terminal_safe(f"{refusal.place}: {refusal.reason}"), file=sys.stderr)
-    if len(imported.refused) > _SHOWN:
-        print(f"… and {len(imported.refused) - _SHOWN} more", file=sys.stderr)
-    for note in imported.hints:
-        print(terminal_safe(note), file=sys.stderr)
+    print_refusals(imported.refused, imported.hints)
     details = [
         _refused(imported),
-        f"{_count(imported.blank, 'empty cell')}" if imported.blank else "",
-        f"{_count(imported.left_out, 'answer')} left out" if imported.left_out else "",
-        f"{_count(imported.known, 'row')} known already" if imported.known else "",
+        f"{counted(imported.blank, 'empty cell')}" if imported.blank else "",
+        f"{counted(imported.left_out, 'answer')} left out" if imported.left_out else "",
+        f"{counted(imported.known, 'row')} known already" if imported.known else "",
     ]
     suffix = "".join(f"; {part}" for part in details if part)
-    what = _count(imported.reviews, "review") if imported.reviews else _count(imported.labels, "label")
-    summary = f"{what} by {_count(imported.annotators, 'annotator')} on {_count(len(imported.metrics), 'metric')}"
-    print(terminal_safe(f"{_count(imported.rows, 'row')}: {summary} imported{suffix}"), file=sys.stderr)
+    what = counted(imported.reviews, "review") if imported.reviews else counted(imported.labels, "label")
+    summary = f"{what} by {counted(imported.annotators, 'annotator')} on {counted(len(imported.metrics), 'metric')}"
+    print(terminal_safe(f"{counted(imported.rows, 'row')}: {summary} imported{suffix}"), file=sys.stderr)
 
 
 def _refused(imported: ImportSummary) -> str:
@@ -109,10 +101,6 @@ def _refused(imported: ImportSummary) -> str:
         return ""
     where = f"(see {imported.folder / 'refused.jsonl'})" if imported.written else "and nothing was written"
     return f"{len(imported.refused)} refused {where}"
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _facts(imported: ImportSummary) -> dict[str, Any]:
@@ -140,8 +128,8 @@ def export(arguments: argparse.Namespace) -> int:
         raise UsageError(f"name the languages to export from 'bundled' with --langs; choose from: {', '.join(library.pack_files)}")
     selection = Selection(arguments.langs, arguments.task, arguments.metrics, arguments.fields, arguments.seed, arguments.annotator or "")
     exported = export_labels(data, arguments.to, library, format=arguments.format, selection=selection)
-    items = _count(exported.items, "item")
-    summary = f"{_count(exported.labels, 'label')} of {items}" if exported.labels else f"{items} to be scored"
+    items = counted(exported.items, "item")
+    summary = f"{counted(exported.labels, 'label')} of {items}" if exported.labels else f"{items} to be scored"
     print(f"{summary} written", file=sys.stderr)
     if arguments.json:
         sys.stdout.write(

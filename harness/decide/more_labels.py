@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,12 +12,22 @@ from harness.decide.options import DecisionOptions
 from harness.stats import about_more, more_for_margin
 from harness.stats.more_labels import GROWTH, LIMIT
 
-MORE_THAN = LIMIT
-"""The largest number of further texts that is tried."""
+
+class FurtherTexts(NamedTuple):
+    """How many further texts, a multiple of ten. With `more_than` it is the largest number that is tried, and it does not suffice."""
+
+    texts: int
+    more_than: bool = False
+
+    def __str__(self) -> str:
+        return f"more than {self.texts:,}" if self.more_than else f"about {self.texts:,}"
 
 
-def labels_needed(one: CellTests, level: float, options: DecisionOptions) -> int | None:
-    """Further texts, a multiple of ten, or `MORE_THAN` where even that many would not do; None where more labels would not help.
+MORE_THAN = FurtherTexts(LIMIT, more_than=True)
+
+
+def labels_needed(one: CellTests, level: float, options: DecisionOptions) -> FurtherTexts | None:
+    """Further texts, or `MORE_THAN` where even the largest number that is tried would not do; None where more labels would not help.
 
     Where the cell has enough texts to be tested, its groups are resampled with the gap moved to 0 until the rule of `use` holds with the
     power of the options. With fewer texts the number comes from the spread of the gaps, and is at least what the rule asks for.
@@ -41,14 +52,15 @@ def labels_needed(one: CellTests, level: float, options: DecisionOptions) -> int
         power=options.power,
         least_items=math.ceil(GROWTH * one.n),
     )
-    return MORE_THAN if planned.more is None else min(planned.more, MORE_THAN)
+    return MORE_THAN if planned.more is None or planned.more > LIMIT else FurtherTexts(planned.more)
 
 
-def _before_tests(one: CellTests, level: float, options: DecisionOptions) -> int:
+def _before_tests(one: CellTests, level: float, options: DecisionOptions) -> FurtherTexts:
     """From the formula of a mean; without two items to take a spread from, only what the rule asks for."""
     per_group = one.n / one.groups if one.groups else 1.0
     least = max(options.items, math.ceil(options.groups * per_group)) - one.n
     spread = float(np.nanstd(one.differences.gap, ddof=1)) if one.n > 2 else math.nan
     more = more_for_margin(spread, one.n, options.margin, alpha=level, power=options.power) if spread > 0 else math.nan
     needed = max(least, 0 if math.isnan(more) else more)
-    return min(MORE_THAN, 10 * math.ceil(needed / 10))
+    rounded = 10 * math.ceil(needed / 10)
+    return MORE_THAN if rounded > LIMIT else FurtherTexts(rounded)

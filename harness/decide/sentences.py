@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from harness.content.tags import english_name
 from harness.decide.cell_tests import CellTests
-from harness.decide.more_labels import MORE_THAN
+from harness.decide.more_labels import FurtherTexts
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import BASE_WORSE, FAILS, ONE_CLASS, WORSE, Controls, Decision, DecisionInputs, has_enough
 
@@ -35,7 +35,7 @@ def sentence(
     one: CellTests,
     decision: Decision,
     controls: Controls | None,
-    k: int | None,
+    k: FurtherTexts | None,
     family: int,
     missing: Sequence[str],
     options: DecisionOptions,
@@ -59,7 +59,7 @@ def sentence(
             return f"Use {place}: {_gap(one)}; {_margin(options)} below is ruled out. It is {_base(one)}{among}."
         case "use corrected":
             shown = "it is shown to be worse than people" if "worse" in decision.reason else "it is not shown to be as good as people"
-            more = "" if k is None else f" Without correction: label {_count(k)} more texts, if the judge is as good as people."
+            more = "" if k is None else f" Without correction: label {k} more texts, if the judge is as good as people."
             worth = f"with its scores of many further texts, each label counts as {_worth(one.gain)} labels"
             return f"Use {place} with corrected means only: {shown} ({_gap(one)}). {worth[0].upper()}{worth[1:]}.{more}"
         case "do not use":
@@ -92,18 +92,14 @@ def _margin(options: DecisionOptions) -> str:
     return f"{100 * options.margin:g} points"
 
 
-def _too_few(one: CellTests, place: str, k: int | None, missing: Sequence[str], options: DecisionOptions) -> str:
+def _too_few(one: CellTests, place: str, k: FurtherTexts | None, missing: Sequence[str], options: DecisionOptions) -> str:
     if k is None:
         return f"Not shown, {place}: {'; '.join(missing)}. At what was seen, more labels would not change this."
     if one.n < options.items or one.groups < options.groups:
-        return f"Too few labels, {place}: {missing[0]}. Label {_count(k)} more texts with two annotators each."
-    if k == MORE_THAN:
-        return f"Too few labels, {place}: {'; '.join(missing)}. Even {k:,} more would not suffice for a judge as good as people."
-    return f"Too few labels, {place}: {'; '.join(missing)}. Label {_count(k)} more texts; that suffices if the judge is as good as people."
-
-
-def _count(k: int) -> str:
-    return f"more than {k:,}" if k == MORE_THAN else f"about {k:,}"
+        return f"Too few labels, {place}: {missing[0]}. Label {k} more texts with two annotators each."
+    if k.more_than:
+        return f"Too few labels, {place}: {'; '.join(missing)}. Even {k.texts:,} more would not suffice for a judge as good as people."
+    return f"Too few labels, {place}: {'; '.join(missing)}. Label {k} more texts; that suffices if the judge is as good as people."
 
 
 def _controls_sentence(one: CellTests, controls: Controls, missing: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from harness.analyse import CompareOptions, LaidOut, Recording, lay_out
 from harness.analyse.cells import number, sort_key
 from harness.decide.cell_tests import CellTests, cell_tests
-from harness.decide.more_labels import MORE_THAN, labels_needed
+from harness.decide.more_labels import labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, VerdictName, decide, has_enough, passes_controls
 from harness.decide.sentences import not_for, obstacles, reasons, sentence
@@ -212,8 +212,8 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         reason=decision.reason,
         controls=controls,
         sentence=sentence(one, decision, controls, k, family, missing, options),
-        k=k,
-        more_than_k=k == MORE_THAN,
+        k=k.texts if k else None,
+        more_than_k=bool(k and k.more_than),
         n=one.n,
         groups=one.groups,
         n_labelled=one.n if one.labels == "native" and one.n else one.baseline.n,
