@@ -12,16 +12,16 @@ from harness.data.marked_errors import OUTPUT, lies_in, rows_with_errors
 
 def error_notes(data: Dataset, judgments: Judgments) -> Iterator[str]:
     """Yield a sentence where errors of people, or of judges, lie outside their text or quote words that are not in it."""
-    tables = {"People": data.labels, "People of the second round": data.second_spans, "Judges": judgments}
+    tables = {"people": data.labels, "people of the second round": data.second_spans, "judges": judgments}
     for who, table in tables.items():
         marked, empty, outside, unplaced = _counts(data, table.item, table.spans) if table is not None else (0, 0, 0, 0)
         lost = [
-            *([f"{empty:,} mark no character"] if empty else []),
-            *([f"{outside:,} lie outside their text"] if outside else []),
-            *([f"{unplaced:,} quote words that are not in it"] if unplaced else []),
+            *([f"with an empty place: {empty:,}"] if empty else []),
+            *([f"outside their text: {outside:,}"] if outside else []),
+            *([f"with words that are not in it: {unplaced:,}"] if unplaced else []),
         ]
         if lost:
-            yield f"{who} marked {marked:,} errors; {', '.join(lost)}. They are counted, and pages cannot show them in the text."
+            yield f"Errors that {who} marked: {marked:,}; {'; '.join(lost)}. They are counted, and pages cannot show them in the text."
 
 
 def _counts(data: Dataset, item: CodedColumn, column: CodedColumn) -> tuple[int, int, int, int]:
