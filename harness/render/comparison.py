@@ -141,6 +141,7 @@ _NOT_KEYS = {"items", "labelled", "coverage", "labels", "raters", "annotators", 
     "undefined",
     "variance_shares",
     "second_ratings",
+    "second_spans",
     *("icc", "icc_mean", "icc_crossed", "icc_crossed_mean"),
     *("icc_ci", "icc_mean_ci", "icc_crossed_ci", "icc_crossed_mean_ci"),
 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from harness import api
 from harness.analyse import CompareOptions, Recording, outcomes
@@ -14,6 +16,7 @@ from harness.content import Library
 from harness.data.dataset import Dataset, load_folder
 from harness.errors import ContentError
 from harness.model import ErrorSpan
+from harness.render.comparison import render_label_check
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from tests.translation_folder import write_translations
 
@@ -67,7 +70,12 @@ def test_a_wrong_row_is_named(tmp_path: Path, row: dict[str, Any], words: str) -
 def test_two_people_on_whether_a_text_has_an_error(tmp_path: Path) -> None:
     """First round: error, error, none, none; second: error, none, none, error. A fifth text was marked once."""
     rows = second([MARK], [], [], [MARK]) + second([MARK], items=("2-long",))
-    [cell] = api.check_labels(write(tmp_path, rows)).cells
+    check = api.check_labels(write(tmp_path, rows))
+    [cell] = check.cells
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(render_label_check(check))
+    text = console.export_text()
+    assert ".00 (n 4)" in text and "second spans" not in text
     assert cell["second_spans"] == {"n": 4, "agreement": 0.5, "kappa": 0.0}
     (tmp_path / "second_spans.jsonl").unlink()
     [cell] = api.check_labels(tmp_path).cells
