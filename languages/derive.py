@@ -3,7 +3,8 @@
 A writer fills `languages/<tag>/texts/<task>.toml` with base texts and with versions of each that have one defect. This script adds the
 mechanical versions (shuffled words, the text of another group, repeated sentences) and the labels: each construction determines some
 metrics, and only these are labelled. It writes `items/<task>.jsonl` and `labels/<task>.jsonl`; never edit them by hand. The hard tier, in
-`packs/hard/`, has minimal pairs: flawless texts and their twins with one flaw, as planned in `hard.toml`.
+`packs/hard/`, has minimal pairs: flawless texts and their twins with one flaw, as planned in `hard.toml`. `packs/parallel/` has pairs that
+are the same in every language.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ def derive(tag: str, task: str) -> tuple[list[dict[str, Any]], list[dict[str, An
     return items, labels
 
 
-# ---- the hard tier: minimal pairs, `languages/hard.toml`
+# ---- minimal pairs, `languages/hard.toml`: the hard tier, and the texts that every language has
 
 
 @cache
@@ -150,31 +151,49 @@ def twin(text: dict[str, Any], version: dict[str, Any]) -> str:
     return output
 
 
-def hard_items(text: dict[str, Any], tag: str) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
-    """The items of one base text with their labels. The flawless one is labelled on the metrics of its twins and of what it `tempts` to."""
-    constructions, scales = hard_tier()["constructions"], LABELS["fluent"]
+def paired_items(text: dict[str, Any], tag: str) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
+    """The items of one base text with their labels.
+
+    The flawless one is labelled on the metrics of its twins and of what it `tempts` to; a parallel one on all metrics of its task, because
+    its scores are compared over languages. Each version of a parallel text has a `parallel_id` of its own.
+    """
+    constructions = hard_tier()["constructions"]
     inputs = {name: text[name] for name in INPUTS[text["task"]]}
     shared = {"language": tag, "task": text["task"], "split": "test", "group": text["group"], "genre": text["genre"]}
-    named = [version["construction"] for version in text["version"]] + text.get("tempts", [])
-    best = {metric: scales[metric] for metric in (constructions[name]["metric"] for name in named)}
-    tempts = {"tempts": text["tempts"]} if "tempts" in text else {}
-    first = {"item_id": f"{text['group']}-flawless"} | shared | tempts | {"construction": "flawless", "note": "the base text as written"}
-    yield first | inputs | {"output": text["output"]}, best
+    tempts = {name: constructions[name]["metric"] for name in text.get("tempts", [])}
+    first = f"{text['group']}-flawless"
+    about = {**({"tempts": tempts} if tempts else {}), "construction": "flawless", "note": "the base text as written"}
+    item = {"item_id": first} | shared | _parallel(text, "flawless") | about | inputs
+    yield item | {"output": text["output"]}, _flawless_scores(text)
     for version in text["version"]:
         name = version["construction"]
         kind = {"kind": version["kind"]} if "kind" in version else {}
-        about = {"construction": name, "twin": first["item_id"], **kind, "note": version["note"]}
+        about = {"construction": name, "twin": first, **kind, "note": version["note"]}
         label = {constructions[name]["metric"]: constructions[name]["score"]}
-        yield {"item_id": f"{text['group']}-{name}"} | shared | about | inputs | {"output": twin(text, version)}, label
+        item = {"item_id": f"{text['group']}-{name}"} | shared | _parallel(text, name) | about | inputs
+        yield item | {"output": twin(text, version)}, label
 
 
-def hard_files(tag: str) -> Iterator[tuple[Path, bytes]]:
-    """The derived files of a language's hard tier, with their content."""
-    pack = LANGUAGES / tag / "packs" / "hard"
+def _parallel(text: dict[str, Any], construction: str) -> dict[str, str]:
+    return {"parallel_id": f"{text['parallel_id']}-{construction}"} if "parallel_id" in text else {}
+
+
+def _flawless_scores(text: dict[str, Any]) -> dict[str, int]:
+    """The labels of a flawless text. Only a summary has a given text that it may add to."""
+    scales = LABELS["fluent"]
+    if "parallel_id" in text:
+        return {metric: score for metric, score in scales.items() if metric != "hallucination" or text["task"] == "summarize"}
+    named = [version["construction"] for version in text["version"]] + text.get("tempts", [])
+    return {metric: scales[metric] for metric in (hard_tier()["constructions"][name]["metric"] for name in named)}
+
+
+def paired_files(tag: str, name: str) -> Iterator[tuple[Path, bytes]]:
+    """The derived files of a language's pack of minimal pairs (`hard` or `parallel`), with their content."""
+    pack = LANGUAGES / tag / "packs" / name
     with open(pack / "texts.toml", "rb") as file:
         texts = tomllib.load(file)["text"]
     for task in sorted({text["task"] for text in texts}):
-        made = [each for text in texts if text["task"] == task for each in hard_items(text, tag)]
+        made = [each for text in texts if text["task"] == task for each in paired_items(text, tag)]
         labels = [_label(item["item_id"], metric, score) for item, scores in made for metric, score in scores.items()]
         yield pack / "items" / f"{task}.jsonl", to_jsonl([item for item, _ in made])
         yield pack / "labels" / f"{task}.jsonl", to_jsonl(labels)
@@ -190,8 +209,8 @@ def files(tag: str) -> Iterator[tuple[Path, bytes]]:
 
 def main() -> None:
     for tag in sys.argv[1:] or sorted(path.parent.name for path in LANGUAGES.glob("*/texts")):
-        hard = hard_files(tag) if (LANGUAGES / tag / "packs" / "hard" / "texts.toml").is_file() else ()
-        for path, content in (*files(tag), *hard):
+        packs = sorted(path.parent.name for path in LANGUAGES.glob(f"{tag}/packs/*/texts.toml"))
+        for path, content in (*files(tag), *(file for name in packs for file in paired_files(tag, name))):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomic(path, content)
             print(path.relative_to(LANGUAGES.parent))

@@ -13,6 +13,7 @@ from harness.analyse import (
     Cell,
     CompareOptions,
     LanguageSummary,
+    Recording,
     RunCoverage,
     ablations,
     chiang_lee,
@@ -30,6 +31,7 @@ from harness.analyse import (
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
+from harness.decide.same_texts import same_texts
 from harness.decide.verdicts import Verdict, verdicts
 from harness.judges import traits_of
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
@@ -125,6 +127,7 @@ def report(
         spans=dict(spans or {}),
         few_shot=_few_shot(protocol, training, absent or {}),
         ablations=_without_labels(data, judgments, rule, protocol)
+        | (_of_parallel_texts(source, rule, decision) if comparable else {})
         | (ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {}),
         unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
@@ -143,6 +146,11 @@ def _without_labels(data: Dataset, judgments: Judgments, rule: CompareOptions, p
         "free_text": free_text(data, judgments, rule),
     }
     return {name: section for name, section in found.items() if section}
+
+
+def _of_parallel_texts(source: Recording, rule: CompareOptions, decision: DecisionOptions) -> dict[str, Any]:
+    found = same_texts(source, rule, decision)
+    return {"same_texts": found} if found else {}
 
 
 def _signature(protocol: RunProtocol, identity: JudgeIdentity, decision: DecisionOptions | None) -> str:

@@ -8,6 +8,7 @@ from harness.render.column import (
     COUNT_OR_BLANK,
     NAMED_COUNTS,
     NUMBER,
+    PERCENT_OF_SCALE,
     POINTS,
     PROBABILITY,
     SHARE,
@@ -22,6 +23,7 @@ from harness.render.numbers import two_digits
 
 _TWO_ANSWERS = _in(TableName.SCORE_POSITION, TableName.METRIC_ORDER)
 _PAIRS = _in(TableName.PAIRS, TableName.PAIR_SYSTEMS)
+_PARALLEL = _in(TableName.SAME_TEXTS, TableName.SAME_TEXTS_METRICS)
 _CHANGED_TEXTS = _in(TableName.PERTURBATIONS, TableName.INJECTION)
 _AGREEMENT_DIFFERENCES = AGREEMENT_ABLATIONS | _in(TableName.SCORE_POSITION)
 
@@ -123,6 +125,45 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
         "the share of answers with a readable score that name more than one; the first one counts",
     ),
     *MINIMAL_PAIR_COLUMNS,
+    # The same texts in several languages
+    Column("n", "texts", COUNT_OR_BLANK, _PARALLEL, "answers about texts that exist in several languages, with a readable score there"),
+    Column("unreadable", "unread", COUNT_OR_BLANK, _in(TableName.SAME_TEXTS), "answers without a readable score"),
+    Column(
+        "shift",
+        "shift",
+        PERCENT_OF_SCALE,
+        _in(TableName.SAME_TEXTS),
+        "the score in this language minus the mean of the scores in the others, text by text; + is toward the best",
+    ),
+    _q_value("shift_q", "the shift", _in(TableName.SAME_TEXTS)),
+    Column(
+        "agreement",
+        "same score",
+        SHARE,
+        _in(TableName.SAME_TEXTS_METRICS),
+        "the share of pairs of languages in which a text has the same score",
+    ),
+    Column("fleiss", "Fleiss' κ", COEFFICIENT, _in(TableName.SAME_TEXTS_METRICS), "the same beyond chance, languages as raters"),
+    Column(
+        "randolph", "Randolph's κ", COEFFICIENT, _in(TableName.SAME_TEXTS_METRICS), "the same beyond chance, all classes equally likely"
+    ),
+    Column(
+        "between_sd",
+        "spread of languages",
+        SHARE,
+        _in(TableName.SAME_TEXTS_METRICS),
+        "the standard deviation between the languages' mean scores beyond chance, as a share of the scale",
+    ),
+    Column("i2", "I²", SHARE, _in(TableName.SAME_TEXTS_METRICS), "the share of the variation between languages that is not chance"),
+    Column(
+        "rates_p",
+        "p of equal agreement",
+        PROBABILITY,
+        _in(TableName.SAME_TEXTS_METRICS),
+        "of the hypothesis that the judge is right equally often in all languages",
+    ),
+    Column("dif_p", "p of no DIF", PROBABILITY, _in(TableName.SAME_TEXTS_METRICS), "of no differential functioning of the languages"),
+    Column("dif_effect", "DIF", TEXT, _in(TableName.SAME_TEXTS_METRICS), "its size by Nagelkerke's R²: negligible, moderate or large"),
     # What moved
     Column(
         "diff",

@@ -320,6 +320,13 @@ _SECTIONS: dict[str, _SectionText] = {
             ("crossed", _SectionLayout(None, ("kind", "construction"), levels=_OVER_LANGUAGES)),
         ),
     ),
+    "same_texts": _SectionText(
+        "Does the score shift with the language when the text stays the same? The second table has the consistency over languages by "
+        "metric. Consistent does not mean right.",
+        _tests_shown("shift", "kinder", "harsher"),
+        _SectionLayout(TableName.SAME_TEXTS),
+        (("metrics", _SectionLayout(TableName.SAME_TEXTS_METRICS, levels=_OVER_LANGUAGES)),),
+    ),
     "variants": _SectionText(
         "Does another way of asking agree better with people? Differences are from the plainest variant, on the same items, failures as "
         "wrong.",

@@ -70,6 +70,8 @@ class TableName(StrEnum):
     FREE_TEXT = auto()
     MINIMAL_PAIRS = auto()
     CONSTRUCTIONS = auto()
+    SAME_TEXTS = auto()
+    SAME_TEXTS_METRICS = auto()
     RATINGS = auto()  # Chiang & Lee: agreement of samples and of people
     RATED_SYSTEMS = auto()
     RATED_DIFFERENCES = auto()

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.intervals import NO_VARIATION
 
+_LEAST_VARIANCE = 1e-9
 FEW_GROUPS = 30
 """With fewer groups in a language the normal approximation is too easy; take `p_f`."""
 
@@ -85,6 +87,9 @@ def compare_rates(hit: ArrayLike, language: ArrayLike, groups: ArrayLike, langua
     order = np.argsort(code, kind="stable")
     fitted = GEE(y[order], design[order], groups=code[order], family=Binomial()).fit()
     b, covariance = np.asarray(fitted.params), np.asarray(fitted.cov_params())
+    if not (np.linalg.eigvalsh(covariance[1:, 1:]) > _LEAST_VARIANCE).all():  # the same texts are right in every language, say
+        empty = np.full(languages, math.nan)
+        return RateComparison(share, n, per_language, empty, empty, math.nan, languages - 1, math.nan, math.nan, NO_VARIATION)
     wald, df = float(b[1:] @ np.linalg.solve(covariance[1:, 1:], b[1:])), languages - 1
     p_f = float(fdtrc(df, len(np.unique(code)) - languages, wald / df))
     return RateComparison(share, n, per_language, b, np.sqrt(np.diag(covariance)), wald, df, float(chi2.sf(wald, df)), p_f, None)

@@ -1,4 +1,4 @@
-"""The hard tier: twins differ from their flawless text in one flaw alone, genres and flaws are rotated, labels are balanced."""
+"""Minimal pairs of the hard tier and of the parallel texts: twins differ in one flaw alone, the plan is rotated, labels are balanced."""
 
 from __future__ import annotations
 
@@ -18,19 +18,24 @@ from tests.content.test_content import NOT_IN, OWN_QUOTES, QUOTES, derive, unbal
 
 LIBRARY = Library()
 ROOT = bundled_root()
-BOARD = LIBRARY.board("controls-hard")
+BOARDS = {name: LIBRARY.board(f"controls-{name}") for name in ("hard", "parallel")}
+BOARD = BOARDS["hard"]
 TAGS = list(BOARD.languages)
+PACKS = ("hard", "parallel")
+both = pytest.mark.parametrize("pack", PACKS)
 DENSE = ("Jpan", "Hans")
 # Of a flawless text: words, or characters where words are not separated.
 LENGTHS = {"open_prompt": (80, 150), "summarize": (60, 120)}
 LONG_SCRIPT = {"open_prompt": (140, 320), "summarize": (110, 260)}
+# A translation has the length that its language needs.
+SHORTER_IN_TRANSLATION = {"hard": 1.0, "parallel": 0.8}
 # Errors in every sentence change more of a text than one flaw does.
 LEAST_SHARED = {"many-errors": 0.55}
 
 
 @cache
-def data(tag: str) -> Dataset:
-    return load_bundled(LIBRARY, [tag], BOARD)
+def data(tag: str, pack: str = "hard") -> Dataset:
+    return load_bundled(LIBRARY, [tag], BOARDS[pack])
 
 
 def tier(module: ModuleType) -> dict[str, Any]:
@@ -38,27 +43,33 @@ def tier(module: ModuleType) -> dict[str, Any]:
     return content
 
 
-def flawless(tag: str) -> list[Item]:
-    return [item for item in data(tag).items if item.fields["construction"] == "flawless"]
+def flawless(tag: str, pack: str = "hard") -> list[Item]:
+    return [item for item in data(tag, pack).items if item.fields["construction"] == "flawless"]
 
 
-def twins(tag: str) -> list[tuple[Item, Item]]:
+def twins(tag: str, pack: str = "hard") -> list[tuple[Item, Item]]:
     """Each twin with its flawless text."""
-    by_id = data(tag).by_id
-    return [(item, by_id[str(item.fields["twin"])]) for item in data(tag).items if "twin" in item.fields]
+    by_id = data(tag, pack).by_id
+    return [(item, by_id[str(item.fields["twin"])]) for item in data(tag, pack).items if "twin" in item.fields]
 
 
-def scores(tag: str) -> dict[tuple[str, str], float | str]:
-    return {(label.item_id, label.metric): label.score for label in data(tag).labels}
+def scores(tag: str, pack: str = "hard") -> dict[tuple[str, str], float | str]:
+    return {(label.item_id, label.metric): label.score for label in data(tag, pack).labels}
 
 
+@both
 @pytest.mark.parametrize("tag", TAGS)
-def test_files_are_what_derive_makes(tag: str) -> None:
-    made = dict(derive().hard_files(tag))
-    pack = ROOT / "languages" / tag / "packs" / "hard"
-    assert set(made) == {*pack.glob("items/*.jsonl"), *pack.glob("labels/*.jsonl")}
+def test_files_are_what_derive_makes(tag: str, pack: str) -> None:
+    made = dict(derive().paired_files(tag, pack))
+    folder = ROOT / "languages" / tag / "packs" / pack
+    assert set(made) == {*folder.glob("items/*.jsonl"), *folder.glob("labels/*.jsonl")}
     for path, content in made.items():
         assert path.read_bytes() == content, f"{path} is not what its texts give; run: python languages/derive.py {tag}"
+
+
+@both
+def test_the_board_is_frozen_on_all_packs(pack: str) -> None:
+    assert list(BOARDS[pack].languages) == TAGS == sorted(derive().TAGS)
 
 
 @pytest.mark.parametrize("tag", TAGS)
@@ -85,24 +96,27 @@ def test_the_plan_is_rotated() -> None:
         assert max(seen.values()) <= 2 * len(plans) / 3, f"{genre}: {seen}"
 
 
+@both
 @pytest.mark.parametrize("tag", TAGS)
-def test_no_two_pairs_share_a_text_and_a_metric(tag: str) -> None:
+def test_no_two_pairs_share_a_text_and_a_metric(tag: str, pack: str) -> None:
     constructions = tier(derive())["constructions"]
-    pairs = Counter((item.group, constructions[item.fields["construction"]]["metric"]) for item, _ in twins(tag))
+    pairs = Counter((item.group, constructions[item.fields["construction"]]["metric"]) for item, _ in twins(tag, pack))
     assert [pair for pair, count in pairs.items() if count > 1] == []
 
 
+@both
 @pytest.mark.parametrize("tag", TAGS)
-def test_labels_are_those_of_the_constructions(tag: str) -> None:
-    constructions, label = tier(derive())["constructions"], scores(tag)
-    for item, base in twins(tag):
+def test_labels_are_those_of_the_constructions(tag: str, pack: str) -> None:
+    constructions, label = tier(derive())["constructions"], scores(tag, pack)
+    for item, base in twins(tag, pack):
         made = constructions[item.fields["construction"]]
-        assert data(tag).labelled_metrics[item.item_id] == {made["metric"]}
+        assert data(tag, pack).labelled_metrics[item.item_id] == {made["metric"]}
         assert label[item.item_id, made["metric"]] == made["score"]
-        assert label[base.item_id, made["metric"]] == data(tag).scales[made["metric"]].best
-    for item in flawless(tag):
-        for name in item.fields.get("tempts", ()):
-            assert label[item.item_id, constructions[name]["metric"]] == constructions[name]["score"]
+        assert label[base.item_id, made["metric"]] == data(tag, pack).scales[made["metric"]].best
+    for item in flawless(tag, pack):
+        for name, metric in item.fields.get("tempts", {}).items():
+            assert metric == constructions[name]["metric"]
+            assert label[item.item_id, metric] == constructions[name]["score"]
 
 
 @pytest.mark.parametrize("tag", TAGS)
@@ -117,10 +131,11 @@ def test_labels_are_balanced(tag: str) -> None:
         assert 0.35 <= bad[metric] / total[metric] <= 0.55, f"{metric}: {bad[metric]} of {total[metric]}"
 
 
+@both
 @pytest.mark.parametrize("tag", TAGS)
-def test_twins_differ_in_the_flaw_alone(tag: str) -> None:
+def test_twins_differ_in_the_flaw_alone(tag: str, pack: str) -> None:
     """Inputs are the same, and so are nearly all words of the output; a misplaced sentence moves words and changes none."""
-    for item, base in twins(tag):
+    for item, base in twins(tag, pack):
         name, where = str(item.fields["construction"]), item.item_id
         for field in ("prompt", "passage", "instruction"):
             assert item.fields.get(field) == base.fields.get(field), where
@@ -151,31 +166,34 @@ def test_every_temptation_comes_in_every_language(tag: str) -> None:
     assert found == {"harsh-criticism", "dark-subject", "reported-rudeness", "dialect", "refrain"}
 
 
+@both
 @pytest.mark.parametrize("tag", TAGS)
-def test_lengths(tag: str) -> None:
+def test_lengths(tag: str, pack: str) -> None:
     dense = LIBRARY.pack(tag).script in DENSE
-    for item in flawless(tag):
+    for item in flawless(tag, pack):
         text = str(item.fields["output"])
         low, high = (LONG_SCRIPT if dense else LENGTHS)[item.task]
         length = len(text) if dense else len(text.split())
-        assert low <= length <= high, f"{item.item_id}: {length}"
+        assert SHORTER_IN_TRANSLATION[pack] * low <= length <= high, f"{item.item_id}: {length}"
 
 
+@both
 @pytest.mark.parametrize("tag", TAGS)
-def test_texts_are_in_their_language(tag: str) -> None:
+def test_texts_are_in_their_language(tag: str, pack: str) -> None:
     from py3langid import langid
 
-    for item in flawless(tag):
+    for item in flawless(tag, pack):
         if "dialect" not in item.fields.get("tempts", ()):
             assert langid.classify(str(item.fields["output"]))[0] == tag.partition("-")[0], item.item_id
 
 
+@both
 @pytest.mark.parametrize("tag", TAGS)
-def test_marks_are_the_languages_own(tag: str) -> None:
+def test_marks_are_the_languages_own(tag: str, pack: str) -> None:
     import re
 
     pattern, why = NOT_IN.get(tag, (r"  ", "two spaces"))
-    for item in data(tag).items:
+    for item in data(tag, pack).items:
         for field in ("prompt", "passage", "instruction", "output"):
             text, where = str(item.fields.get(field, "")), f"{item.item_id}, {field}"
             assert not unbalanced(text), f"{where}: {unbalanced(text)} has no partner"
@@ -186,11 +204,47 @@ def test_marks_are_the_languages_own(tag: str) -> None:
                 assert not found, f"{where}: {text[max(0, found.start() - 20) : found.end() + 20]!r}; {why}"
 
 
+@both
 @pytest.mark.parametrize("tag", TAGS)
-def test_texts_share_no_sentence(tag: str) -> None:
+def test_texts_share_no_sentence(tag: str, pack: str) -> None:
     owners: dict[str, set[str]] = {}
-    for item in flawless(tag):
+    for item in flawless(tag, pack):
         for field in ("prompt", "passage", "output"):
             for sentence in sentences(str(item.fields.get(field, "")), tag):
                 owners.setdefault(sentence.strip(), set()).add(item.group)
     assert {sentence: sorted(groups) for sentence, groups in owners.items() if sentence and len(groups) > 1} == {}
+
+
+# ---- parallel texts
+
+
+def outline(tag: str) -> list[tuple[str, ...]]:
+    """What must be the same in every language."""
+    return [
+        (str(item.parallel_id), item.task, str(item.fields["genre"]), str(item.fields["construction"]))
+        for item in data(tag, "parallel").items
+    ]
+
+
+def test_twelve_texts_in_twelve_genres() -> None:
+    assert len(flawless("en", "parallel")) == len(twins("en", "parallel")) == 12
+    assert len({item.fields["genre"] for item in flawless("en", "parallel")}) == 12
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_every_language_has_the_same_texts_with_the_same_flaws(tag: str) -> None:
+    assert outline(tag) == outline("en")
+    assert len(set(outline(tag))) == len(outline(tag))
+    of = {item.item_id: item.parallel_id for item in data(tag, "parallel").items}
+    in_english = {item.item_id: item.parallel_id for item in data("en", "parallel").items}
+    own = {(of[item], metric): score for (item, metric), score in scores(tag, "parallel").items()}
+    assert own == {(in_english[item], metric): score for (item, metric), score in scores("en", "parallel").items()}
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_translations_are_about_as_long_as_each_other(tag: str) -> None:
+    """In sentences: no language leaves a part out."""
+    english = {item.parallel_id: len(sentences(str(item.fields["output"]), "en")) for item in flawless("en", "parallel")}
+    for item in flawless(tag, "parallel"):
+        own = len(sentences(str(item.fields["output"]), tag))
+        assert 0.5 <= own / english[item.parallel_id] <= 2, f"{item.item_id}: {own} sentences, in English {english[item.parallel_id]}"

@@ -54,6 +54,11 @@ def test_few_groups_keep_the_level_by_f() -> None:
     assert rejected <= 18
 
 
+def test_texts_that_are_right_in_every_language_leave_no_variation() -> None:
+    found = compare_rates([1, 0, 1] * 12, np.repeat([0, 1, 2], 12), np.tile(np.arange(12), 3), 3)
+    assert np.isnan(found.p) and found.reason == "no variation between texts"
+
+
 def test_undefined() -> None:
     assert compare_rates([1, 1, 0, 1], [0, 0, 1, 1], range(4), 2).reason == "a language agrees always or never"
     assert compare_rates([1, 0], [0, 0], range(2), 2).reason == "a language has no items"
