@@ -140,6 +140,8 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     `probabilities` says whether the probabilities of the score's tokens are requested. `answer` is the form of the answer: JSON, text in
     the judge's own words, or JSON with `spans`: the errors, quoted from the text, in place of the justification. `persona` puts a sentence
     about who judges before the instruction, `explain` asks for reasons in a text.
+    `language` and `reasons` may also be the tag of a language (`in:ja`, `reasons:en`): then only items in this language and in English are
+    asked about, so that both can be compared. `reasons` is the language of the justification; empty: that of the instructions.
     `prompt` names a prompt of the user's own, with the hash of its content (`polite@1f2e3d4c`); no other axis applies to it.
     """
 
@@ -147,13 +149,27 @@ class Variant(msgspec.Struct, frozen=True, order=True):
     instructions: Literal["simple", "detailed"] = "simple"
     shots: int = 0
     justification: Literal["before", "after", "none"] = "before"
-    language: Literal["english", "own"] = "english"
+    language: str = "english"  # english, own, or a tag
     metric_order: Literal["forward", "reversed"] = msgspec.field(default="forward", name="order")
     probabilities: bool = False
     answer: Literal["json", "text", "spans"] = "json"
     persona: bool = False
     explain: bool = False
     prompt: str = ""
+    reasons: str = ""  # a tag, or empty
+
+    def instructions_in(self, item_language: str) -> str:
+        """The language of the instructions about an item."""
+        return {"english": "en", "own": item_language}.get(self.language, self.language)
+
+    def reasons_in(self, item_language: str) -> str:
+        """The language in which the justification is asked for."""
+        return self.reasons or self.instructions_in(item_language)
+
+    def asks_about(self, item_language: str) -> bool:
+        """Whether items in a language are asked about: all, unless the variant names a language that is neither theirs nor English."""
+        named = {self.language, self.reasons} - {"english", "own", "", "en"}
+        return not named or named == {item_language} or item_language.partition("-")[0] == "en"
 
     def __str__(self) -> str:
         return _variant_text(self)
@@ -166,13 +182,17 @@ def _variant_text(variant: Variant) -> str:
     words = [word for word, (axis, value) in VARIANT_WORDS.items() if getattr(variant, axis) == value != _default(axis)]
     shots = [f"{FEW_SHOT}:{variant.shots}"] if variant.shots else []
     detailed = ["detailed"] if variant.instructions == "detailed" else []
-    return "+".join([variant.call, *detailed, *shots, *(word for word in words if word not in ("joint", "detailed"))])
+    tags = [f"in:{variant.language}"] if variant.language not in ("english", "own") else []
+    tags += [f"reasons:{variant.reasons}"] if variant.reasons else []
+    return "+".join([variant.call, *detailed, *shots, *(word for word in words if word not in ("joint", "detailed")), *tags])
 
 
 FEW_SHOT = "fewshot"
 OWN_PROMPT = "prompt"
 DEFAULT_SHOTS = 2
 MAX_SHOTS = 8
+
+_TAGGED = {"in": "language", "reasons": "reasons"}  # words that a tag follows -> axis
 
 # Every word that a variant's text form may hold -> (axis, value); examples are counted: `fewshot:2`.
 VARIANT_WORDS: dict[str, tuple[str, Any]] = {
@@ -257,6 +277,8 @@ def _clashes(variant: Variant) -> Iterator[str]:
         yield "errors are marked for one metric, which has a call of its own; write 'single+spans'"
     if variant.answer == "spans" and variant.justification != "before":
         yield "the errors stand before the score, in place of a justification; leave out 'score-first' or 'score-only'"
+    if variant.reasons and (variant.answer != "json" or variant.justification == "none"):
+        yield "there is no justification to be written in a language; leave out 'reasons', or ask for a justification"
     if variant.answer != "text":
         return
     if variant.call == "joint":
@@ -271,6 +293,10 @@ def _axis(word: str, text: str) -> tuple[str, Any]:
     if word == "few-shot":
         return "shots", DEFAULT_SHOTS
     name, colon, number = word.partition(":")
+    if name in _TAGGED:
+        if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", number):
+            raise ValueError(f"'{word}' in variant '{text}' should name a language by its tag, such as {name}:ja")
+        return _TAGGED[name], number
     if name == FEW_SHOT:
         shots = int(number) if re.fullmatch(r"\d{1,2}", number) else 0
         if not (colon and 1 <= shots <= MAX_SHOTS):
@@ -309,7 +335,7 @@ class Condition(msgspec.Struct, frozen=True, order=True):
 
 # Fields that variants and conditions got later, with their defaults. Hashes leave them out where they have these values, so that names of
 # earlier runs and keys of earlier prompt templates stay.
-_LATER_VARIANT = {"answer": "json", "persona": False, "explain": False, "prompt": ""}
+_LATER_VARIANT = {"answer": "json", "persona": False, "explain": False, "prompt": "", "reasons": ""}
 _LATER_CONDITION = {"order": "forward", "shown_source": "none"}
 
 

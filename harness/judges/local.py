@@ -73,7 +73,8 @@ def neutralise(text: str) -> str:
 def _shape(call: Call) -> Any:
     """The call's schema. English justifications are limited to ASCII; justifications in the item's language are not."""
     schema = call.prompt.schema
-    return with_ascii_justifications(schema) if call.query.condition.variant.language == "english" else schema
+    english = call.query.condition.variant.reasons_in(call.query.item.language).partition("-")[0] == "en"
+    return with_ascii_justifications(schema) if english else schema
 
 
 def with_ascii_justifications(schema: Any) -> Any:

@@ -4,7 +4,7 @@ from harness.prompts.examples import Example, FewShotExamples
 from harness.prompts.own_prompt import OwnPrompt, load_own_prompt
 from harness.prompts.prompt_spec import PromptSpec, shown_texts, source_of
 from harness.prompts.templates import PromptTemplate, PromptTemplates
-from harness.prompts.wording import Wording, english_wording, is_english, own_language_wording, words_of
+from harness.prompts.wording import Wording, english_wording, is_english, own_language_wording, with_reasons_in, words_of
 from harness.prompts.writing import WritingPrompt, given_texts, writing_prompt
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "own_language_wording",
     "shown_texts",
     "source_of",
+    "with_reasons_in",
     "words_of",
     "writing_prompt",
 ]

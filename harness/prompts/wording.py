@@ -114,14 +114,22 @@ def is_english(language: str) -> bool:
 
 
 def own_language_wording(
-    library: Library, task: Task, rubrics: tuple[Rubric, ...], languages: str | Mapping[str, str], further: Collection[str] = ()
+    library: Library,
+    task: Task,
+    rubrics: tuple[Rubric, ...],
+    languages: str | Mapping[str, str],
+    further: Collection[str] = (),
+    *,
+    language: str | None = None,
 ) -> Wording:
-    """The words of the language's instructions.toml. English items always have the English words. Arguments: see `english_wording`.
+    """The words of the instructions.toml of a language: that of the items, or `language`. English has the words of the content files.
+
+    Other arguments: see `english_wording`.
 
     Raises UsageError when the language has no instructions, ContentError when they lack the task, a rubric or a part of one.
     """
     by_key = _by_key(languages)
-    language = by_key["language"]
+    language = language or by_key["language"]
     if is_english(language):
         return english_wording(task, rubrics, languages, further)
     if language not in library.instruction_files:
@@ -139,6 +147,16 @@ def own_language_wording(
     translated = {rubric.id: instructions.rubrics[rubric.id] for rubric in rubrics}
     names = {key: name_in(tag, language) for key, tag in by_key.items()}
     return Wording(_only(instructions.words, further), names["language"], _with_names(instructions.tasks[task.id], names), translated)
+
+
+def with_reasons_in(language: str, wording: Wording, library: Library) -> Wording:
+    """The wording with a justification in another language: what is said about it stands in that language.
+
+    Raises UsageError when the language has no instructions.
+    """
+    words = ENGLISH if is_english(language) else library.instructions(language).words
+    reasons = {"justification_key": words.justification_key, "short_reason": words.short_reason}
+    return msgspec.structs.replace(wording, words=msgspec.structs.replace(wording.words, **reasons))
 
 
 def _by_key(languages: str | Mapping[str, str]) -> Mapping[str, str]:

@@ -125,6 +125,20 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
         "the share of answers with a readable score that name more than one; the first one counts",
     ),
     *MINIMAL_PAIR_COLUMNS,
+    # The languages of rubric, item and justification
+    Column("n", "texts", COUNT_OR_BLANK, _in(TableName.LANGUAGE_FACTORS), "texts (on a metric) with readable scores in all eight cells"),
+    Column(
+        "incomplete", "incomplete", COUNT_OR_BLANK, _in(TableName.LANGUAGE_FACTORS), "texts without a readable score in one of the cells"
+    ),
+    Column(
+        "effect",
+        "effect",
+        PERCENT_OF_SCALE,
+        _in(TableName.LANGUAGE_FACTORS),
+        "the score with this language minus the score with English, the other factors averaged; of products, how far one effect depends "
+        "on the other factor",
+    ),
+    _q_value("effect_q", "the effect", _in(TableName.LANGUAGE_FACTORS)),
     # The same texts in several languages
     Column("n", "texts", COUNT_OR_BLANK, _PARALLEL, "answers about texts that exist in several languages, with a readable score there"),
     Column("unreadable", "unread", COUNT_OR_BLANK, _in(TableName.SAME_TEXTS), "answers without a readable score"),

@@ -327,6 +327,12 @@ _SECTIONS: dict[str, _SectionText] = {
         _SectionLayout(TableName.SAME_TEXTS),
         (("metrics", _SectionLayout(TableName.SAME_TEXTS_METRICS, levels=_OVER_LANGUAGES)),),
     ),
+    "language_factors": _SectionText(
+        "What do the languages of the rubric, of the item and of the justification do to the score of the same text? Each is English or "
+        "the language of the row.",
+        _tests_shown("effect", "kinder", "harsher"),
+        _SectionLayout(TableName.LANGUAGE_FACTORS, ("factor",)),
+    ),
     "variants": _SectionText(
         "Does another way of asking agree better with people? Differences are from the plainest variant, on the same items, failures as "
         "wrong.",

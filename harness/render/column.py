@@ -70,6 +70,7 @@ class TableName(StrEnum):
     FREE_TEXT = auto()
     MINIMAL_PAIRS = auto()
     CONSTRUCTIONS = auto()
+    LANGUAGE_FACTORS = auto()
     SAME_TEXTS = auto()
     SAME_TEXTS_METRICS = auto()
     RATINGS = auto()  # Chiang & Lee: agreement of samples and of people

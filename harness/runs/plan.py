@@ -23,9 +23,9 @@ from harness.prompts import (
     PromptSpec,
     PromptTemplate,
     PromptTemplates,
-    english_wording,
     own_language_wording,
     shown_texts,
+    with_reasons_in,
     words_of,
 )
 from harness.runs.shown_items import ShownItems
@@ -112,7 +112,7 @@ class Plan:
 
     def asked_language(self, query: Query) -> str:
         """The language in which the justification is asked for."""
-        return query.item.language if query.condition.variant.language == "own" else "en"
+        return query.condition.variant.reasons_in(query.item.language)
 
     def call(self, query: Query, call_id: str, prompt_id: str | None = None) -> Call:
         """The call for one query, about the text as its condition changes it (baselines read that text); `prompt_id`: if it is known."""
@@ -268,6 +268,8 @@ def _item_queries(
     backwards = metrics[::-1]
     singly = [(metric,) for metric in metrics]
     for condition in conditions:
+        if not condition.variant.asks_about(item.language):
+            continue
         together = [backwards if condition.variant.metric_order == "reversed" else metrics]
         own = own_prompts.get(condition.variant.prompt)
         of_condition = [each for each in singly if each[0] == own.metric] if own else singly
@@ -324,10 +326,9 @@ class _Renderer:
         key = (item.task, *languages.values(), present, query.metrics, variant, sources, shots)
         if key not in self._cached:
             rubrics, further = tuple(self._rubric(metric) for metric in query.metrics), words_of(task, query.condition)
-            if variant.language == "own":
-                wording = own_language_wording(self._library, task, rubrics, languages, further)
-            else:
-                wording = english_wording(task, rubrics, languages, further)
+            tag, reasons = variant.instructions_in(item.language), variant.reasons_in(item.language)
+            wording = own_language_wording(self._library, task, rubrics, languages, further, language=tag)
+            wording = with_reasons_in(reasons, wording, self._library) if reasons != tag else wording
             scales = {metric: self._scales[metric] for metric in query.metrics}
             spec = PromptSpec(wording, scales, variant, item.language, present, examples, sources)
             self._cached[key] = self._templates.template_for(spec)

@@ -277,10 +277,16 @@ def _refuse_unsuitable(spec: RunSpec, tasks: Sequence[Task], scales: Mapping[str
 
 
 def _instruction_versions(spec: RunSpec, library: Library, variants: Sequence[str], languages: Sequence[str]) -> dict[str, str]:
-    """Versions of the instructions in the items' languages. Raises UsageError if no native reader has reviewed them, unless allowed."""
-    if not any("own-language" in text.split("+") for text in variants):
-        return {}
-    languages = [tag for tag in languages if not is_english(tag)]
+    """Versions of the instructions in other languages. Raises UsageError if no native reader has reviewed them, unless allowed."""
+    parsed = [parse_variant(text) for text in variants]
+    asked = {
+        tag
+        for variant in parsed
+        for language in languages
+        if variant.asks_about(language)
+        for tag in (variant.instructions_in(language), variant.reasons_in(language))
+    }
+    languages = sorted(tag for tag in asked if not is_english(tag))
     for tag in languages:
         unread = not library.instructions(tag).reviewed_by
         if unread and not spec.allow_unreviewed:

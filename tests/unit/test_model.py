@@ -25,6 +25,7 @@ from harness.model import (
     Score,
     Variant,
     hashed_condition,
+    hashed_variant,
     parse_variant,
 )
 
@@ -35,6 +36,7 @@ OPEN = Scale(kind="interval")
 
 AXES = {name: get_args(hint) or (False, True) for name, hint in get_type_hints(Variant).items()} | {"shots": (0, 1, 2, MAX_SHOTS)}
 AXES["prompt"] = ("",)  # with a prompt of the user's own, no other axis applies
+AXES["language"], AXES["reasons"] = ("english", "own"), ("",)  # tags have tests of their own
 PRODUCT = [Variant(**dict(zip(AXES, values, strict=True))) for values in itertools.product(*AXES.values())]
 VARIANTS = [
     variant
@@ -129,7 +131,7 @@ def test_a_variant_that_names_no_call_is_single() -> None:
 @given(st.sampled_from(VARIANTS), st.data())
 def test_the_words_may_come_in_any_order_and_defaults_may_be_said(variant: Variant, data: st.DataObject) -> None:
     words = words_of(variant)
-    assert len(words) == len(AXES) - 1 - (variant.shots == 0) - sum(not getattr(variant, axis) for axis in SWITCHES)
+    assert len(words) == len(AXES) - 2 - (variant.shots == 0) - sum(not getattr(variant, axis) for axis in SWITCHES)
     assert parse_variant("+".join(data.draw(st.permutations(words)))) == variant
 
 
@@ -221,3 +223,19 @@ def test_an_exchange_of_texts_undoes_itself() -> None:
     graded = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), swap={"1": "5", "5": "1", "2": "4", "4": "2"})
     assert [graded.exchanged(score) for score in graded.classes] == [5, 4, 3, 2, 1]
     assert graded.share_of_first == {1: 1.0, 2: 1.0, 3: 0.5, 4: 0.0, 5: 0.0}
+
+
+def test_languages_of_instructions_and_reasons_may_be_named() -> None:
+    named = parse_variant("reasons:en+in:ja")
+    assert str(named) == "single+in:ja+reasons:en" and parse_variant(str(named)) == named
+    assert (named.instructions_in("cs"), named.reasons_in("cs")) == ("ja", "en")
+    assert [tag for tag in ("ja", "en", "en-GB", "cs") if named.asks_about(tag)] == ["ja", "en", "en-GB"]
+    own = parse_variant("own-language+reasons:en")
+    assert (own.instructions_in("cs"), own.reasons_in("cs"), own.asks_about("cs")) == ("cs", "en", True)
+    assert "reasons" not in hashed_variant(Variant())  # names of earlier runs stay
+
+
+@pytest.mark.parametrize("text", ["in:", "in:Japanese!", "reasons:../x", "in:ja+own-language", "score-only+reasons:ja", "text+reasons:ja"])
+def test_languages_that_cannot_be_named(text: str) -> None:
+    with pytest.raises(ValueError, match="variant"):
+        parse_variant(text)

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from harness.analyse.ablations.answers import tabulate_answers
+from harness.analyse.ablations.answers import AnswerTable, tabulate_answers, variant_of
 from harness.analyse.ablations.consistency import consistency
 from harness.analyse.ablations.correlations import correlations
 from harness.analyse.ablations.language import justification_language
+from harness.analyse.ablations.language_factors import language_factors
 from harness.analyse.ablations.length import length_effect
 from harness.analyse.ablations.metric_order import metric_order, order_of_calls
 from harness.analyse.ablations.minimal_pairs import minimal_pairs
@@ -52,6 +53,7 @@ def ablations(
         return {}
     found = {
         "minimal_pairs": minimal_pairs(answers),
+        "language_factors": language_factors(answers) if _names_languages(answers) else None,
         "variants": variants(answers),
         "correlations": correlations(answers),
         "few_shot": few_shot(answers),
@@ -65,3 +67,9 @@ def ablations(
         "justification_language": justification_language(answers),
     }
     return {name: section for name, section in found.items() if section}
+
+
+def _names_languages(answers: AnswerTable) -> bool:
+    """Whether a variant names a language of the rubric or of the justification."""
+    known = map(variant_of, answers.columns["variant"].values)
+    return any(variant and (variant.reasons or variant.language not in ("english", "own")) for variant in known)

@@ -15,7 +15,7 @@ from harness.render.html.cells import FigureColumn
 from harness.render.html.marks import Mark, difference_track, track
 from harness.render.numbers import difference, percent
 
-_DIFFERENCES = {"diff": "difference", "slope": "slope of agreement", "shift": "shift"}
+_DIFFERENCES = {"diff": "difference", "slope": "slope of agreement", "shift": "shift", "effect": "effect"}
 _SHARES = {"sensitivity": "original scores above the changed text", "same_score": "same score", "rose": "score rose"}
 FLAWS_FOUND = "flawless text scores above the flawed one"
 _MIDDLE = {"sensitivity": ("never", "½: not seen", "always")}

@@ -159,3 +159,19 @@ def test_braces_in_content_reach_the_prompt_as_they_are(pack: Callable[..., Libr
     assert told.content.startswith("Say {language} or {nothing} or {0}.")
     assert f"{wording.rubrics['task_quality'].title}? {{score}}" in asked.content
     assert '"""\n{score}\n"""' in asked.content and '"""\n{title} {language}\n"""' in asked.content
+
+
+def test_what_is_said_about_the_justification_stands_in_its_language(library: Library) -> None:
+    from harness.prompts import with_reasons_in
+
+    task, rubric = library.task("open_prompt"), library.rubric("task_quality")
+    english, own = english_wording(task, (rubric,), "ja"), own_language_wording(library, task, (rubric,), "ja")
+    mixed = with_reasons_in("ja", english, library)
+    assert mixed.words.justification_key == own.words.justification_key and mixed.words.system == english.words.system
+    assert with_reasons_in("en", own, library).words.short_reason == "a short reason in English"
+
+
+def test_instructions_in_a_language_ask_about_english_items_too(library: Library) -> None:
+    task, rubric = library.task("open_prompt"), library.rubric("task_quality")
+    wording = own_language_wording(library, task, (rubric,), "en", language="ja")
+    assert wording.words == library.instructions("ja").words and wording.language_name == "英語"
