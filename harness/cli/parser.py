@@ -108,7 +108,8 @@ def _run(commands: Any) -> None:
     what.add_argument(
         "--study",
         metavar="NAME",
-        help="ask as a published study does, with its section in the report: chiang-lee, self-preference; other flags take precedence",
+        help="ask as a study does, with its section in the report: chiang-lee, self-preference, languages (of rubric, item and "
+        "justification, on the same texts); other flags take precedence",
     )
     content_flag(what)  # type: ignore[arg-type]
     who = p.add_argument_group("judges")

@@ -84,7 +84,8 @@ class Prepared(msgspec.Struct, frozen=True):
 
 def prepare(spec: RunSpec) -> Prepared:
     """Resolve names, then load and restrict content. Asks no judge. Raises UsageError or ContentError."""
-    spec, library = with_preset(spec), Library(*spec.content)
+    library = Library(*spec.content)
+    spec = with_preset(spec, library)
     if spec.data is not None and spec.board is None:
         return _prepare_folder(spec, spec.data, library)
     if spec.unlabelled:

@@ -7,15 +7,17 @@ from typing import Any
 
 import msgspec
 
+from harness.content.library import Library
 from harness.content.tags import choose_from
 from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.model import Item
+from harness.prompts import is_english
 from harness.runs.protocol import RunProtocol
 from harness.runs.shown_items import SYSTEM_KEYS
 from harness.runs.specification import RunSpec
 
-CHIANG_LEE, SELF_PREFERENCE = "chiang-lee", "self-preference"
+CHIANG_LEE, SELF_PREFERENCE, LANGUAGES = "chiang-lee", "self-preference", "languages"
 
 # What each study asks: three samples in the judge's own words, at all temperatures as the instruction stands, and with a persona or a
 # request to explain at the first of them (Chiang & Lee 2023); who wrote which text and which is better, in both orders, without and with
@@ -37,17 +39,22 @@ _PRESETS: dict[str, dict[str, Any]] = {
         "unlabelled": True,
     },
 }
-STUDIES = tuple(_PRESETS)
+STUDIES = (*_PRESETS, LANGUAGES)
+# The language of the rubric, of the item and of the justification, each English or another language: 2 x 2 x 2 on the same texts.
+_PARALLEL_BOARD = "controls-parallel"
+_LANGUAGE_VARIANTS = ("single", "single+reasons:{}", "single+in:{}", "single+in:{}+reasons:en")
 _NEEDS_DATA = {
     CHIANG_LEE: "stories or altered texts: write some with 'harness generate --task rate_story' or 'harness study alter-texts'",
     SELF_PREFERENCE: "pairs of texts: write some with 'harness generate', pair them with 'harness pairs'",
 }
 
 
-def with_preset(spec: RunSpec) -> RunSpec:
-    """The specification with the study's conditions wherever it has its defaults. Raises UsageError without a data folder."""
+def with_preset(spec: RunSpec, library: Library) -> RunSpec:
+    """The specification with the study's conditions wherever it has its defaults. Raises UsageError without what the study needs."""
     if not spec.study:
         return spec
+    if spec.study == LANGUAGES:
+        return _with_languages(spec, library)
     if spec.study not in _PRESETS:
         raise UsageError(f"no study '{spec.study}'.{choose_from(STUDIES, spec.study)}")
     if spec.data is None or spec.board is not None:
@@ -57,6 +64,18 @@ def with_preset(spec: RunSpec) -> RunSpec:
     return msgspec.structs.replace(
         spec, **{name: value for name, value in preset.items() if getattr(spec, name) == getattr(defaults, name)}
     )
+
+
+def _with_languages(spec: RunSpec, library: Library) -> RunSpec:
+    """English beside the languages of the run, and for each of them the variants that name it."""
+    board = spec.board or (None if spec.data else _PARALLEL_BOARD)
+    named = spec.languages or (tuple(library.board(board).languages) if board else ())
+    others = [tag for tag in named if not is_english(tag)]
+    if not others:
+        raise UsageError(f"--study {LANGUAGES} compares English with another language; name one, such as --langs ja")
+    variants = dict.fromkeys(text.replace("{}", tag) for tag in others for text in _LANGUAGE_VARIANTS)
+    languages = tuple(dict.fromkeys((*others, "en")))
+    return msgspec.structs.replace(spec, board=board, languages=languages, variants=spec.variants or tuple(variants))
 
 
 def refuse_judges_without_texts(protocol: RunProtocol, items: Iterable[Item]) -> None:
