@@ -194,7 +194,7 @@ def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], lis
     """The cells of one data set, and notes for their reader."""
     data, units, unasked, counted = judged.data, judged.units, judged.unasked, judged.counted
     notes = [*not_asked_notes(data, units, unasked, counted, options), *score_notes(data, units, counted, options)]
-    notes += [*dropped_notes(data, units, counted, options), *error_notes(data, units.judgments)]
+    notes += [*dropped_notes(data, units, counted, options), *error_notes(data, units.judgments), *data.labels.sighted_notes()]
     if options.level == "system":
         cells = system_cells(data, units, counted, options)
         notes += unread_notes(data, units, counted, options)

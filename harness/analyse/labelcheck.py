@@ -131,7 +131,7 @@ def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], obj
         misplaced=tuple(wrong),
         texts_identified=looked,
         languages_unknown=tuple(sorted(unknown)),
-        notes=(*data.about.notes, *attention_notes(checks), SAME_TO_IT),
+        notes=tuple(dict.fromkeys((*data.about.notes, *data.labels.sighted_notes(), *attention_notes(checks), SAME_TO_IT))),
         attention_checks=tuple(checks),
     )
 

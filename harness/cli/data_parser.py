@@ -77,6 +77,9 @@ def _labels_import(sub: Any) -> None:
     columns.add_argument("--task", metavar="NAME", help="the task of all rows")
     columns.add_argument("--metric", metavar="NAME", help="the metric of all scores")
     columns.add_argument("--annotator", metavar="NAME", help="the annotator of all scores")
+    columns.add_argument(
+        "--annotator-from-file", metavar="REGEX", help=r"the annotator of all scores is in the file's name, e.g. ratings_(.+)\.csv"
+    )
     columns.add_argument("--wide-annotators", type=names, metavar="COLUMNS", help="columns with the scores of one annotator each")
     columns.add_argument("--wide-metrics", type=names, metavar="COLUMNS", help="columns with the scores on one metric each")
     columns.add_argument(

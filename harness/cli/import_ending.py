@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from harness.render.numbers import counted
 from harness.tables import to_json
 from harness.text import terminal_safe
 
-_SHOWN = 20  # refusals on the screen; the file lists all of them
+_SHOWN = 20  # reasons on the screen; the file lists all refused rows
+_PLACES = 3  # of rows that were refused for one reason
 
 
 class _Refusal(Protocol):
@@ -33,11 +35,22 @@ class _Summary(Protocol):
 
 
 def print_refusals(refused: Sequence[_Refusal], notes: Iterable[str]) -> None:
-    """Print the first refusals, how many more there are, and the notes."""
-    lines = [f"{refusal.place}: {refusal.reason}" for refusal in refused[:_SHOWN]]
-    lines += [f"… and {len(refused) - _SHOWN} more"] if len(refused) > _SHOWN else []
+    """Print each of the first reasons once, with the first rows that have it; then how many more rows were refused, and the notes."""
+    places: dict[str, list[str]] = {}
+    for refusal in refused:
+        places.setdefault(refusal.reason, []).append(refusal.place)
+    shown = list(places.items())[:_SHOWN]
+    lines = [f"{_rows(found)}: {reason}" for reason, found in shown]
+    more = len(refused) - sum(len(found) for _, found in shown)
+    lines += [f"… and {more} more"] if more else []
     for line in (*lines, *notes):
         print(terminal_safe(line), file=sys.stderr)
+
+
+def _rows(places: Sequence[str]) -> str:
+    """The first places, and how many more there are."""
+    more = len(places) - _PLACES
+    return ", ".join(places[:_PLACES]) + (f" and {counted(more, 'more row')}" if more > 0 else "")
 
 
 def ended(imported: _Summary, facts: Callable[[], Mapping[str, Any]] | None) -> int:

@@ -68,7 +68,10 @@ def _import_source(arguments: argparse.Namespace, options: ImportOptions, librar
 
 def _mapping(arguments: argparse.Namespace) -> LabelMapping:
     """The mapping from --map and from the flags, which take precedence."""
-    same_name = ("id", "title", "language", "task", "metric", "annotator", "source", "annotators", "group", "system", "wide_items")
+    same_name = (
+        *("id", "title", "language", "task", "metric", "annotator", "source", "annotators", "group", "system"),
+        *("wide_items", "annotator_from_file"),
+    )
     flags: dict[str, Any] = {name: getattr(arguments, name if name != "source" else "label_source") for name in same_name}
     flags |= {name: tuple(getattr(arguments, name) or ()) for name in ("wide_annotators", "wide_metrics", "flip", "drop")}
     flags |= {

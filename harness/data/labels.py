@@ -15,7 +15,8 @@ from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError
 from harness.model import Label, Scale, Score, Source
 
-_NAMES = ("item", "annotator", "metric", "score", "source", "spans")
+_NAMES = ("item", "annotator", "metric", "score", "source", "spans", "blind")
+NOT_BLIND = "labels were given in sight of a judge's score (blind: false); they are not independent, and agreement with them is too high"
 
 
 class LabelRow(msgspec.Struct):
@@ -28,13 +29,14 @@ class LabelRow(msgspec.Struct):
     source: Source | None = None
     language: str | None = None
     spans: msgspec.Raw = msgspec.Raw(b"")  # the errors that were marked, see `marked_errors`
+    blind: bool | None = None  # false if the person saw a judge's score
 
 
 class Labels:
     """Labels in the order of their file; iterating gives each as a `Label`.
 
-    Columns (rows,): `item`, `annotator`, `metric`, `score`, `source`, and `spans`, the errors that the annotator marked (a tuple; no value
-    where the file has none). Errors move no number.
+    Columns (rows,): `item`, `annotator`, `metric`, `score`, `source`, `spans`, the errors that the annotator marked (a tuple; no value
+    where the file has none), and `blind`, false where the person saw a judge's score. Errors and `blind` move no number.
     """
 
     def __init__(
@@ -45,9 +47,11 @@ class Labels:
         score: CodedColumn,
         source: CodedColumn,
         spans: CodedColumn | None = None,
+        blind: CodedColumn | None = None,
     ) -> None:
         self.item, self.annotator, self.metric, self.score, self.source = item, annotator, metric, score, source
         self.spans = CodedColumn.empty(len(item)) if spans is None else spans
+        self.blind = CodedColumn.empty(len(item)) if blind is None else blind
 
     @classmethod
     def from_rows(cls, labels: Iterable[Label]) -> Labels:
@@ -86,6 +90,11 @@ class Labels:
         kept = self.item.recode(dict.fromkeys(ids, 0)) != NO_VALUE
         return self if kept.all() else self.take(kept)
 
+    def sighted_notes(self) -> Iterator[str]:
+        """A sentence on the labels that were given in sight of a judge's score, if there are any."""
+        if sighted := int((self.blind.recode({False: 0}) == 0).sum()):
+            yield f"{sighted} {NOT_BLIND}"
+
     def native_items(self, metrics: Collection[str] | None = None) -> set[str]:
         """The ids of the items with a native label on one of the metrics (None: on any)."""
         return {label.item_id for label in self if label.source == "native" and (metrics is None or label.metric in metrics)}
@@ -117,9 +126,8 @@ def checked_labels(
     stated = rows["source"]
     values = tuple(dict.fromkeys((*stated.values, source)))
     codes = np.where(stated.codes == NO_VALUE, values.index(source), stated.codes.astype(np.int32))
-    return Labels(
-        rows["item_id"], rows["annotator_id"], rows["metric"], rows["score"], CodedColumn(values, codes), checked_errors(rows, path)
-    )
+    item, annotator, metric, score = (rows[name] for name in ("item_id", "annotator_id", "metric", "score"))
+    return Labels(item, annotator, metric, score, CodedColumn(values, codes), checked_errors(rows, path), rows["blind"])
 
 
 def refuse_unknown_items(rows: Columns, items: Mapping[str, Any], path: Path, what: str) -> None:

@@ -5,6 +5,7 @@ Labels that were given while a judge's score was shown are not independent of it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -55,13 +56,20 @@ def read_argilla(path: Path, content: Any) -> ForeignScores:
     """Submitted responses as labels and suggestions as judgments. Raises ContentError for another form."""
     rows = content["items"] if isinstance(content, dict) and isinstance(content.get("items"), list) else content
     found: list[ForeignScore] = []
+    left_out: Counter[str] = Counter()
+    unknown = 0
     for number, row in enumerate(objects_in(path, rows), start=1):
         place = f"{path}:record {number}"
         try:
             found += _of_record(place, row)
+            states = [status for _, _, status, _ in argilla.responses(row)]
         except (AttributeError, TypeError, ValueError):
             raise ContentError("the record does not have Argilla's form", place) from None
-    return ForeignScores("argilla", _some(found, path), (), plain_texts(found))
+        left_out.update(status for status in states if status not in (None, "submitted"))
+        unknown += states.count(None) if row.get("status") != "completed" else 0
+    notes = [f"{times} responses that are {status}: left out" for status, times in left_out.items()]
+    notes += [argilla.unknown_status(unknown)] if unknown else []
+    return ForeignScores("argilla", _some(found, path), tuple(notes), plain_texts(found))
 
 
 def _of_record(place: str, row: Mapping[str, Any]) -> Iterator[ForeignScore]:

@@ -14,6 +14,7 @@ from harness.content import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import language_named
 from harness.data.dataset import rubric_scales
+from harness.data.labels import NOT_BLIND
 from harness.errors import UsageError
 from harness.interop.foreign import ForeignScore, ForeignScores, ReadOptions
 from harness.interop.read import read_scores
@@ -32,8 +33,8 @@ from harness.tables import find_table, read_rows, to_jsonl
 
 _TASK = "imported"  # of items without one
 _MOST_VALUES = 8  # shown of a metric without a scale
+_MOST_PLACES = 3  # shown of scores that were read differently
 _PERSISTENT = ("inspect", "label-studio", "argilla", "records")  # kinds whose people have a name or an account
-NOT_BLIND = "labels were given in sight of a judge's score (blind: false); they are not independent, and agreement with them is too high"
 
 
 class RefusedScore(msgspec.Struct, frozen=True):
@@ -96,7 +97,7 @@ class _ScoreImport:
         self.judgments: list[dict[str, Any]] = []
         self.labels: list[dict[str, Any]] = []
         self.refused: list[RefusedScore] = []
-        self.changes: Counter[str] = Counter()
+        self.changes: defaultdict[str, list[str]] = defaultdict(list)  # what was read differently, and where
         self.asked: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
         self.label_scores: dict[tuple[str, str, str], Score] = {}
 
@@ -281,7 +282,8 @@ class _ScoreImport:
             vocabulary=self.vocabulary,
         )["score"]
         if own.score is not None and found.score != own.score:
-            self.changes["replies are read differently by this program than by the other one; --take-values takes the other's scores"] += 1
+            what = "replies are read differently by this program than by the other one; --take-values takes the other's scores"
+            self.changes[what].append(score.place)
         return found
 
     def _own_value(self, score: ForeignScore, scale: Scale, categories: Mapping[str, Score]) -> Reading:
@@ -291,7 +293,8 @@ class _ScoreImport:
         try:
             return Reading(read_score(score.value, scale, categories), None, None, None)
         except UnreadableScore:
-            self.changes[f"scores of '{score.metric}' are not on its scale; they count as the failure off_scale"] += 1
+            what = f"scores of '{score.metric}' are not on its scale ({scale.describe()}); they count as the failure off_scale"
+            self.changes[what].append(score.place)
             return Reading(None, Failure.OFF_SCALE, str(score.value)[:200], None)
 
     # Writing
@@ -300,12 +303,17 @@ class _ScoreImport:
         return sum(row.get("blind") is False for row in self.labels)
 
     def _notes(self) -> list[str]:
-        notes = [*self.foreign.notes, *(f"{count} {what}" for what, count in self.changes.items())]
+        notes = [*self.foreign.notes, *(f"{len(places)} {what} ({self._first(places)})" for what, places in self.changes.items())]
         notes += [f"{self._not_blind()} {NOT_BLIND}"] if self._not_blind() else []
         notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
         if self.refused:
             notes.append(f"{len(self.refused)} scores were refused; refused.jsonl holds them")
         return notes
+
+    def _first(self, places: Sequence[str]) -> str:
+        """The first places, without the path of their file."""
+        shown = ", ".join(_without_path(place, self.paths) for place in places[:_MOST_PLACES])
+        return shown + (", …" if len(places) > _MOST_PLACES else "")
 
     def _write(self, notes: Sequence[str]) -> None:
         used = {row["item_id"] for row in (*self.judgments, *self.labels)} | self.before.rows.keys()

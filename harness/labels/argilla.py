@@ -5,7 +5,8 @@
   `<question>.responses.status`;
 - the server's API: `responses: [{user_id, status, values: {question: {value}}}]`.
 
-Only submitted responses are labels. The nested shape does not tell which responses are drafts or discarded; the other two do.
+Only submitted responses are labels. The nested shape does not tell which responses are drafts or discarded, and a note says so; the other
+two do.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ def read_records(path: Path, content: Any) -> SourceTable:
     rows = content["items"] if isinstance(content, dict) and isinstance(content.get("items"), list) else content
     records: list[Record] = []
     left_out: Counter[str] = Counter()
+    unknown = 0
     for number, row in enumerate(objects_in(path, rows), start=1):
         if not is_record(row):
             problem = "not an Argilla record: it has neither 'fields' with 'responses' nor '<question>.responses'"
@@ -47,12 +49,21 @@ def read_records(path: Path, content: Any) -> SourceTable:
             if status not in (None, "submitted"):
                 left_out[f"responses that are {status}:"] += 1
                 continue
+            unknown += status is None and row.get("status") != "completed"
             cells = {**cells_of_item, "annotator_id": user, "metric": question, "score": unwrapped(value)}
             records.append(Record({k: v for k, v in cells.items() if v is not None}, number, f"{path}:record ", {}, tail))
     if not records:
         raise ContentError("no record has a submitted response", path)
-    notes = [f"{times} {what} left out" for what, times in left_out.items()]
+    notes = [f"{times} {what} left out" for what, times in left_out.items()] + ([unknown_status(unknown)] if unknown else [])
     return SourceTable("argilla", columns_of([record.cells for record in records]), records, notes, sum(left_out.values()))
+
+
+def unknown_status(responses: int) -> str:
+    """A note on responses of unfinished records, in an export that does not say which of them are drafts."""
+    return (
+        f"{responses} responses may be drafts or discarded: this form of the export does not say so, and they are read as submitted; "
+        "export with records.to_list(flatten=True) to leave drafts out"
+    )
 
 
 def item_cells(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -70,7 +70,8 @@ def make_column_plan(table: SourceTable, mapping: LabelMapping, metrics: Collect
     column that is not found.
     """
     wide = mapping.scored_columns
-    _refuse_missing_columns(table, [*mapping.named_columns.values(), *mapping.texts.values(), *(w.column for w in wide)], place)
+    named = [*mapping.named_columns.values(), *mapping.texts.values(), *(w.column for w in wide)]
+    missing = list(_missing_columns(table, named))
     used = {*mapping.texts.values(), *(w.column for w in wide)}
     needed_roles = [role for role in ROLES if mapping.constant(role) is None and not _is_given_by(wide, role)]
     columns, guessed = find_columns(table, mapping.named_columns, needed_roles, used)
@@ -78,7 +79,10 @@ def make_column_plan(table: SourceTable, mapping: LabelMapping, metrics: Collect
     if not wide and not {"score", "metric"} & columns.keys() and mapping.metric is None:
         wide = tuple(ScoreColumn(column=name, metric=name) for name in table.columns if name in metrics and name not in used)
         guessed |= {f"metric {w.metric}": w.column for w in wide}
-    _require_columns(table, columns, wide, mapping, place)
+    unknown = list(_unknown_roles(columns, wide, mapping))
+    if missing or unknown:
+        there = f"the columns are: {', '.join(table.columns)}"
+        raise ContentError(_listed([*missing, *unknown]) + (f" ({there})" if unknown else f"; {there}"), place)
     fields = dict(mapping.texts) or {name: name for name in table.columns if name in texts and name not in used}
     return ColumnPlan(columns, wide, fields, guessed)
 
@@ -94,11 +98,10 @@ def find_columns(
     return columns, guessed
 
 
-def _refuse_missing_columns(table: SourceTable, names: Sequence[str], place: str) -> None:
+def _missing_columns(table: SourceTable, names: Sequence[str]) -> Iterator[str]:
+    """A sentence on the named columns that the table does not have."""
     if missing := [name for name in dict.fromkeys(names) if name not in table.columns]:
-        is_are = "is not a column" if len(missing) == 1 else "are not columns"
-        shown = ", ".join(f"'{name}'" for name in missing)
-        raise ContentError(f"{shown} {is_are}; the columns are: {', '.join(table.columns)}", place)
+        yield ", ".join(f"'{name}'" for name in missing) + (" is not a column" if len(missing) == 1 else " are not columns")
 
 
 def _is_given_by(wide: Sequence[ScoreColumn], role: str) -> bool:
@@ -119,9 +122,15 @@ def _column_with_usual_name(table: SourceTable, role: str, used: Collection[str]
     return None
 
 
-def _require_columns(
-    table: SourceTable, columns: Mapping[str, str], wide: Sequence[ScoreColumn], mapping: LabelMapping, place: str
-) -> None:
+def _listed(problems: Sequence[str]) -> str:
+    """One problem as it is, several with their numbers."""
+    if len(problems) == 1:
+        return problems[0]
+    return "; ".join(f"({number}) {problem}" for number, problem in enumerate(problems, start=1))
+
+
+def _unknown_roles(columns: Mapping[str, str], wide: Sequence[ScoreColumn], mapping: LabelMapping) -> Iterator[str]:
+    """A sentence on each role that nothing gives."""
     needed = {
         "item_id": NO_ITEM_ID,
         "score": "no column with scores was found; name it with --column score=COLUMN, or several with --wide-annotators or --wide-metrics",
@@ -133,7 +142,7 @@ def _require_columns(
         if role in columns or mapping.constant(role) is not None or _is_given_by(wide, role):
             continue
         if role != "annotator_id" or mapping.annotators != "aggregate":
-            raise ContentError(f"{message} (the columns are: {', '.join(table.columns)})", place)
+            yield message
 
 
 def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) -> Iterator[SourceLabel | BlankCell]:

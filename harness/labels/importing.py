@@ -17,7 +17,7 @@ from harness.labels.columns_of_source import BlankCell, ColumnPlan, SourceLabel,
 from harness.labels.folder import data_toml, write_folder
 from harness.labels.items import GivenItems, ItemRows, read_given_items
 from harness.labels.layouts import from_potato, is_potato, one_record_per_item
-from harness.labels.mapping import LabelMapping
+from harness.labels.mapping import LabelMapping, with_annotator_of_file
 from harness.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.labels.read import read_source
 from harness.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
@@ -84,6 +84,7 @@ def import_labels(
     be written. Wrong rows raise nothing; they are refused.
     """
     mapping, options, library = mapping or LabelMapping(), options or ImportOptions(), library or Library()
+    mapping = with_annotator_of_file(mapping, source)
     target = TargetFolder(to, library, append=options.append, second_round=options.second_round)
     table = read_source(
         str(source),
@@ -232,8 +233,8 @@ class _LabelImport:
         scale = self.scales.get(metric)
         if scale is None:
             raise UnreadableScore(
-                f"metric '{metric}' has no scale;{suggest(metric, self.scales)} give it one (--scale {metric}=0,1,2:best=2), rename it "
-                f"to a known metric (--rename {metric}=NAME) or leave it out (--drop {metric})"
+                f"metric '{metric}' has no scale.{suggest(metric, self.scales)} Give it one (--scale {metric}=0,1,2:best=2 or "
+                f"--scale {metric}=1..5:best=5), rename it to a known metric (--rename {metric}=NAME) or leave it out (--drop {metric})"
             )
         score = read_score(label.score, scale, self.mapping.categories.get(metric))
         if not scale.holds(score):
@@ -356,6 +357,10 @@ class _LabelImport:
         hints = [note for note in self.table.notes if " was read at commit " not in note]
         if guessed := ", ".join(f"{role} = '{column}'" for role, column in self.plan.guessed.items() if role != column):
             hints.append(f"columns were matched by name: {guessed}; change this with --column and --text")
+        if unread := self._unread_columns():
+            hints.append(
+                f"columns that were not read: {', '.join(unread)}; name them with --column, --text or --wide-metrics if they matter"
+            )
         if not self.mapping.annotators and not self.target.about and about.annotators == "anonymous":
             hints.append("annotators count as anonymous; if each id is one person throughout, pass --annotators persistent")
         task = self.mapping.task
@@ -365,6 +370,14 @@ class _LabelImport:
         if self.table.kind == "sheet" and not self.options.items and not self.target.items.rows:
             hints.append("a sheet does not tell which items share a text; pass --items DATA, the data that it was exported from")
         return hints
+
+    def _unread_columns(self) -> list[str]:
+        """The columns of a table that nothing was read from. An annotation tool's further columns are its own affairs."""
+        if self.table.kind in _KINDS_WITH_USERS:
+            return []
+        plan = self.plan
+        read = {*plan.columns.values(), *plan.texts.values(), *(wide.column for wide in plan.wide)}
+        return [name for name in self.table.columns if name not in read]
 
     def _comments(self) -> list[dict[str, Any]]:
         """The comments of people in a sheet."""

@@ -35,6 +35,7 @@ class LabelMapping(_Spec, msgspec.Struct, frozen=True):
     task: str | None = None
     metric: str | None = None
     annotator: str | None = None
+    annotator_from_file: str | None = None  # a pattern for the name of the source's file
     source: Source | None = None
     annotators: AnnotatorKind | None = None
     columns: dict[Role, Text] = {}
@@ -80,9 +81,30 @@ def load_mapping(path: Path | None, flags: Mapping[str, Any]) -> LabelMapping:
     given = {name: value for name, value in flags.items() if value not in (None, (), {})}
     joined = {name: {**getattr(written, name), **value} if isinstance(value, dict) else value for name, value in given.items()}
     mapping = msgspec.structs.replace(written, **joined)
-    for problem in _problems(mapping):
-        raise UsageError(problem)
+    if problems := list(_problems(mapping)):
+        raise UsageError("\n         ".join(problems))
     return mapping
+
+
+def with_annotator_of_file(mapping: LabelMapping, source: str | Path) -> LabelMapping:
+    r"""The mapping with the annotator that `annotator_from_file` finds in the name of the file: its first group, or all that it matches.
+
+    Raises UsageError for a name that does not fit.
+
+    >>> with_annotator_of_file(LabelMapping(annotator_from_file=r"ratings_(.+)\.csv"), "forms/ratings_eva.csv").annotator
+    'eva'
+    """
+    if mapping.annotator_from_file is None:
+        return mapping
+    flag, name = f"--annotator-from-file {mapping.annotator_from_file}", Path(source).name
+    try:
+        match = re.fullmatch(mapping.annotator_from_file, name)
+    except (re.error, RecursionError, OverflowError) as err:
+        raise UsageError(f"{flag}: not a regular expression ({err})") from None
+    found = match and (match[1] if match.re.groups else match[0])
+    if not found or not found.strip():
+        raise UsageError(rf"{flag}: the name {name} does not fit; the whole name has to, such as ratings_(.+)\.csv")
+    return msgspec.structs.replace(mapping, annotator=found.strip(), annotator_from_file=None)
 
 
 def _problems(mapping: LabelMapping) -> Iterator[str]:
@@ -94,6 +116,8 @@ def _problems(mapping: LabelMapping) -> Iterator[str]:
             yield f"{role} is given twice: as '{constant}' for all rows, and as the column '{mapping.named_columns[role]}'"
         if constant is not None and not constant.strip():
             yield f"{role} is empty"
+    if mapping.annotator_from_file is not None and (mapping.annotator is not None or "annotator_id" in mapping.columns):
+        yield "the annotator is given twice: by --annotator-from-file, and for all rows or as a column"
     if "score" in mapping.columns and mapping.scored_columns:
         yield "a score column and wide columns exclude each other"
     named = [column for role, column in mapping.columns.items() if role in ("item_id", "annotator_id", "metric", "score")]

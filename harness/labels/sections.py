@@ -81,13 +81,18 @@ def _section(task: str, items: list[Item], data: Dataset, library: Library, sele
 
 
 def _metrics(task: str, items: Sequence[Item], data: Dataset, library: Library, selected: Selection) -> list[str]:
-    """The metrics of a task: the chosen ones, else those of the task, else those with labels, else those of the data."""
+    """The metrics of a task: the chosen ones, else those with labels, else those of the data, else those of the task.
+
+    All items of the bundled data belong together, so they have the metrics of their task.
+    """
     if selected.metrics is not None:
         return list(selected.metrics)
-    if task in library.task_files:
-        return [name for name in library.task(task).metrics if name in data.scales]
+    of_task = [name for name in library.task(task).metrics if name in data.scales] if task in library.task_files else []
+    if of_task and not data.private:
+        return of_task
     labelled = {metric for item in items for metric in data.labelled_metrics.get(item.item_id, ())}
-    metrics = [name for name in data.scales if name in labelled] or list(data.about.metrics)
+    in_order = dict.fromkeys((*of_task, *data.scales))
+    metrics = [name for name in in_order if name in labelled] or list(data.about.metrics) or of_task
     if not metrics:
         raise UsageError(f"the metrics of task '{task}' are unknown; name them with --metrics; choose from: {', '.join(data.scales)}")
     return metrics

@@ -68,8 +68,13 @@ class TargetFolder:
     def require_same_scales(self, scales: Mapping[str, Scale]) -> None:
         """Raise UsageError when a metric of the folder is given another scale. Its other metrics need not be among `scales`."""
         for name, scale in (self.about.metrics if self.about else {}).items():
-            if scales.get(name, scale) != scale:
-                raise UsageError(f"'{name}' already has the scale {scale.describe()} in {self.folder}")
+            if (given := scales.get(name, scale)) != scale:
+                places = [place for place, row in self.labels if row["metric"] == name]
+                rows = f" ({places[0]}{f' and {len(places) - 1} more rows' if places[1:] else ''})" if places else ""
+                raise UsageError(
+                    f"'{name}' already has the scale {scale.describe()} in {self.folder}{rows}, and cannot have {given.describe()} too; "
+                    f"give the new scores another name (--rename {name}=NAME --scale NAME=…)"
+                )
 
     def require_same_salt(self, fingerprint: str) -> None:
         """Raise UsageError when the pseudonyms in the folder were made with another salt."""

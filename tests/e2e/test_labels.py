@@ -43,14 +43,23 @@ def test_rows_that_all_come_in_end_with_0_and_the_folders_path(cli: Cli, table: 
 
 def test_refused_rows_end_with_1_and_the_first_twenty_are_shown(cli: Cli, table: Path, tmp_path: Path) -> None:
     with table.open("a") as file:
-        file.writelines(f"x{n};Anna;tone;7\x1b[31m\n" for n in range(25))
+        file.writelines(f"x{n};Anna;tone;{70 + n}\x1b[31m\n" for n in range(25))
     done = cli("labels", "import", table, "--to", tmp_path / "data", *MEANT)
     shown = [line for line in done.err.splitlines() if "is not on the scale" in line]
     assert done.code == 1 and len(shown) == 20 and "… and 5 more" in done.err and "\x1b" not in done.err
-    assert shown[0] == f"{table}:62: '7[31m' is not on the scale (0, 1, 2)"
+    assert shown[0] == f"{table}:62: '70[31m' is not on the scale (0, 1, 2)"
     assert done.err.splitlines()[-1].endswith(f"imported; 25 refused (see {tmp_path / 'data' / 'refused.jsonl'})")
     rows = [json.loads(line) for line in (tmp_path / "data" / "refused.jsonl").read_text().splitlines()]
     assert len(rows) == 25 and rows[0]["place"] == "ratings.csv:62" and rows[0]["row"]["item_id"] == "x0"
+
+
+def test_a_missing_scale_is_said_once_with_its_rows(cli: Cli, table: Path, tmp_path: Path) -> None:
+    with table.open("a") as file:
+        file.writelines(f"{n};Anna;warmth;3\n" for n in range(5))
+    done = cli("labels", "import", table, "--to", tmp_path / "data", *MEANT)
+    [said] = [line for line in done.err.splitlines() if "has no scale" in line]
+    assert said.startswith(f"{table}:62, {table}:63, {table}:64 and 2 more rows: metric 'warmth' has no scale.")
+    assert "--scale warmth=1..5:best=5" in said and done.code == 1
 
 
 def test_json_has_the_same_facts(cli: Cli, table: Path, tmp_path: Path) -> None:

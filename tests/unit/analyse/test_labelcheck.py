@@ -14,6 +14,7 @@ from harness.analyse import Annotators, CompareOptions, LabelCheck, check_labels
 from harness.analyse.labelcheck import APART, BY, CONSTANT, MIN_COMMON
 from harness.content.specs import DatasetCard
 from harness.data import Dataset
+from harness.data.columns import CodedColumn
 from harness.data.labels import Labels
 from harness.errors import UsageError
 from harness.model import Item, Label, Scale, Score
@@ -65,6 +66,17 @@ def test_a_small_case_by_hand(make_labelled: MakeLabelled) -> None:
     assert cell["distribution_labels"] == pytest.approx({"0": 3 / 12, "1": 4 / 12, "2": 5 / 12})
     assert cell["mean_labels"] == pytest.approx(14 / 12)
     assert (cell["groups"], cell["few_rare_cases"]) == (5, True)
+
+
+def test_labels_in_sight_of_a_judges_score_are_said(make_labelled: MakeLabelled) -> None:
+    data = make_labelled({"a": {"i": 1, "j": 1}, "b": {"i": 1, "j": 2}})
+    labels = data.labels
+    columns = (labels.item, labels.annotator, labels.metric, labels.score, labels.source, labels.spans)
+    sighted = Labels(*columns, CodedColumn.from_values([False, None, None, True]))
+    notes = checked(msgspec.structs.replace(data, labels=sighted)).notes
+    assert any(note.startswith("1 labels were given in sight") for note in notes) and not any(
+        "sight" in note for note in checked(data).notes
+    )
 
 
 def test_it_has_what_the_functions_of_people_give(make_labelled: MakeLabelled) -> None:

@@ -53,6 +53,14 @@ def test_rows_that_do_not_say_their_source_have_the_one_of_their_folder(path: Pa
     assert [label.source for label in labels] == [source, "native"]
 
 
+def test_labels_in_sight_of_a_judges_score_are_counted(path: Path) -> None:
+    rows = [ROW | {"annotator_id": who, "blind": blind} for who, blind in (("x", False), ("y", True), ("z", None), ("w", False))]
+    labels = read(path, *rows, ROW | {"annotator_id": "v"})
+    [note] = labels.sighted_notes()
+    assert note.startswith("2 labels were given in sight of a judge's score")
+    assert [*labels.for_items(["b"]).sighted_notes()] == [] == [*read(path, ROW).sighted_notes()]
+
+
 def test_no_rows_are_no_labels(path: Path) -> None:
     labels = read(path)
     assert len(labels) == labels.max_annotators == 0 and list(labels) == [] and labels == Labels.from_rows([])

@@ -17,10 +17,13 @@ import pytest
 
 from harness.content import Library
 from harness.data import Dataset, load_bundled, load_folder
+from harness.data.labels import Labels
 from harness.errors import ContentError, UsageError
 from harness.labels import Selection, export_labels
 from harness.labels.read import read_source
+from harness.labels.sections import make_sections
 from harness.labels.sheet import MAX_CELL
+from harness.model import Label
 from tests.translation_folder import translation_items, write_translations
 
 Written = Callable[..., Path]
@@ -179,6 +182,19 @@ def test_a_sheet_may_be_sorted_and_its_columns_moved(data: Dataset, folder: Path
     into(path, {"language": None, "task": None, "metrics": {}}, items=str(folder))
     [(item, who, metric, score)] = into.labels
     assert data.by_id[item].fields["output"].replace("\x07", "\ufffd") == top[2] and (who, metric, score) == ("Anna", "tone", "Good")
+
+
+def test_people_are_asked_about_the_metrics_of_the_data_not_of_the_task(library: Library) -> None:
+    bundled = load_bundled(library, ["en"])
+    items = [item for item in bundled.items if item.task == "summarize"][:2]
+    of_task = library.task("summarize").metrics
+    own = msgspec.structs.replace(bundled.only(items), private=True, labels=Labels.from_rows([Label(items[0].item_id, "x", of_task[1], 1)]))
+
+    def metrics(data: Dataset) -> list[str]:
+        return list(make_sections(data, items, library, Selection())[0].metrics)
+
+    assert metrics(own) == [of_task[1]] and metrics(bundled) == list(of_task)
+    assert metrics(msgspec.structs.replace(own, labels=Labels.from_rows(()))) == list(of_task)
 
 
 def test_a_sheet_is_blind(data: Dataset, library: Library, tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ REFUSED = {
     "empty item": (",x,tone,2", "no item id: the cell is empty"),
     "empty annotator": ("1,,tone,2", "no annotator: the cell is empty"),
     "empty metric": ("1,x,,2", "no metric: the cell is empty"),
-    "unknown metric": ("1,x,tome,2", "metric 'tome' has no scale; Did you mean 'tone'? give it one (--scale tome=0,1,2:best=2), rename it"),
+    "unknown metric": ("1,x,tome,2", "metric 'tome' has no scale. Did you mean 'tone'? Give it one (--scale tome=0,1,2:best=2 or "),
     "the same again": ("0,x,tone,2", "x already scored 'tone' of '0' with the same score in a.csv:2"),
     "contradiction": ("0,x,tone,1", "x already scored 'tone' of '0' with 2, not 1 in a.csv:2"),
 }
@@ -188,6 +188,41 @@ def test_cells_of_a_workbook_are_refused_with_what_excel_made_of_them(workbook: 
         "book.xlsx:Scores!C5: the cell is part of the merged range A5:A6",
         "book.xlsx:Scores!C6: the cell is part of the merged range A5:A6",
     ]
+
+
+def test_columns_that_nothing_was_read_from_are_named(written: Written, into: Any) -> None:
+    done = into(written("a.csv", "id,annotator,score,age,remark\n1,x,2,30,fine\n"), {"metric": "tone"})
+    assert "columns that were not read: age, remark; name them with" in " ".join(done.hints)
+
+
+def test_everything_that_a_table_lacks_is_said_at_once(written: Written, into: Any) -> None:
+    with pytest.raises(ContentError) as caught:
+        into(written("a.csv", "text,age\nHi,30\n"), {"texts": {"output": "txt"}})
+    for words in (
+        "(1) 'txt' is not a column",
+        "no column with item ids",
+        "no column with scores",
+        "the annotator of the scores is unknown",
+    ):
+        assert words in str(caught.value)
+    assert str(caught.value).endswith("(the columns are: text, age)")
+
+
+def test_the_annotator_may_be_in_the_files_name(written: Written, into: Any) -> None:
+    table = "id,score\n1,2\n"
+    into(written("ratings_eva.csv", table), {"metric": "tone", "annotator_from_file": r"ratings_(.+)\.csv"})
+    into(written("ratings_jan.csv", table), {"metric": "tone", "annotator_from_file": r"ratings_(.+)\.csv"}, append=True)
+    assert into.labels == [("1", "eva", "tone", 2), ("1", "jan", "tone", 2)]
+    with pytest.raises(UsageError, match=r"--annotator-from-file x\(\.\+\): the name ratings_jan\.csv does not fit"):
+        into(written("ratings_jan.csv", table), {"metric": "tone", "annotator_from_file": "x(.+)"}, append=True)
+
+
+def test_another_scale_of_a_metric_in_the_folder_is_refused_with_its_rows(written: Written, into: Any) -> None:
+    into(written("a.csv", LONG + "1,x,warmth,2\n2,x,warmth,1\n"), {"metrics": {"warmth": WARMTH}})
+    with pytest.raises(
+        UsageError, match=r"'warmth' already has the scale 1 to 5 in .*labels\.jsonl:1 and 1 more rows.*--rename warmth=NAME"
+    ):
+        into(written("b.csv", LONG + "3,x,warmth,2\n"), {"metrics": {"warmth": Scale(kind="interval", min=0, max=9)}}, append=True)
 
 
 def test_where_every_row_is_refused_nothing_is_written(written: Written, tmp_path: Path, library: Library) -> None:

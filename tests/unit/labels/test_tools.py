@@ -129,6 +129,11 @@ def test_responses_of_every_user_are_read(written: Written, into: Any, content: 
     assert into.data.items[0].fields == {"output": "Hi"} and into.data.about.annotators == "persistent"
 
 
+def test_an_export_that_does_not_tell_drafts_apart_says_so(written: Written, into: Any) -> None:
+    done = into(written("records.json", NESTED))
+    assert any(note.startswith("2 responses may be drafts or discarded") for note in done.hints)
+
+
 def test_metadata_are_columns(written: Written, into: Any) -> None:
     into(written("records.json", NESTED), {"language": None})
     assert into.data.items[0].language == "ja"
