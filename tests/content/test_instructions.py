@@ -10,6 +10,7 @@ import pytest
 
 from harness.content.library import Library
 from harness.content.specs import PLACEHOLDERS, Instructions, PromptWords
+from harness.parse.written_text import WrittenText, clean_text
 from harness.prompts.wording import ENGLISH
 
 LIBRARY = Library()
@@ -18,6 +19,7 @@ TAGS = list(LIBRARY.instruction_files)
 SENSELESS = {"ja": {"more_vowels", "more_readable"}, "zh": {"more_vowels", "more_readable"}}
 # Shorter texts (titles, "Score 1:") say too little for a language to be known by.
 LONG_ENOUGH = 28
+SENTENCES = (".simple", ".description", ".instruction")
 IN_THE_LANGUAGE = {
     "cs": "česky",
     "de": "auf Deutsch",
@@ -42,6 +44,8 @@ def texts_of(found: Instructions) -> Iterator[tuple[str, str]]:
         yield f"rubrics.{name}.description", rubric.description
         for score, points in rubric.criteria.items():
             yield from ((f"rubrics.{name}.criteria.{score}", point) for point in points)
+    for name, words in found.writing.items():
+        yield from ((f"writing.{name}.{key}", getattr(words, key)) for key in ("system", "instruction", "meant_for", "reminder"))
 
 
 def quoted_in_words(words: PromptWords) -> dict[str, set[str]]:
@@ -76,6 +80,25 @@ def test_every_task_and_rubric_is_translated(tag: str) -> None:
     found = LIBRARY.instructions(tag)
     assert set(found.tasks) == set(LIBRARY.task_files)
     assert set(found.rubrics) == set(LIBRARY.rubric_files) - SENSELESS.get(tag, set())
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_every_request_to_write_is_translated_with_its_sentences(tag: str) -> None:
+    found = LIBRARY.instructions(tag).writing
+    assert set(found) == set(LIBRARY.writing_files)
+    for name, words in found.items():
+        english = LIBRARY.writing(name).words
+        assert len(words.instruction.strip().splitlines()) == len(english.instruction.strip().splitlines()), name
+        assert re.findall(r"\{.*?\}", words.meant_for) == ["{language}"], name
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_lead_ins_are_removed(tag: str) -> None:
+    for name, words in LIBRARY.instructions(tag).writing.items():
+        assert len(set(words.lead_ins)) == len(words.lead_ins) > 0, name
+        for opening in words.lead_ins:
+            cleaned = clean_text(f"{opening.capitalize()}\n\n1 2 3", words.lead_ins)
+            assert cleaned == WrittenText("1 2 3", ("lead-in",)), f"{name}: {opening}"
 
 
 @pytest.mark.parametrize("tag", TAGS)
@@ -149,7 +172,7 @@ def test_no_foreign_punctuation(tag: str, foreign: str) -> None:
 @pytest.mark.parametrize("tag", TAGS)
 def test_sentences_end_in_a_full_stop(tag: str) -> None:
     for place, text in texts_of(LIBRARY.instructions(tag)):
-        if ".criteria." in place or (".fields." not in place and place.endswith((".simple", ".description", ".instruction"))):
+        if place.startswith("writing.") or ".criteria." in place or (".fields." not in place and place.endswith(SENTENCES)):
             first, *others = text.strip().splitlines()
             asks = place.endswith(".simple") and first.endswith(("?", "？"))  # some simple instructions are a question and nothing else
             for line in others if asks else (first, *others):
