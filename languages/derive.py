@@ -12,11 +12,12 @@ from __future__ import annotations
 import random
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from harness.errors import ContentError
 from harness.tables import to_jsonl, write_atomic
 from harness.text import is_word, sentences, words
 
@@ -100,8 +101,10 @@ def _label(item_id: str, metric: str, score: int) -> dict[str, Any]:
 
 def derive(tag: str, task: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Items and labels of one task of one pack, in the order of the base texts."""
-    with open(LANGUAGES / tag / "texts" / f"{task}.toml", "rb") as file:
-        texts = tomllib.load(file)["text"]
+    path = LANGUAGES / tag / "texts" / f"{task}.toml"
+    if task not in INPUTS:
+        raise ContentError(f"'{task}' is not a task with control texts; choose from: {', '.join(INPUTS)}", path)
+    texts = read_texts(path, ("group", "split", "output", *INPUTS[task], *WRITTEN), {name: ("output",) for name in WRITTEN})
     items, labels = [], []
     for split in ("test", "dev"):
         of_split = [text for text in texts if text["split"] == split]
@@ -120,6 +123,35 @@ def derive(tag: str, task: str) -> tuple[list[dict[str, Any]], list[dict[str, An
                     if not _is_arguable(construction, metric, inputs)
                 ]
     return items, labels
+
+
+def read_texts(path: Path, needed: Sequence[str], of_parts: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+    """The base texts of a file. `needed` are the keys of each, `of_parts` those of its tables, by the table's name.
+
+    Raises ContentError with `file:line` for a file that is not TOML, and for a missing key.
+    """
+    source = path.read_text("utf-8")
+    try:
+        texts: list[dict[str, Any]] = tomllib.loads(source).get("text", [])
+    except tomllib.TOMLDecodeError as err:
+        raise ContentError(f"not TOML: {err}", path) from None
+    starts = [number for number, line in enumerate(source.splitlines(), start=1) if line.startswith("[[text]]")]
+    if not texts or len(texts) != len(starts):
+        raise ContentError("no base texts; each begins with a line [[text]]", path)
+    for line, text in zip(starts, texts, strict=True):
+        for missing in _missing_keys(text, needed, of_parts):
+            raise ContentError(f"the text '{text.get('group', '?')}' has no {missing}", path, line)
+    return texts
+
+
+def _missing_keys(text: Mapping[str, Any], needed: Sequence[str], of_parts: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    yield from (f"'{key}'" for key in needed if key not in text)
+    for name, keys in of_parts.items():
+        for part in text[name] if isinstance(text[name], list) else [text[name]]:
+            which = f"'{name}' ({part['construction']})" if "construction" in part else f"'{name}'"
+            yield from (f"'{key}' in {which}" for key in keys if key not in part)
+            if "note" not in part and "language" not in part:
+                yield f"'note' in {which}"
 
 
 # ---- minimal pairs, `languages/hard.toml`: the hard tier, and the texts that every language has
@@ -190,8 +222,8 @@ def _flawless_scores(text: dict[str, Any]) -> dict[str, int]:
 def paired_files(tag: str, name: str) -> Iterator[tuple[Path, bytes]]:
     """The derived files of a language's pack of minimal pairs (`hard` or `parallel`), with their content."""
     pack = LANGUAGES / tag / "packs" / name
-    with open(pack / "texts.toml", "rb") as file:
-        texts = tomllib.load(file)["text"]
+    of_versions = {"version": ("construction", "replace")}
+    texts = read_texts(pack / "texts.toml", ("group", "task", "genre", "output", "version"), of_versions)
     for task in sorted({text["task"] for text in texts}):
         made = [each for text in texts if text["task"] == task for each in paired_items(text, tag)]
         labels = [_label(item["item_id"], metric, score) for item, scores in made for metric, score in scores.items()]
@@ -217,4 +249,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except ContentError as err:
+        sys.exit(f"derive.py: {err}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.authoring.parsed_content import PackTable, ParsedContent, tables_of
 from harness.content.problems import Problem
 from harness.content.specs import Task
-from harness.model import Item
+from harness.model import Item, Score
 from harness.tables import read_rows
 
 
@@ -25,6 +25,7 @@ def table_problems(content: ParsedContent) -> Iterator[Problem]:
             known = ", ".join(library.task_files)
             yield Problem(table.path, None, f"items of task '{table.task}', which does not exist; choose from: {known}")
         yield from _item_problems(table)
+        yield from _contradictions(table, content.tasks.get(table.task))
         yield from _label_problems(table, content.tasks.get(table.task), _sealed_items(table, content))
     yield from _repeated_ids(present)
 
@@ -73,6 +74,26 @@ def _item_problems(table: PackTable) -> Iterator[Problem]:
             both = f"'{groups[item.parallel_id]}' and '{item.group}'"
             groups[item.parallel_id] = item.group  # one problem where the group changes, not one per item
             yield table.problem(item.item_id, f"parallel_id '{item.parallel_id}' has the groups {both}; one group per language and task")
+
+
+def _contradictions(table: PackTable, task: Task | None) -> Iterator[Problem]:
+    """Items with the same texts whose constructed labels differ: one construction changed nothing, or the labels of one are wrong."""
+    if table.items is None or table.labels is None or task is None:
+        return
+    texts = {item.item_id: tuple(item.fields.get(name) for name in task.fields) for item in table.items}
+    first: dict[tuple[object, ...], tuple[str, Score]] = {}
+    said: set[tuple[str, str]] = set()
+    for label in table.labels:
+        if label.source != "constructed":
+            continue
+        other, score = first.setdefault((label.metric, *texts[label.item_id]), (label.item_id, label.score))
+        if score != label.score and (other, label.item_id) not in said:
+            said.add((other, label.item_id))
+            yield table.problem(
+                label.item_id,
+                f"'{label.item_id}' has the same texts as '{other}', but '{label.metric}' is {label.score} here and {score} there; change "
+                "one of the texts, so that its construction shows",
+            )
 
 
 def _sealed_items(table: PackTable, content: ParsedContent) -> set[str]:

@@ -98,7 +98,9 @@ def _run(commands: Any) -> None:
     what.add_argument("--metrics", type=names, metavar="NAMES", help="only these metrics")
     what.add_argument("--board", metavar="NAME", help="the board whose protocol is used (default: controls)")
     what.add_argument("--full", action="store_true", help="all test items (short for --board controls-full)")
-    what.add_argument("--data", type=Path, metavar="DIR", help="judge the items of a data folder instead of a board's")
+    what.add_argument(
+        "--data", type=Path, metavar="DIR", help="judge the items of a data folder, or of a language pack, instead of a board's"
+    )
     what.add_argument(
         "--unlabelled",
         action="store_true",

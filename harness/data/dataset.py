@@ -30,6 +30,7 @@ from harness.model import Item, Label, Scale
 from harness.tables import find_table, read_rows
 
 _FEW_VALUES = ("language", "task", "system")  # keys with few distinct values among a million items
+_USUAL_OUTPUTS = (("output",), ("output_a", "output_b"))  # of a single text, and of a pair
 _ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")
 
 
@@ -47,6 +48,7 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     second_spans: SecondSpans | None = None  # errors that people marked in some texts in a second round, without scores
     checks: tuple[AttentionCheck, ...] = ()  # damaged texts of some items, with people's scores
     asks: Mapping[str, frozenset[str]] | None = None  # with sealed labels: by task, the metrics that every item is asked about
+    outputs: Mapping[str, tuple[str, ...]] = {}  # by task, the names of the texts that are judged, where they are not the usual ones
     label_scales: Mapping[str, Scale] = {}  # of metrics whose labels are on another scale than judges' answers: only order is compared
 
     @cached_property
@@ -81,6 +83,10 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
                 extended = known | {metric}
                 metrics[item] = distinct_sets.setdefault(extended, extended)
         return metrics
+
+    def outputs_of(self, item: Item) -> tuple[str, ...]:
+        """The names of the texts of an item that are judged: one, or the two of a pair."""
+        return self.outputs.get(item.task) or _USUAL_OUTPUTS["output_a" in item.fields]
 
     def label_scale(self, metric: str) -> Scale:
         """The scale of the labels on a metric."""
@@ -126,14 +132,38 @@ def load_bundled(library: Library, languages: Iterable[str], board: Board | None
     labels: list[Label] = []
     for tag in languages:
         pack = library.pack_path(tag, board) if board else library.pack_files[tag]
-        for task_name, path in item_files(pack).items() if pack else ():
-            task_items = read_items(path, {task_name: library.task(task_name)}, language=tag, task=task_name)
+        for task_items, task_labels in _tables_of_pack(pack, tag, library, scales) if pack else ():
             items += task_items
-            label_path = path.parent.parent / "labels" / path.name
-            if label_path.is_file():
-                labels += read_labels(label_path, scales, {item.item_id: item for item in task_items})
+            labels += task_labels
     _refuse_repeated_ids(items)
-    return Dataset("bundled", tuple(items), Labels.from_rows(labels), scales)
+    outputs = _unusual_outputs({name: library.task(name) for name in {item.task for item in items}})
+    return Dataset("bundled", tuple(items), Labels.from_rows(labels), scales, outputs=outputs)
+
+
+def _unusual_outputs(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:
+    return {name: task.outputs for name, task in tasks.items() if task.outputs not in _USUAL_OUTPUTS}
+
+
+def _tables_of_pack(pack: Path, tag: str, library: Library, scales: Mapping[str, Scale]) -> Iterator[tuple[list[Item], Iterable[Label]]]:
+    """The items and labels of each task of the pack whose `pack.toml` is at `pack`."""
+    for task, path in item_files(pack).items():
+        items = read_items(path, {task: library.task(task)}, language=tag, task=task)
+        label_path = path.parent.parent / "labels" / path.name
+        yield items, read_labels(label_path, scales, {item.item_id: item for item in items}) if label_path.is_file() else ()
+
+
+def _load_pack(folder: Path, library: Library) -> Dataset:
+    """A language pack as a data set of its own, so that a new pack can be run before a board is frozen on it."""
+    tag, scales = folder.resolve().name, rubric_scales(library)
+    tables = list(_tables_of_pack(folder / "pack.toml", tag, library, scales))
+    if not tables:
+        raise UsageError(f"the language pack {folder} has no items yet; CONTRIBUTING.md says how to write them")
+    items = tuple(item for own, _ in tables for item in own)
+    _refuse_repeated_ids(items)
+    about = DatasetCard(id=tag, source="constructed", annotators="aggregate")
+    labels = Labels.from_rows(label for _, own in tables for label in own)
+    outputs = _unusual_outputs({item.task: library.task(item.task) for item in items})
+    return Dataset(tag, items, labels, scales, private=True, about=about, outputs=outputs)
 
 
 def rubric_scales(library: Library) -> dict[str, Scale]:
@@ -157,20 +187,27 @@ def card_of_folder(folder: Path, library: Library, card: str | None = None) -> D
 
 
 def load_folder(folder: Path, library: Library, *, card: str | None = None, with_judgments: bool = False) -> Dataset:
-    """Read a data folder. Raises UsageError when it does not exist, ContentError with `file:line` for what is wrong in it."""
+    """Read a data folder, or a language pack (a folder with `pack.toml`).
+
+    Raises UsageError when it does not exist, ContentError with `file:line` for what is wrong in it.
+    """
     if not folder.is_dir():
         raise UsageError(f"data folder {folder} does not exist; it should hold items.jsonl and labels.jsonl")
     item_path = find_table(folder, "items")
+    if item_path is None and (folder / "pack.toml").is_file():
+        return _load_pack(folder, library)
     if item_path is None:
         raise ContentError("no items.jsonl (or .jsonl.gz, .parquet) in this data folder", folder)
     about = card_of_folder(folder, library, card)
     texts, column = _shared_texts(folder, about.shared), about.asked.column
-    items = read_items(item_path, _tasks(library, about), group_key=about.group, shared=texts, asked_column=column)
+    tasks = _tasks(library, about)
+    items = read_items(item_path, tasks, group_key=about.group, shared=texts, asked_column=column)
     _refuse_missing_column(items, column, folder)
     label_path, judgment_path = find_table(folder, "labels"), find_table(folder, "judgments") if with_judgments else None
     labels = (read_label_rows(label_path), label_path) if label_path else None
     judgments = (read_judgment_rows(judgment_path), judgment_path) if judgment_path else None
     made = assemble(items, labels, judgments, rubric_scales(library) | about.metrics, about)
+    made = msgspec.structs.replace(made, outputs=_unusual_outputs(tasks))
     check_path = find_table(folder, "attention_checks")
     if check_path:
         made = msgspec.structs.replace(made, checks=read_checks(check_path, made.by_id, made.scales))

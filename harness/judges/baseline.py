@@ -73,7 +73,7 @@ class TrainingCounts:
         counts: dict[tuple[str, ...], _GroupedCounts] = defaultdict(_GroupedCounts)
         for item in self.data.items:
             for key in ((item.language, item.task, item.split), (item.language, item.task)):
-                counts[key].add(item.group, text_length(item))
+                counts[key].add(item.group, self.text_length(item))
         return counts
 
     @cached_property
@@ -81,7 +81,7 @@ class TrainingCounts:
         """Logarithms of the ratio of the lengths of text and source, by (language, task) or (language, task, split), then by group."""
         ratios: dict[tuple[str, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         for item in self.data.items:
-            if (ratio := log_length_ratio(item)) is not None:
+            if (ratio := self.log_length_ratio(item)) is not None:
                 for key in ((item.language, item.task, item.split), (item.language, item.task)):
                     ratios[key][item.group].append(ratio)
         return ratios
@@ -112,22 +112,19 @@ class TrainingCounts:
             self._other_ratios[key] = tuple(sorted(next(filter(None, others), [])))
         return self._other_ratios[key]
 
+    def text_length(self, item: Item) -> int:
+        """Characters of the text that is judged; of a pair, how much longer its first text is."""
+        first, *second = (len(str(item.fields.get(name, ""))) for name in self.data.outputs_of(item))
+        return first - sum(second)
+
+    def log_length_ratio(self, item: Item) -> float | None:
+        """The logarithm of the length of the text that is judged, divided by that of its source; None where one of them is empty."""
+        lengths = self.text_length(item), len(str(item.fields.get("source", "")))
+        return math.log(lengths[0] / lengths[1]) if all(lengths) else None
+
     def _without_group(self, counts: Mapping[tuple[str, ...], _GroupedCounts], item: Item, *key: str) -> Counter[Score]:
         grouped = counts.get((item.language, item.task, *key))
         return grouped.without(item.group) if grouped else Counter()
-
-
-def text_length(item: Item) -> int:
-    """Characters of the text that is judged; of a pair, how much longer its first text is."""
-    if "output_a" in item.fields:
-        return len(str(item.fields["output_a"])) - len(str(item.fields.get("output_b", "")))
-    return len(str(item.fields.get("output", "")))
-
-
-def log_length_ratio(item: Item) -> float | None:
-    """The logarithm of the length of the text that is judged, divided by that of its source; None where one of them is empty."""
-    lengths = text_length(item), len(str(item.fields.get("source", "")))
-    return math.log(lengths[0] / lengths[1]) if all(lengths) else None
 
 
 def ascending(scale: Scale) -> list[int | str]:
@@ -162,7 +159,7 @@ def length(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw
     lengths = training.lengths(item)
     if not lengths:
         return None
-    own = text_length(item)
+    own = training.text_length(item)
     below = sum(count for other, count in lengths.items() if int(other) < own) + lengths[own] / 2
     return _score_at(min(below / lengths.total(), 1 - 1e-9), scale)
 
@@ -176,7 +173,7 @@ def _on_scale_of_answers(score: Score | None, labels: Scale, answers: Scale) -> 
 
 
 def length_ratio(item: Item, metric: str, scale: Scale, training: TrainingCounts, draw: str) -> Score | None:
-    own, others = log_length_ratio(item), training.ratios(item)
+    own, others = training.log_length_ratio(item), training.ratios(item)
     if own is None or not others:
         return None
     usual = statistics.median(others)

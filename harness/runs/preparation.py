@@ -98,7 +98,7 @@ def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
     _check_versions(board, library)
     known = {tag for tag in board.languages if tag not in board.packs or _has_items(tag, board, library)}
     if spec.languages is not None:
-        _refuse_packs_without_items(spec.languages, known, library)
+        _refuse_other_packs(spec.languages, known, board, library)
     languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(sorted(known))
     source = load_board(board, library, languages, spec.data)
     tasks = _choose(spec.tasks, board.tasks, "task")
@@ -313,10 +313,21 @@ def _has_items(tag: str, board: Board, library: Library) -> bool:
     return pack is not None and bool(item_files(pack))
 
 
-def _refuse_packs_without_items(texts: Sequence[str], known: set[str], library: Library) -> None:
+def _refuse_other_packs(texts: Sequence[str], known: set[str], board: Board, library: Library) -> None:
+    """Raise UsageError for a language pack that has no items yet, and for one that the board is not frozen on."""
     for text in texts:
-        if text in library.pack_files and text not in known:
-            raise UsageError(f"the language pack '{text}' has no items yet.\n         with items: {', '.join(sorted(known))}")
+        if text not in library.pack_files or text in known:
+            continue
+        pack = library.pack_files[text]
+        if not item_files(pack):
+            raise UsageError(
+                f"the language pack '{text}' has no items yet; 'Add a language' in CONTRIBUTING.md says how to write them.\n"
+                f"         with items: {', '.join(sorted(known))}"
+            )
+        raise UsageError(
+            f"the board {board.id} is frozen without the language '{text}'. Run its pack with --data {pack.parent} in place of --langs\n"
+            f"         languages of the board: {', '.join(sorted(known))}"
+        )
 
 
 def _check_versions(board: Board, library: Library) -> None:

@@ -21,6 +21,7 @@ from harness.content.library import Library, bundled_root
 from harness.content.problems import Problem
 from harness.content.specs import BoardData, Pack, read_spec
 from harness.data.dataset import Dataset, load_bundled
+from harness.errors import ContentError
 from harness.model import Item
 from harness.text import sentences
 
@@ -117,6 +118,21 @@ def test_check_finds_nothing_anywhere() -> None:
 
 
 # ---- packs that are derived from base texts
+
+
+def test_a_missing_key_of_a_base_text_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "summarize.toml"
+    needed = ("group", "output")
+    for source, words in {
+        '# a comment\n[[text]]\ngroup = "a"\n': f"{path}:2: the text 'a' has no 'output'",
+        '[[text]]\ngroup = "a"\noutput = "x"\n[text.offensive]\nnote = "n"\n': f"{path}:1: the text 'a' has no 'output' in 'offensive'",
+        "[[text]\n": f"{path}: not TOML: ",
+        "": f"{path}: no base texts; each begins with a line [[text]]",
+    }.items():
+        path.write_text(source, "utf-8")
+        with pytest.raises(ContentError) as caught:
+            derive().read_texts(path, needed, {"offensive": ("output",)} if "offensive" in source else {})
+        assert str(caught.value).startswith(words)
 
 
 @pytest.mark.parametrize("tag", WITH_TEXTS)

@@ -56,7 +56,21 @@ def test_a_language_that_is_none_is_explained(cli: Cli, langs: str, refused: Ref
 def test_a_pack_without_items_is_explained(cli: Cli, tmp_path: Path, refused: Refused, out: Path) -> None:
     assert cli("new", "language", "ko", "--into", tmp_path / "own").code == 0
     found = cli("run", "--langs", "ko", "--content", tmp_path / "own", "--judge", "baseline/random", "--out", out)
-    refused(found, USAGE, "'ko' has no items yet", "with items: cs, de, en")
+    refused(found, USAGE, "'ko' has no items yet", "CONTRIBUTING.md says how", "with items: cs, de, en")
+
+
+def test_a_new_pack_is_run_by_itself(cli: Cli, tmp_path: Path, refused: Refused, out: Path) -> None:
+    pack = tmp_path / "own" / "languages" / "ko"
+    assert cli("new", "language", "ko", "--into", tmp_path / "own").code == 0
+    item = {"item_id": "ko-1", "language": "ko", "task": "open_prompt", "group": "g", "prompt": "인사", "output": "안녕하세요"}
+    label = {"item_id": "ko-1", "annotator_id": "construction", "metric": "task_quality", "score": 2, "source": "constructed"}
+    for name, row in (("items", item), ("labels", label)):
+        (pack / name).mkdir()
+        (pack / name / "open_prompt.jsonl").write_text(json.dumps(row, ensure_ascii=False) + "\n", encoding="utf-8")
+    asked = ("run", "--content", tmp_path / "own", "--judge", "baseline/constant-best", "--out", out)
+    refused(cli(*asked, "--langs", "ko"), USAGE, "the board controls is frozen without the language 'ko'", f"--data {pack}")
+    done = cli(*asked, "--data", pack, "--json")
+    assert done.code == 0 and json.loads(done.out)["constructed_labels"] is True
 
 
 NAMES: dict[str, tuple[tuple[str, ...], int, tuple[str, ...]]] = {

@@ -12,7 +12,6 @@ from harness.stats import tau_within
 from harness.stats.arrays import Floats, Ints
 
 LEVELS = (("language", "metric"), ("language", "task", "metric"))
-OUTPUT = "output"
 HYPOTHESIS = (
     "H0: the score does not go with the length of the output in characters; two-sided. tau_given_label: Kendall's tau-b among items of one "
     "task that people gave the same class, averaged over classes; tau and human_tau: among all items of one task, of the judge and of "
@@ -40,7 +39,8 @@ def length_effect(answers: AnswerTable) -> dict[str, Any] | None:
 
 def output_lengths(answers: AnswerTable) -> Floats:
     """Number of characters of each item's output; NaN if the item has two outputs, or an empty one."""
-    texts = (item.fields.get(OUTPUT) for item in answers.data.items)
+    outputs = ((item, answers.data.outputs_of(item)) for item in answers.data.items)
+    texts = (item.fields.get(names[0]) if len(names) == 1 else None for item, names in outputs)
     return np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])
 
 

@@ -76,7 +76,8 @@ def comparison_page(
         BrowserSource(name, each, rows, _evidence(run, each, rows))
         for name, each, rows, (_, run) in zip(names, judged, kept, sources, strict=True)
     ]
-    data = items_json(browsed, text_fields(Library()))
+    libraries = [Library(), *(run.prepared.library for _, run in sources if run is not None)]
+    data = items_json(browsed, frozenset().union(*map(text_fields, libraries)))
     cells: Sequence[Cell] = ()
     if options.level == "item":
         cells = compare(recordings, msgspec.structs.replace(options, by=BY_METRIC.by, versus=None)).cells

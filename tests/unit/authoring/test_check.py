@@ -330,6 +330,14 @@ def test_rows(root: Path, library_of: MakeLibrary, file: str, change: Callable[[
     assert_found(problems, root / file, line, words)
 
 
+def test_the_same_texts_with_other_labels_are_named_once(root: Path, library_of: MakeLibrary) -> None:
+    items = [json.loads(line) for line in (root / ITEMS).read_text("utf-8").splitlines()]
+    place = next(n for n, item in enumerate(items) if item["item_id"] == "cs-su-1-shuffled")
+    rewrite(root / ITEMS, set_row(place, output=items[0]["output"]))
+    words = "'cs-su-1-shuffled' has the same texts as 'cs-su-1-fluent', but 'linguistic_acceptability' is 0 here and 2 there"
+    assert_found(complaints(library_of(root)), root / ITEMS, place + 1, words)
+
+
 def test_metric_that_is_none_of_the_task(root: Path, library_of: MakeLibrary, edit: Edit) -> None:
     edit(root / "tasks/summarize/task.toml", '  "hallucination",\n', "")
     problems = complaints(library_of(root))

@@ -159,6 +159,12 @@ def test_length_gives_better_scores_to_longer_texts(make_item: MakeItem, make_da
     assert length(make_item(output="x" * own), "m", scale, learnt, "") == said
 
 
+def test_length_reads_the_text_that_the_task_calls_its_output(make_item: MakeItem, make_data: MakeData) -> None:
+    items = [make_item(f"i{n}", group=f"g{n}", task="reply", output="", answer="x" * n) for n in range(1, 7)]
+    training = TrainingCounts(msgspec.structs.replace(make_data(items, {}), outputs={"reply": ("answer",)}))
+    assert [length(item, "m", THREE, training, "") for item in items] == [0, 0, 1, 1, 2, 2]
+
+
 def test_length_never_leaves_the_scale(make_item: MakeItem, make_data: MakeData) -> None:
     learnt = TrainingCounts(make_data([make_item("o", output="x", split="dev")], {}))
     assert length(make_item(output="xx"), "m", THREE, learnt, "") == 2
