@@ -20,10 +20,13 @@ A message says what is wrong, where, and what would be right.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 GATE_FAILED, GATE_INCONCLUSIVE = 1, 7
+_MOST_FAULTS = 6  # of a file, in one message
 INTERRUPTED = 130  # Ctrl-C; the shells' convention
 
 
@@ -65,6 +68,16 @@ class ContentError(HarnessError):
         self.line = line
         where = f"{path}:{line}" if line else f"{path}"
         super().__init__(f"{where}: {message}")
+
+
+def refuse_faults(faults: Iterable[tuple[int, str]], path: Path | str) -> None:
+    """Raise one ContentError for all `(line, message)` of a file: the first lines are shown. Does nothing without a fault."""
+    found = sorted(islice(faults, _MOST_FAULTS + 1))
+    if not found:
+        return
+    (line, message), *others = found[:_MOST_FAULTS]
+    shown = [f"line {number}: {text}" for number, text in others] + (["… and more"] if len(found) > _MOST_FAULTS else [])
+    raise ContentError("\n         ".join((message, *shown)), path, line)
 
 
 class JudgeError(HarnessError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from sys import intern
 from typing import Any
@@ -25,7 +25,7 @@ from harness.data.columns import Columns
 from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
 from harness.data.second_spans import SecondSpans, read_second_spans
-from harness.errors import ContentError, UsageError
+from harness.errors import ContentError, UsageError, refuse_faults
 from harness.model import Item, Label, Scale
 from harness.tables import find_table, read_rows
 
@@ -307,9 +307,10 @@ def read_items(
         asked_column: the key that says which judges were shown an item.
 
     Raises:
-        ContentError: with `file:line`, for the first wrong row.
+        ContentError: with `file:line`, for the wrong rows.
     """
     items: list[Item] = []
+    faults: list[tuple[int, str]] = []
     line_of_id: dict[str, int] = {}
     for line, row in read_rows(path):
         row = {**shared.texts_for(row), **row} if shared else row
@@ -319,13 +320,15 @@ def read_items(
             group = (known if group_key == "group" else row).get(group_key, known.get("item_id", ""))
             item = msgspec.convert({**known, "group": group, "fields": row}, Item)
         except msgspec.ValidationError as err:
-            raise ContentError(f"not an item: {err}", path, line) from None
-        for problem in chain(item_problems(item, tasks.get(item.task), language, task), _asked_problems(item, asked_column)):
-            raise ContentError(problem, path, line)
+            faults.append((line, f"not an item: {err}"))
+            continue
+        problems = chain(item_problems(item, tasks.get(item.task), language, task), _asked_problems(item, asked_column))
+        faults += ((line, problem) for problem in islice(problems, 1))
         if item.item_id in line_of_id:
-            raise ContentError(f"item_id '{item.item_id}' is also in line {line_of_id[item.item_id]}; ids are unique", path, line)
+            faults.append((line, f"item_id '{item.item_id}' is also in line {line_of_id[item.item_id]}; ids are unique"))
         line_of_id[item.item_id] = line
         items.append(item)
+    refuse_faults(faults, path)
     return items
 
 

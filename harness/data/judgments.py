@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, Columns, combination_ids, read_columns
-from harness.data.labels import pairs_of, refuse_unknown_items, refuse_unknown_metrics
+from harness.data.labels import pairs_of, unknown_items, unknown_metrics
 from harness.data.marked_errors import checked_errors
-from harness.errors import ContentError
+from harness.errors import ContentError, refuse_faults
 from harness.model import Failure, Judgment, Order, Scale, Score, ShownSource
 
 NO_VARIANT = "default"
@@ -210,8 +211,7 @@ def checked_judgments(
     Raises ContentError with `file:line` for an item that is not in `items`, a metric without a scale, and a second row of one judge for
     the same item, metric, variant, temperature and repeat.
     """
-    refuse_unknown_items(rows, items, path, "judgment")
-    refuse_unknown_metrics(rows, scales, path)
+    refuse_faults(chain(unknown_items(rows, items, "judgment"), unknown_metrics(rows, scales)), path)
     for name, unchanged in UNCHANGED.items():
         rows[name] = rows[name].without(unchanged)
     repeat = _repeats(rows, path, number_rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from harness.data.columns import NO_VALUE, CodedColumn, Columns, read_columns, unique_integers
 from harness.data.marked_errors import checked_errors
-from harness.errors import ContentError
+from harness.errors import ContentError, refuse_faults
 from harness.model import Label, Scale, Score, Source
 
 _NAMES = ("item", "annotator", "metric", "score", "source", "spans", "blind")
@@ -118,9 +119,7 @@ def checked_labels(
     Raises ContentError with `file:line` for an item that is not in `items`, a metric without a scale, a score off its scale, and a
     second label by one annotator for one item and metric.
     """
-    refuse_unknown_items(rows, items, path, "label")
-    refuse_unknown_metrics(rows, scales, path)
-    _refuse_off_scale(rows, scales, path)
+    refuse_faults(chain(unknown_items(rows, items, "label"), unknown_metrics(rows, scales), _off_scale(rows, scales)), path)
     if not repeated:
         _refuse_second_labels(rows, path)
     stated = rows["source"]
@@ -130,30 +129,31 @@ def checked_labels(
     return Labels(item, annotator, metric, score, CodedColumn(values, codes), checked_errors(rows, path), rows["blind"])
 
 
-def refuse_unknown_items(rows: Columns, items: Mapping[str, Any], path: Path, what: str) -> None:
+def unknown_items(rows: Columns, items: Mapping[str, Any], what: str) -> Iterator[tuple[int, str]]:
+    """The first line of each item that is not in `items`, and what is wrong."""
     column = rows["item_id"]
     for code, item_id in enumerate(column.values):
         if item_id not in items:
-            raise ContentError(f"a {what} of item '{item_id}', which is not among the items", path, first_line(rows, column.codes == code))
+            yield first_line(rows, column.codes == code), f"a {what} of item '{item_id}', which is not among the items"
 
 
-def refuse_unknown_metrics(rows: Columns, scales: Mapping[str, Scale], path: Path) -> None:
+def unknown_metrics(rows: Columns, scales: Mapping[str, Scale]) -> Iterator[tuple[int, str]]:
+    """The first line of each metric without a scale, and what is wrong."""
     column = rows["metric"]
     for code, metric in enumerate(column.values):
         if metric not in scales:
-            raise ContentError(
-                f"metric '{metric}' has no scale; add [metrics.{metric}] to data.toml or a rubric. Choose from: {', '.join(scales)}",
-                path,
+            yield (
                 first_line(rows, column.codes == code),
+                f"metric '{metric}' has no scale; add [metrics.{metric}] to data.toml or a rubric. Choose from: {', '.join(scales)}",
             )
 
 
-def _refuse_off_scale(rows: Columns, scales: Mapping[str, Scale], path: Path) -> None:
+def _off_scale(rows: Columns, scales: Mapping[str, Scale]) -> Iterator[tuple[int, str]]:
     pairs, which = pairs_of(rows["metric"], rows["score"])
     for number, (metric, score) in enumerate(pairs):
-        if not scales[metric].holds(score):
+        if metric in scales and not scales[metric].holds(score):
             scale = scales[metric].describe()
-            raise ContentError(f"score {score!r} is outside the scale of '{metric}' ({scale})", path, first_line(rows, which == number))
+            yield first_line(rows, which == number), f"score {score!r} is outside the scale of '{metric}' ({scale})"
 
 
 def _refuse_second_labels(rows: Columns, path: Path) -> None:

@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 
 from harness.data.columns import NO_VALUE, CodedColumn, read_columns
-from harness.data.labels import first_line, refuse_unknown_items
+from harness.data.labels import first_line, unknown_items
 from harness.data.marked_errors import checked_errors
-from harness.errors import ContentError
+from harness.errors import ContentError, refuse_faults
 
 
 class SecondSpansRow(msgspec.Struct):
@@ -44,7 +44,7 @@ class SecondSpans:
 def read_second_spans(path: Path, items: Mapping[str, Any]) -> SecondSpans:
     """Read the table. Raises ContentError with `file:line` for an unknown item, a row without `spans` or with wrong ones."""
     rows = read_columns(path, SecondSpansRow, "a row of marked errors")
-    refuse_unknown_items(rows, items, path, "row of marked errors")
+    refuse_faults(unknown_items(rows, items, "row of marked errors"), path)
     spans = checked_errors(rows, path)
     if (spans.codes == NO_VALUE).any():
         raise ContentError("no 'spans'; write [] if the person marked no error", path, first_line(rows, spans.codes == NO_VALUE))

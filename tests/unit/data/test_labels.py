@@ -53,6 +53,15 @@ def test_rows_that_do_not_say_their_source_have_the_one_of_their_folder(path: Pa
     assert [label.source for label in labels] == [source, "native"]
 
 
+def test_all_faults_of_a_file_are_shown_with_their_lines(path: Path) -> None:
+    said = refused(path, ROW, ROW | {"score": 9}, ROW | {"metric": "charm"}, ROW | {"item_id": "nobody"}, ROW | {"score": 9})
+    first, *others = said.splitlines()
+    assert first.startswith("labels.jsonl:2: score 9 is outside the scale of 'tone'")
+    assert [line.strip().partition(": ")[0] for line in others] == ["line 3", "line 4"] and "item 'nobody'" in others[1]
+    said = refused(path, *(ROW | {"item_id": f"x{n}"} for n in range(9)))
+    assert len(said.splitlines()) == 7 and said.endswith("… and more")
+
+
 def test_labels_in_sight_of_a_judges_score_are_counted(path: Path) -> None:
     rows = [ROW | {"annotator_id": who, "blind": blind} for who, blind in (("x", False), ("y", True), ("z", None), ("w", False))]
     labels = read(path, *rows, ROW | {"annotator_id": "v"})
