@@ -10,7 +10,8 @@ import msgspec
 
 from harness.content import Library
 from harness.content.specs import Instructions, RubricWords
-from harness.labels.sections import Section
+from harness.content.tags import name_in
+from harness.labels.sections import Section, naming_languages
 from harness.labels.sheet import title_of
 from harness.model import Scale
 from harness.pages import visible
@@ -62,8 +63,13 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
         own = self.instructions.tasks.get(section.task) if self.instructions else None
         titles = {name: own.fields.get(name, title) if own else title for name, title in section.fields.items()}
         outputs = output_fields(self.library, section)
-        about = own.instruction if own else section.instruction
+        about = self._about(own.instruction, section) if own else section.instruction
         return {"title": section.title, "about": about.strip(), "fields": titles, "outputs": outputs}
+
+    def _about(self, instruction: str, section: Section) -> str:
+        assert self.instructions
+        own = self.instructions.tag
+        return naming_languages(instruction, section.languages, lambda tag: name_in(tag, own))
 
     def _rubric(self, metric: str) -> RubricWords | None:
         if self.instructions and metric in self.instructions.rubrics:

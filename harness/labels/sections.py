@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from harness.content import Library
-from harness.content.tags import choose_from, resolve
+from harness.content.placeholders import fill_placeholders
+from harness.content.tags import choose_from, english_name, resolve
 from harness.data import Dataset
 from harness.errors import UsageError
 from harness.model import Item
@@ -33,6 +34,7 @@ class Section(NamedTuple):
     fields: Mapping[str, str]
     items: Sequence[Item]
     metrics: Sequence[str]
+    languages: Mapping[str, Sequence[str]] = {}  # key of the items that names languages -> their tags
 
 
 def selected_items(data: Dataset, selected: Selection) -> list[Item]:
@@ -67,7 +69,9 @@ def _section(task: str, items: list[Item], data: Dataset, library: Library, sele
         fields = {name: title for name, title in fields.items() if any(str(item.fields.get(name) or "").strip() for item in items)}
         if not fields:
             raise UsageError(f"--fields names no text of task '{task}' (its texts: {', '.join(spec.fields)})")
-        return Section(task, spec.title, spec.instruction.strip(), fields, ordered, metrics)
+        languages = {key: _tags(items, key) for key in spec.language_keys}
+        instruction = naming_languages(spec.instruction.strip(), languages, english_name)
+        return Section(task, spec.title, instruction, fields, ordered, metrics, languages)
     texts = list(dict.fromkeys(name for item in items for name, value in item.fields.items() if isinstance(value, str)))
     if selected.fields is None:
         raise UsageError(
@@ -78,6 +82,19 @@ def _section(task: str, items: list[Item], data: Dataset, library: Library, sele
     if missing := [name for name in selected.fields if name not in texts]:
         raise UsageError(f"--fields: no item of task '{task}' has a text '{missing[0]}' (its texts: {', '.join(texts)})")
     return Section(task, task.replace("_", " ").capitalize(), "", fields, ordered, metrics)
+
+
+def naming_languages(instruction: str, languages: Mapping[str, Sequence[str]], name_of: Callable[[str], str]) -> str:
+    """An instruction with the names of the items' languages in place of their keys in braces.
+
+    People read one instruction for many items, so a key may stand for several names: `Czech / German`.
+    """
+    return fill_placeholders(instruction, **{key: " / ".join(map(name_of, tags)) for key, tags in languages.items()})
+
+
+def _tags(items: Sequence[Item], key: str) -> list[str]:
+    """The languages that the items name under a key, each once, in the order of the items."""
+    return list(dict.fromkeys(item.language if key == "language" else str(item.fields.get(key) or item.language) for item in items))
 
 
 def _metrics(task: str, items: Sequence[Item], data: Dataset, library: Library, selected: Selection) -> list[str]:

@@ -14,8 +14,8 @@ from typing import Any
 import guidance
 from guidance import assistant, system, user
 
+from harness.content.placeholders import fill_placeholders
 from harness.prompts.prompt_spec import JUSTIFICATION_CHARACTERS, MAX_SPANS, SPAN_CHARACTERS, PromptSpec, source_of
-from harness.prompts.wording import fill_placeholders
 
 
 @guidance(dedent=False)  # type: ignore[operator, untyped-decorator]

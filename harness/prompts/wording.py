@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from harness.content.library import Library
+from harness.content.placeholders import fill_placeholders
 from harness.content.specs import PromptWords, Rubric, RubricWords, Task, TaskWords
 from harness.content.tags import choose_from, english_name, name_in
 from harness.errors import ContentError, UsageError
@@ -176,20 +177,6 @@ def _task_words(task: Task) -> TaskWords:
 def _with_names(words: TaskWords, names: Mapping[str, str]) -> TaskWords:
     """The words of a task with the names of languages in their places."""
     return msgspec.structs.replace(words, instruction=fill_placeholders(words.instruction, **names))
-
-
-def fill_placeholders(template: str, **values: str) -> str:
-    """Return the template with each `{name}` replaced by its value. Other braces of content files stay: this is not `str.format`.
-
-    >>> fill_placeholders("{first}, then {second}", first="a {second}", second="b")
-    'a {second}, then b'
-    """
-    pieces = template.split("{")
-    parts = [pieces[0]]
-    for piece in pieces[1:]:
-        name, brace, rest = piece.partition("}")
-        parts.append(values[name] + rest if brace and name in values else "{" + piece)
-    return "".join(parts)
 
 
 def _rubric_words(rubric: Rubric) -> RubricWords:

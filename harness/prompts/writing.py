@@ -5,13 +5,14 @@ from __future__ import annotations
 import msgspec
 
 from harness.content import Library
+from harness.content.placeholders import fill_placeholders
 from harness.content.specs import Task, WritingWords
 from harness.content.tags import english_name, name_in
 from harness.errors import ContentError, UsageError
 from harness.model import Item
 from harness.prompts.prompt_spec import tokens_for
 from harness.prompts.templates import PromptTemplate, render_program
-from harness.prompts.wording import ENGLISH, fill_placeholders, is_english
+from harness.prompts.wording import ENGLISH, is_english
 
 _USUAL_SHARE = 3  # a text takes about a third of the most tokens that its characters can take; a model that does not end is stopped there
 

@@ -75,7 +75,17 @@ def test_no_python_file_holds_a_word_of_the_lexicon(tag: str) -> None:
 
 
 # Where "en" stands in the source: judges are asked in English unless a variant says otherwise, and so are people without an interface.
-ASKED_IN_ENGLISH = {"content/interfaces.py", "model.py", "runs/derivation.py", "runs/plan.py", "prompts/wording.py"}
+# The study of languages compares each language with English.
+ASKED_IN_ENGLISH = {
+    "analyse/ablations/language_factors.py",
+    "content/interfaces.py",
+    "judges/local.py",
+    "model.py",
+    "prompts/wording.py",
+    "runs/derivation.py",
+    "runs/plan.py",
+    "runs/studies.py",
+}
 EXPLAINS_TAGS = "content/tags.py"  # country codes that people type for a language
 
 

@@ -56,6 +56,22 @@ def test_a_text_in_another_language_has_its_own(tmp_path: Path) -> None:
     assert [item["languages"] for item in shown(pages.files[0])["items"]] == [{"source": "en"}] * 4
 
 
+def test_an_instruction_names_the_languages_of_the_texts(tmp_path: Path) -> None:
+    """In the language of the page; the page has one instruction for translations from several languages."""
+    items = [item | {"task": "translate"} for item in translation_items(texts=2, source_language="de")]
+    data = load_folder(write_translations(tmp_path, items), LIBRARY)
+    pages = make_pages(data, "d", tmp_path / "p", LIBRARY, PageOptions(annotators=1, practice=0))
+    about = shown(pages.files[0])["tasks"]["translate"]["about"]
+    assert "(jazyk: němčina / angličtina)" in about and "(jazyk překladu: čeština)" in about and "{" not in about
+
+
+def test_a_page_without_instructions_in_its_language_names_languages_in_english(tmp_path: Path) -> None:
+    items = [item | {"task": "translate", "language": "pl"} for item in translation_items(texts=2)]
+    data = load_folder(write_translations(tmp_path, items), LIBRARY)
+    pages = make_pages(data, "d", tmp_path / "p", LIBRARY, PageOptions(annotators=1, practice=0))
+    assert "a text in English and asked to translate it into Polish:" in shown(pages.files[0])["tasks"]["translate"]["about"]
+
+
 def test_practice_shows_different_scores_and_why(japanese: Dataset, tmp_path: Path) -> None:
     pages = make_pages(japanese, "bundled", tmp_path / "p", LIBRARY, PageOptions(tasks=("summarize",), annotators=1, practice=2))
     data = shown(pages.files[0])

@@ -274,6 +274,15 @@ def test_a_source_in_another_language_has_its_own_direction(library: Library, tm
     assert [page[f"{order[name]}4"].alignment.readingOrder for name in ("text:source", "text:output")] == [0, 2]
 
 
+def test_the_guide_of_a_sheet_names_the_languages_of_the_texts(library: Library, tmp_path: Path) -> None:
+    items = [item | {"task": "translate"} for item in translation_items(texts=2)]
+    export_labels(load_folder(write_translations(tmp_path, items), library), tmp_path / "s.xlsx", library)
+    book = openpyxl.load_workbook(tmp_path / "s.xlsx")
+    cells = [str(cell.value) for sheet in book.worksheets for row in sheet.iter_rows() for cell in row if cell.value]
+    assert [cell for cell in cells if "{source_language}" in cell or "{language}" in cell] == []
+    assert sum("a text in English and asked to translate it into Czech:" in cell for cell in cells) == 1
+
+
 @pytest.mark.parametrize(("length", "fits"), [(MAX_CELL, True), (MAX_CELL + 1, False)])
 def test_a_text_longer_than_a_cell_is_refused_with_its_item(
     folder: Path, library: Library, tmp_path: Path, length: int, fits: bool

@@ -42,6 +42,32 @@ def test_the_first_number_that_may_be_a_score_counts(text: str, score: Score) ->
         assert read_text(text, scale, WORDS).score == score
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "4 von maximal 5 Punkten",
+        "Dávám 4 z maximálně 5 bodů.",
+        "Dávám 4 z maximálních 5 bodů.",
+        "Dávám 4 z nejvýše 5 bodů.",
+        "A 4 out of a maximum of 5.",
+        "A 4 out of a possible 5.",
+        "Un 4 de un máximo de 5.",
+        "Un 4 sobre un máximo de 5.",
+        "Un 4 sur un maximum de 5.",
+        "Darei 4 su un massimo di 5.",
+        "Nota 4 de um máximo de 5.",
+        "Nota 4 de no máximo 5.",
+        "最高5点中4点です。",
+        "最大5点中、4点です。",
+        "最多5分，我给4分。",
+        "最高分为5分，我给4分。",
+    ],
+)
+def test_at_most_names_the_end_of_the_scale_and_no_score(text: str) -> None:
+    reading = read_text(text, INTERVAL, WORDS)
+    assert (reading.score, reading.further_numbers) == (4, None)
+
+
 def test_halves_are_kept_on_interval_scales_and_are_off_other_scales() -> None:
     assert read_text("3,5 von 5", INTERVAL, WORDS).score == 3.5
     assert read_text("3.5/5", ORDINAL, WORDS).failure is Failure.OFF_SCALE

@@ -7,44 +7,17 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from harness.content import Library
+from harness.content.placeholders import fill_placeholders
 from harness.content.specs import PLACEHOLDERS, PromptWords
 from harness.errors import ContentError, UsageError
 from harness.model import Condition, Item, Variant, parse_variant
 from harness.prompts import PromptSpec, english_wording, own_language_wording, words_of
-from harness.prompts.programs import fill_placeholders
 from harness.prompts.templates import render_template
 from harness.prompts.wording import ENGLISH, FURTHER_WORDS
 
 MakeSpec = Callable[..., PromptSpec]
-
-# Putting values in
-
-
-def test_a_value_stands_where_its_name_is() -> None:
-    assert fill_placeholders("{first}, then {second}", first="a", second="b") == "a, then b"
-    assert fill_placeholders("{second}{first}{second}", first="a", second="b") == "bab"
-    assert fill_placeholders("nothing", first="a") == "nothing"
-
-
-@pytest.mark.parametrize("template", ["{", "}", "{}", "{ first }", "{First}", "{first!r}", "{first", "{{other}}", "{0}", '{"score": 1}'])
-def test_what_stands_in_braces_and_is_no_value_stays(template: str) -> None:
-    assert fill_placeholders(template, first="a") == template
-
-
-@pytest.mark.parametrize("value", ["{second}", "{first}", "{", "}", "{}", "%s", "\\1", "{first.__class__}"])
-def test_values_are_never_read_as_templates(value: str) -> None:
-    assert fill_placeholders("<{first}|{second}>", first=value, second="b") == f"<{value}|b>"
-
-
-@given(st.text("{}ab"), st.text("{}ab"), st.text("{}ab"))
-def test_putting_a_value_in_changes_nothing_else(before: str, value: str, after: str) -> None:
-    assert fill_placeholders(f"{before}\0{{x}}\0{after}".replace("{a}", "").replace("{b}", ""), x=value).count("\0") == 2
-    assert fill_placeholders(before + after, x=value) == before + after
-
 
 # English
 
@@ -174,4 +147,5 @@ def test_what_is_said_about_the_justification_stands_in_its_language(library: Li
 def test_instructions_in_a_language_ask_about_english_items_too(library: Library) -> None:
     task, rubric = library.task("open_prompt"), library.rubric("task_quality")
     wording = own_language_wording(library, task, (rubric,), "en", language="ja")
-    assert wording.words == library.instructions("ja").words and wording.language_name == "英語"
+    of_japanese_items = own_language_wording(library, task, (rubric,), "ja")
+    assert wording.words == of_japanese_items.words and wording.language_name == "英語"
