@@ -13,6 +13,7 @@ from harness.errors import JudgeError
 from harness.judges.base import JudgeOptions
 from harness.judges.models import ModelFile, find
 from harness.model import Call, JudgeIdentity, Reply
+from harness.prompts import is_english
 
 TIMEOUT_SECONDS = 1800.0  # a large prompt on a slow machine is no reason to ask again
 _CONTEXT_STEP = 1024
@@ -73,8 +74,8 @@ def neutralise(text: str) -> str:
 def _shape(call: Call) -> Any:
     """The call's schema. English justifications are limited to ASCII; justifications in the item's language are not."""
     schema = call.prompt.schema
-    english = call.query.condition.variant.reasons_in(call.query.item.language).partition("-")[0] == "en"
-    return with_ascii_justifications(schema) if english else schema
+    asked_language = call.query.condition.variant.reasons_in(call.query.item.language)
+    return with_ascii_justifications(schema) if is_english(asked_language) else schema
 
 
 def with_ascii_justifications(schema: Any) -> Any:

@@ -146,7 +146,7 @@ def gain_over_simple_sample(y: ArrayLike, weight: ArrayLike, stratum: ArrayLike 
     >>> gain_over_simple_sample([1, 1, 1, 0, 0, 0, 1, 0], np.ones(8)).__round__(3)
     1.0
     >>> gain_over_simple_sample([1, 1, 1, 0, 0, 0, 1, 0], np.ones(8), [0, 0, 0, 1, 1, 1, 0, 0]).__round__(3)
-    1.607
+    2.286
     """
     values, weights = np.asarray(y, np.float64), np.asarray(weight, np.float64)
     codes = as_index(stratum, len(values), "stratum")

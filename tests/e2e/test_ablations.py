@@ -251,7 +251,7 @@ def test_probabilities_become_columns_beside_the_score(
 @pytest.mark.usefixtures("with_logprobs")
 def test_probabilities_are_read_again_from_the_store(ask: Cli, cli: Cli, out: Path, run_folder: RunFolder) -> None:
     first = ask(*ONE, "--variant", "score-only+probabilities", "--perturb", "truncate")
-    files = {path.name: path.read_bytes() for path in run_folder(out).iterdir() if path.name not in ("run.json", "answers.json")}
+    files = {path.name: path.read_bytes() for path in run_folder(out).glob("*.*") if path.name not in ("run.json", "answers.json")}
     again = cli("report", "--out", out)
     assert (again.code, again.out) == (0, first.out)
     assert {name: (run_folder(out) / name).read_bytes() for name in files} == files

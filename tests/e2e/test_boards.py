@@ -94,11 +94,26 @@ def check(cli: Cli, content: Path) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def submission(make: Callable[..., str], submit: Callable[..., Any], place: Path, endpoint: Any) -> Path:
-    """The submission of a model that answered everything."""
+def fresh_submission(make: Callable[..., str], submit: Callable[..., Any], place: Path, endpoint: Any) -> Path:
+    """The submission of a model that answered everything, beside its run."""
     run = make("openai/m-2024-01-01", "--base-url", endpoint.url)
     assert submit(run, "--name", "theirs", "--contact", "them@example.org").code == OK
     return place / "theirs"
+
+
+@pytest.fixture(scope="module")
+def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a copy of that submission is kept once it was made."""
+    return tmp_path_factory.mktemp("submitted") / "theirs"
+
+
+@pytest.fixture
+def submission(request: pytest.FixtureRequest, submitted: Path, place: Path) -> Path:
+    """The same submission, without its run."""
+    if not submitted.exists():
+        shutil.copytree(request.getfixturevalue("fresh_submission"), submitted)
+        return place / "theirs"
+    return Path(shutil.copytree(submitted, place / "theirs"))
 
 
 def everything(folder: Path) -> dict[str, bytes | None]:
@@ -196,9 +211,9 @@ def test_a_run_with_several_judges_gives_each_a_folder_or_the_one_that_is_named(
     assert sorted(path.name for path in place.iterdir()) == ["baseline-length", "baseline-majority", "short"]
 
 
-def test_the_numbers_of_a_submission_are_those_of_its_run(submission: Path, content: Path, out: Path) -> None:
+def test_the_numbers_of_a_submission_are_those_of_its_run(fresh_submission: Path, content: Path, out: Path) -> None:
     run = reopen("mini", out)
-    entry = score(run.prepared.library.board("mini"), whole_board("mini", [content]), submission)
+    entry = score(run.prepared.library.board("mini"), whole_board("mini", [content]), fresh_submission)
     for name in (*Judgments.COLUMNS, "justification", "asked_language"):
         assert list(getattr(entry.judgments, name)) == list(getattr(run.judgments, name)), name
     assert entry.answers == run.answers
@@ -206,10 +221,10 @@ def test_the_numbers_of_a_submission_are_those_of_its_run(submission: Path, cont
 
 
 def test_what_was_submitted_can_be_replayed(
-    cli: Cli, submission: Path, content: Path, out: Path, run_folder: Callable[[Path], Path], tmp_path: Path
+    cli: Cli, fresh_submission: Path, content: Path, out: Path, run_folder: Callable[[Path], Path], tmp_path: Path
 ) -> None:
     again = tmp_path / "again"
-    done = cli(*RUN, f"replay/{submission / 'replies.jsonl.gz'}", "--content", content, "--out", again)
+    done = cli(*RUN, f"replay/{fresh_submission / 'replies.jsonl.gz'}", "--content", content, "--out", again)
     assert done.code == OK, done.err
     first, second = (json.loads((run_folder(folder) / "report.json").read_text("utf-8"))["cells"] for folder in (out, again))
     assert [cell["pa"] for cell in first] == [cell["pa"] for cell in second]

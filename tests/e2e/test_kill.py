@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow  # kills
+
 IN_FLIGHT = 8
 LATENCY = 0.01  # seconds
 

@@ -28,7 +28,7 @@ def test_a_run_from_another_folder_leaves_its_files_there(command: Cli, tmp_path
     assert "Japanese" in done.stdout and "Czech" in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["results"]
     folder = run_folder(tmp_path / "results")
-    assert sorted(path.name for path in folder.iterdir()) == sorted([*DERIVED, "answers.json", "run.json", "spec.toml"])
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*DERIVED, "answers.json", "run.json", "sections", "spec.toml"])
     record = json.loads((folder / "run.json").read_bytes())
     [session] = record["sessions"]
     [judge] = session["judges"]

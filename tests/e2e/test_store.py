@@ -15,6 +15,8 @@ import pytest
 
 from tests.conftest import HANG_SECONDS
 
+pytestmark = pytest.mark.slow  # kills, torn files and full disks
+
 Cli = Callable[..., Any]
 Refused = Callable[..., None]
 Rows = Callable[..., list[dict[str, Any]]]
@@ -133,7 +135,6 @@ SHIFTED = "import time; real = time.time; time.time = lambda: real() + ({})"
 JUMPING = f"""
 import itertools, time
 
-pytestmark = pytest.mark.slow  # kills, torn files and full disks
 real, jumps = time.time, itertools.cycle([0, -3 * {DAY}, 5 * {DAY}, -9 * {DAY}])
 time.time = lambda: real() + next(jumps)
 """

@@ -14,10 +14,10 @@ from harness.content.library import Library, bundled_root
 
 @pytest.fixture(scope="session")
 def whole_content(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundled content with a content.lock that fits it, to be copied."""
+    """The bundled content with a content.lock that fits it, to be copied; without the packs of two boards, for the sake of time."""
     folder = tmp_path_factory.mktemp("whole") / "content"
     for kind in ("tasks", "rubrics", "languages", "catalog", "leaderboards"):
-        ignored = shutil.ignore_patterns("texts", "__pycache__", "submissions")
+        ignored = shutil.ignore_patterns("texts", "__pycache__", "submissions", "hard", "parallel", "controls-hard", "controls-parallel")
         shutil.copytree(bundled_root() / kind, folder / kind, ignore=ignored)
     accept(rooted(folder))
     return folder
