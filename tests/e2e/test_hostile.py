@@ -66,7 +66,7 @@ class Disturbed:
     def files(self) -> dict[str, bytes]:
         """What the run's folder holds beside run.json and answers.json, which have a clock, and spec.toml, which has the flags."""
         other = ("run.json", "answers.json", "spec.toml")
-        return {path.name: path.read_bytes() for path in self.folder.iterdir() if path.name not in other}
+        return {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file() and path.name not in other}
 
 
 @pytest.fixture
