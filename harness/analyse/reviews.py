@@ -18,7 +18,7 @@ import numpy as np
 from harness.analyse.cells import bounds
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.labels.reviews import AGREEMENTS, Review
+from harness.labels.reviews import AGREEMENTS, ReasonReview
 from harness.model import Scale, Score
 from harness.signature import StudySignature
 from harness.stats.intervals import proportion_interval
@@ -61,7 +61,7 @@ class ReviewSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     signature: str
     cells: tuple[ReviewCell, ...]
-    reviews: tuple[tuple[Review, str, str], ...]
+    reviews: tuple[tuple[ReasonReview, str, str], ...]
     schema_version: int = SCHEMA_VERSION
 
     def as_json(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class ReviewSummary(msgspec.Struct, frozen=True, kw_only=True):
         return {"schema_version": self.schema_version, "signature": self.signature, "cells": self.cells, "reviews": rows}
 
 
-def review_summary(data: Dataset, reviews: Sequence[Review], *, seed: int = 0, resamples: int = 1000) -> ReviewSummary:
+def review_summary(data: Dataset, reviews: Sequence[ReasonReview], *, seed: int = 0, resamples: int = 1000) -> ReviewSummary:
     """Summarise the reviews of the items of a data set.
 
     A judge and people give the same score if the judge's class is the one that most of the item's labels have, or, on an interval scale,
@@ -97,7 +97,7 @@ def review_summary(data: Dataset, reviews: Sequence[Review], *, seed: int = 0, r
     return ReviewSummary(signature=_signature(data, reviews, seed), cells=tuple(cells), reviews=tuple(known))
 
 
-def _signature(data: Dataset, reviews: Sequence[Review], seed: int) -> str:
+def _signature(data: Dataset, reviews: Sequence[ReasonReview], seed: int) -> str:
     digest = hashlib.sha256(msgspec.json.encode(sorted(reviews, key=lambda review: review.key))).hexdigest()
     used = (f"{data.about.id}@{data.about.version}+{data.sha256[:12]}", f"reviews+{digest[:12]}")
     judges = tuple(sorted({review.judge for review in reviews}))
@@ -105,7 +105,7 @@ def _signature(data: Dataset, reviews: Sequence[Review], seed: int) -> str:
 
 
 def _cell(
-    data: Dataset, reviews: Sequence[Review], language: str, metric: str, judge: str, part: str, seed: int, resamples: int
+    data: Dataset, reviews: Sequence[ReasonReview], language: str, metric: str, judge: str, part: str, seed: int, resamples: int
 ) -> ReviewCell:
     said = np.array([AGREEMENTS.index(review.agreement) for review in reviews])
     group = np.unique([data.by_id[review.item_id].group for review in reviews], return_inverse=True)[1]

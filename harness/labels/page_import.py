@@ -20,7 +20,7 @@ from harness.labels.mapping import LabelMapping
 from harness.labels.page_record import PageRecord, version_of
 from harness.labels.page_results import ReviewAnswer, SeenText, find_record, original_place, read_results, two_sessions
 from harness.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
-from harness.labels.reviews import AGREEMENTS, REVIEWS, Review, read_reviews, review_row
+from harness.labels.reviews import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
 from harness.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
 from harness.model import Item
 from harness.tables import read_rows, to_jsonl
@@ -114,7 +114,7 @@ class _PageImport:
         self.known = 0
         self.rows = _rows(target, SEEN)
         self.reviewed = {review.key: review for review in read_reviews(target.folder)} if (target.folder / REVIEWS).is_file() else {}
-        self.reviews: list[Review] = []
+        self.reviews: list[ReasonReview] = []
         if not one_person:
             self._refuse_other_sessions()
 
@@ -178,7 +178,7 @@ class _PageImport:
         if shown is None or agreement not in AGREEMENTS:
             return self._refuse(one, row, f"{agreement!r} is no answer to a reason on '{metric}' ({', '.join(AGREEMENTS)})")
         why = (one.answer.reviews or {}).get(metric, ReviewAnswer())
-        review = Review(
+        review = ReasonReview(
             item_id=one.entry.item_id,
             annotator_id=self._annotator(one),
             metric=metric,

@@ -17,7 +17,7 @@ Agreement = Literal["agree", "partly", "disagree"]
 AGREEMENTS: tuple[Agreement, ...] = ("agree", "partly", "disagree")
 
 
-class Review(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ReasonReview(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One person's answer to a judge's score and its reason.
 
     Attributes:
@@ -48,7 +48,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.item_id, self.annotator_id, self.metric, self.judge, self.variant
 
 
-def read_reviews(folder: Path) -> list[Review]:
+def read_reviews(folder: Path) -> list[ReasonReview]:
     """The reviews in a data folder. Raises ContentError for a folder without any, and with `file:line` for a row that is none."""
     path = folder / REVIEWS
     if not path.is_file():
@@ -58,14 +58,14 @@ def read_reviews(folder: Path) -> list[Review]:
     return [_review(row, path, line) for line, row in read_rows(path)]
 
 
-def review_row(review: Review) -> dict[str, Any]:
+def review_row(review: ReasonReview) -> dict[str, Any]:
     """The row of a review in its table."""
     row: dict[str, Any] = msgspec.to_builtins(review)
     return {"kind": review.kind, **row}
 
 
-def _review(row: dict[str, Any], path: Path, line: int) -> Review:
+def _review(row: dict[str, Any], path: Path, line: int) -> ReasonReview:
     try:
-        return msgspec.convert(row, Review)
+        return msgspec.convert(row, ReasonReview)
     except msgspec.ValidationError as err:
         raise ContentError(f"not a review ({err})", path, line) from None

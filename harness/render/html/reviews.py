@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from harness.analyse.reviews import ReviewSummary
-from harness.labels.reviews import Review
+from harness.labels.reviews import ReasonReview
 from harness.pages import visible
 from harness.render.html.shell import shell
 from harness.render.html.templates import render
@@ -40,7 +40,7 @@ def reviews_page(summary: ReviewSummary, name: str, command: str) -> str:
     return shell(title, body, scripts=("tables.js",))
 
 
-def _quotes(rows: Iterable[tuple[Review, str, str]]) -> Iterator[dict[str, str]]:
+def _quotes(rows: Iterable[tuple[ReasonReview, str, str]]) -> Iterator[dict[str, str]]:
     """The answers that do not simply agree. All texts are untrusted: the template escapes them, and control characters are made visible."""
     for review, _, people in rows:
         if review.agreement != "agree" or review.words:

@@ -9,7 +9,7 @@ import pytest
 
 from harness.analyse.reviews import review_summary
 from harness.errors import UsageError
-from harness.labels.reviews import Review
+from harness.labels.reviews import ReasonReview
 from harness.model import Item, Scale
 from harness.render.html.reviews import reviews_page
 from harness.render.reviews import review_table
@@ -17,9 +17,9 @@ from harness.render.reviews import review_table
 HOSTILE = "</script><script>window.ran=1</script>{{7*7}}\u202e=cmd"
 
 
-def review(item: str, agreement: Any, **own: Any) -> Review:
+def review(item: str, agreement: Any, **own: Any) -> ReasonReview:
     given = {"annotator_id": "eva", "metric": "m", "judge": "j", "variant": "single", "score": 2, "justification": "Fine."} | own
-    return Review(item_id=item, agreement=agreement, **given)
+    return ReasonReview(item_id=item, agreement=agreement, **given)
 
 
 @pytest.fixture
