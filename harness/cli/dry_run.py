@@ -30,7 +30,7 @@ class DryRun(msgspec.Struct, frozen=True):
     def text(self, width: int, verbose: bool) -> str:
         """For the terminal: the beginning of one prompt, cut to `width` columns; whole prompts of all kinds where it is `verbose`."""
         shown = self._whole_prompts() if verbose else self._first_prompt(width)
-        return "".join(f"{line}\n" for line in (*shown, *map(_spending, self.judges)))
+        return "".join(f"{line}\n" for line in (*shown, *map(spending, self.judges)))
 
     def _whole_prompts(self) -> Iterator[str]:
         for kind, messages in self.prompts.items():
@@ -73,7 +73,8 @@ def _cut(line: str, width: int) -> str:
     return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
 
 
-def _spending(row: dict[str, Any]) -> str:
+def spending(row: dict[str, Any]) -> str:
+    """One line on calls, tokens and cost: `row` has the fields of an estimate and the judge's name as `judge`."""
     cost = (
         "price unknown, --prices FILE can name one"
         if row["cost"] is None

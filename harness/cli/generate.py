@@ -7,6 +7,9 @@ import shlex
 import sys
 from collections.abc import Iterator
 
+import msgspec
+
+from harness.cli.dry_run import spending
 from harness.cli.run import engine_settings
 from harness.errors import IncompleteRun
 from harness.runs import CostEstimate, Generated, GenerateSpec, Plan, WriterSummary, generate_outputs, planned_writing
@@ -61,9 +64,7 @@ def _show_plan(estimates: list[tuple[str, CostEstimate]], plan: Plan) -> None:
             for message in plan.call(query, "").prompt.messages:
                 print(f"[{message.role}]\n{terminal_safe(message.content)}")
     for name, estimate in estimates:
-        cost = "price unknown" if estimate.cost is None else f"${estimate.cost:.2f}"
-        tokens = f"about {estimate.prompt_tokens} prompt and {estimate.answer_tokens} answer tokens"
-        print(terminal_safe(f"{name}: {estimate.calls} calls, {tokens}, {cost}"))
+        print(spending({"judge": name, **msgspec.structs.asdict(estimate)}))
 
 
 def _show(made: Generated, arguments: argparse.Namespace) -> None:

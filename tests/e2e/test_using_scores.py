@@ -145,7 +145,8 @@ def test_a_run_can_judge_items_without_a_label_and_is_corrected(cli: Cli, data_f
     refused = cli("run", "--judge", "baseline/random", "--unlabelled", "--out", out)
     assert refused.code == 2 and "--unlabelled is for a data folder" in refused.err
     (folder / "labels.jsonl").write_text("".join(kept[-1:]), "utf-8")
-    assert cli(*run, "--unlabelled", "--limit", "1").code == 0  # it may be that none of the chosen items has a label
+    none = cli(*run, "--unlabelled", "--limit", "1")  # none of the chosen items has a label: it is asked, and nothing is concluded
+    assert none.code == 0 and json.loads(none.out)["verdicts"] == []
 
 
 @pytest.mark.parametrize("command", ["correct", "accept"])
