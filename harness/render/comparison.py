@@ -19,6 +19,7 @@ from harness.render.fitted_table import FittedTable
 from harness.render.sides import SIDE_KEYS
 from harness.render.terminal import dim_lines
 from harness.render.text_table import TextTable, cell_row, tabulate, varying_keys
+from harness.render.two_people import two_people_sentence
 from harness.render.verdicts import side_text, verdict_tables
 from harness.text import terminal_safe
 
@@ -67,6 +68,8 @@ def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
         yield Text(f"\nVerdicts{f': {name}' if name else ''}", style="bold cyan")
         yield FittedTable(table)
         legend |= dict.fromkeys(table.legend)
+    if two_people := two_people_sentence(comparison.cells):
+        yield Text(f"\n{two_people}")
     yield dim_lines(legend)
 
 

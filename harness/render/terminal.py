@@ -18,6 +18,7 @@ from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
 from harness.render.numbers import difference, percent
 from harness.render.text_table import TextTable, cell_row, key_text, tabulate
+from harness.render.two_people import two_people_sentence
 from harness.render.verdicts import SHORT_NAMES, verdict_tables
 from harness.text import terminal_safe
 
@@ -42,6 +43,8 @@ def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_W
     if continuous := continuous_table(report):
         parts += [Text("\nContinuous scores", style="bold cyan"), FittedTable(continuous)]
         legend |= dict.fromkeys(continuous.legend)
+    if two_people := two_people_sentence(report.by_metric):
+        parts.append(Text(f"\n{two_people}"))
     if not by_task:
         counted = [summary for summary in report.summaries if summary.n_ref or not continuous]
         parts += [Text(""), *(_summary_line(summary, len(report.summaries) > 1) for summary in counted)]

@@ -14,6 +14,7 @@ from harness.render.html.marks import Mark, correlation_track, track
 from harness.render.numbers import coefficient, percent
 from harness.render.text_table import TextTable, cell_row, tabulate
 from harness.render.titles import metric_words
+from harness.render.two_people import WEAK
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def _numbers_beside_people(cells: Sequence[Cell]) -> str:
     twice = [cell for cell in cells if cell["human_second_kendall_tau"] is not None]
     texts = f"Scores are numbers, so what counts is the order of the texts: Kendall's τ of the judge with people is {judge}."
     two = ", ".join(_two_people(cell) for cell in twice)
-    weak = any(cell["human_second_kendall_tau"] < _WEAK for cell in twice)
+    weak = any(cell["human_second_kendall_tau"] < WEAK for cell in twice)
     says_little = " People themselves hardly order texts alike, so a low correlation says little against the judge." if weak else ""
     return f"{texts} Beside people: of two people who scored the same texts it is {two}.{says_little}" if two else texts
 
@@ -108,8 +109,6 @@ def _two_people(cell: Cell) -> str:
     return f"{value} on {metric_words(cell['metric'])} (n {(cell.score_counts or {}).get('second_ratings', 0):,})"
 
 
-_WEAK = 0.3
-"""Two people whose rank correlation is lower order hardly two of three pairs of texts alike."""
 BELOW, WITHIN, ABOVE, UNKNOWN = "▼", "○", "▲", "·"
 _BESIDE_PEOPLE = {
     BELOW: "it agrees with the other annotators less than a person does on",

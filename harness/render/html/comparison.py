@@ -40,6 +40,7 @@ from harness.render.numbers import coefficient, difference, percent
 from harness.render.sides import SIDE_KEYS, Side
 from harness.render.terminal import belongs
 from harness.render.text_table import TextTable, key_text
+from harness.render.two_people import two_people_sentence
 from harness.runs import Evidence, RunResult, read_evidence
 
 
@@ -97,7 +98,9 @@ def comparison_page(
         warnings=comparison.notes,
         versus=" = ".join(options.versus) if options.versus else "",
         answers=answers,
-        first=first_screen(comparison.verdicts, max(each.data.labels.max_annotators for each in recordings)),
+        first=first_screen(
+            comparison.verdicts, max(each.data.labels.max_annotators for each in recordings), two_people=two_people_sentence(cells)
+        ),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, cells)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},

@@ -118,11 +118,13 @@ class FirstScreen:
     facts: str
 
 
-def first_screen(verdicts: Sequence[Verdict], annotators: int = 0, date: str = "", pairs: Sequence[PairRow] = ()) -> FirstScreen | None:
+def first_screen(
+    verdicts: Sequence[Verdict], annotators: int = 0, date: str = "", pairs: Sequence[PairRow] = (), two_people: str = ""
+) -> FirstScreen | None:
     """The first screen of a page with these verdicts; None where there are none on any judge but baselines.
 
     `annotators` is the highest number of people who labelled one text on one metric (0: unknown), `date` that of the run, `pairs`
-    are the rows of its minimal pairs.
+    are the rows of its minimal pairs, `two_people` says how far two people agree, where second ratings show it.
     """
     sides = [own for own in sides_of_verdicts(verdicts) if not traits_of(str(own[0]["judge"])).is_baseline]
     if not sides:
@@ -130,11 +132,12 @@ def first_screen(verdicts: Sequence[Verdict], annotators: int = 0, date: str = "
     question, facts = _question(sides), _facts(sides[0], annotators, date)
     names = short_names(sides) if len(sides) > 1 else [""]
     answers = tuple(_answer(own, name, _of_side(pairs, own[0])) for own, name in zip(sides, names, strict=True))
+    beside = (("open", two_people),) if two_people else ()
     if len(sides) == 1:
-        return FirstScreen(question, answers[0].sentences, answers[0].steps, None, answers, facts)
+        return FirstScreen(question, (*answers[0].sentences, *beside), answers[0].steps, None, answers, facts)
     named = {side_of_verdict(own[0]): name for name, own in zip(names, sides, strict=True)}
     steps = tuple(_steps([verdict for own in sides for verdict in own], named))[:_MOST_STEPS]
-    return FirstScreen(question, tuple(_overview(sides, names)), steps, verdict_matrix(sides, names), answers, facts)
+    return FirstScreen(question, (*_overview(sides, names), *beside), steps, verdict_matrix(sides, names), answers, facts)
 
 
 def _question(sides: Sequence[Sequence[Verdict]]) -> str:

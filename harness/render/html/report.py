@@ -26,6 +26,7 @@ from harness.render.html.spending import cost_sentence, cost_table, date_asked, 
 from harness.render.html.templates import render
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import notes
+from harness.render.two_people import two_people_sentence
 from harness.runs import RunResult, read_evidence
 
 SCRIPTS = ("tables.js", "save_figures.js", "item_text.js", "pair_texts.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")
@@ -48,6 +49,8 @@ def report_page(result: RunResult, report: Report) -> str:
     own, ablations = ([one for one in sections if (one.name in OWN_SECTIONS) is apart] for apart in (True, False))
     answers = answers_of_report(report)
     record = _record(result)
+    annotators = result.prepared.data.labels.max_annotators
+    two_people = two_people_sentence(report.by_metric)
     body = render(
         "report.html",
         title=report.title,
@@ -57,7 +60,7 @@ def report_page(result: RunResult, report: Report) -> str:
         sections=list(_sections(bool(maps), pictures, own, bool(ablations))),
         warnings=notes(report),
         answers=answers,
-        first=first_screen(report.verdicts, result.prepared.data.labels.max_annotators, date_asked(record), _minimal_pairs(report)),
+        first=first_screen(report.verdicts, annotators, date_asked(record), _minimal_pairs(report), two_people),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, report.by_metric)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},

@@ -1,0 +1,69 @@
+"""How far two people agree who scored the same texts, and the judges beside them: one sentence, where there are second ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from harness.analyse import POOLED, Cell
+from harness.content.tags import english_name
+from harness.judges import traits_of
+from harness.render.numbers import coefficient, counted
+from harness.render.text_table import key_text, varying_keys
+
+WEAK = 0.3
+"""Two people whose rank correlation is lower order hardly two of three pairs of texts alike."""
+NO_BREAK_SPACE = "\u00a0"
+_PLACE = ("metric", "task", "source")
+_TWO = ("human_second_pearson", "human_second_kendall_tau")
+_JUDGE = ("pearson", "kendall_tau")
+
+
+def two_people_sentence(cells: Sequence[Cell]) -> str:
+    """Pearson's r and Kendall's τ of two people, and those of the judges with people, language by language.
+
+    Empty where no text was scored a second time by another person. Cells of baselines, and cells that pool languages or metrics, do not
+    count.
+    """
+    places = _places([cell for cell in cells if cell["human_second_pearson"] is not None and _is_judged(cell)])
+    if not places:
+        return ""
+    several = len({str(cell["judge"]) for own in places.values() for cell in own}) > 1
+    people = "; ".join(f"{_range(own[:1], _TWO)} in {place} ({_texts(own[0])})" for place, own in places.items())
+    judges = "; ".join(f"{_range(own, _JUDGE)} in {place}" for place, own in places.items())
+    weak = any((own[0]["human_second_kendall_tau"] or 0.0) < WEAK for own in places.values())
+    little = f" People agree little, so a low correlation says little against {'a' if several else 'the'} judge." if weak else ""
+    return (
+        f"By second ratings, two people's scores of the same texts correlate with {people}. "
+        f"Of {'the judges' if several else 'the judge'} and people it is {judges}.{little}"
+    )
+
+
+def _is_judged(cell: Cell) -> bool:
+    return POOLED not in (cell["language"], cell["metric"], cell["judge"]) and not traits_of(str(cell["judge"])).is_baseline
+
+
+def _places(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
+    """Cells by what they are about: the language, and the metric, task and source where these differ."""
+    named = varying_keys([cell.key for cell in cells], _PLACE)
+    places: dict[str, list[Cell]] = {}
+    for cell in cells:
+        further = ", ".join(key_text(name, cell.key.get(name)) for name in named)
+        name = english_name(cell["language"])
+        places.setdefault(f"{name} ({further})" if further else name, []).append(cell)
+    return places
+
+
+def _texts(cell: Cell) -> str:
+    return counted((cell.score_counts or {}).get("second_ratings", 0), "text")
+
+
+def _range(cells: Sequence[Cell], names: Sequence[str]) -> str:
+    """`r .11 to .26, τ .06 to .16`: the lowest and the highest; one number where there is one judge."""
+    return ", ".join(f"{sign}{NO_BREAK_SPACE}{_ends([cell[name] for cell in cells])}" for sign, name in zip(("r", "τ"), names, strict=True))
+
+
+def _ends(values: Sequence[Any]) -> str:
+    known = sorted(value for value in values if value is not None)
+    ends = dict.fromkeys(map(coefficient, (known[0], known[-1]))) if known else {coefficient(None): None}
+    return " to ".join(ends)

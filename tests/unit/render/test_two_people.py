@@ -1,0 +1,48 @@
+"""How far two people agree, beside the judges: one sentence, and none without second ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.analyse import Cell
+from harness.render.two_people import two_people_sentence
+
+MakeCell = Callable[..., Cell]
+CZECH: dict[str, Any] = {"language": "cs", "human_second_pearson": 0.002, "human_second_kendall_tau": -0.06}
+JAPANESE: dict[str, Any] = {"language": "ja", "human_second_pearson": 0.36, "human_second_kendall_tau": 0.19}
+
+
+@pytest.fixture
+def numeric(make_cell: MakeCell) -> MakeCell:
+    return lambda **other: make_cell(**({"pearson": 0.2, "kendall_tau": 0.1, "score_counts": {"second_ratings": 1089}} | other))
+
+
+def test_without_second_ratings_nothing_is_said(numeric: MakeCell) -> None:
+    assert two_people_sentence([]) == two_people_sentence([numeric()]) == ""
+
+
+def test_people_stand_beside_the_lowest_and_the_highest_judge_of_each_language(numeric: MakeCell) -> None:
+    judges = [{"judge": "openai/one"}, {"judge": "openai/two", "pearson": -0.07, "kendall_tau": None}]
+    sentence = two_people_sentence([numeric(**place, **judge) for place in (CZECH, JAPANESE) for judge in judges])
+    assert sentence.replace("\u00a0", " ") == (
+        "By second ratings, two people's scores of the same texts correlate with r .00, τ −.06 in Czech (1,089 texts); "
+        "r .36, τ .19 in Japanese (1,089 texts). Of the judges and people it is r −.07 to .20, τ .10 in Czech; "
+        "r −.07 to .20, τ .10 in Japanese. People agree little, so a low correlation says little against a judge."
+    )
+
+
+def test_people_who_agree_excuse_no_judge(numeric: MakeCell) -> None:
+    sentence = two_people_sentence([numeric(language="cs", human_second_pearson=0.8, human_second_kendall_tau=0.7)])
+    assert sentence.endswith("Of the judge and people it is r\u00a0.20, τ\u00a0.10 in Czech.")
+
+
+def test_baselines_and_pooled_cells_do_not_count(numeric: MakeCell) -> None:
+    assert two_people_sentence([numeric(judge="baseline/majority", **{**CZECH}), numeric(**{**CZECH, "language": "*"})]) == ""
+
+
+def test_metrics_are_named_where_they_differ(numeric: MakeCell) -> None:
+    sentence = two_people_sentence([numeric(metric=name, **CZECH) for name in ("coherence", "surprise")])
+    assert "in Czech (coherence) (1,089 texts)" in sentence and "in Czech (surprise)." in sentence
