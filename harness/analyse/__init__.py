@@ -6,6 +6,7 @@ from harness.analyse.cells import Cell
 from harness.analyse.chiang_lee import chiang_lee
 from harness.analyse.compare import CI_METHOD, Comparison, JudgedData, LaidOut, Recording, compare, compare_laid_out, lay_out
 from harness.analyse.coverage import RunCoverage, run_coverage
+from harness.analyse.failures import failures_by_condition
 from harness.analyse.free_text import free_text
 from harness.analyse.label_score_pairs import LabelScorePairs, best_is_first, label_score_pairs
 from harness.analyse.labelcheck import BY as LABELS_BY
@@ -57,6 +58,7 @@ __all__ = [
     "chiang_lee",
     "compare",
     "compare_laid_out",
+    "failures_by_condition",
     "free_text",
     "gains_over",
     "label_score_pairs",

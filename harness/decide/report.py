@@ -18,6 +18,7 @@ from harness.analyse import (
     ablations,
     chiang_lee,
     compare,
+    failures_by_condition,
     free_text,
     of_rule,
     pairs,
@@ -64,6 +65,7 @@ class Report(msgspec.Struct, frozen=True):
     sealed: tuple[RunCoverage, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
     spans: dict[str, dict[str, int]] = {}  # judge -> errors that it marked, and how many of them have no place in the text
     notes: tuple[str, ...] = ()  # what can be said of continuous scores, and what cannot
+    failures: tuple[dict[str, Any], ...] = ()  # judgments of each judge and condition, and how many of them could not be read, by kind
     native_data: dict[str, tuple[str, ...]] = {}  # with constructed labels: dataset cards with native ones, by language
 
     def as_json(self) -> dict[str, Any]:
@@ -132,6 +134,7 @@ def report(
         unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
         notes=by_task.notes if by_task else (),
+        failures=failures_by_condition(judgments),
         native_data={tag: tuple(names) for tag, names in (native_data or {}).items()} if protocol.constructed else {},
     )
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from harness.analyse import POOLED
 from harness.judges import traits_of
 from harness.model import plainness
 
@@ -32,6 +33,18 @@ def plainest_first(sides: Iterable[Side]) -> list[Side]:
         return (is_baseline(side), places[side[:2]], plainness(str(variant)), *_number(temperature), *_number(top_p))
 
     return sorted(different, key=order)
+
+
+def side_name(side: Side, every: Sequence[Side]) -> str:
+    """A side in words: the judge, and what differs between the sides."""
+    formats = {"temperature": "T = {:g}", "top_p": "top-p {:g}"}
+    parts = []
+    for place, (name, value) in enumerate(zip(SIDE_KEYS, side, strict=True)):
+        if value is None or value == POOLED:
+            continue
+        if name == "judge" or len({other[place] for other in every}) > 1:
+            parts.append(formats[name].format(value) if name in formats and isinstance(value, (int, float)) else str(value))
+    return " · ".join(parts)
 
 
 def _number(value: Any) -> tuple[bool, float]:

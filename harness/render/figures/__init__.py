@@ -11,10 +11,14 @@ from typing import Any
 
 import msgspec
 
+from harness.render.doses import dose_responses
+from harness.render.failure_shares import failure_shares
 from harness.render.figures.agreement import draw_agreement
 from harness.render.figures.by_agreement import draw_by_agreement, draw_distributions
 from harness.render.figures.by_language import draw_consistency, draw_injection
 from harness.render.figures.corrected import draw_corrected
+from harness.render.figures.doses import draw_doses
+from harness.render.figures.failures import draw_failures
 from harness.render.figures.forest import draw_forest
 from harness.render.figures.line_chart import draw_few_shot, draw_temperature
 from harness.render.figures.sensitivity import draw_sensitivity
@@ -69,6 +73,10 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
     for metric, rows in _by_metric(sections.get("perturbations", {}).get("rows", ())):
         if any(row["sensitivity"] is not None for row in rows):
             yield f"sensitivity-{_slug(metric)}", partial(draw_sensitivity, rows, signature)
+    for number, response in enumerate(dose_responses(sections.get("perturbations", {}).get("rows", ())), 1):
+        yield f"doses-{number}-{_slug(response.kind)}", partial(draw_doses, response, signature)
+    if failures := failure_shares(report_json.get("failures", ())):
+        yield "failures", partial(draw_failures, failures, signature)
     cells = [cell for cell in report_json.get("by_metric", ()) if cell.get("distribution_by_agreement")]
     for metric, rows in _by_metric(cells):
         named = ("language", *(key for key in ("judge", "variant", "temperature", "top_p") if len({row.get(key) for row in rows}) > 1))

@@ -12,9 +12,9 @@ from harness.analyse import POOLED, Cell, LabelScorePairs, Outcomes, best_is_fir
 from harness.content.tags import english_name
 from harness.render.html.marks import bar
 from harness.render.html.panels import Point, confusion_matrix, diagonal_panel
-from harness.render.html.sides import filters_of, side_name, side_of, sides_of
+from harness.render.html.sides import filters_of, side_of, sides_of
 from harness.render.numbers import class_shares, percent
-from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
+from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first, side_name
 from harness.render.titles import metric_title, metric_words
 
 _LEVELS = {"full": "all agree", "partial": "two agree", "none": "none agree"}

@@ -34,10 +34,10 @@ from harness.render.html.heat_map import judge_language_map, language_metric_map
 from harness.render.html.marks import Mark, legend_mark, track
 from harness.render.html.report import MANY_ROWS, SCRIPTS, text_fields
 from harness.render.html.shell import shell
-from harness.render.html.sides import languages_of, side_name, side_of, sides_of
+from harness.render.html.sides import languages_of, side_of, sides_of
 from harness.render.html.templates import render
 from harness.render.numbers import coefficient, difference, percent
-from harness.render.sides import SIDE_KEYS, Side
+from harness.render.sides import SIDE_KEYS, Side, side_name
 from harness.render.terminal import belongs
 from harness.render.text_table import TextTable, key_text
 from harness.render.two_people import two_people_sentence

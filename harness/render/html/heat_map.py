@@ -9,9 +9,9 @@ from typing import Any
 from harness.analyse import Cell
 from harness.render.html.answer import JudgedCells
 from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN, interval_sign
-from harness.render.html.sides import filters_of, languages_of, side_name, side_of, sides_of
+from harness.render.html.sides import filters_of, languages_of, side_of, sides_of
 from harness.render.numbers import difference, percent
-from harness.render.sides import Side
+from harness.render.sides import Side, side_name
 from harness.render.titles import metric_title
 
 COLOUR_STEPS = (0.05, 0.15, 0.3)

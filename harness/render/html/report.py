@@ -10,6 +10,7 @@ from harness.analyse import of_rule, outcomes, recording
 from harness.content import Library
 from harness.decide import Report
 from harness.render.ablations import ShownSection, ablation_legend, shown_ablations
+from harness.render.failure_shares import failure_shares
 from harness.render.html.ablation_figures import ablation_figures, row_links
 from harness.render.html.ablation_panels import difference_grid, dose_grids
 from harness.render.html.answer import answer_legend, answers_of_report, judged_of_report
@@ -17,7 +18,7 @@ from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import Pictures, pictures_of
 from harness.render.html.cells import has_people
 from harness.render.html.command import command_notes, command_of
-from harness.render.html.failures import failures_by_condition
+from harness.render.html.failures import failure_key, failures_table
 from harness.render.html.first_screen import first_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import legend_mark
@@ -49,6 +50,7 @@ def report_page(result: RunResult, report: Report) -> str:
     own, ablations = ([one for one in sections if (one.name in OWN_SECTIONS) is apart] for apart in (True, False))
     answers = answers_of_report(report)
     record = _record(result)
+    unreadable = failure_shares(report.failures)
     annotators = result.prepared.data.labels.max_annotators
     two_people = two_people_sentence(report.by_metric)
     body = render(
@@ -73,7 +75,8 @@ def report_page(result: RunResult, report: Report) -> str:
         ablations=[(section, difference_grid(section), dose_grids(section), _tables(section)) for section in ablations],
         ablation_legend=ablation_legend(ablations),
         many_rows=MANY_ROWS,
-        failures_by_condition=failures_by_condition(result.judgments),
+        failures_by_condition=unreadable and failures_table(unreadable),
+        failure_key=failure_key(unreadable) if unreadable else [],
         failures=failure_table(result.answers, _counts(result)),
         cost=cost_table(result.answers, record),
         cost_sentence=cost_sentence(record),

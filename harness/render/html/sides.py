@@ -1,4 +1,4 @@
-"""Sides of a page: the names and the filters of those who judged."""
+"""Sides of a page: those of its cells, and the filters that show their judgments."""
 
 from __future__ import annotations
 
@@ -12,18 +12,6 @@ from harness.render.sides import SIDE_KEYS, Side, plainest_first
 def side_of(cell: Cell) -> Side:
     """The side that a cell belongs to."""
     return tuple(cell.key.get(name) for name in SIDE_KEYS)
-
-
-def side_name(side: Side, every: Sequence[Side]) -> str:
-    """A side in words: the judge, and what differs between the sides."""
-    formats = {"temperature": "T = {:g}", "top_p": "top-p {:g}"}
-    parts = []
-    for place, (name, value) in enumerate(zip(SIDE_KEYS, side, strict=True)):
-        if value is None or value == POOLED:
-            continue
-        if name == "judge" or len({other[place] for other in every}) > 1:
-            parts.append(formats[name].format(value) if name in formats and isinstance(value, (int, float)) else str(value))
-    return " · ".join(parts)
 
 
 def sides_of(cells: Sequence[Cell]) -> list[Side]:

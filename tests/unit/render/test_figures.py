@@ -13,10 +13,13 @@ import pytest
 
 from harness.analyse import Cell, Comparison
 from harness.errors import UsageError
+from harness.model import Failure
 from harness.pages import asset
 from harness.render import html
+from harness.render.ablations import ShownSection
 from harness.render.figures import FORMS, WIDTHS, FigureOptions, by_agreement, draw_by_agreement, draw_figures
-from harness.render.figures.style import BASELINE, JUDGE, PEOPLE
+from harness.render.figures.style import BASELINE, FAILURES, JUDGE, PEOPLE
+from harness.render.html.ablation_panels import dose_grids
 
 pytest.importorskip("matplotlib")
 
@@ -306,6 +309,8 @@ def test_figures_have_the_colours_of_the_page() -> None:
     style = asset(Path(html.__file__).parent / "assets" / "style.css")
     for name, colour in {"judge": JUDGE, "people": PEOPLE, "base": BASELINE}.items():
         assert f"--{name}: {colour};" in style
+    names = [re.search(rf"\.chip\.f{number} {{ fill: var\(--(\w+)\)", style) for number in range(len(Failure))]
+    assert [f"--{name[1]}: {colour};" in style for name, colour in zip(names, FAILURES, strict=True) if name] == [True] * len(Failure)
 
 
 def test_a_variant_without_a_readable_answer_has_no_empty_panel_but_a_sentence(tmp_path: Path) -> None:
@@ -339,3 +344,30 @@ def test_verdicts_are_drawn_as_the_page_draws_them(tmp_path: Path) -> None:
     assert not any("baseline/" in text for text in shown)
     svg = (tmp_path / "verdicts.svg").read_text()
     assert JUDGE in svg and PEOPLE in svg
+
+
+def test_sensitivity_along_the_dose_is_drawn_as_the_page_draws_it(tmp_path: Path) -> None:
+    """A figure for each kind of change, a panel for each language and metric, with the page's title."""
+    along = [one | {"kind": "truncate", "dose": dose} for dose in (0.5, 0.25) for one in scored()]
+    tagged = [one | {"kind": "shuffle", "dose": None} for one in scored()]
+    paths = draw_figures(report(perturbations=[*along, *tagged]) | {"by_metric": []}, tmp_path)
+    assert [path.name for path in paths if path.name.startswith("doses")] == ["doses-1-truncate.svg"]
+    shown = drawn_texts(tmp_path, "doses-1-truncate.svg")
+    [grid] = dose_grids(ShownSection("T", "", (), (tuple(along),)))
+    assert grid.name == "truncate, dose 0.25 · 0.5" and grid.name in shown
+    assert shown.count("quality") == 2 and {"Japanese", "Czech", "½", "0.25", "0.5"} <= set(shown)
+    svg = (tmp_path / "doses-1-truncate.svg").read_text()
+    assert JUDGE in svg and BASELINE in svg
+
+
+def test_failures_are_drawn_by_condition_and_kind(tmp_path: Path) -> None:
+    condition = {"judge": "j", "temperature": 0.0, "top_p": None, "judgments": 40}
+    plain = condition | {"variant": "single", "failures": {"truncated": 4}}
+    joint = condition | {"variant": "joint", "failures": {"refused": 10, "truncated": 2}}
+    draw_figures(report() | {"by_metric": [], "failures": [joint, plain]}, tmp_path)
+    shown = drawn_texts(tmp_path, "failures.svg")
+    assert shown.index("j · single") < shown.index("j · joint")
+    assert {"refused", "truncated", "10 % of 40", "30 % of 40", "15 %"} <= {text.strip() for text in shown}
+    svg = (tmp_path / "failures.svg").read_text()
+    assert FAILURES[0] in svg and FAILURES[3] in svg and FAILURES[1] not in svg
+    assert not draw_figures(report() | {"by_metric": [], "failures": [plain]}, tmp_path / "one")

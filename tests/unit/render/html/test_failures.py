@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness.analyse import failures_by_condition
 from harness.data.judgments import Judgments
 from harness.model import Failure, Judgment
-from harness.render.html.failures import failures_by_condition
+from harness.render.failure_shares import failure_shares
+from harness.render.html.failures import failure_key, failures_table
 
 
 def judgments(*rows: tuple[str, Failure | None]) -> Judgments:
@@ -19,8 +21,9 @@ def judgments(*rows: tuple[str, Failure | None]) -> Judgments:
 
 def test_conditions_go_from_the_plainest_on_with_counts_and_kinds() -> None:
     rows = [("joint", Failure.REFUSED), ("joint", Failure.NOT_JSON), ("joint", None), ("joint", None), ("single", None)]
-    found = failures_by_condition(judgments(*rows))
-    assert found is not None
+    shares = failure_shares(failures_by_condition(judgments(*rows)))
+    assert shares is not None and shares.kinds == ("refused", "not_json") and shares.reach == 0.5
+    found = failures_table(shares)
     assert [heading.text for heading in found.table.headings] == ["judge and condition", "judgments", "unreadable", "refused", "not json"]
     assert found.table.rows == (("one · single", "1", "0 %", "0", "0"), ("one · joint", "4", "50 %", "1", "1"))
     drawn = found.figures["unreadable"]
@@ -29,7 +32,12 @@ def test_conditions_go_from_the_plainest_on_with_counts_and_kinds() -> None:
     assert "refused: 25 %; not json: 25 %" in str(drawn.figures[1])
 
 
+def test_a_kind_has_the_same_colour_whatever_other_kinds_occur() -> None:
+    shares = failure_shares(failures_by_condition(judgments(("single", None), ("joint", Failure.MISSING), ("joint", Failure.OFF_SCALE))))
+    assert shares is not None and failure_key(shares) == [("f2", "off scale"), ("f4", "missing")]
+    assert 'class="f2"' in str(failures_table(shares).figures["unreadable"].figures[1])
+
+
 def test_one_condition_or_no_failure_needs_no_figure() -> None:
-    assert failures_by_condition(judgments(("single", Failure.REFUSED), ("single", None))) is None
-    assert failures_by_condition(judgments(("single", None), ("joint", None))) is None
-    assert failures_by_condition(Judgments.from_rows([])) is None
+    for rows in ([("single", Failure.REFUSED), ("single", None)], [("single", None), ("joint", None)], []):
+        assert failure_shares(failures_by_condition(judgments(*rows))) is None

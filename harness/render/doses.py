@@ -1,0 +1,102 @@
+"""Sensitivity along the dose of a change: what the page and the printed figures draw, described once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.analyse import POOLED
+from harness.content.tags import english_name
+from harness.render.numbers import percent
+from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first, side_name
+from harness.render.titles import metric_words
+
+SEES_NOTHING = 0.5
+"""The sensitivity of a judge that does not see a change."""
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class DosePoint:
+    """Sensitivity at one dose, from 0 to 1, with its interval if it has one, and the number of texts."""
+
+    dose: float
+    sensitivity: float
+    interval: tuple[float, float] | None
+    n: int
+
+    @property
+    def words(self) -> str:
+        return f"dose {self.dose:g}: sensitivity {percent(self.sensitivity, self.interval)}, n {self.n:,}"
+
+
+@dataclass(frozen=True)
+class DoseLine:
+    """One language and metric: a point for each dose, from the smallest on."""
+
+    language: str
+    metric: str
+    points: tuple[DosePoint, ...]
+
+    @property
+    def words(self) -> str:
+        return f"{english_name(self.language)}, {metric_words(self.metric)}: sensitivity by dose"
+
+
+@dataclass(frozen=True)
+class DoseResponse:
+    """One kind of change, asked of one judge under one condition. Axes go from dose 0 to the largest dose."""
+
+    title: str
+    kind: str
+    largest: float
+    lines: tuple[DoseLine, ...]
+
+
+def dose_responses(rows: Rows) -> list[DoseResponse]:
+    """What the rows of perturbations say along a dose, the plainest condition first; baselines only where there is no judge.
+
+    Rows count that are about one language and metric, all tasks together, and that have a dose and a sensitivity.
+    """
+    rows = [row for row in of_judges(rows) if _is_place(row) and row.get("dose") and row.get("sensitivity") is not None]
+    sides = plainest_first(map(side_of_row, rows))
+    return [one for side in sides for one in _of_side([row for row in rows if side_of_row(row) == side], side, sides)]
+
+
+def _is_place(row: Mapping[str, Any]) -> bool:
+    return row["task"] == POOLED and POOLED not in (row["language"], row["metric"])
+
+
+def of_judges(rows: Rows) -> Rows:
+    """The rows of judges; of baselines where there is no judge."""
+    return [row for row in rows if not is_baseline(side_of_row(row))] or rows
+
+
+def side_of_row(row: Mapping[str, Any]) -> Side:
+    return tuple(row.get(name) for name in SIDE_KEYS)
+
+
+def _of_side(rows: Rows, side: Side, sides: Sequence[Side]) -> Iterator[DoseResponse]:
+    for kind in dict.fromkeys(map(_kind, rows)):
+        own = [row for row in rows if _kind(row) == kind]
+        doses = sorted({float(row["dose"]) for row in own})
+        title = f"{kind}, dose {' · '.join(f'{dose:g}' for dose in doses)}"
+        yield DoseResponse(f"{title} – {side_name(side, sides)}" if len(sides) > 1 else title, kind, doses[-1], tuple(_lines(own)))
+
+
+def _lines(rows: Rows) -> Iterator[DoseLine]:
+    for language, metric in dict.fromkeys((str(row["language"]), str(row["metric"])) for row in rows):
+        own = sorted((row for row in rows if (row["language"], row["metric"]) == (language, metric)), key=lambda row: row["dose"])
+        yield DoseLine(language, metric, tuple(_point(row) for row in own))
+
+
+def _point(row: Mapping[str, Any]) -> DosePoint:
+    ends = row.get("sensitivity_ci")
+    return DosePoint(float(row["dose"]), row["sensitivity"], tuple(ends) if ends else None, row["n"])
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    segmenter = row.get("segmenter")
+    return f"{row['kind']} ({segmenter})" if segmenter else str(row["kind"])
