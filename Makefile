@@ -1,4 +1,4 @@
-# make setup | run | test | test-all | lint | check | wheel-check | lock | items | oracles | bench | simulations | clean
+# make setup | run | test | test-all | lint | check | wheel-check | lock | items | oracles | interop-check | bench | simulations | clean
 
 PYTHON := $(shell sh .ci/pythons first)
 VENV := .venv
@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -rs --numprocesses $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist loadfile
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup run test test-slow test-others test-all lint check wheel-check lock items oracles bench simulations clean
+.PHONY: setup run test test-slow test-others test-all lint check wheel-check lock items oracles interop-check bench simulations clean
 
 setup: $(VENV)/.ready
 
@@ -71,6 +71,19 @@ oracles: .venv-oracles/.ready
 .venv-oracles/.ready: tests/golden/oracles/requirements.txt
 	$(PYTHON) -m venv .venv-oracles
 	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/golden/oracles/requirements.txt
+	@touch $@
+
+# Runs our judge inside Inspect and promptfoo, in an environment of their own, and writes the fixtures that the tests hold it against.
+interop-check: .venv-interop/.ready
+	.venv-interop/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
+	.venv-interop/bin/python tests/e2e/programs/try_programs.py
+
+.venv-interop/.ready: tests/e2e/programs/requirements.txt tests/e2e/programs/package.json
+	$(PYTHON) -m venv .venv-interop
+	.venv-interop/bin/python -m pip install --quiet --disable-pip-version-check -r tests/e2e/programs/requirements.txt .
+	mkdir -p .venv-interop/programs
+	cp tests/e2e/programs/package.json .venv-interop/programs
+	npm install --prefix .venv-interop/programs --no-audit --no-fund --loglevel error
 	@touch $@
 
 bench: setup

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Self
 from urllib.parse import quote, unquote
 
 import msgspec
+
+from harness.model import JudgeIdentity
 
 _SAFE = "@.+=/ "  # these stay readable; the separators of the signature are not among them
 
@@ -80,6 +83,21 @@ class ComparisonSignature(_SignatureText, frozen=True):
     weights: str = "none"  # `inclusion-probability` if texts count by 1 / the probability with which they were drawn
 
 
+class QuestionSignature(_SignatureText, frozen=True):
+    """The signature of a single score that was asked for from inside another program."""
+
+    judge: str  # provider/model, and a hash of its settings where it has any
+    metric: str
+    tasks: tuple[str, ...]  # name@version; none for a prompt of the user's own, whose hash is in the condition
+    rubrics: tuple[str, ...]
+    langs: tuple[str, ...]
+    conditions: tuple[str, ...]
+    seed: int
+    prompts: str  # hash of the code that words prompts
+    instructions: tuple[str, ...]  # language@version of instructions in the items' languages
+    harness: str  # version of this program
+
+
 class StudySignature(_SignatureText, frozen=True):
     """The signature of a study's section that is computed from recorded answers."""
 
@@ -94,3 +112,15 @@ def _text(value: object) -> str:
     if isinstance(value, tuple):
         return ",".join(quote(str(piece), safe=_SAFE) for piece in value)
     return quote(str(value), safe=_SAFE)
+
+
+def judge_text(identity: JudgeIdentity) -> str:
+    """A judge as signatures name it: its name and its settings."""
+    settings = ",".join(f"{name}={_short(value)}" for name, value in sorted(identity.settings.items()))
+    return identity.name + (f"@{settings}" if settings else "")
+
+
+def _short(setting: object) -> str:
+    """A judge's setting for a footnote: a hash is cut to twelve digits, anything else is whole."""
+    text = str(setting)
+    return text[:12] if re.fullmatch(r"[0-9a-f]{16,}", text) else text

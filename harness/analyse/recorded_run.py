@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from importlib.metadata import version
 
 from harness.analyse.compare import Recording
@@ -11,7 +10,7 @@ from harness.data.judgments import Judgments
 from harness.judges.baseline import TrainingCounts, majority
 from harness.model import JudgeIdentity, Score
 from harness.runs import RunProtocol
-from harness.signature import Signature
+from harness.signature import Signature, judge_text
 from harness.text import segmenter_version
 
 
@@ -27,9 +26,8 @@ def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str 
 
 def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
     """The signature of one judge's numbers in a run."""
-    settings = ",".join(f"{name}={_short(value)}" for name, value in sorted(identity.settings.items()))
     return Signature(
-        judge=identity.name + (f"@{settings}" if settings else ""),
+        judge=judge_text(identity),
         data=f"{protocol.source}+{protocol.data_sha256[:12]}" + (f"+first{protocol.limit}" if protocol.limit else ""),
         tasks=tuple(f"{name}@{number}" for name, number in protocol.tasks.items()),
         rubrics=tuple(f"{name}@{number}" for name, number in protocol.rubrics.items()),
@@ -47,9 +45,3 @@ def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
         harness=version("judge-harness"),
         reask="refused" if protocol.reask else "none",
     )
-
-
-def _short(setting: object) -> str:
-    """A judge's setting for a footnote: a hash is cut to twelve digits, anything else is whole."""
-    text = str(setting)
-    return text[:12] if re.fullmatch(r"[0-9a-f]{16,}", text) else text

@@ -19,6 +19,7 @@ from harness.cli.arguments import (
     seed,
     share,
 )
+from harness.cli.interop_parser import export_parser, import_parser
 from harness.cli.labelling_parser import labels_page, labels_plan, labels_reviews, labels_serve
 
 
@@ -114,68 +115,8 @@ def _labels_import(sub: Any) -> None:
     json_flag(p)
 
 
-def _import(commands: Any) -> None:
-    p = command(
-        commands,
-        "import",
-        "import_scores:import_",
-        "convert scores that another program made, judges' and people's, to a data folder",
-    )
-    p.add_argument("files", nargs="+", type=Path, metavar="FILE", help="files of one kind, such as a batch's output and input")
-    p.add_argument("--to", type=Path, required=True, metavar="DIR", help="the data folder to write or to add to")
-    p.add_argument("--append", action="store_true", help="add to a folder that already has judgments")
-    reading = p.add_argument_group("how to read them")
-    reading.add_argument(
-        "--from", dest="kind", choices=SCORES, metavar="KIND", help=f"the kind of file, if it cannot be detected: {', '.join(SCORES)}"
-    )
-    reading.add_argument(
-        "--preset", metavar="NAME", help="field names of score records: mlflow, deepeval, langfuse, langsmith, phoenix, table"
-    )
-    reading.add_argument("--wide-metrics", type=names, metavar="COLUMNS", help="columns of a table with the scores on one metric each")
-    reading.add_argument("--filter", metavar="NAME", help="lm-eval: the filter whose samples are read")
-    reading.add_argument("--label-from", metavar="FIELD", help="lm-eval: the field of a document that holds people's label, e.g. doc.label")
-    reading.add_argument(
-        "--take-values", action="store_true", help="take the program's own scores, also where the file keeps the judge's raw reply"
-    )
-    content_flag(reading)  # type: ignore[arg-type]
-    naming = p.add_argument_group("what was scored, and by whom (--map FILE.toml can hold all of this)")
-    naming.add_argument("--item-from", metavar="FIELD", help="the field that holds the item's id, e.g. vars.item_id")
-    naming.add_argument(
-        "--id-pattern", metavar="REGEX", help="parts of the id: (?P<item>.+):(?P<metric>.+); also language, judge and repeat"
-    )
-    naming.add_argument("--language-from", metavar="FIELD", help="the field that holds the language, e.g. metadata.language")
-    naming.add_argument("--language", metavar="TAG", help="the language of all items")
-    naming.add_argument("--task", metavar="NAME", help="the task of all items (default: imported)")
-    naming.add_argument("--metric", metavar="NAME", help="the metric of scores that name none")
-    naming.add_argument("--judge", metavar="NAME", help="the judge's name, if the file has none or another one is wanted")
-    naming.add_argument("--text", action="append", default=[], metavar="NAME=FIELD", help="a field that becomes a text of the items")
-    naming.add_argument("--group", metavar="FIELD", help="the field that names what items share")
-    naming.add_argument("--system", metavar="FIELD", help="the field that names the system that wrote the texts")
-    naming.add_argument("--items", metavar="FILE|DIR|bundled", help="where the items are (default: in the files, or in --to)")
-    meaning = p.add_argument_group("what the scores mean; a scale is never guessed")
-    meaning.add_argument(
-        "--scale", action="append", default=[], metavar="METRIC=SCALE", help="e.g. fluency=0,1,2:best=2 or fluency=0..1:best=1"
-    )
-    meaning.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        metavar="[METRIC:]PAIRS|FILE",
-        help="scores for words, such as C=1,P=0.5,I=0; or a mapping in TOML; flags take precedence",
-    )
-    meaning.add_argument("--rename", action="append", default=[], metavar="OLD=NEW", help="another name for a metric")
-    meaning.add_argument("--drop", action="append", default=[], metavar="METRIC", help="leave a metric out")
-    people = p.add_argument_group("people and folder")
-    people.add_argument("--keep-annotators", action="store_true", help="keep people's ids instead of pseudonyms")
-    people.add_argument("--salt-file", type=Path, metavar="FILE", help="the salt of the pseudonyms (default: in the user's settings)")
-    people.add_argument("--id", metavar="NAME", help="name of the data (default: the folder's name)")
-    people.add_argument("--title", metavar="TEXT", help="title of the data")
-    json_flag(p)
-
-
-# The same as in harness.labels and harness.interop, which takes time to import. A test compares them.
+# The same as in harness.labels, which takes time to import. A test compares them.
 IMPORTED = ("csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla")
-SCORES = ("inspect", "promptfoo", "lm-eval", "openai-batch", "anthropic-batch", "records", "label-studio", "argilla")
 EXPORTED = ("csv", "jsonl", "parquet", "label-studio", "sheet")
 ROLES = ("item_id", "annotator_id", "metric", "score", "source", "language", "task", "split", "group", "system", "parallel_id")
 
@@ -448,5 +389,5 @@ def _pairs(commands: Any) -> None:
     content_flag(p)
 
 
-COMMANDS = (_compare, _correct, _accept, _certify, _gate, _study, _pairs, _labels, _import)
+COMMANDS = (_compare, _correct, _accept, _certify, _gate, _study, _pairs, _labels, import_parser, export_parser)
 """The functions that add these commands, in the order in which help shows them."""

@@ -15,6 +15,7 @@ from typing import Any
 from harness.errors import ContentError
 from harness.interop.foreign import ForeignScore, ForeignScores
 from harness.interop.lenient_json import decode
+from harness.interop.score_metadata import of_ours
 from harness.labels import table as limits
 from harness.labels.table import flat
 from harness.model import Failure
@@ -126,7 +127,9 @@ def _of_sample(
             "justification": score.get("explanation"),
         }
         reason = score.get("reason") or metadata.get("unscored_reason")
-        for metric, value in _values(name, original.get("value")):
+        if ours := of_ours(metadata):
+            yield ForeignScore(**(judge | {"reply": None} | ours))
+        for metric, value in () if ours else _values(name, original.get("value")):
             if isinstance(value, list):
                 left_out["scores that are lists"] += 1
                 continue
@@ -134,7 +137,7 @@ def _of_sample(
             several = metric != name  # of one reply, which the parser of a single answer cannot read
             yield ForeignScore(**(judge | ({"reply": None} if several else {})), metric=metric, value=value, failure=failure)
         if len(history) > 1:
-            yield from _edits(shared, name, score, history)
+            yield from _edits(shared, ours.get("metric", name), score, history)
 
 
 def _values(name: str, value: Any) -> Iterator[tuple[str, Any]]:

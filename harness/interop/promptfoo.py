@@ -12,6 +12,7 @@ from typing import Any
 
 from harness.errors import ContentError
 from harness.interop.foreign import ForeignScore, ForeignScores
+from harness.interop.score_metadata import of_ours
 from harness.labels.table import flat
 from harness.model import Failure
 from harness.tables import to_json
@@ -109,6 +110,8 @@ def _of_result(
         if kind == HUMAN:
             comment = component.get("comment")
             yield ForeignScore(**shared, metric=HUMAN, who="viewer", human=True, blind=False, justification=comment)
+        elif ours := of_ours(component.get("metadata")):
+            yield ForeignScore(**(shared | ours), repeat=repeat)
         elif kind in _MODEL_GRADED:
             reason = component.get("reason")
             yield ForeignScore(

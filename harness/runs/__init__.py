@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.runs.evidence import Evidence, JudgeWords, read_evidence
     from harness.runs.finetuning import FineTuningSpec, fine_tuning_set, write_fine_tuning_set
     from harness.runs.generate import Generated, WriterSummary, generate_outputs, planned_writing
-    from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_usage, hex_ids
+    from harness.runs.plan import CallIds, Plan, PlannedCalls, call_ids, estimate_usage, hex_ids, make_plan
     from harness.runs.preparation import Prepared, prepare
     from harness.runs.prices import Price, price_of
     from harness.runs.protocol import RunProtocol
@@ -52,6 +52,7 @@ _MODULES = {
     "call_ids": "plan",
     "estimate_usage": "plan",
     "hex_ids": "plan",
+    "make_plan": "plan",
     "Price": "prices",
     "price_of": "prices",
     "CostEstimate": "asking",
@@ -120,6 +121,7 @@ __all__ = [
     "keep_report",
     "kept_report",
     "load_board",
+    "make_plan",
     "open_judges",
     "planned_calls",
     "planned_writing",

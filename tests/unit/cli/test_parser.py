@@ -28,6 +28,8 @@ LEAVES = {
 }  # what can be run: `labels` or `store` alone cannot
 NEEDED = {
     "import": ["file", "--to", "folder"],
+    "export promptfoo-judge": ["--judge", "openai/m", "--to", "folder"],
+    "export inspect-scores": ["run", "--to", "f"],
     "gate": ["DIR", "--policy", "F"],
     "pairs": ["DIR", "--out", "PAIRS"],
     "generate": ["--task", "summarize", "--by", "openai/m", "--out", "DIR"],
@@ -83,7 +85,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
         *("run", "report", "runs", "batch", "generate", "compare", "correct", "accept", "certify", "gate", "study", "pairs"),
-        *("labels", "import", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
+        *("labels", "import", "export", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
     ]
     assert [name for name in LEAVES if name.startswith("labels")] == [
         *("labels import", "labels export", "labels check", "labels needed", "labels plan", "labels reviews", "labels page", "labels serve")
@@ -209,13 +211,15 @@ def test_flags_of_compare_are_read(arguments: tuple[str, ...], name: str, value:
 
 
 def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
-    """The parser has lists of its own, as those of `harness.labels` take time to import."""
-    from harness.cli import data_parser
+    """The parser has lists of its own, as those of `harness.labels` and `harness.interop` take time to import."""
+    from harness.cli import data_parser, interop_parser
+    from harness.interop import SCORE_KINDS
     from harness.labels.export import FORMATS
     from harness.labels.mapping import ROLES
     from harness.labels.read import KINDS
 
     assert (data_parser.IMPORTED, data_parser.EXPORTED, data_parser.ROLES) == (KINDS, FORMATS, ROLES)
+    assert tuple(SCORE_KINDS) == interop_parser.SCORES
 
 
 def test_lists_of_one_command_do_not_leak_into_the_next() -> None:

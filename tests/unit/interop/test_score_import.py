@@ -128,6 +128,23 @@ def test_a_zero_of_a_grader_that_could_not_be_read_is_a_failure(imported: Callab
     assert summary.failures == {"not_json": 4}
 
 
+OURS = {"ja-1": 2, "ja-2": "not_json", "cs-1": 2, "cs-2": "refused", "cs-3": "off_scale"}
+
+
+def test_our_own_judge_comes_back_from_a_log_of_inspect(imported: Callable[..., ScoreImportSummary]) -> None:
+    summary = imported("ours-inspect.json", scales=())  # the rubric has the scale
+    judge, metric = "openai-api/local/tester-2024-01-01", "linguistic_acceptability"
+    assert sorted(scored(summary), key=str) == sorted(((i, judge, metric, r, s) for i, s in OURS.items() for r in (0, 1)), key=str)
+    assert {row["variant"] for row in rows(summary.folder, "judgments")} == {"single"} and not summary.refused
+
+
+def test_our_own_judge_comes_back_from_results_of_promptfoo(imported: Callable[..., ScoreImportSummary]) -> None:
+    summary = imported("ours-promptfoo.jsonl", scales=())
+    assert {(item, score) for item, _, _, _, score in scored(summary)} == set(OURS.items())
+    assert {row["judge"] for row in rows(summary.folder, "judgments")} == {"openai/tester-2024-01-01"}
+    assert {row["language"] for row in rows(summary.folder, "items")} == {"ja", "cs"} and not summary.refused
+
+
 def test_samples_of_lm_eval_are_read_through_one_filter(imported: Callable[..., ScoreImportSummary]) -> None:
     with pytest.raises(UsageError, match=r"several filters \(first, maj\), and each repeats the same replies; choose one with --filter"):
         imported("lm-eval-samples.jsonl", metric="fluency", judge="mock-judge")

@@ -1,0 +1,34 @@
+"""What goes with a score of ours in another program's file, so that it can be imported again and held against its signature."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.model import Failure, Judgment
+from harness.signature import QuestionSignature
+
+KEY = "harness"
+"""The key of a score's metadata under which it stands."""
+_AS_IS = ("metric", "variant", "temperature", "justification")
+
+
+def about_judgment(judgment: Judgment, signature: QuestionSignature) -> dict[str, Any]:
+    """The metadata of one judgment, under our key."""
+    kept = ("metric", "language", "judge", "variant", "temperature", "score", "failure", "justification", "call_id")
+    return {KEY: {name: getattr(judgment, name) for name in kept} | {"signature": str(signature)}}
+
+
+def of_ours(metadata: Any) -> dict[str, Any]:
+    """The fields of a `ForeignScore` that a score of ours states; empty if another judge made it. Its reply was read by our parser."""
+    about = metadata.get(KEY) if isinstance(metadata, Mapping) else None
+    if not isinstance(about, Mapping) or not isinstance(about.get("metric"), str):
+        return {}
+    failure = about.get("failure")
+    known = failure in list(Failure)
+    return {
+        **{name: about.get(name) for name in _AS_IS},
+        "who": about.get("judge"),
+        "value": about.get("score"),
+        "failure": Failure(str(failure)) if known else Failure.MISSING if about.get("score") is None else None,
+    }
