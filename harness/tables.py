@@ -315,10 +315,12 @@ def unguard_cell(cell: str) -> str:
 
 
 def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: Mapping[str, str], *, private: bool = False) -> None:
-    """Write rows as Parquet, `private` as in `write_atomic`.
+    """Write rows as Parquet, `private` as in `write_atomic`; `schema` as in `to_parquet`."""
+    write_atomic(path, to_parquet(rows, schema), private=private)
 
-    `schema` maps column names to Arrow type names (`string`, `double`, `int64`, `bool`).
-    """
+
+def to_parquet(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, str]) -> bytes:
+    """Rows as a Parquet file. `schema` maps column names to Arrow type names (`string`, `double`, `int64`, `bool`)."""
     pa = arrow()
     import pyarrow.parquet as pq
 
@@ -326,4 +328,4 @@ def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]], schema: Mapping
     columns = [arrow_array([row.get(name) for row in rows], field.type) for name, field in zip(schema, fields, strict=True)]
     sink = io.BytesIO()
     pq.write_table(pa.table(columns, schema=pa.schema(fields)), sink)
-    write_atomic(path, sink.getvalue(), private=private)
+    return sink.getvalue()

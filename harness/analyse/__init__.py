@@ -10,7 +10,7 @@ from harness.analyse.failures import failures_by_condition
 from harness.analyse.free_text import free_text
 from harness.analyse.label_score_pairs import LabelScorePairs, best_is_first, label_score_pairs
 from harness.analyse.labelcheck import BY as LABELS_BY
-from harness.analyse.labelcheck import LabelCheck, check_labels
+from harness.analyse.labelcheck import LabelCheck, check_labels, label_cells
 from harness.analyse.options import ALWAYS, BY_METRIC, POOLED, Annotators, CompareOptions, of_rule
 from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
 from harness.analyse.own_choices import self_preference_section
@@ -61,6 +61,7 @@ __all__ = [
     "failures_by_condition",
     "free_text",
     "gains_over",
+    "label_cells",
     "label_score_pairs",
     "lay_out",
     "of_rule",

@@ -100,11 +100,40 @@ def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], obj
     Raises:
         UsageError: without labels, or for a key that no item has.
     """
+    options = _label_options(options)
+    whole, data = data, _restricted(data, options)
+    found, flagged = _described(data, options)
+    checks = attention_rows(data, options.seed, options.resamples)
+    wrong, looked, unknown = misplaced(data.items, watch)
+    return LabelCheck(
+        signature=_signature(whole, options),
+        ci_method=CI_METHOD,
+        cells=found,
+        flagged=flagged,
+        duplicates=tuple(duplicates(data.items)),
+        misplaced=tuple(wrong),
+        texts_identified=looked,
+        languages_unknown=tuple(sorted(unknown)),
+        notes=tuple(dict.fromkeys((*data.about.notes, *data.labels.sighted_notes(), *attention_notes(checks), SAME_TO_IT))),
+        attention_checks=tuple(checks),
+    )
+
+
+def label_cells(data: Dataset, options: CompareOptions) -> tuple[dict[str, Any], ...]:
+    """Only the cells of a label check, without a look at the texts. Raises as `check_labels`."""
+    options = _label_options(options)
+    return _described(_restricted(data, options), options)[0]
+
+
+def _label_options(options: CompareOptions) -> CompareOptions:
     if "metric" not in options.by:
         raise UsageError("labels are checked metric by metric; keep metric in --by")
-    options = msgspec.structs.replace(options, annotators=options.annotators or Annotators(1))
+    return msgspec.structs.replace(options, annotators=options.annotators or Annotators(1))
+
+
+def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
+    """The cells of all metrics, and the annotators who are conspicuous in them."""
     assert options.annotators
-    whole, data = data, _restricted(data, options)
     counted = votes(data, Judgments.from_rows(()), options.annotators)
     columns = {name: item_key(data, name) for name in options.by if name != "metric"}
     frame = _MetricCells(
@@ -120,20 +149,8 @@ def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], obj
         for own in _metric_cells(frame, metric, of):
             found.append(own)
             flagged += own.pop("flagged")
-    checks = attention_rows(data, options.seed, options.resamples)
-    wrong, looked, unknown = misplaced(data.items, watch)
-    return LabelCheck(
-        signature=_signature(whole, options),
-        ci_method=CI_METHOD,
-        cells=tuple(sorted(found, key=lambda each: sort_key({name: each[name] for name in (*BY, *options.by)}))),
-        flagged=tuple(flagged),
-        duplicates=tuple(duplicates(data.items)),
-        misplaced=tuple(wrong),
-        texts_identified=looked,
-        languages_unknown=tuple(sorted(unknown)),
-        notes=tuple(dict.fromkeys((*data.about.notes, *data.labels.sighted_notes(), *attention_notes(checks), SAME_TO_IT))),
-        attention_checks=tuple(checks),
-    )
+    cells = sorted(found, key=lambda each: sort_key({name: each[name] for name in (*BY, *options.by)}))
+    return tuple(cells), tuple(flagged)
 
 
 def _restricted(data: Dataset, options: CompareOptions) -> Dataset:

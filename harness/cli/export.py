@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import api
+from harness import analyse, api
 from harness.errors import UsageError
 from harness.render.numbers import counted
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
-    from harness.interop.inspect_scores import Reasons
+    from harness.data import Dataset
+    from harness.data.judgments import Judgments
+    from harness.interop.score_metadata import Reasons
     from harness.runs import RunResult
 
 
@@ -62,3 +65,32 @@ def _reasons_of(run: RunResult) -> Reasons:
     from harness.runs import read_evidence
 
     return lambda rows: list(read_evidence(run, rows).justification)
+
+
+def hub(arguments: argparse.Namespace) -> int:
+    from harness.interop.hub_tables import hub_tables, left_out, write_hub
+    from harness.render.hub_card import hub_card
+    from harness.render.progress import working
+
+    with working("writing tables"):
+        data, judgments, run = _published(arguments)
+        tables = hub_tables(data, judgments, _reasons_of(run) if run else None)
+        agreement = analyse.label_cells(data, analyse.CompareOptions(by=analyse.LABELS_BY)) if len(data.labels) else ()
+        signatures = api.gated_source(run, None, arguments.out).signatures if run else {}
+        card = hub_card(data, tables, agreement, signatures, arguments.license or "")
+        write_hub(arguments.to, tables, data, card)
+    counts = ", ".join(counted(len(table.rows), table.name.removesuffix("s")) for table in tables)
+    for line in (*left_out(data), f"{counts} written; read README.md before you publish"):
+        print(terminal_safe(line), file=sys.stderr)
+    print(terminal_safe(str(arguments.to)))
+    return 0
+
+
+def _published(arguments: argparse.Namespace) -> tuple[Dataset, Judgments | None, RunResult | None]:
+    """The data, the judgments if there are any, and the run that they come from."""
+    path = Path(arguments.source)
+    if path.is_dir() and not (path / "run.json").is_file():  # a data folder without judgments can be published too
+        data = api.load(path, card=arguments.card)
+        return data, data.judgments, None
+    [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
+    return source.recording.data, source.recording.judgments, source.run

@@ -74,6 +74,7 @@ def export_parser(commands: Any) -> None:
     sub = group(commands, "export", "write a judge, its scores or a data set in the form of another program")
     _export_promptfoo_judge(sub)
     _export_inspect_scores(sub)
+    _export_hub(sub)
 
 
 def _export_promptfoo_judge(sub: Any) -> None:
@@ -103,5 +104,14 @@ def _export_inspect_scores(sub: Any) -> None:
     p.add_argument("--variant", metavar="NAME", help="the variant, if there are several")
     p.add_argument("--temperature", type=single_temperature, metavar="T", help="the temperature, if there are several")
     p.add_argument("--top-p", type=single_top_p, metavar="P", help="the top-p, if there are several")
+    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    out_flag(p)
+
+
+def _export_hub(sub: Any) -> None:
+    p = command(sub, "hub", "export:hub", "write items, labels and judgments as a data set for a hub, with its card; uploads nothing")
+    p.add_argument("source", metavar="RUN_OR_DIR", help="a data folder, a run's folder, or the name of a run in --out")
+    p.add_argument("--to", type=Path, required=True, metavar="DIR", help="the folder to write; it must not exist")
+    p.add_argument("--license", metavar="NAME", help="the licence of the data set as the hub names it, e.g. cc-by-4.0")
     p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
     out_flag(p)

@@ -14,14 +14,11 @@ from numpy.typing import NDArray
 from harness.data.columns import NO_VALUE
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
-from harness.interop.score_metadata import KEY
+from harness.interop.score_metadata import KEY, Reasons
 from harness.tables import escape_controls
 
 _CONDITION = ("variant", "temperature", "top_p")
 _UNSCORED = "grader_failed"  # as Inspect names a judge's reply without a score
-
-Reasons = Callable[[NDArray[np.int64]], list[str | None]]
-"""The judge's words for the judgments in some rows."""
 
 
 class ScoreChoice(msgspec.Struct, frozen=True):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.model import Failure, Judgment
 from harness.signature import QuestionSignature
 
 KEY = "harness"
 """The key of a score's metadata under which it stands."""
+Reasons = Callable[[NDArray[np.int64]], list[str | None]]
+"""Reads the judge's words for the judgments in some rows."""
 _AS_IS = ("metric", "variant", "temperature", "justification")
 
 

@@ -29,6 +29,7 @@ LEAVES = {
 NEEDED = {
     "import": ["file", "--to", "folder"],
     "export promptfoo-judge": ["--judge", "openai/m", "--to", "folder"],
+    "export hub": ["folder", "--to", "new"],
     "export inspect-scores": ["run", "--to", "f"],
     "gate": ["DIR", "--policy", "F"],
     "pairs": ["DIR", "--out", "PAIRS"],
