@@ -10,13 +10,14 @@ from harness.judges import traits_of
 from harness.model import plainness
 
 SIDE_KEYS = ("source", "judge", "variant", "temperature", "top_p")
+_JUDGE = SIDE_KEYS.index("judge")
 
 Side = tuple[Any, ...]
 """Who judged, and how: the values of `SIDE_KEYS`, None or `*` where there is none."""
 
 
 def is_baseline(side: Side) -> bool:
-    return traits_of(str(side[SIDE_KEYS.index("judge")])).is_baseline
+    return traits_of(str(side[_JUDGE])).is_baseline
 
 
 def plainest_first(sides: Iterable[Side]) -> list[Side]:
@@ -36,15 +37,19 @@ def plainest_first(sides: Iterable[Side]) -> list[Side]:
 
 
 def side_name(side: Side, every: Sequence[Side]) -> str:
-    """A side in words: the judge, and what differs between the sides."""
+    """What tells a side from the others, in words; the judge where nothing does.
+
+    >>> one, two = (None, "b", "joint", 0.0, None), (None, "b", "joint", 0.7, None)
+    >>> side_name(one, [one, two]), side_name(one, [one])
+    ('T = 0', 'b')
+    """
+    differing = [place for place in range(len(SIDE_KEYS)) if len({other[place] for other in every}) > 1]
+    return " · ".join(_part(SIDE_KEYS[place], side[place]) for place in differing or [_JUDGE] if side[place] not in (None, POOLED))
+
+
+def _part(name: str, value: Any) -> str:
     formats = {"temperature": "T = {:g}", "top_p": "top-p {:g}"}
-    parts = []
-    for place, (name, value) in enumerate(zip(SIDE_KEYS, side, strict=True)):
-        if value is None or value == POOLED:
-            continue
-        if name == "judge" or len({other[place] for other in every}) > 1:
-            parts.append(formats[name].format(value) if name in formats and isinstance(value, (int, float)) else str(value))
-    return " · ".join(parts)
+    return formats[name].format(value) if name in formats and isinstance(value, (int, float)) else str(value)
 
 
 def _number(value: Any) -> tuple[bool, float]:

@@ -267,6 +267,13 @@ def test_a_comparison_of_runs_has_the_same_page_with_differences(
         assert shown.serious(axe_core) == []
 
 
+def test_a_page_of_several_conditions_is_six_screens_before_its_judgments(browser: Any, page: Path) -> None:
+    with opened(browser, page, width=1440, height=900) as shown:
+        assert shown.page.eval_on_selector("#items", "e => e.getBoundingClientRect().top + scrollY") <= 6 * 900
+        bottom = "all => Math.max(...all.map(e => e.getBoundingClientRect().bottom))"
+        assert shown.page.eval_on_selector_all("h1, .answers, .next, .verdicts tbody tr", bottom) <= 900
+
+
 @pytest.fixture(scope="module")
 def queue(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A comparison of two judges with native labels of one, two or three annotators."""

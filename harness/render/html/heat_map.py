@@ -39,7 +39,7 @@ class Square:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """Rows of squares, None where nothing was judged. `rows_are` and `columns_are` are `language`, `metric` or `judge`."""
+    """Rows of squares, None where nothing was judged. `rows_are` and `columns_are` are `language`, `metric`, `judge` or `condition`."""
 
     name: str
     rows_are: str
@@ -81,7 +81,8 @@ def judge_language_map(judged: Sequence[JudgedCells]) -> HeatMap | None:
     languages = tuple(dict.fromkeys(each.summary.language for each in judged))
     squares = {(side_of(each.cells[0]), each.summary.language): _summary_square(each) for each in judged if each.cells}
     rows = tuple((side_name(side, sides), tuple(squares.get((side, language)) for language in languages)) for side in sides)
-    return HeatMap("all metrics together", "judge", "language", languages, rows)
+    rows_are = "judge" if len({side[:2] for side in sides}) > 1 else "condition"
+    return HeatMap("all metrics together", rows_are, "language", languages, rows)
 
 
 def _summary_square(judged: JudgedCells) -> Square:

@@ -13,7 +13,7 @@ from harness.pages import visible
 
 _SIDE = 22  # pixels of a square
 _MARGIN = 14  # pixels left of and below a matrix, for its classes
-_PANEL, _INSET = 92, 8  # pixels of a panel of points, and what is left free inside
+_PANEL, _INSET = 76, 8  # pixels of a panel of points, and what is left free inside
 _LEAST_TEXT = 0.005  # the least share that is written
 
 

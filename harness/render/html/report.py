@@ -33,6 +33,7 @@ from harness.runs import RunResult, read_evidence
 SCRIPTS = ("tables.js", "save_figures.js", "item_text.js", "pair_texts.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")
 OWN_SECTIONS = ("minimal_pairs", "same_texts")  # that stand apart from those on what changes the scores
 MANY_ROWS = 24  # a longer table is folded away
+_FEW_ROWS = 3  # the same of tables that few readers need
 
 
 def report_page(result: RunResult, report: Report) -> str:
@@ -75,6 +76,7 @@ def report_page(result: RunResult, report: Report) -> str:
         ablations=[(section, difference_grid(section), dose_grids(section), _tables(section)) for section in ablations],
         ablation_legend=ablation_legend(ablations),
         many_rows=MANY_ROWS,
+        few_rows=_FEW_ROWS,
         failures_by_condition=unreadable and failures_table(unreadable),
         failure_key=failure_key(unreadable) if unreadable else [],
         failures=failure_table(result.answers, _counts(result)),

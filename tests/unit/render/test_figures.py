@@ -366,7 +366,7 @@ def test_failures_are_drawn_by_condition_and_kind(tmp_path: Path) -> None:
     joint = condition | {"variant": "joint", "failures": {"refused": 10, "truncated": 2}}
     draw_figures(report() | {"by_metric": [], "failures": [joint, plain]}, tmp_path)
     shown = drawn_texts(tmp_path, "failures.svg")
-    assert shown.index("j · single") < shown.index("j · joint")
+    assert shown.index("single") < shown.index("joint")
     assert {"refused", "truncated", "10 % of 40", "30 % of 40", "15 %"} <= {text.strip() for text in shown}
     svg = (tmp_path / "failures.svg").read_text()
     assert FAILURES[0] in svg and FAILURES[3] in svg and FAILURES[1] not in svg

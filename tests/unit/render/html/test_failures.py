@@ -25,7 +25,7 @@ def test_conditions_go_from_the_plainest_on_with_counts_and_kinds() -> None:
     assert shares is not None and shares.kinds == ("refused", "not_json") and shares.reach == 0.5
     found = failures_table(shares)
     assert [heading.text for heading in found.table.headings] == ["judge and condition", "judgments", "unreadable", "refused", "not json"]
-    assert found.table.rows == (("one · single", "1", "0 %", "0", "0"), ("one · joint", "4", "50 %", "1", "1"))
+    assert found.table.rows == (("single", "1", "0 %", "0", "0"), ("joint", "4", "50 %", "1", "1"))
     drawn = found.figures["unreadable"]
     assert drawn.ends == ("0 %", "", "50 %")
     assert 'x="0.00%" width="50.00%"' in str(drawn.figures[1]) and 'x="50.00%" width="50.00%"' in str(drawn.figures[1])
