@@ -16,13 +16,14 @@ from harness.decide import Report, Verdict
 from harness.render.column import TableName
 from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
-from harness.render.numbers import difference, percent
+from harness.render.numbers import counted, difference, percent
 from harness.render.text_table import TextTable, cell_row, key_text, tabulate
 from harness.render.two_people import two_people_sentence
 from harness.render.verdicts import SHORT_NAMES, verdict_tables
 from harness.text import terminal_safe
 
 _PIPE_WIDTH = 200  # of output that no terminal shows
+_MOST_CLASSES = 11  # of a scale whose equal scores are agreement, such as 0 to 10
 
 
 def dim_lines(lines: Iterable[str]) -> RenderableType:
@@ -46,8 +47,8 @@ def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_W
     if two_people := two_people_sentence(report.by_metric):
         parts.append(Text(f"\n{two_people}"))
     if not by_task:
-        counted = [summary for summary in report.summaries if summary.n_ref or not continuous]
-        parts += [Text(""), *(_summary_line(summary, len(report.summaries) > 1) for summary in counted)]
+        by_class = [summary for summary in report.summaries if _is_by_class(report, summary)]
+        parts += [Text(""), *(_summary_line(summary, len(report.summaries) > 1) for summary in by_class)]
     else:
         for language in dict.fromkeys(summary.language for summary in report.summaries):
             parts.append(_language_heading(language))
@@ -62,12 +63,23 @@ def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_W
 
 def continuous_table(report: Report) -> TextTable | None:
     """The cells whose scores are numbers, with correlations and errors; None if there are none."""
-    cells = [cell for cell in report.by_metric if cell.continuous]
+    cells = [cell for cell in report.by_metric if _is_numeric(cell)]
     if not cells:
         return None
     keys = [name for name in ("judge", "variant", "temperature", "top_p") if len({str(cell.key.get(name)) for cell in cells}) > 1]
     rows = [cell_row(cell) | {"language": english_name(cell["language"])} for cell in cells]
     return tabulate(rows, columns_in(TableName.COMPARISON), ("language", "metric", *keys), tables=(TableName.COMPARISON,))
+
+
+def _is_numeric(cell: Cell) -> bool:
+    """Whether scores are numbers of which so many different ones occur that equal scores say little."""
+    return cell.continuous or (cell["mae"] is not None and len(cell.distribution_labels or ()) > _MOST_CLASSES)
+
+
+def _is_by_class(report: Report, summary: LanguageSummary) -> bool:
+    """Whether agreement by class says something of a summary: unless all that it sums up are numbers."""
+    cells = [cell for cell in report.by_metric if belongs(cell, summary)]
+    return not cells or not all(map(_is_numeric, cells))
 
 
 def _unreviewed(report: Report) -> Iterator[str]:
@@ -102,7 +114,7 @@ def agreement_sentence(summary: LanguageSummary) -> str:
     if not summary.n_ref:
         return "It gave no answer that can be counted as equal to a label."
     apart = "" if summary.diff is None else f" (judge − baseline: {difference(summary.diff, summary.ci)})"
-    agreed = f"It agrees with {percent(summary.pa_failed_wrong)} of {summary.n_ref} labels"
+    agreed = f"It agrees with {percent(summary.pa_failed_wrong)} of {counted(summary.n_ref, 'label')}"
     return f"{agreed}; the baseline with {percent(summary.baseline)}{apart}."
 
 

@@ -22,10 +22,10 @@ _JUDGE = ("pearson", "kendall_tau")
 def two_people_sentence(cells: Sequence[Cell]) -> str:
     """Pearson's r and Kendall's τ of two people, and those of the judges with people, language by language.
 
-    Empty where no text was scored a second time by another person. Cells of baselines, and cells that pool languages or metrics, do not
-    count.
+    Empty where other people scored no texts again, or too few for an interval. Cells of baselines, and cells that pool languages or
+    metrics, do not count.
     """
-    places = _places([cell for cell in cells if cell["human_second_pearson"] is not None and _is_judged(cell)])
+    places = _places([cell for cell in cells if cell.flat().get("human_second_pearson_ci") and _is_judged(cell)])
     if not places:
         return ""
     several = len({str(cell["judge"]) for own in places.values() for cell in own}) > 1

@@ -190,7 +190,8 @@ def test_minimal_pairs_open_the_flawed_text_beside_its_twin(browser: Any, tmp_pa
 def test_tables_are_sorted_by_their_headings(browser: Any, page: Path) -> None:
     column = "t => [...t.tBodies[0].rows].map(r => r.cells[2].textContent)"
     with opened(browser, page) as shown:
-        table = shown.page.locator("#cost ~ .scroll table[data-sort]").first
+        table = shown.page.locator("#cost ~ details table[data-sort]").first
+        table.evaluate("t => { t.closest('details').open = true }")
         button = table.locator("thead button").nth(2)
         for falling in (False, True):
             button.press("Enter")
@@ -203,7 +204,8 @@ def test_numbers_with_intervals_are_sorted_by_size_and_gaps_come_last(browser: A
     sorted_texts = ["−3 [−4 to −2]", "<.001", "9 % [1–20]", "12 %", "1,000", "–"]
     column = "t => [...t.tBodies[0].rows].map(r => r.cells[2])"
     with opened(browser, page) as shown:
-        table = shown.page.locator("#cost ~ .scroll table[data-sort]").first
+        table = shown.page.locator("#cost ~ details table[data-sort]").first
+        table.evaluate("t => { t.closest('details').open = true }")
         table.evaluate(f"(t, texts) => texts.forEach((x, i) => {{ ({column})(t)[i].textContent = x }})", sorted_texts[::-1])
         table.locator("thead button").nth(2).click()
         texts = table.evaluate(f"t => ({column})(t).map(cell => cell.textContent)")
@@ -271,7 +273,7 @@ def test_a_page_of_several_conditions_is_six_screens_before_its_judgments(browse
     with opened(browser, page, width=1440, height=900) as shown:
         assert shown.page.eval_on_selector("#items", "e => e.getBoundingClientRect().top + scrollY") <= 6 * 900
         bottom = "all => Math.max(...all.map(e => e.getBoundingClientRect().bottom))"
-        assert shown.page.eval_on_selector_all("h1, .answers, .next, .verdicts tbody tr", bottom) <= 900
+        assert shown.page.eval_on_selector_all("h1, main > .answers, main > .next, .verdicts tbody tr", bottom) <= 900
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,9 @@ from harness.analyse import Cell
 from harness.render.two_people import two_people_sentence
 
 MakeCell = Callable[..., Cell]
-CZECH: dict[str, Any] = {"language": "cs", "human_second_pearson": 0.002, "human_second_kendall_tau": -0.06}
-JAPANESE: dict[str, Any] = {"language": "ja", "human_second_pearson": 0.36, "human_second_kendall_tau": 0.19}
+CI = {"human_second_pearson_ci": (-0.3, 0.5)}
+CZECH: dict[str, Any] = {"language": "cs", "human_second_pearson": 0.002, "human_second_kendall_tau": -0.06, **CI}
+JAPANESE: dict[str, Any] = {"language": "ja", "human_second_pearson": 0.36, "human_second_kendall_tau": 0.19, **CI}
 
 
 @pytest.fixture
@@ -22,6 +23,10 @@ def numeric(make_cell: MakeCell) -> MakeCell:
 
 def test_without_second_ratings_nothing_is_said(numeric: MakeCell) -> None:
     assert two_people_sentence([]) == two_people_sentence([numeric()]) == ""
+
+
+def test_of_too_few_texts_for_an_interval_nothing_is_said(numeric: MakeCell) -> None:
+    assert two_people_sentence([numeric(**CZECH | {"human_second_pearson_ci": None}, score_counts={"second_ratings": 4})]) == ""
 
 
 def test_people_stand_beside_the_lowest_and_the_highest_judge_of_each_language(numeric: MakeCell) -> None:
@@ -35,7 +40,7 @@ def test_people_stand_beside_the_lowest_and_the_highest_judge_of_each_language(n
 
 
 def test_people_who_agree_excuse_no_judge(numeric: MakeCell) -> None:
-    sentence = two_people_sentence([numeric(language="cs", human_second_pearson=0.8, human_second_kendall_tau=0.7)])
+    sentence = two_people_sentence([numeric(language="cs", human_second_pearson=0.8, human_second_kendall_tau=0.7, **CI)])
     assert sentence.endswith("Of the judge and people it is r\u00a0.20, τ\u00a0.10 in Czech.")
 
 
