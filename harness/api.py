@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -18,6 +18,8 @@ from harness.content import Library
 from harness.data import Dataset, load_folder
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.judges import Panel
+from harness.judges.panel import is_panel_file, split_panels
 from harness.model import JudgeIdentity
 from harness.runs import CostEstimate, RunResult, RunSpec, Watcher, keep_report, kept_report, reopen
 from harness.runs import run as run_spec
@@ -199,7 +201,7 @@ def compare(
 
     Args:
         sources: data sets (`load`, `from_frames`), runs, paths of data folders, or names of runs.
-        judges: compare only these judges.
+        judges: compare only these judges. `panel/<file.toml>` adds a panel, computed from its members' judgments; members are compared too.
         by: keys to group by; by default language, task, metric, judge, variant and temperature.
         annotators: which items count: `"3"` exactly three annotators, `"2+"` two or more (the default, if any item has two).
         majority: how the labels of several annotators become one reference; `median` needs ordered scales.
@@ -221,6 +223,7 @@ def compare(
     given = with_versus_source(sources, versus)
     opened = open_sources(given, _card(card, recipe), Path(out))
     versus = named_versus(versus, given, opened)
+    opened, judges = with_panels(opened, judges, (where or {}).get("metric"))
     options = compare_options(judges, by, annotators, majority, level, where, versus, seed, standardise)
     return decide.compare([source.recording for source in opened], options, decision or decide.DecisionOptions(), full=full)
 
@@ -271,6 +274,41 @@ def open_sources(sources: Sequence[Dataset | RunResult | Path | str], card: str 
     ]
 
 
+def with_panels(
+    opened: Sequence[OpenedSource], judges: Sequence[str] | None, metrics: Collection[str] | None = None
+) -> tuple[list[OpenedSource], list[str] | None]:
+    """The sources with the panels whose files `judges` names, and the judges that are compared: the panels and their members too.
+
+    `metrics` are those that are compared; by default all. A source without the members of a panel goes without it. Raises UsageError as
+    `analyse.with_panel` if every source does, and ContentError for a file that is no panel.
+    """
+    files = [name for name in judges or () if is_panel_file(name)]
+    if not files:
+        return list(opened), None if judges is None else list(judges)
+    members, panels = split_panels(files)
+    named = [name for name in judges or () if name not in files]
+    for name, panel in panels.items():
+        opened = _with_panel(opened, name, panel, metrics)
+    return list(opened), list(dict.fromkeys((*named, *members, *panels)))
+
+
+def _with_panel(opened: Sequence[OpenedSource], name: str, panel: Panel, metrics: Collection[str] | None) -> list[OpenedSource]:
+    found, errors = [], []
+    for source in opened:
+        recording = source.recording
+        try:
+            judgments = analyse.with_panel(recording.judgments, name, panel, recording.data.scales, metrics)
+        except UsageError as err:
+            errors.append(err)
+            found.append(source)
+            continue
+        added = msgspec.structs.replace(recording, judgments=judgments, panels={**recording.panels, name: panel})
+        found.append(msgspec.structs.replace(source, recording=added))
+    if len(errors) == len(found):
+        raise errors[0]
+    return found
+
+
 def with_versus_source(
     sources: Sequence[Dataset | RunResult | Path | str], versus: tuple[str, str] | None
 ) -> Sequence[Dataset | RunResult | Path | str]:
@@ -294,7 +332,7 @@ def _open_source(source: Dataset | RunResult | Path | str, card: str | None, out
     if isinstance(source, Dataset):
         return OpenedSource(_recorded(source, source.id))
     if isinstance(source, RunResult):
-        recording = analyse.recording(source.judgments, source.prepared.data, source.prepared.training, source.name)
+        recording = analyse.recording(source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.panels)
         return OpenedSource(msgspec.structs.replace(recording, notes=tuple(_notes(source))), source)
     path = Path(source)
     if path.is_dir() and not (path / "run.json").is_file():
@@ -375,7 +413,7 @@ def gated_source(source: Dataset | RunResult | Path | str, card: str | None, out
         signature = f"data:{data.about.id}@{data.about.version}+{data.sha256[:12]}"
         return gate.GatedSource(opened.recording, analyse.CompareOptions(), {"": signature})
     protocol = opened.run.protocol
-    signatures = {identity.name: str(analyse.signature(protocol, identity)) for identity in protocol.identities}
+    signatures = {identity.name: str(analyse.signature(protocol, identity)) for identity in protocol.judges}
     return gate.GatedSource(opened.recording, analyse.of_rule(protocol.majority, protocol.annotators), signatures)
 
 

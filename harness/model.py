@@ -454,6 +454,7 @@ class Failure(enum.StrEnum):
     OFF_SCALE = "off_scale"
     TRUNCATED = "truncated"
     MISSING = "missing"
+    TIED = "tied"  # of a panel: its members gave no majority
 
 
 class Judgment(msgspec.Struct, frozen=True):

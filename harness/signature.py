@@ -81,6 +81,7 @@ class ComparisonSignature(_SignatureText, frozen=True):
     use: str = ""  # what scores are used for besides: corrected numbers, acceptance
     standardise: str = "none"  # whether people's scores on interval scales are standardised within annotator
     weights: str = "none"  # `inclusion-probability` if texts count by 1 / the probability with which they were drawn
+    panels: tuple[str, ...] = ()  # members and rule of each panel
 
 
 class QuestionSignature(_SignatureText, frozen=True):

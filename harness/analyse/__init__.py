@@ -1,6 +1,6 @@
 """Judgments × labels → cells. Reports, comparisons, boards and decisions share it."""
 
-from harness.analyse.ablations import ablations
+from harness.analyse.ablations import ablations, comparison_sections
 from harness.analyse.cells import NAMES as STATISTICS
 from harness.analyse.cells import Cell
 from harness.analyse.chiang_lee import chiang_lee
@@ -15,6 +15,7 @@ from harness.analyse.options import ALWAYS, BY_METRIC, POOLED, Annotators, Compa
 from harness.analyse.outcomes import OUTCOMES, Outcomes, outcomes
 from harness.analyse.own_choices import self_preference_section
 from harness.analyse.pairs import pairs
+from harness.analyse.panels import with_panel
 from harness.analyse.pooled import pooled_differences
 from harness.analyse.ranked import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking
 from harness.analyse.ranking import gains_over, rank
@@ -58,6 +59,7 @@ __all__ = [
     "chiang_lee",
     "compare",
     "compare_laid_out",
+    "comparison_sections",
     "failures_by_condition",
     "free_text",
     "gains_over",
@@ -75,4 +77,5 @@ __all__ = [
     "self_preference_section",
     "signature",
     "summaries",
+    "with_panel",
 ]

@@ -24,6 +24,7 @@ from harness.content.tags import suggest
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
+from harness.judges import Panel
 from harness.signature import ComparisonSignature
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Recording(msgspec.Struct, frozen=True):
     asked: Asked | None = None
     baseline: Mapping[tuple[str, str], Any] | None = None
     notes: tuple[str, ...] = ()  # for readers of its numbers
+    panels: Mapping[str, Panel] = {}  # the panels among its judges, by name
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -98,13 +100,15 @@ class JudgedData(msgspec.Struct, frozen=True):
 class LaidOut(msgspec.Struct, frozen=True):
     """The sources of a comparison, restricted and laid out: what cells and verdicts are computed from.
 
-    `by` are the keys to group by: those of the options, with `source` first where there are several.
+    `by` are the keys to group by: those of the options, with `source` first where there are several. `sources` are what the options keep
+    of each source, under distinct names.
     """
 
     by: tuple[str, ...]
     judged: tuple[JudgedData, ...]
     notes: tuple[str, ...]
     signature: str
+    sources: tuple[Recording, ...] = ()
 
 
 def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison:
@@ -124,7 +128,8 @@ def lay_out(sources: Sequence[Recording], options: CompareOptions) -> LaidOut:
         by = (*by, "top_p")
     judged = tuple(_judged_data(same, options) for same in _same_data(parts))
     notes = dict.fromkeys(note for part in parts for note in part.whole.notes)
-    return LaidOut(by, judged, tuple(notes), _signature(parts, judged, options))
+    kept = tuple(msgspec.structs.replace(part.whole, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
+    return LaidOut(by, judged, tuple(notes), _signature(parts, judged, options), kept)
 
 
 def compare_laid_out(laid_out: LaidOut, options: CompareOptions) -> Comparison:
@@ -290,5 +295,16 @@ def _signature(parts: Sequence[_Part], judged: Sequence[JudgedData], options: Co
             harness=version("judge-harness"),
             standardise=options.standardise,
             weights=SIGNED if any(one.design for one in judged) else "none",
+            panels=_signed_panels([part.whole for part in parts]),
         )
     )
+
+
+def _signed_panels(sources: Sequence[Recording]) -> tuple[str, ...]:
+    """The panels of the sources for a signature: `panel/jury@members=a + b/rule=majority/ties=none`."""
+    identities = dict.fromkeys(
+        "/".join([f"{name}@members={' + '.join(panel.members)}", f"rule={panel.rule}", f"ties={panel.ties}"])
+        for source in sources
+        for name, panel in source.panels.items()
+    )
+    return tuple(identities)

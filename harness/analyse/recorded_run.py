@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.metadata import version
 
 from harness.analyse.compare import Recording
 from harness.data import Dataset
 from harness.data.judgments import Judgments
+from harness.judges import Panel
 from harness.judges.baseline import TrainingCounts, majority
 from harness.model import JudgeIdentity, Score
 from harness.runs import RunProtocol
@@ -14,14 +16,14 @@ from harness.signature import Signature, judge_text
 from harness.text import segmenter_version
 
 
-def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str = "run") -> Recording:
+def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str = "run", panels: Mapping[str, Panel] = {}) -> Recording:
     """A run's judgments beside the labels of what was asked, and what the majority baseline has learnt from `training`."""
     learnt = TrainingCounts(training)
     guesses: dict[tuple[str, str], Score | None] = {}
     for item_id, metric in judgments.asked if learnt.has_development else ():
         if learnt.development(data.by_id[item_id], metric):
             guesses[item_id, metric] = majority(data.by_id[item_id], metric, data.label_scale(metric), learnt, "")
-    return Recording(name, data, judgments, baseline=guesses)
+    return Recording(name, data, judgments, baseline=guesses, panels=panels)
 
 
 def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:

@@ -24,9 +24,10 @@ def compare(arguments: argparse.Namespace) -> int:
     where = restrictions(arguments.where)
     with working("comparing"):
         given = api.with_versus_source(arguments.sources, versus)
-        sources = api.open_sources(given, arguments.card, arguments.out)
+        opened = api.open_sources(given, arguments.card, arguments.out)
+        sources, judges = api.with_panels(opened, arguments.judge, where.get("metric"))
         options = api.compare_options(
-            arguments.judge,
+            judges,
             arguments.by,
             arguments.annotators,
             arguments.majority,
@@ -37,6 +38,11 @@ def compare(arguments: argparse.Namespace) -> int:
             arguments.standardise,
         )
         comparison = decide.compare([source.recording for source in sources], options, decision, full=arguments.decide == "full")
+    if arguments.sections:
+        from harness.render.files import write_sections
+
+        for path in write_sections(arguments.sections, comparison.sections):
+            print(path, file=sys.stderr)
     if arguments.figure:
         from harness.render.figures import draw_by_agreement
 
@@ -55,6 +61,10 @@ def compare(arguments: argparse.Namespace) -> int:
         from harness.render.files import cells_csv
 
         sys.stdout.write(cells_csv(comparison.cells))
+    elif arguments.md:
+        from harness.render.markdown import comparison_markdown
+
+        sys.stdout.write(comparison_markdown(comparison))
     elif arguments.latex:
         from harness.render.latex import to_latex
 

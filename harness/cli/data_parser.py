@@ -168,7 +168,12 @@ def _compare(commands: Any) -> None:
         "sources", nargs="+", metavar="DIR_OR_RUN", help="a data folder with judgments, a run's folder, or the name of a run in --out"
     )
     what = p.add_argument_group("what to compare")
-    what.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
+    what.add_argument(
+        "--judge",
+        action="append",
+        metavar="NAME",
+        help="only this judge; panel/<file.toml> adds a panel of recorded judges (docs/own.md), and shows its members too; repeatable",
+    )
     _restriction_flags(what)  # type: ignore[arg-type]
     how = p.add_argument_group("how to compare")
     how.add_argument(
@@ -206,8 +211,15 @@ def _compare(commands: Any) -> None:
     form = shown.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
     form.add_argument("--csv", action="store_true", help="print CSV, unrounded")
+    form.add_argument("--md", action="store_true", help="print Markdown")
     form.add_argument("--latex", action="store_true", help="print a LaTeX table (booktabs, siunitx)")
     form.add_argument("--html", metavar="FILE", help="write one self-contained page")
+    shown.add_argument(
+        "--sections",
+        type=Path,
+        metavar="DIR",
+        help="also write a CSV file for each table of minimal pairs, of the same texts in several languages, and of panels",
+    )
 
 
 def _correct(commands: Any) -> None:

@@ -119,7 +119,8 @@ def _run(commands: Any) -> None:
         "--judge",
         action="append",
         metavar="NAME",
-        help="openai/<model>[@<label>], local/<model or .gguf>, baseline/<name>, python:<module>:<function> or replay/<file>; repeatable",
+        help="openai/<model>[@<label>], local/<model or .gguf>, baseline/<name>, python:<module>:<function>, replay/<file> or a panel of "
+        "them, panel/<file.toml>; repeatable",
     )
     who.add_argument(
         "--is",

@@ -11,6 +11,7 @@ from typing import Any
 from harness.content.problems import line_of
 from harness.content.tags import suggest
 from harness.errors import ContentError, UsageError
+from harness.judges.panel import is_panel_file, panel_file_in
 
 FLAG = "--spec"
 _PATHS = ("data", "content", "prompt", "prices")
@@ -53,11 +54,20 @@ def flags_of(argv: Sequence[str], parser: argparse.ArgumentParser) -> dict[str, 
 def spec_of(argv: Sequence[str], parser: argparse.ArgumentParser) -> dict[str, Any]:
     """What a specification file with the same flags holds; paths are absolute."""
     flags = {key: value for key, value in flags_of(argv, parser).items() if key not in _NOT_IN_A_FILE}
-    for key in _PATHS:
-        if key in flags:
-            value = flags[key]
-            flags[key] = [str(Path(each).resolve()) for each in value] if isinstance(value, list) else str(Path(value).resolve())
-    return flags
+    here = Path.cwd()
+    return {
+        key: [_from(here, key, each) for each in value] if isinstance(value, list) else _from(here, key, value)
+        for key, value in flags.items()
+    }
+
+
+def _from(folder: Path, key: str, value: Any) -> Any:
+    """The value of a flag, with a path that is relative to a folder as a whole path; other values as they are."""
+    if key in _PATHS:
+        return str((folder / str(value)).resolve())
+    if key == "judge" and is_panel_file(str(value)):
+        return panel_file_in(folder, str(value))
+    return value
 
 
 def _as_arguments(path: Path, given: dict[str, Any], parser: argparse.ArgumentParser) -> Iterator[str]:
@@ -90,7 +100,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _text(value: Any, key: str, path: Path) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ContentError(f"'{key}' should be a text, a number or a list of them", path, line_of(path, rf"^\s*{key}\s*="))
-    return str(path.parent / str(value)) if key in _PATHS else str(value)
+    return str(_from(path.parent, key, value))
 
 
 def _action(name: str, parser: argparse.ArgumentParser) -> argparse.Action | None:

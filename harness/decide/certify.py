@@ -51,7 +51,7 @@ class JudgedRun(msgspec.Struct, frozen=True):
     library: Library
 
     def identity(self, judge: str) -> JudgeIdentity | None:
-        return next((identity for identity in self.protocol.identities if identity.name == judge), None)
+        return next((identity for identity in self.protocol.judges if identity.name == judge), None)
 
     def prompt(self, variant: str) -> str:
         """Hash of everything that words the prompts under a variant."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from harness.analyse import CompareOptions, Comparison, Recording, compare_laid_out, lay_out, pairs
+from harness.analyse import CompareOptions, Comparison, Recording, compare_laid_out, comparison_sections, lay_out, pairs
 from harness.decide.acceptance import AcceptedFrom, acceptances_laid_out
 from harness.decide.calibration import Calibration, calibrations
 from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
+from harness.decide.same_texts import same_texts
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.signature import ComparisonSignature
 
@@ -25,6 +26,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
         calibration: one a language, metric, judge and condition; None where it was not asked for.
         acceptance: the confidence from which on answers can be accepted, one a cell like `calibration`.
         pairs: the section of choices between two texts, one a data set that has any.
+        sections: minimal pairs, the same texts in several languages, and panels, by name; of several sources every row names its `source`.
     """
 
     verdicts: tuple[Verdict, ...] = ()
@@ -32,6 +34,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
     calibration: tuple[Calibration, ...] | None = None
     acceptance: tuple[AcceptedFrom, ...] | None = None
     pairs: tuple[dict[str, Any], ...] = ()
+    sections: Mapping[str, dict[str, Any]] = msgspec.field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs: that of `Comparison`, and a list for each part that was computed."""
@@ -41,8 +44,9 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
             fields.pop(name)
             if part is not None:
                 fields[name] = [one.flat() for one in part]
-        if not self.pairs:
-            fields.pop("pairs")
+        for name in ("pairs", "sections"):
+            if not fields[name]:
+                fields.pop(name)
         return fields
 
 
@@ -73,4 +77,26 @@ def compare(
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
         pairs=tuple(found for judged in laid_out.judged if (found := pairs(judged.data, judged.units.judgments, options))) if tests else (),
+        sections=_sections(laid_out.sources, options, decision) if tests else {},
     )
+
+
+def _sections(sources: Sequence[Recording], options: CompareOptions, decision: DecisionOptions) -> dict[str, dict[str, Any]]:
+    """The sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
+    options = msgspec.structs.replace(options, where={}, judges=None, versus=None)
+    joined: dict[str, dict[str, Any]] = {}
+    for source in sources:
+        found = comparison_sections(source.data, source.judgments, options, source.panels)
+        found |= {"same_texts": section} if (section := same_texts(source, options, decision)) else {}
+        for name, section in found.items():
+            _join(joined.setdefault(name, {}), section, {"source": source.name} if len(sources) > 1 else {})
+    return joined
+
+
+def _join(joined: dict[str, Any], section: dict[str, Any], source: dict[str, str]) -> None:
+    """Add a section to the one of other sources; its rows name their source."""
+    for name, value in section.items():
+        if isinstance(value, list):
+            joined[name] = [*joined.get(name, []), *({**source, **row} for row in value)]
+        else:
+            joined.setdefault(name, value)

@@ -104,7 +104,7 @@ def report(
     the judge does not accept; `spans` which errors it marked. `realised` has the results of perturbations; `absent` the classes without
     an example; `native_data` the dataset cards with native labels, by language; `decision` the thresholds of the verdicts.
     """
-    source = recording(judgments, data, training, name)
+    source = recording(judgments, data, training, name, protocol.panels)
     comparable = len(judgments) and not data.sealed
     rule = of_rule(protocol.majority, protocol.annotators)
     by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
@@ -116,7 +116,7 @@ def report(
         title=protocol.title,
         constructed_labels=protocol.constructed,
         unreviewed=tuple(unreviewed),
-        signatures={identity.name: _signature(protocol, identity, decision if comparable else None) for identity in protocol.identities},
+        signatures={identity.name: _signature(protocol, identity, decision if comparable else None) for identity in protocol.judges},
         ci_method=CI_METHOD,
         summaries=summaries(by_metric, pooled),
         verdicts=verdicts([source], rule, decision) if comparable else (),
@@ -130,7 +130,7 @@ def report(
         few_shot=_few_shot(protocol, training, absent or {}),
         ablations=_without_labels(data, judgments, rule, protocol)
         | (_of_parallel_texts(source, rule, decision) if comparable else {})
-        | (ablations(data, source.judgments, rule, realised, metrics=protocol.metrics) if comparable else {}),
+        | (ablations(data, source.judgments, rule, realised, metrics=protocol.metrics, panels=protocol.panels) if comparable else {}),
         unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
         notes=by_task.notes if by_task else (),

@@ -46,6 +46,8 @@ def same_texts(source: Recording, options: CompareOptions, decision: DecisionOpt
     languages, heterogeneity, and differential functioning, which needs labels of both kinds in every language.
     """
     items = _parallel_items(source.data)
+    if not items.any():
+        return None
     clusters = text_clusters(source.data)
     if len(np.unique(clusters[items])) < MIN_GROUPS:
         return None

@@ -2,6 +2,7 @@
 
 from harness.judges.base import Environment, Judge, JudgeOptions, NoReply
 from harness.judges.identity import JudgeTraits, opening_name, traits_of
+from harness.judges.panel import Panel
 from harness.judges.registry import kinds, open_judge
 
-__all__ = ["Environment", "Judge", "JudgeOptions", "JudgeTraits", "NoReply", "kinds", "open_judge", "opening_name", "traits_of"]
+__all__ = ["Environment", "Judge", "JudgeOptions", "JudgeTraits", "NoReply", "Panel", "kinds", "open_judge", "opening_name", "traits_of"]

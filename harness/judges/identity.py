@@ -33,6 +33,7 @@ _TRAITS_BY_KIND = {
     "local": JudgeTraits(is_free=True, needs_training=False),
     "replay": JudgeTraits(is_free=True, is_replay=True, needs_training=False, needs_calls_to_start=False),
     "python": JudgeTraits(reads_items=True, needs_training=False, needs_calls_to_start=False),
+    "panel": JudgeTraits(is_free=True, needs_training=False, needs_calls_to_start=False),
     "baseline": JudgeTraits(is_free=True, is_baseline=True, needs_calls_to_start=False),
 }
 

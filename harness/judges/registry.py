@@ -11,7 +11,9 @@ from harness.judges.base import Judge, JudgeOptions
 
 GROUP = "harness.judges"
 _PYTHON = EntryPoint("python", "harness.judges.python_function:open_judge", GROUP)  # its names are `python:<module>:<function>`
+_PANEL = EntryPoint("panel", "harness.judges.panel:open_judge", GROUP)  # is computed, never asked
 _NAME_FORMS = {
+    "panel": ("panel/<file.toml>",),
     "python": ("python:<module>:<function>",),
     "openai": ("openai/<model>",),
     "local": ("local/<model or .gguf>",),
@@ -21,7 +23,7 @@ _NAME_FORMS = {
 
 def kinds() -> dict[str, EntryPoint]:
     """The entry point of each kind; no module is imported. Raises UsageError when two packages register the same kind."""
-    points: dict[str, EntryPoint] = {_PYTHON.name: _PYTHON}
+    points: dict[str, EntryPoint] = {point.name: point for point in (_PYTHON, _PANEL)}
     for point in entry_points(group=GROUP):
         if point.name in points and points[point.name].value != point.value:
             raise UsageError(

@@ -25,7 +25,7 @@ _TWO_ANSWERS = _in(TableName.SCORE_POSITION, TableName.METRIC_ORDER)
 _PAIRS = _in(TableName.PAIRS, TableName.PAIR_SYSTEMS)
 _PARALLEL = _in(TableName.SAME_TEXTS, TableName.SAME_TEXTS_METRICS)
 _CHANGED_TEXTS = _in(TableName.PERTURBATIONS, TableName.INJECTION)
-_AGREEMENT_DIFFERENCES = AGREEMENT_ABLATIONS | _in(TableName.SCORE_POSITION)
+_AGREEMENT_DIFFERENCES = AGREEMENT_ABLATIONS | _in(TableName.SCORE_POSITION, TableName.PANELS)
 
 
 def _achieved(row: Row) -> str:
@@ -125,6 +125,14 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
         "the share of answers with a readable score that name more than one; the first one counts",
     ),
     *MINIMAL_PAIR_COLUMNS,
+    # A panel and the best of its members
+    Column("n", "texts", COUNT_OR_BLANK, _in(TableName.PANELS), "answers that are compared: of the panel and of all its members"),
+    Column(
+        "panel_agreement", "agreement", SHARE, _in(TableName.PANELS), "of the panel with the labels; answers without a score count as wrong"
+    ),
+    Column("best_agreement", "best member's", SHARE, _in(TableName.PANELS), "the same of the best member, on the same texts"),
+    Column("best", "best member", TEXT, _in(TableName.PANELS), "the member that agrees with the labels most often elsewhere"),
+    Column("chosen_on", "chosen on", TEXT, _in(TableName.PANELS), "the texts on which it was chosen; never those that are compared"),
     # The languages of rubric, item and justification
     Column("n", "texts", COUNT_OR_BLANK, _in(TableName.LANGUAGE_FACTORS), "texts (on a metric) with readable scores in all eight cells"),
     Column(
@@ -184,7 +192,8 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
         "difference",
         POINTS,
         _AGREEMENT_DIFFERENCES,
-        "agreement minus that of the condition that it is compared with, on the same items, failures as wrong, in percentage points",
+        "agreement minus that of the condition (of a panel: the member) that it is compared with, on the same items, failures as wrong, in "
+        "percentage points",
     ),
     _q_value("diff_q", "the difference", _AGREEMENT_DIFFERENCES),
     Column("moved", "score change", COEFFICIENT, _TWO_ANSWERS, "the mean change of the score, in points; + is toward the best"),

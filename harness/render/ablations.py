@@ -21,7 +21,7 @@ from harness.render.text_table import TextTable, key_text, tabulate, varying_key
 from harness.text import terminal_safe
 
 Section = Mapping[str, Any]
-_KEYS = ("language", "task", "metric", "judge", "variant", "temperature", "top_p")
+_KEYS = ("source", "language", "task", "metric", "judge", "variant", "temperature", "top_p")
 _PIPE_WIDTH = 160  # of output that no terminal shows
 _IN_EVERY_RUN = {"variants", "length", "justification_language"}  # sections that need no further condition; --json has them
 _FEW_NAMES = 3  # of pairs in a sentence
@@ -115,7 +115,7 @@ def _shown_section(name: str, section: Section, section_text: _SectionText) -> S
 
 def _table(rows: Sequence[Row], layout: _SectionLayout) -> TextTable:
     """A section's rows as text. What all rows share stands above the table; a table without any number gives the reasons."""
-    names = (*_KEYS, *layout.keys)
+    names = tuple(dict.fromkeys((*_KEYS, *layout.keys)))
     keys = varying_keys(rows, names)
     columns = columns_in(layout.table) if layout.table else language_columns(rows)
     table = tabulate(rows, columns, keys, tables=(layout.table,) if layout.table else ())
@@ -275,7 +275,7 @@ def _flaws_found_by(row: Row, side: str) -> str:
     return f"{side}{': the' if side else 'The'} flawless text is scored {shares} of {counted(row['n'], 'pair')}{alarms}."
 
 
-_SIDES = ("judge", "variant", "temperature", "top_p")
+_SIDES = ("source", "judge", "variant", "temperature", "top_p")
 _BY_METRIC = (("language", "metric"),)
 _OVER_LANGUAGES = (("metric",),)
 _BY_TASK = (("language", "task", "metric"),)
@@ -326,6 +326,11 @@ _SECTIONS: dict[str, _SectionText] = {
         _tests_shown("shift", "kinder", "harsher"),
         _SectionLayout(TableName.SAME_TEXTS),
         (("metrics", _SectionLayout(TableName.SAME_TEXTS_METRICS, levels=_OVER_LANGUAGES)),),
+    ),
+    "panels": _SectionText(
+        "Does a panel of judges agree with the labels more often than the best of its members, which is chosen on other texts?",
+        _tests_shown("diff", "better", "worse"),
+        _SectionLayout(TableName.PANELS),
     ),
     "language_factors": _SectionText(
         "What do the languages of the rubric, of the item and of the justification do to the score of the same text? Each is English or "

@@ -71,6 +71,7 @@ class TableName(StrEnum):
     MINIMAL_PAIRS = auto()
     CONSTRUCTIONS = auto()
     LANGUAGE_FACTORS = auto()
+    PANELS = auto()
     SAME_TEXTS = auto()
     SAME_TEXTS_METRICS = auto()
     RATINGS = auto()  # Chiang & Lee: agreement of samples and of people

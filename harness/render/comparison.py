@@ -40,7 +40,7 @@ def render_comparison(comparison: Comparison, distributions: bool = False, width
             parts += [Text(""), FittedTable(shares, title="class shares by agreement")]
             legend |= dict.fromkeys(shares.legend)
     parts.append(dim_lines((*legend, *map(terminal_safe, comparison.notes))))
-    return Group(*parts, *_pairs(comparison), *_beside_verdicts(comparison), *_verdicts(comparison, width))
+    return Group(*parts, *_sections(comparison), *_beside_verdicts(comparison), *_verdicts(comparison, width))
 
 
 def _heading(comparison: Comparison) -> Iterator[RenderableType]:
@@ -73,10 +73,12 @@ def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
     yield dim_lines(legend)
 
 
-def _pairs(comparison: Comparison) -> Iterator[RenderableType]:
-    """Choices between two texts, where there are any."""
-    for section in comparison.pairs if isinstance(comparison, DecidedComparison) else ():
-        yield render_ablations({"pairs": section})
+def _sections(comparison: Comparison) -> Iterator[RenderableType]:
+    """Choices between two texts, minimal pairs, the same texts in several languages and panels, where there are any."""
+    if isinstance(comparison, DecidedComparison):
+        yield from (render_ablations({"pairs": section}) for section in comparison.pairs)
+        if comparison.sections:
+            yield render_ablations(comparison.sections)
 
 
 def _beside_verdicts(comparison: Comparison) -> Iterator[RenderableType]:
@@ -107,10 +109,14 @@ def distinguishing_keys(keys: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name for name in (keys[0] if keys else ()) if name != "language" and (name == "metric" or name in varying)]
 
 
-def _language_heading(language: Any) -> Text:
+def language_name(language: Any) -> str:
+    """A language in English and by its own name; `All languages` where they are pooled."""
     known = isinstance(language, str) and language != POOLED
-    name = both_names(language) if known else "All languages"
-    return Text(f"\n{terminal_safe(name)}", style="bold cyan")
+    return terminal_safe(both_names(language)) if known else "All languages"
+
+
+def _language_heading(language: Any) -> Text:
+    return Text(f"\n{language_name(language)}", style="bold cyan")
 
 
 def _shares_by_agreement(comparison: Comparison, language: Any) -> TextTable:

@@ -100,6 +100,14 @@ def section_csvs(sections: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     return tables
 
 
+def write_sections(folder: Path, sections: Mapping[str, Mapping[str, Any]]) -> list[Path]:
+    """Write a CSV file for every table of the sections, and return their paths. Raises StoreError if the folder cannot be written."""
+    tables = {folder / name: text for name, text in section_csvs(sections).items()}
+    for path, text in tables.items():
+        write_atomic(path, text, private=True)
+    return list(tables)
+
+
 def _section_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     flat = [_flat_row(row) for row in rows]
     return to_csv(_plain_rows(flat), list(dict.fromkeys(name for row in flat for name in row)))
@@ -121,6 +129,5 @@ def write_files(folder: Path, report: Report) -> None:
     rows, columns = table_of((*report.by_metric, *report.cells))
     write_atomic(folder / "report.json", to_json(report.as_json()), private=True)
     write_atomic(folder / "report.csv", report_csv(report), private=True)
-    for name, text in section_csvs(report.ablations).items():
-        write_atomic(folder / "sections" / name, text, private=True)
+    write_sections(folder / "sections", report.ablations)
     write_parquet(folder / "report.parquet", rows, columns, private=True)

@@ -1,22 +1,25 @@
-"""Reports as Markdown, for a repository or a note: nothing that comes from elsewhere is markup in it."""
+"""Reports and comparisons as Markdown, for a repository or a note: nothing that comes from elsewhere is markup in it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from harness.content.tags import both_names
-from harness.decide import Report
-from harness.render.ablations import ablation_legend, shown_ablations
+from harness.decide import DecidedComparison, Report
+from harness.render.ablations import ShownSection, ablation_legend, shown_ablations
 from harness.render.column import TableName
 from harness.render.columns import columns_in
+from harness.render.comparison import comparison_table, language_name
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import agreement_sentence, belongs, condition_of, notes
 from harness.render.text_table import TextTable, cell_row, tabulate
+from harness.render.verdicts import verdict_tables
 from harness.text import terminal_safe
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~$&#!]|^[+=-]|^\d+(?=[.)])")
 _LINKS = (("://", "&#58;//"), ("www.", "www&#46;"), ("@", "&#64;"), ("mailto:", "mailto&#58;"), ("xmpp:", "xmpp&#58;"))
+_WIDE = 200  # characters of a table that no terminal cuts
 _REPORT = (TableName.REPORT, TableName.REPORT_WIDE)
 
 
@@ -54,11 +57,7 @@ def report_markdown(report: Report) -> str:
     for language in dict.fromkeys(summary.language for summary in report.summaries):
         lines += _language(report, language, legend)
     ablations = shown_ablations(report.ablations)
-    for section in ablations:
-        lines += [f"## {escape(section.title)}", "", escape(section.text), ""]
-        for table in section.tables:
-            lines += [line for text in (table.shared, table.no_result) if text for line in (escape(text), "")]
-            lines += [*markdown_table(table), ""]
+    lines += _section_lines(ablations)
     if report.sealed:
         table = sealed_table(report)
         legend |= dict.fromkeys(table.legend)
@@ -68,6 +67,32 @@ def report_markdown(report: Report) -> str:
     for judge, signature in report.signatures.items():
         lines += [f"Signature of {escape(judge)}:", "", f"    {' '.join(terminal_safe(signature).split())}", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _section_lines(sections: Sequence[ShownSection]) -> Iterator[str]:
+    for section in sections:
+        yield from (f"## {escape(section.title)}", "", escape(section.text), "")
+        for table in section.tables:
+            yield from (line for text in (table.shared, table.no_result) if text for line in (escape(text), ""))
+            yield from (*markdown_table(table), "")
+
+
+def comparison_markdown(comparison: DecidedComparison) -> str:
+    """A comparison: for each language its table of cells, then verdicts, the sections, the legend, notes and the signature."""
+    lines, legend = ["# Judges beside labels", ""], dict[str, None]()
+    for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
+        table = comparison_table(comparison, [cell for cell in comparison.cells if cell.key["language"] == language])
+        lines += [f"## {language_name(language)}", "", *markdown_table(table), ""]
+        legend |= dict.fromkeys(table.legend)
+    for name, table in verdict_tables(comparison.verdicts, _WIDE):
+        lines += [f"## Verdicts{f': {escape(name)}' if name else ''}", "", *markdown_table(table), ""]
+        legend |= dict.fromkeys(table.legend)
+    sections = shown_ablations(comparison.sections)
+    lines += _section_lines(sections)
+    every_line = dict.fromkeys((*legend, *ablation_legend(sections), *comparison.notes))
+    lines += ["## Notes", "", *(f"- {escape(line)}" for line in every_line), ""]
+    lines += ["Signature:", "", f"    {' '.join(terminal_safe(comparison.signature).split())}"]
+    return "\n".join(lines) + "\n"
 
 
 def _language(report: Report, language: str, legend: dict[str, None]) -> Iterator[str]:

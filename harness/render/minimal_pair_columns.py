@@ -42,7 +42,9 @@ def rows_across_languages(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Rows by construction and language as one row a construction, its languages under `by_language`."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
-        key = {name: row[name] for name in ("task", "metric", "judge", "variant", "temperature", "top_p", "kind", "construction")}
+        key = {
+            name: row.get(name) for name in ("source", "task", "metric", "judge", "variant", "temperature", "top_p", "kind", "construction")
+        }
         across = found.setdefault(tuple(key.values()), {"language": "*", **key, "by_language": {}, "undefined": {}})
         across["by_language"][row["language"]] = row
     return list(found.values())

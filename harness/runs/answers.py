@@ -18,6 +18,7 @@ from harness.judges.refusals import is_endpoint_refusal
 from harness.model import JudgeIdentity, Reply, Usage
 from harness.parse.error_spans import count_spans
 from harness.runs.derivation import derive_judgments
+from harness.runs.panel_votes import PanelVotes
 from harness.runs.plan import Plan
 from harness.runs.preparation import Prepared
 from harness.store import Store
@@ -76,9 +77,12 @@ def update_judgments(prepared: Prepared, plan: Plan, store: Store, path: Path) -
     if known is not None and known.made_of == inputs:
         return known.answers
     answers = RunAnswers()
+    votes = PanelVotes(prepared.protocol)
     with JudgmentWriter(path) as writer:
         for identity in prepared.protocol.identities:
-            _read_judge(identity, prepared, plan, store, writer, answers)
+            _read_judge(identity, prepared, plan, store, writer, answers, votes)
+        for judgment in votes.judgments(plan, prepared.data.scales):
+            writer.add(judgment)
     write_atomic(path.with_name(_NOTE), msgspec.json.encode(_DerivedNote(inputs, sha256_of(path), answers)), private=True)
     return answers
 
@@ -134,7 +138,15 @@ def _known(path: Path) -> _DerivedNote | None:
         return None
 
 
-def _read_judge(identity: JudgeIdentity, prepared: Prepared, plan: Plan, store: Store, writer: JudgmentWriter, answers: RunAnswers) -> None:
+def _read_judge(
+    identity: JudgeIdentity,
+    prepared: Prepared,
+    plan: Plan,
+    store: Store,
+    writer: JudgmentWriter,
+    answers: RunAnswers,
+    votes: PanelVotes,
+) -> None:
     name, scales, vocabulary = identity.name, prepared.data.scales, prepared.vocabulary
     own_prompts = prepared.protocol.own_prompts
     calls = plan.calls(identity)
@@ -147,6 +159,7 @@ def _read_judge(identity: JudgeIdentity, prepared: Prepared, plan: Plan, store: 
     for query, call_id, reply, first in zip(plan.queries(), calls.all_call_ids(), replies, calls.selected, strict=True):
         if reply is None:
             answers.missing[name] += int(first)
+            votes.skip(name, query)
             continue
         if first:
             refusals += is_endpoint_refusal(reply)
@@ -157,6 +170,7 @@ def _read_judge(identity: JudgeIdentity, prepared: Prepared, plan: Plan, store: 
         asked_language = plan.asked_language(query)
         for judgment in derive_judgments(query, reply, call_id, identity, scales, vocabulary, asked_language, own_prompts=own_prompts):
             writer.add(judgment)
+            votes.add(judgment)
             if judgment.spans is not None and not judgment.perturbation:
                 spans.update(count_spans(judgment.spans))
             if judgment.failure:
@@ -192,6 +206,6 @@ def _reading_code_hash() -> str:
     """Hash of the code that turns replies into judgments: when it changes, all replies are read again."""
     package = Path(__file__).parent.parent
     readers = [package / "runs" / "derivation.py", package / "data" / "judgment_file.py", *sorted((package / "parse").glob("*.py"))]
-    files = [Path(__file__), *readers]
+    files = [Path(__file__), package / "runs" / "panel_votes.py", package / "judges" / "panel.py", *readers]
     code = b"".join(path.read_bytes() for path in files)
     return hashlib.sha256(code + version("py3langid").encode()).hexdigest()

@@ -46,11 +46,14 @@ class Evidence:
 def read_evidence(result: RunResult, rows: NDArray[np.int64]) -> Evidence:
     """The evidence of the judgments `rows` of a run, in that order. Row numbers may stand in any order and more than once.
 
+    Rows that the run does not have are those of panels that were added to it, without evidence.
+
     Raises ContentError or StoreError if the file or the store cannot be read.
     """
-    rising, place = np.unique(rows, return_inverse=True)  # the file is read once, from beginning to end
+    own = rows < len(result.judgments)
+    rising, place = np.unique(np.where(own, rows, 0), return_inverse=True)  # the file is read once, from beginning to end
     columns = read_columns_at(result.derived / "judgments.parquet", _COLUMNS, rising)
-    columns = {name: column.take(place) for name, column in columns.items()}
+    columns = {name: CodedColumn(column.values, np.where(own, column.codes[place], NO_VALUE)) for name, column in columns.items()}
     encoded = columns["probs"]
     probs = CodedColumn(tuple(msgspec.json.decode(text) for text in encoded.values), encoded.codes)
     marked = CodedColumn(tuple(map(decode_spans, columns["spans"].values)), columns["spans"].codes)

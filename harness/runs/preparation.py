@@ -16,6 +16,7 @@ from harness.content.tags import choose_from, resolve
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_tasks
 from harness.errors import ContentError, UsageError
+from harness.judges.panel import refuse_unfit_panels, split_panels
 from harness.model import Condition, Item, Scale, Variant, parse_variant
 from harness.parse import Vocabulary, vocabulary_of
 from harness.perturb import parse_perturbation
@@ -82,10 +83,16 @@ class Prepared(msgspec.Struct, frozen=True):
         return load_bundled(self.library, self.library.tags_with_items()).items
 
 
+def with_panels(spec: RunSpec) -> RunSpec:
+    """The specification with its panels read, and their members among its judges. Raises as `split_panels`."""
+    judges, panels = split_panels(spec.judges)
+    return msgspec.structs.replace(spec, judges=judges, panels={**spec.panels, **panels}) if panels else spec
+
+
 def prepare(spec: RunSpec) -> Prepared:
     """Resolve names, then load and restrict content. Asks no judge. Raises UsageError or ContentError."""
     library = Library(*spec.content)
-    spec = with_preset(spec, library)
+    spec = with_preset(with_panels(spec), library)
     if spec.data is not None and spec.board is None:
         return _prepare_folder(spec, spec.data, library)
     if spec.unlabelled:
@@ -171,6 +178,7 @@ def _resolve_protocol(
     temperatures = spec.temperatures or ((board.temperature,) if board else (0.0,))
     known_tasks = [library.task(name) for name in tasks if name in library.task_files]
     rubrics = {name: library.rubric(name) for name in metrics if name in library.rubric_files}
+    refuse_unfit_panels(spec.panels, {name: data.scales[name] for name in metrics})
     _refuse_unsuitable(spec, known_tasks, {name: rubric.scale for name, rubric in rubrics.items()})
     protocol = RunProtocol(
         source=source,
@@ -198,6 +206,7 @@ def _resolve_protocol(
         own_prompts=own_prompts,
         study=spec.study,
         own_systems=dict(spec.own_systems),
+        panels=dict(spec.panels),
     )
     prepared = Prepared(protocol, data, everything, library)
     return prepared.with_majority(spec.majority) if spec.majority else prepared

@@ -8,18 +8,27 @@ from typing import Literal
 
 import msgspec
 
+from harness.judges import Panel
 from harness.model import Condition, JudgeIdentity, hashed_condition
 from harness.prompts.own_prompt import OwnPrompt
 
 # Defaults of fields that were added later. They are left out of the hash in a run's name, so that earlier runs keep their names.
-_LATER_DEFAULTS = {"majority": "drop", "annotators": "", "unlabelled": False, "own_prompts": {}, "study": "", "own_systems": {}}
+_LATER_DEFAULTS = {
+    "majority": "drop",
+    "annotators": "",
+    "unlabelled": False,
+    "own_prompts": {},
+    "study": "",
+    "own_systems": {},
+    "panels": {},
+}
 
 
 Majority = Literal["drop", "median", "strict"]
 
 
 class RunProtocol(msgspec.Struct, frozen=True):
-    """A resolved run specification. `identities` are the judges."""
+    """A resolved run specification. `identities` are the judges that are asked."""
 
     source: str  # the board or data folder, with its version
     title: str
@@ -46,12 +55,19 @@ class RunProtocol(msgspec.Struct, frozen=True):
     own_prompts: dict[str, OwnPrompt] = {}  # prompts of the user's own by name and hash, as the variants name them
     study: str = ""  # a published study whose section the report has
     own_systems: dict[str, str] = {}  # judge -> the system of the data that it is
+    panels: dict[str, Panel] = {}  # judges whose scores are computed from those of other judges, by name
     identities: tuple[JudgeIdentity, ...] = ()
+
+    @property
+    def judges(self) -> tuple[JudgeIdentity, ...]:
+        """All judges that have judgments: those that are asked, then the panels."""
+        asked = {identity.name: identity for identity in self.identities}
+        return (*self.identities, *(panel.identity(name, asked) for name, panel in self.panels.items()))
 
     @property
     def name(self) -> str:
         """A readable name with a hash: equal protocols have equal names."""
-        judges = "+".join(identity.model for identity in self.identities)
+        judges = "+".join((*(identity.model for identity in self.identities), *(name.partition("/")[2] for name in self.panels)))
         fields = msgspec.to_builtins(self)
         for name, default in _LATER_DEFAULTS.items():
             if fields[name] == default:

@@ -24,7 +24,7 @@ from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.runs.answers import RunAnswers, update_judgments
 from harness.runs.asking import JudgeSummary, Watcher, ask_judges, reading_of
 from harness.runs.plan import Plan, PlannedCalls
-from harness.runs.preparation import Prepared, prepare
+from harness.runs.preparation import Prepared, prepare, with_panels
 from harness.runs.prices import price_of
 from harness.runs.protocol import Majority, RunProtocol
 from harness.runs.record import write_record
@@ -64,8 +64,8 @@ def judge_options(
 
 
 def open_judges(spec: RunSpec, prepared: Prepared, environment: Mapping[str, str] | None = None) -> list[Judge]:
-    """Open the judges of a specification without starting them, with the options from `environment`."""
-    return open_with(spec, judge_options(spec, prepared, environment))[0]
+    """Open the judges of a specification without starting them, with the options from `environment`; of a panel, its members."""
+    return open_with(with_panels(spec), judge_options(spec, prepared, environment))[0]
 
 
 def open_with(spec: RunSpec, options: JudgeOptions) -> tuple[list[Judge], dict[str, JudgeOpening]]:
@@ -98,11 +98,12 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
     Raises what `prepare` raises, JudgeError, StoreError, and IncompleteRun if calls have no answer; the same command continues it.
     """
     check_engine(settings)
+    spec = with_panels(spec)
     prepared = prepare(spec)
     judges, openings = open_with(spec, judge_options(spec, prepared, timeout=settings.timeout))
     check_engine(settings, judges)
     check_prices(judges, settings)
-    protocol = msgspec.structs.replace(prepared.protocol, identities=tuple(judge.identity for judge in judges))
+    protocol = _with_judges(prepared.protocol, judges, openings)
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
     refuse_judges_without_texts(protocol, prepared.data.items)
     for host in remote_hosts(judges, settings) if prepared.data.private else ():
@@ -110,6 +111,16 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
     with Store.writing(out) as store:
         store.put_run(protocol.name, msgspec.json.encode(protocol))
         return _ask_and_read(judges, openings, prepared, store, out, watcher, settings)
+
+
+def _with_judges(protocol: RunProtocol, judges: Sequence[Judge], openings: Mapping[str, JudgeOpening]) -> RunProtocol:
+    """The protocol with the identities of its judges; members of panels have the names that their judgments have."""
+    names = {opening.name: name for name, opening in openings.items()}
+    panels = {
+        name: msgspec.structs.replace(panel, members=tuple(names[member] for member in panel.members))
+        for name, panel in protocol.panels.items()
+    }
+    return msgspec.structs.replace(protocol, identities=tuple(judge.identity for judge in judges), panels=panels)
 
 
 def collect_batches(

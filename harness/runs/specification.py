@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from harness.judges import Panel
 from harness.model import Order, ShownSource
 from harness.prompts import OwnPrompt
 from harness.runs.protocol import Majority
@@ -24,7 +25,8 @@ class RunSpec(msgspec.Struct, frozen=True):
     languages: tuple[str, ...] | None = None
     tasks: tuple[str, ...] | None = None
     metrics: tuple[str, ...] | None = None
-    judges: tuple[str, ...] = (DEFAULT_JUDGE,)
+    judges: tuple[str, ...] = (DEFAULT_JUDGE,)  # may name files of panels: `panel/jury.toml`
+    panels: Mapping[str, Panel] = {}  # the same, read already, by name; their members are among the judges
     base_url: str | None = None  # of each judge that `base_urls` does not name
     base_urls: Mapping[str, str] = {}  # judge -> its endpoint
     variants: tuple[str, ...] | None = None

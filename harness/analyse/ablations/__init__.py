@@ -7,7 +7,7 @@ task, metric, judge, variant, temperature, top_p; `*` where they pool), every nu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.analyse.ablations.answers import AnswerTable, tabulate_answers, variant_of
@@ -17,7 +17,8 @@ from harness.analyse.ablations.language import justification_language
 from harness.analyse.ablations.language_factors import language_factors
 from harness.analyse.ablations.length import length_effect
 from harness.analyse.ablations.metric_order import metric_order, order_of_calls
-from harness.analyse.ablations.minimal_pairs import minimal_pairs
+from harness.analyse.ablations.minimal_pairs import has_twins, minimal_pairs
+from harness.analyse.ablations.panel_gains import panel_gains
 from harness.analyse.ablations.perturbations import injection, perturbations
 from harness.analyse.ablations.temperature import temperature
 from harness.analyse.ablations.variants import few_shot, score_position, variants
@@ -25,9 +26,10 @@ from harness.analyse.options import CompareOptions
 from harness.data.columns import NO_VALUE
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
+from harness.judges import Panel
 from harness.model import RealisedPerturbation
 
-__all__ = ["ablations"]
+__all__ = ["ablations", "comparison_sections"]
 
 
 def ablations(
@@ -37,6 +39,7 @@ def ablations(
     perturbed: Sequence[RealisedPerturbation] = (),
     *,
     metrics: Sequence[str] | None = None,
+    panels: Mapping[str, Panel] = {},
 ) -> dict[str, Any]:
     """Every section that the run contains, by name. The order of the judgments does not matter.
 
@@ -46,13 +49,14 @@ def ablations(
         options: how annotators become one reference, how many an item needs, seed and resamples; the same as for the run's cells.
         perturbed: the result of each perturbation for each item; a text that could not be changed is counted, not judged.
         metrics: in the order in which a forward joint call names them; by default in the order of the judgments.
+        panels: the panels among the judges, by name.
     """
     shown = judgments.shown_source
     answers = tabulate_answers(data, judgments.take(shown.codes == NO_VALUE) if shown.values else judgments, options)
     if not len(answers):
         return {}
     found = {
-        "minimal_pairs": minimal_pairs(answers),
+        **_of_single_conditions(answers, panels),
         "language_factors": language_factors(answers) if _names_languages(answers) else None,
         "variants": variants(answers),
         "correlations": correlations(answers),
@@ -67,6 +71,18 @@ def ablations(
         "justification_language": justification_language(answers),
     }
     return {name: section for name, section in found.items() if section}
+
+
+def comparison_sections(data: Dataset, judgments: Judgments, options: CompareOptions, panels: Mapping[str, Panel] = {}) -> dict[str, Any]:
+    """The sections that need no second condition, for comparisons: minimal pairs and panels. Arguments as `ablations`."""
+    if not (panels or has_twins(data)):
+        return {}
+    answers = tabulate_answers(data, judgments.clean, options)
+    return {name: section for name, section in _of_single_conditions(answers, panels).items() if section} if len(answers) else {}
+
+
+def _of_single_conditions(answers: AnswerTable, panels: Mapping[str, Panel]) -> dict[str, dict[str, Any] | None]:
+    return {"minimal_pairs": minimal_pairs(answers), "panels": panel_gains(answers, panels) if panels else None}
 
 
 def _names_languages(answers: AnswerTable) -> bool:

@@ -17,6 +17,7 @@ from harness.analyse.ablations.answers import CONDITION, AnswerTable
 from harness.analyse.ablations.rows import Row, new_row, put_number, put_share, section
 from harness.analyse.parallel_texts import text_clusters
 from harness.data.columns import NO_VALUE, CodedColumn, combination_ids, last_matching_rows
+from harness.data.dataset import Dataset
 from harness.stats import superiority
 from harness.stats.arrays import Floats, Ints
 
@@ -89,6 +90,11 @@ def minimal_pairs(answers: AnswerTable) -> dict[str, Any] | None:
         for level, write in ((("metric",), _shares), (("language", "metric"), _counts))
     )
     return section("Minimal pairs", rows, note=NOTE, constructions=constructions, crossed=crossed)
+
+
+def has_twins(data: Dataset) -> bool:
+    """Whether an item names its flawless text."""
+    return any(_is_name(item.fields.get("twin")) for item in data.items)
 
 
 def _twins(answers: AnswerTable) -> dict[int, int]:

@@ -20,7 +20,7 @@ _SHARES = {"sensitivity": "original scores above the changed text", "same_score"
 FLAWS_FOUND = "flawless text scores above the flawed one"
 _MIDDLE = {"sensitivity": ("never", "½: not seen", "always")}
 _LINKED = ("sensitivity", "false_alarms", "agreement", "shift")
-_FILTERS = ("language", "task", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "construction")
+_FILTERS = ("source", "language", "task", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "construction")
 _UNREADABLE = Markup('<span class="faint">no readable score</span>')
 
 Rows = Sequence[Mapping[str, Any]]

@@ -24,6 +24,8 @@ def command_notes(protocol: RunProtocol) -> list[str]:
     notes = []
     if protocol.data or protocol.content:
         notes.append("Folders are given by name only. Add their paths on your machine.")
+    if protocol.panels:
+        notes.append("Files of panels are given by name only. Add their paths on your machine.")
     hosts = sorted({str(i.settings["endpoint"]) for i in protocol.identities if "endpoint" in i.settings})
     if hosts:
         notes.append(f"Calls went to {', '.join(hosts)}. Give the address with --base-url.")
@@ -44,6 +46,8 @@ def _flags(p: RunProtocol, board: Board | None) -> Iterator[str]:
         yield from ("--metrics", ",".join(p.metrics))
     for identity in p.identities:
         yield from ("--judge", opening_name(identity))
+    for panel in p.panels:
+        yield from ("--judge", f"{panel}.toml")
     for variant in dict.fromkeys(condition.variant for condition in p.conditions):
         name = variant.prompt.partition("@")[0]
         yield from ("--prompt", f"{name}.toml") if name else ("--variant", str(variant))

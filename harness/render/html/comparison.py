@@ -24,6 +24,7 @@ from harness.analyse import (
 )
 from harness.content import Library
 from harness.decide import DecidedComparison, Verdict
+from harness.render.ablations import ShownSection, shown_ablations
 from harness.render.comparison import comparison_table, distinguishing_keys
 from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language
 from harness.render.html.browser import BrowserSource, chosen, items_json
@@ -32,7 +33,7 @@ from harness.render.html.cells import correlation_figure, correlation_words, has
 from harness.render.html.first_screen import first_screen
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 from harness.render.html.marks import Mark, legend_mark, track
-from harness.render.html.report import MANY_ROWS, SCRIPTS, text_fields
+from harness.render.html.report import MANY_ROWS, SCRIPTS, minimal_pair_rows, section_tables, text_fields
 from harness.render.html.shell import shell
 from harness.render.html.sides import languages_of, side_of, sides_of
 from harness.render.html.templates import render
@@ -88,18 +89,23 @@ def comparison_page(
     side_tables = list(_side_tables(comparison.cells)) if several else []
     judged_cells = list(_judged_cells(cells, comparison.verdicts, recordings, options))
     answers = answers_by_language(judged_cells)
+    own_sections = shown_ablations(comparison.sections)
     title = f"{' and '.join(names)}: judges beside labels"
     body = render(
         "comparison.html",
         title=title,
         judgments=sum(int(each.compared.sum()) for each in judged),
-        sections=list(_sections(bool(cells), bool(side_tables), bool(maps), pictures)),
+        sections=list(_sections(bool(cells), bool(side_tables), bool(maps), pictures, own_sections)),
+        own_sections=[(section, section_tables(section)) for section in own_sections],
         numeric=any(cell.continuous for cell in comparison.cells),
         warnings=comparison.notes,
         versus=" = ".join(options.versus) if options.versus else "",
         answers=answers,
         first=first_screen(
-            comparison.verdicts, max(each.data.labels.max_annotators for each in recordings), two_people=two_people_sentence(cells)
+            comparison.verdicts,
+            max(each.data.labels.max_annotators for each in recordings),
+            pairs=minimal_pair_rows(comparison.sections),
+            two_people=two_people_sentence(cells),
         ),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, cells)),
@@ -135,7 +141,7 @@ def _judged_cells(
             yield JudgedCells(summary, theirs, mine, name, name if len(sides) > 1 else "", constructed)
 
 
-def _sections(answers: bool, side_by_side: bool, maps: bool, pictures: Pictures) -> Iterator[tuple[str, str]]:
+def _sections(answers: bool, side_by_side: bool, maps: bool, pictures: Pictures, own: Sequence[ShownSection]) -> Iterator[tuple[str, str]]:
     if answers:
         yield "answer", "Language by language"
     if side_by_side:
@@ -143,6 +149,7 @@ def _sections(answers: bool, side_by_side: bool, maps: bool, pictures: Pictures)
     if maps:
         yield "grid", "Agreement"
     yield from pictures.sections()
+    yield from ((section.name, section.title) for section in own)
     yield from (("numbers", "All numbers"), ("again", "Reproduce this page"), ("items", "Every judgment"))
 
 

@@ -124,7 +124,7 @@ def first_screen(
     """The first screen of a page with these verdicts; None where there are none on any judge but baselines.
 
     `annotators` is the highest number of people who labelled one text on one metric (0: unknown), `date` that of the run, `pairs`
-    are the rows of its minimal pairs, `two_people` says how far two people agree, where second ratings show it.
+    are the rows of the minimal pairs, `two_people` says how far two people agree, where second ratings show it.
     """
     sides = [own for own in sides_of_verdicts(verdicts) if not traits_of(str(own[0]["judge"])).is_baseline]
     if not sides:
@@ -160,8 +160,8 @@ def _facts(verdicts: Sequence[Verdict], annotators: int, date: str) -> str:
 
 def _of_side(pairs: Sequence[PairRow], verdict: Verdict) -> dict[tuple[str, str], PairRow]:
     """The minimal pairs of a verdict's judge and condition, by language and metric (`*` where they pool)."""
-    side = side_of_verdict(verdict)[1:]  # a run has no source
-    return {(row["language"], row["metric"]): row for row in pairs if tuple(row[name] for name in SIDE_KEYS[1:]) == side}
+    side = side_of_verdict(verdict)
+    return {(row["language"], row["metric"]): row for row in pairs if tuple(row.get(name) for name in SIDE_KEYS) == side}
 
 
 def _answer(verdicts: Sequence[Verdict], name: str, pairs: Mapping[tuple[str, str], PairRow]) -> JudgeAnswer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.analyse import of_rule, outcomes, recording
@@ -31,7 +31,7 @@ from harness.render.two_people import two_people_sentence
 from harness.runs import RunResult, read_evidence
 
 SCRIPTS = ("tables.js", "save_figures.js", "item_text.js", "pair_texts.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")
-OWN_SECTIONS = ("minimal_pairs", "same_texts")  # that stand apart from those on what changes the scores
+OWN_SECTIONS = ("minimal_pairs", "same_texts", "panels")  # that stand apart from those on what changes the scores
 MANY_ROWS = 24  # a longer table is folded away
 _FEW_ROWS = 3  # the same of tables that few readers need
 
@@ -63,7 +63,7 @@ def report_page(result: RunResult, report: Report) -> str:
         sections=list(_sections(bool(maps), pictures, own, bool(ablations))),
         warnings=notes(report),
         answers=answers,
-        first=first_screen(report.verdicts, annotators, date_asked(record), _minimal_pairs(report), two_people),
+        first=first_screen(report.verdicts, annotators, date_asked(record), minimal_pair_rows(report.ablations), two_people),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, report.by_metric)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
@@ -72,8 +72,8 @@ def report_page(result: RunResult, report: Report) -> str:
         maps=maps,
         matrix=judge_language_map(judged_of_report(report)),
         pictures=pictures,
-        own_sections=[(section, _tables(section)) for section in own],
-        ablations=[(section, difference_grid(section), dose_grids(section), _tables(section)) for section in ablations],
+        own_sections=[(section, section_tables(section)) for section in own],
+        ablations=[(section, difference_grid(section), dose_grids(section), section_tables(section)) for section in ablations],
         ablation_legend=ablation_legend(ablations),
         many_rows=MANY_ROWS,
         few_rows=_FEW_ROWS,
@@ -91,13 +91,14 @@ def report_page(result: RunResult, report: Report) -> str:
     return shell(f"{report.title} – {report.run}", body, scripts=SCRIPTS, data={"items-data": data})
 
 
-def _tables(section: ShownSection) -> list[tuple[Any, ...]]:
+def section_tables(section: ShownSection) -> list[tuple[Any, ...]]:
     """The tables of a section, each with its figures and links."""
     return list(zip(section.tables, ablation_figures(section), row_links(section), strict=True))
 
 
-def _minimal_pairs(report: Report) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = report.ablations.get("minimal_pairs", {}).get("rows", [])
+def minimal_pair_rows(sections: Mapping[str, Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The rows of minimal pairs that the first screen draws."""
+    rows: Sequence[Mapping[str, Any]] = sections.get("minimal_pairs", {}).get("rows", [])
     return rows
 
 

@@ -30,7 +30,7 @@ def result(make_call: Callable[..., Call], tmp_path_factory: pytest.TempPathFact
             writer.add(Judgment(f"i{row // 2}", "en", "t", "m", "openai/one", "single", 0.0, 0, *own, perturbation=changed))
     with Store.writing(out) as store:
         store.put_attempts([Attempt(make_call(f"c{row}"), Reply(f"reply {row}", "one"), None) for row in range(0, MANY, 1000)], JUDGE)
-    return SimpleNamespace(folder=folder, derived=folder)
+    return SimpleNamespace(folder=folder, derived=folder, judgments=range(MANY))
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,9 @@ def test_each_row_gets_its_own_evidence(result: Any, rows: Any) -> None:
     found = read_evidence(result, rows)
     assert list(found.justification) == [f"because {row}" for row in rows.tolist()]
     assert [said and said.text for said in found.reply] == [f"reply {row}" if row % 1000 == 0 else None for row in rows.tolist()]
+
+
+def test_rows_of_a_panel_that_was_added_have_no_evidence(result: Any) -> None:
+    found = read_evidence(result, np.array([MANY + 3, 1000, MANY]))
+    assert list(found.justification) == [None, "because 1000", None]
+    assert [said and said.text for said in found.reply] == [None, "reply 1000", None]
