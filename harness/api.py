@@ -51,6 +51,24 @@ class Quiet:
         """Shows nothing."""
 
 
+class NotebookReport(decide.Report, frozen=True):
+    """A report that a notebook shows as tables."""
+
+    def _repr_html_(self) -> str:
+        from harness.render.notebook import report_html  # importing tables takes time
+
+        return report_html(self)
+
+
+class NotebookComparison(decide.DecidedComparison, frozen=True, kw_only=True):
+    """A comparison that a notebook shows as tables."""
+
+    def _repr_html_(self) -> str:
+        from harness.render.notebook import comparison_html  # importing tables takes time
+
+        return comparison_html(self)
+
+
 def run(
     spec: RunSpec,
     out: Path | str = "results",
@@ -74,7 +92,7 @@ def run(
     return run_spec(spec, Path(out), watcher or Quiet(may_send=may_send), settings)
 
 
-def report(result: RunResult, decision: decide.DecisionOptions | None = None) -> decide.Report:
+def report(result: RunResult, decision: decide.DecisionOptions | None = None) -> NotebookReport:
     """Return the numbers of a run: verdicts, cells that pool tasks, cells by task. Asks no judge; equal stores give equal reports.
 
     `decision` has the thresholds of the verdicts; without it they have their defaults.
@@ -89,7 +107,7 @@ def report(result: RunResult, decision: decide.DecisionOptions | None = None) ->
     kept = kept_report(result.derived, made_of)
     if kept is not None:
         with suppress(msgspec.MsgspecError):
-            return msgspec.json.decode(kept, type=decide.Report)
+            return msgspec.json.decode(kept, type=NotebookReport)
     computed = _compute_report(result, decision)
     keep_report(result.derived, made_of, msgspec.json.encode(computed))
     return computed
@@ -119,9 +137,9 @@ def _code_hash() -> str:
     return digest.hexdigest()
 
 
-def _compute_report(result: RunResult, decision: decide.DecisionOptions) -> decide.Report:
+def _compute_report(result: RunResult, decision: decide.DecisionOptions) -> NotebookReport:
     protocol = result.protocol
-    return decide.report(
+    computed = decide.report(
         result.name,
         protocol,
         result.judgments,
@@ -138,6 +156,7 @@ def _compute_report(result: RunResult, decision: decide.DecisionOptions) -> deci
         native_data=result.prepared.library.native_data(result.protocol.languages),
         decision=decision,
     )
+    return NotebookReport(**msgspec.structs.asdict(computed))
 
 
 def write_page(result: RunResult, path: Path | str | None = None) -> Path:
@@ -196,7 +215,7 @@ def compare(
     decision: decide.DecisionOptions | None = None,
     full: bool = False,
     standardise: Literal["none", "annotator"] = "none",
-) -> decide.DecidedComparison:
+) -> NotebookComparison:
     """Compare recorded judgments with labels, like `harness compare`.
 
     Args:
@@ -225,7 +244,8 @@ def compare(
     versus = named_versus(versus, given, opened)
     opened, judges = with_panels(opened, judges, (where or {}).get("metric"))
     options = compare_options(judges, by, annotators, majority, level, where, versus, seed, standardise)
-    return decide.compare([source.recording for source in opened], options, decision or decide.DecisionOptions(), full=full)
+    compared = decide.compare([source.recording for source in opened], options, decision or decide.DecisionOptions(), full=full)
+    return NotebookComparison(**msgspec.structs.asdict(compared))
 
 
 def compare_options(

@@ -69,10 +69,16 @@ class Comparison(msgspec.Struct, frozen=True):
         return msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
 
     def frame(self) -> DataFrame:
-        """The cells as a pandas frame, one row for each cell: the names of `as_json`, with intervals as pairs."""
+        """The cells as a pandas frame, one row for each cell: the names of `as_json`, with intervals as pairs.
+
+        What is nested there has dotted names here: `vs_baseline.diff`, `distribution_labels.2`, `failures.refused`.
+        """
         import pandas as pd  # late: half a second
 
-        return pd.DataFrame([cell.flat() for cell in self.cells])
+        from harness.labels.table import flat
+
+        rows = (flat(cell.flat()) for cell in self.cells)
+        return pd.DataFrame([{name: value for name, value in row.items() if value != {}} for row in rows])
 
 
 class JudgedData(msgspec.Struct, frozen=True):

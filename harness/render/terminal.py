@@ -58,7 +58,7 @@ def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_W
                     table = _report_table(cells)
                     parts += [_summary_line(summary, len(report.summaries) > 1), _by_task(table, cells)]
                     legend |= dict.fromkeys(table.legend)
-    return Group(*parts, dim_lines((*legend, *_unreviewed(report), *notes(report))))
+    return Group(*parts, dim_lines((*legend, *unreviewed(report), *notes(report))))
 
 
 def continuous_table(report: Report) -> TextTable | None:
@@ -82,7 +82,7 @@ def _is_by_class(report: Report, summary: LanguageSummary) -> bool:
     return not cells or not all(map(_is_numeric, cells))
 
 
-def _unreviewed(report: Report) -> Iterator[str]:
+def unreviewed(report: Report) -> Iterator[str]:
     for languages, what in ((report.unreviewed, "texts"), (report.unreviewed_instructions, "own-language instructions")):
         if languages:
             yield f"No native reader has reviewed the {what} in {', '.join(map(english_name, languages))}."

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import harness
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 
@@ -17,6 +19,13 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 def test_the_page_of_the_command_line_is_current() -> None:
     page = runpy.run_path(str(ROOT / "docs" / "make_cli.py"))["page"]
     assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == page(), "run: python docs/make_cli.py"
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="signatures are written differently in every version")
+def test_the_page_of_the_api_is_current_and_has_every_public_name() -> None:
+    module = runpy.run_path(str(ROOT / "docs" / "make_api.py"))
+    assert sorted(module["ORDER"]) == harness.__all__
+    assert (ROOT / "docs" / "api.md").read_text(encoding="utf-8") == module["page"](), "run: python docs/make_api.py"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 import harness
 from harness.errors import StoreError
+from tests.conftest import HANG_SECONDS
 from tests.e2e.conftest import MODEL
 
 
@@ -92,3 +97,24 @@ def test_an_interruption_ends_the_run_and_keeps_what_came(endpoint: Any, out: Pa
     assert len(third) == 1 and len(replies(out)) == 2
     result = in_a_loop(lambda: harness.run(spec(endpoint), out))
     assert len(replies(out)) == 4 and json.loads((result.folder / "run.json").read_bytes())["missing"] == {f"openai/{MODEL}": 0}
+
+
+def readme_cells() -> list[str]:
+    text = (Path(harness.__file__).parents[1] / "README.md").read_text("utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_the_cells_of_the_readme_run_in_a_kernel_and_show_tables(tmp_path: Path) -> None:
+    cells = readme_cells()
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    client = NotebookClient(notebook, kernel_name="python3", timeout=HANG_SECONDS, resources={"metadata": {"path": str(tmp_path)}})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the kernel's own libraries
+        client.execute()
+    shown = [output["data"]["text/html"] for cell in notebook.cells for output in cell.outputs if output.output_type == "execute_result"]
+    report, comparison, frame = shown
+    assert report.startswith("<div>") and "Control items (constructed labels)" in report and "Signature of baseline/majority" in report
+    assert "Czech · čeština (cs)" in comparison and "<table>" in comparison
+    assert frame.count("<tr") == 1 + 2 * 2 * 5 and "vs_baseline.diff" in frame  # languages, judges, metrics
+    assert (tmp_path / "results" / "store.sqlite").is_file()

@@ -65,6 +65,8 @@ def in_inspect(folder: Path, environment: dict[str, str]) -> None:
     content = json.loads((folder / "both.json").read_text("utf-8"))
     for sample in content["samples"]:
         own, same = (sample["scores"][name]["value"] for name in ("judge", "precomputed_scores"))
+        for message in sample["scores"]["judge"]["metadata"]["grading"]:
+            message.pop("id")  # new each time
         check("Inspect", sample["id"], own)
         check("Inspect, from a file", sample["id"], same)
     kept = ("id", "epoch", "input", "target", "metadata")

@@ -1,0 +1,171 @@
+"""Writes docs/api.md, the Python API, from signatures and docstrings: `python docs/make_api.py`. A test holds the two equal."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import harness
+from harness.api import NotebookComparison, NotebookReport
+
+PAGE = Path(__file__).with_name("api.md")
+# The order of the page: what newcomers need first. Every public name is here once.
+ORDER = (
+    *("run", "RunSpec", "Settings", "RunResult", "report", "write_page", "compare", "load", "from_frames", "frame_of", "Dataset"),
+    *("check_labels", "check_gate", "certificate", "DecisionOptions", "Library", "HarnessError"),
+)
+RETURNED = (NotebookReport, NotebookComparison)
+_MEMBERS = {"Dataset": (), "Library": (), "HarnessError": (), "NotebookReport": ("as_json",)}  # elsewhere all public methods are shown
+_PARTS = ("Args:", "Attributes:", "Raises:", "Returns:")
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    titles = (*ORDER, *(kind.__name__ for kind in RETURNED))
+    contents = "Contents: " + " · ".join(f"[{title}](#{title.lower()})" for title in titles)
+    intro = "Generated from docstrings; do not edit. `import harness` costs nothing: each name is loaded on first use."
+    parts = ["# The Python API", "", contents, "", intro]
+    for name in ORDER:
+        parts += ["", f"## {name}", "", *_entry(f"harness.{name}", getattr(harness, name))]
+    for kind in RETURNED:
+        parts += ["", f"## {kind.__name__}", "", *_entry(kind.__name__, kind)]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)).rstrip() + "\n"
+
+
+def _entry(name: str, thing: Any) -> Iterator[str]:
+    if isinstance(thing, types.ModuleType):
+        yield from _documented(thing)
+        for public in ("load", "Certificate"):
+            yield from ("", *_member(f"{name}.{public}", getattr(thing, public)))
+        yield from ("", *_member("Certificate.apply", thing.Certificate.apply))
+        return
+    yield from _member(name, thing)
+    if inspect.isclass(thing):
+        for member in _methods(thing):
+            yield from ("", *_member(f"{name.rpartition('.')[2]}.{member}", inspect.getattr_static(thing, member)))
+
+
+def _methods(kind: type) -> list[str]:
+    """The public methods and properties of a class and of its own bases that have a docstring."""
+    chosen = _MEMBERS.get(kind.__name__)
+    if chosen is not None:
+        return list(chosen)
+    found: dict[str, None] = {}
+    for base in reversed(kind.__mro__):
+        if base.__module__.startswith("harness"):
+            members = (name for name, value in vars(base).items() if callable(value) or isinstance(value, property))
+            found |= dict.fromkeys(name for name in members if not name.startswith("_"))
+    return [name for name in found if inspect.getdoc(getattr(kind, name))]
+
+
+def _member(name: str, thing: Any) -> Iterator[str]:
+    """One function, class, method or property: how it is called, and what its docstring says."""
+    if isinstance(thing, property) or not callable(thing):
+        yield f"**`{name}`**"
+    else:
+        yield from ("```python", _signature(name, thing), "```")
+    yield from ("", *_documented(thing))
+    if inspect.isclass(thing) and issubclass(thing, msgspec.Struct):
+        yield from _fields(thing)
+
+
+def _signature(name: str, thing: Any) -> str:
+    """How a thing is called, a line for each parameter where there are several."""
+    if inspect.isclass(thing) and (issubclass(thing, msgspec.Struct) or issubclass(thing, Exception)):
+        return f"{name}(...)" if issubclass(thing, msgspec.Struct) else name
+    signature = inspect.signature(thing)
+    parameters = list(_parameters(value for value in signature.parameters.values() if value.name != "self"))
+    returned = "" if inspect.isclass(thing) else f" -> {_annotation(signature.return_annotation)}"
+    inside = ", ".join(parameters) if len(parameters) < 4 else "".join(f"\n    {parameter}," for parameter in parameters) + "\n"
+    return f"{name}({inside}){returned}"
+
+
+def _parameters(parameters: Iterable[inspect.Parameter]) -> Iterator[str]:
+    """The parameters as the source has them."""
+    starred = False
+    for parameter in parameters:
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            yield "*"
+        starred = starred or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+        stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+        default = "" if parameter.default is parameter.empty else f" = {_shown(parameter.default)}"
+        yield f"{stars}{parameter.name}: {_annotation(parameter.annotation)}{default}"
+
+
+def _annotation(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+
+
+def _shown(default: Any) -> str:
+    return f"{type(default).__name__}()" if isinstance(default, msgspec.Struct) else "..." if callable(default) else repr(default)
+
+
+def _fields(kind: type[msgspec.Struct]) -> Iterator[str]:
+    """The fields of a struct that its docstring does not explain."""
+    annotations = {name: text for base in reversed(kind.__mro__) for name, text in getattr(base, "__annotations__", {}).items()}
+    explained = inspect.getdoc(kind) or ""
+    defaults = {field.name: field for field in msgspec.structs.fields(kind)}
+    rest = [name for name in kind.__struct_fields__ if not re.search(rf"^ +[\w, ]*\b{name}\b[\w, ]*:", explained, re.MULTILINE)]
+    if rest:
+        yield from ("", "Fields:", "")
+        comments = _comments(kind)
+        yield from (f"- `{name}: {annotations[name]}{_default(defaults[name])}`{comments.get(name, '')}" for name in rest)
+
+
+def _comments(kind: type) -> dict[str, str]:
+    """What the source says beside a field."""
+    bases = [base for base in reversed(kind.__mro__) if base.__module__.startswith("harness")]
+    lines = (line for base in bases for line in inspect.getsource(base).splitlines())
+    found = (re.match(r"    (\w+): .*?  # (.+)$", line) for line in lines)
+    return {match[1]: f": {_plain(match[2])}" for match in found if match}
+
+
+def _default(field: Any) -> str:
+    if field.default is msgspec.NODEFAULT:
+        return "" if field.default_factory is msgspec.NODEFAULT else " = …"
+    shown = _shown(field.default)
+    return f" = {shown}" if len(shown) < 60 else " = …"
+
+
+def _documented(thing: Any) -> Iterator[str]:
+    """A docstring as Markdown: examples as code, arguments as lists."""
+    part = ""
+    code = False
+    for line in (inspect.getdoc(thing) or "").splitlines():
+        text = line.strip()
+        if text.startswith(">>>") != code and (text.startswith(">>>") or not text):
+            code = not code
+            yield "```python" if code else "```"
+        if text in _PARTS:
+            part = text
+            yield from ("", text, "")
+        elif code or not part or not text:
+            yield line if code else _plain(text)
+        else:
+            yield _listed(line, part)
+    if code:
+        yield "```"
+
+
+def _listed(line: str, part: str) -> str:
+    """A line of a list of arguments; deeper lines continue the one above."""
+    name, colon, text = line.strip().partition(": ")
+    if line.startswith("     ") or not colon or part == "Returns:":
+        return f"  {_plain(line.strip())}" if line.startswith("     ") else f"- {_plain(line.strip())}"
+    return f"- `{name}`: {_plain(text)}"
+
+
+def _plain(text: str) -> str:
+    """Text that is no markup, but for what is between backticks."""
+    pieces = text.split("`")
+    return "`".join(piece if number % 2 else re.sub(r"([<>*_|])", r"\\\1", piece) for number, piece in enumerate(pieces))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

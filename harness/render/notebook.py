@@ -1,0 +1,63 @@
+"""Reports and comparisons as a notebook shows them: verdicts, tables, notes and signatures as HTML, in which nothing is markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+
+from harness.decide import DecidedComparison, Report
+from harness.render.comparison import comparison_table, language_name
+from harness.render.sealed import reason_without_agreement, sealed_table
+from harness.render.terminal import continuous_table, notes, unreviewed
+from harness.render.text_table import TextTable
+from harness.render.verdicts import verdict_tables
+from harness.text import terminal_safe
+
+
+def report_html(report: Report) -> str:
+    """A report: its verdicts, continuous scores, notes and signatures."""
+    sections: list[tuple[str, TextTable]] = []
+    if report.sealed:
+        sections.append((reason_without_agreement(report), sealed_table(report)))
+    sections += [(f"Verdicts{f': {name}' if name else ''}", table) for name, table in verdict_tables(report.verdicts)]
+    if (continuous := continuous_table(report)) is not None:
+        sections.append(("Continuous scores", continuous))
+    return _page(report.title, sections, [*unreviewed(report), *notes(report)], report.signatures)
+
+
+def comparison_html(comparison: DecidedComparison) -> str:
+    """A comparison: its verdicts, a table for each language, notes and signature."""
+    sections = [(f"Verdicts{f': {name}' if name else ''}", table) for name, table in verdict_tables(comparison.verdicts)]
+    for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
+        cells = [cell for cell in comparison.cells if cell.key["language"] == language]
+        sections.append((language_name(language), comparison_table(comparison, cells)))
+    return _page("", sections, comparison.notes, {"": comparison.signature})
+
+
+def _page(title: str, sections: Iterable[tuple[str, TextTable]], notes: Iterable[str], signatures: Mapping[str, str]) -> str:
+    shown = list(sections)
+    legend = dict.fromkeys(line for _, table in shown for line in table.legend)
+    parts = [f"<p><b>{_text(title)}</b></p>"] if title else []
+    for heading, table in shown:
+        parts += [f"<p><b>{_text(heading)}</b></p>", *_table(table)]
+    lines = [*legend, *notes, *(f"Signature{f' of {judge}' if judge else ''}: {text}" for judge, text in signatures.items())]
+    about = "".join(f"<li>{_text(line)}</li>" for line in lines)
+    return "".join(("<div>", *parts, f"<details><summary>Notes and signatures</summary><ul>{about}</ul></details></div>"))
+
+
+def _table(table: TextTable) -> Iterator[str]:
+    sides = ["right" if heading.number else "left" for heading in table.headings]
+    yield "<table><thead><tr>"
+    yield from (
+        f'<th scope="col" style="text-align:{side}">{_text(heading.text)}</th>' for heading, side in zip(table.headings, sides, strict=True)
+    )
+    yield "</tr></thead><tbody>"
+    for row in table.rows:
+        cells = (f'<td style="text-align:{side}">{_text(cell)}</td>' for cell, side in zip(row, sides, strict=True))
+        yield f"<tr>{''.join(cells)}</tr>"
+    yield "</tbody></table>"
+
+
+def _text(text: str) -> str:
+    """A text from anywhere: escaped, without control characters, in a direction of its own."""
+    return f'<bdi dir="auto">{escape(terminal_safe(text))}</bdi>'

@@ -1,0 +1,49 @@
+"""Reports and comparisons in a notebook: tables in which nothing from elsewhere is markup."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import harness
+from harness.api import NotebookComparison
+from harness.render.notebook import comparison_html, report_html
+from tests.judged_folder import judged_folder
+
+HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e&\"'"
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> NotebookComparison:
+    return harness.compare(judged_folder(tmp_path_factory.mktemp("data") / "made", labelled=0.9, noise=0.05))
+
+
+def test_a_comparison_shows_verdicts_cells_notes_and_its_signature(compared: NotebookComparison) -> None:
+    html = compared._repr_html_()
+    assert html == comparison_html(compared) and html.count("<table>") == 2
+    headings = re.findall(r"<p><b><bdi dir=.auto.>(.*?)</bdi></b></p>", html)
+    assert headings == ["Verdicts", "Japanese · 日本語 (ja)"]
+    assert "Signature: data:made@0" in html and html.count("<tr>") == html.count("</tr>") == 6
+    assert '<th scope="col" style="text-align:right"><bdi dir="auto">texts</bdi>' in html
+
+
+def test_texts_from_elsewhere_are_escaped(compared: NotebookComparison) -> None:
+    first, second = compared.cells[:2]
+    other = tuple(msgspec.structs.replace(cell, key=cell.key | {"judge": name}) for cell, name in ((first, HOSTILE), (second, "plain")))
+    html = msgspec.structs.replace(compared, cells=other, notes=(HOSTILE,), signature=HOSTILE)._repr_html_()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html and "<script" not in html
+    assert "\x1b" not in html and "\u202e" not in html
+
+
+def test_a_report_shows_its_verdicts_and_what_a_reader_must_know(tmp_path: Path) -> None:
+    run = harness.run(harness.RunSpec(languages=("cs",), tasks=("summarize",), judges=("baseline/length",)), tmp_path)
+    shown = harness.report(run)
+    html = shown._repr_html_()
+    assert html == report_html(shown) and "Control items (constructed labels)" in html and "No native reader has reviewed" in html
+    assert "Signature of baseline/length: " in html and html.count("<table>") == 1
+    assert harness.report(run) == shown  # the kept one is read into the same type
+    hostile = msgspec.structs.replace(shown, title=HOSTILE, signatures={HOSTILE: HOSTILE})._repr_html_()
+    assert "<script" not in hostile and hostile.count("&lt;script&gt;") == 3
