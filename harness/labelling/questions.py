@@ -10,8 +10,8 @@ import msgspec
 
 from harness.content import Library
 from harness.content.specs import Instructions, RubricWords
-from harness.content.tags import name_in
-from harness.labels.sections import Section, naming_languages
+from harness.labels.own_words import section_in
+from harness.labels.sections import Section
 from harness.labels.sheet import title_of
 from harness.model import Scale
 from harness.pages import visible
@@ -60,16 +60,9 @@ class AnnotatorWords(msgspec.Struct, frozen=True):
 
     def task(self, section: Section) -> dict[str, Any]:
         """A task for the page: its title, what writers were asked to do, and the titles of its texts."""
-        own = self.instructions.tasks.get(section.task) if self.instructions else None
-        titles = {name: own.fields.get(name, title) if own else title for name, title in section.fields.items()}
+        own = section_in(section, self.instructions) if self.instructions else section
         outputs = output_fields(self.library, section)
-        about = self._about(own.instruction, section) if own else section.instruction
-        return {"title": section.title, "about": about.strip(), "fields": titles, "outputs": outputs}
-
-    def _about(self, instruction: str, section: Section) -> str:
-        assert self.instructions
-        own = self.instructions.tag
-        return naming_languages(instruction, section.languages, lambda tag: name_in(tag, own))
+        return {"title": section.title, "about": own.instruction.strip(), "fields": dict(own.fields), "outputs": outputs}
 
     def _rubric(self, metric: str) -> RubricWords | None:
         if self.instructions and metric in self.instructions.rubrics:

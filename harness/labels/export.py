@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.content import Library
+from harness.content.interfaces import FALLBACK
 from harness.content.specs import Rubric
 from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
 from harness.labels.label_studio import interface, task_rows
+from harness.labels.own_words import rubric_in, section_in
 from harness.labels.sections import Section, Selection, make_sections, selected_items
 from harness.labels.sheet import make_sheet, title_of
 from harness.model import Item
@@ -116,8 +118,13 @@ def _metrics_of(sections: Sequence[Section]) -> list[str]:
 def _write_sheet(to: Path, sections: Sequence[Section], data: Dataset, library: Library, selected: Selection) -> tuple[Path, ...]:
     scales = {name: data.scales[name] for name in _metrics_of(sections)}
     languages = {item.language for section in sections for item in section.items}
-    interface = library.interface(*languages) if len(languages) == 1 else None
-    book = make_sheet(sections, scales, _rubrics(library, scales), selected.annotator, interface)
+    [language] = languages if len(languages) == 1 else [FALLBACK]
+    rubrics = _rubrics(library, scales)
+    if language in library.instruction_files:
+        own = library.instructions(language)
+        sections = [section_in(section, own) for section in sections]
+        rubrics = {name: rubric_in(rubric, own) for name, rubric in rubrics.items()}
+    book = make_sheet(sections, scales, rubrics, selected.annotator, library.interface(language))
     out = io.BytesIO()
     book.save(out)
     write_atomic(to, out.getvalue(), private=True)

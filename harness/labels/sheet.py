@@ -46,10 +46,10 @@ def make_sheet(
     sections: Sequence[Section],
     scales: Mapping[str, Scale],
     rubrics: Mapping[str, Rubric],
-    annotator: str = "",
-    interface: Interface | None = None,
+    annotator: str,
+    interface: Interface,
 ) -> Any:
-    """Make the workbook; `interface` has the reader's words for the instructions.
+    """Make the workbook; sections, rubrics and `interface` are in the reader's words.
 
     Raises UsageError with the name of the item if a text is too long for a cell.
     """
@@ -58,7 +58,7 @@ def make_sheet(
     book = openpyxl.Workbook()
     book.remove(book.active)
     hidden_sheet = _HiddenSheet(book, scales)
-    names = [_write_section(book, section, hidden_sheet, scales, rubrics, annotator) for section in sections]
+    names = [_write_section(book, section, hidden_sheet, scales, rubrics, annotator, interface.strings) for section in sections]
     _write_guide(book, sections, scales, rubrics, interface)
     hidden_sheet.finish(sections, names)
     book.move_sheet(MARKER, offset=len(book.sheetnames))
@@ -105,23 +105,29 @@ class _HiddenSheet:
 
 
 def _write_section(
-    book: Any, section: Section, hidden_sheet: _HiddenSheet, scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], annotator: str
+    book: Any,
+    section: Section,
+    hidden_sheet: _HiddenSheet,
+    scales: Mapping[str, Scale],
+    rubrics: Mapping[str, Rubric],
+    annotator: str,
+    words: Mapping[str, str],
 ) -> str:
     from openpyxl.styles import Alignment, Font, PatternFill, Protection
 
     sheet = book.create_sheet(_sheet_title(section.title, book.sheetnames))
     languages = list(dict.fromkeys(item.language for item in section.items))
     sheet.sheet_view.rightToLeft = all(map(right_to_left, languages))
-    columns = _columns(section, rubrics, several_languages=len(languages) > 1)
+    columns = _columns(section, rubrics, words, several_languages=len(languages) > 1)
     for number, (name, title) in enumerate(columns.items(), start=1):
         _write(sheet.cell(NAMES_ROW, number), name)
         head = sheet.cell(_TITLES_ROW, number)
         _write(head, title)
         head.font, head.fill = Font(bold=True), PatternFill("solid", fgColor="DDE6F0")
         head.alignment = Alignment(wrap_text=True, vertical="center")
-    sheet.row_dimensions[NAMES_ROW].hidden = True
-    _write(sheet["C1"], "Your name or code:")
-    sheet["C1"].alignment, sheet["C1"].font = Alignment(horizontal="right"), Font(bold=True)
+    sheet.row_dimensions[NAMES_ROW].hidden, sheet.row_dimensions[_TITLES_ROW].height = True, 3 * _LINE_HEIGHT
+    _write(sheet["A1"], words["your_code"].replace("{code}", ""))
+    sheet["A1"].font = Font(bold=True)
     _write(sheet[NAME_CELL], annotator)
     answers = PatternFill("solid", fgColor="FFF8DC")
     sheet[NAME_CELL].protection, sheet[NAME_CELL].fill = Protection(locked=False), answers
@@ -136,23 +142,27 @@ def _write_section(
                 cell.protection, cell.fill = Protection(locked=False), answers
     _set_widths(sheet, section, columns)
     _set_heights(sheet, section, columns)
-    _count_progress(sheet, section, columns)
+    _count_progress(sheet, section, columns, words["progress"])
     _fit_pages(sheet)
     _add_drop_downs(sheet, section, columns, scales, hidden_sheet)
-    sheet.freeze_panes = sheet.cell(FIRST_ROW, 3)
+    texts = [number for number, name in enumerate(columns, start=1) if name.startswith("text:")]
+    sheet.freeze_panes = sheet.cell(FIRST_ROW, texts[0])
     _protect(sheet)
     return str(sheet.title)
 
 
-def _columns(section: Section, rubrics: Mapping[str, Rubric], *, several_languages: bool) -> dict[str, str]:
-    """`{name for the program: title for people}`, in order."""
+def _columns(section: Section, rubrics: Mapping[str, Rubric], words: Mapping[str, str], *, several_languages: bool) -> dict[str, str]:
+    """`{name for the program: title for people}`, in order.
+
+    The scores stand before the texts: these columns are frozen, so that a score can be chosen at every place of a long text.
+    """
     return {
         "number": "No.",
         "key": "Key",
         **({"language": "Language"} if several_languages else {}),
-        **{f"text:{name}": title for name, title in section.fields.items()},
         **{f"metric:{name}": title_of(name, rubrics) for name in section.metrics},
-        "comment": "Comment (if you like)",
+        **{f"text:{name}": title for name, title in section.fields.items()},
+        "comment": words["comment"],
     }
 
 
@@ -198,7 +208,7 @@ def _set_widths(sheet: Any, section: Section, columns: Mapping[str, str]) -> Non
             longest = max((_width(str(item.fields.get(name[5:]) or "")) for item in section.items), default=0)
             dimension.width = next(width for limit, width in ((40, 20), (600, 50), (1800, 80), (10**9, 110)) if longest <= limit)
         else:
-            dimension.width = fixed.get(name, 16)
+            dimension.width = fixed.get(name, 13)
         dimension.hidden = name == "key"
 
 
@@ -214,15 +224,15 @@ def _set_heights(sheet: Any, section: Section, columns: Mapping[str, str]) -> No
         sheet.row_dimensions[row].height = min(_MAX_HEIGHT, _LINE_HEIGHT * lines + 4)
 
 
-def _count_progress(sheet: Any, section: Section, columns: Mapping[str, str]) -> None:
-    """A formula at the top: how many scores are chosen, of all."""
+def _count_progress(sheet: Any, section: Section, columns: Mapping[str, str], words: str) -> None:
+    """A formula at the top: how many scores are chosen, of all; `words` has places for `{done}` and `{total}`."""
     letters = [sheet.cell(1, number).column_letter for number, name in enumerate(columns, start=1) if name.startswith("metric:")]
     if not letters or not section.items:
         return
     last = FIRST_ROW + len(section.items) - 1
-    total = len(letters) * len(section.items)
-    cell = sheet[PROGRESS_CELL]
-    cell.value = f'=COUNTA({letters[0]}{FIRST_ROW}:{letters[-1]}{last})&" of {total:,} scores chosen"'
+    total = f"{len(letters) * len(section.items):,}"
+    before, after = words.replace("{total}", total).replace('"', "'").split("{done}")
+    sheet[PROGRESS_CELL].value = f'="{before}"&COUNTA({letters[0]}{FIRST_ROW}:{letters[-1]}{last})&"{after}"'
 
 
 def _fit_pages(sheet: Any) -> None:
@@ -274,7 +284,7 @@ def _protect(sheet: Any) -> None:
 
 
 def _write_guide(
-    book: Any, sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], interface: Interface | None
+    book: Any, sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], interface: Interface
 ) -> None:
     from openpyxl.styles import Alignment, Font
 
@@ -288,9 +298,9 @@ def _write_guide(
     _protect(sheet)
 
 
-def _own_words(interface: Interface | None) -> Iterator[tuple[str, str, bool]]:
+def _own_words(interface: Interface) -> Iterator[tuple[str, str, bool]]:
     """The instructions in the reader's language, where there are any, before the English ones."""
-    if interface is None or interface.tag == FALLBACK:
+    if interface.tag == FALLBACK:
         return
     yield english_name(interface.tag), interface.strings["title"], True
     yield "", interface.strings["what_to_do"], False

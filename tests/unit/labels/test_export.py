@@ -141,7 +141,7 @@ def fill(path: Path, answers: dict[tuple[int, str], Any], name: str | None = "An
 def test_a_filled_sheet_comes_back_without_any_mapping(data: Dataset, folder: Path, library: Library, into: Any, tmp_path: Path) -> None:
     path = tmp_path / "sheet.xlsx"
     assert export_labels(data, path, library, selection=CHAT).items == 3
-    order = [row[2].value for row in openpyxl.load_workbook(path).worksheets[0].iter_rows(min_row=4)]
+    order = [row[4].value for row in openpyxl.load_workbook(path).worksheets[0].iter_rows(min_row=4)]
     fill(path, {(4, "metric:tone"): "Good", (5, "metric:warmth"): 4.5, (6, "metric:tone"): "a, b", (6, "comment"): "Anna says: odd"})
     done = into(path, {"language": None, "task": None, "metrics": {}}, items=str(folder), keep_annotators=False)
     by_text = {"=1+1": "a-bad", "い": "b", "う\ufffd": "c"}
@@ -160,7 +160,7 @@ def test_a_sheet_alone_is_enough(data: Dataset, library: Library, into: Any, tmp
     done = into(path, {"language": None, "task": None, "metrics": {}, "texts": {"output": "output"}})
     assert [(who, score) for _, who, _, score in into.labels] == [("Hana", "Good")]
     assert [(x.place.rpartition("/")[2], x.reason) for x in done.refused] == [
-        ("sheet.xlsx:Chat!D5", "'nonsense' is not on the scale (Good, -, a, b)")
+        ("sheet.xlsx:Chat!C5", "'nonsense' is not on the scale (Good, -, a, b)")
     ]
     assert {item.fields["output"] for item in into.data.items} == {"=1+1", "い", "う\ufffd"}
     assert any("a sheet does not tell which items share a text" in note for note in done.hints)
@@ -181,7 +181,7 @@ def test_a_sheet_may_be_sorted_and_its_columns_moved(data: Dataset, folder: Path
     book.save(path)
     into(path, {"language": None, "task": None, "metrics": {}}, items=str(folder))
     [(item, who, metric, score)] = into.labels
-    assert data.by_id[item].fields["output"].replace("\x07", "\ufffd") == top[2] and (who, metric, score) == ("Anna", "tone", "Good")
+    assert data.by_id[item].fields["output"].replace("\x07", "\ufffd") == top[4] and (who, metric, score) == ("Anna", "tone", "Good")
 
 
 def test_people_are_asked_about_the_metrics_of_the_data_not_of_the_task(library: Library) -> None:
@@ -228,31 +228,38 @@ def test_a_sheet_looks_as_a_reader_needs_it(library: Library, tmp_path: Path) ->
     assert len(book.sheetnames) == 4 and book.sheetnames[1] == "How to fill it in"
     page = book.worksheets[0]
     titles = [cell.value for cell in page[3]]
-    assert "Linguistic acceptability" in titles and titles[-1] == "Comment (if you like)"
-    assert page.freeze_panes == "C4" and page.row_dimensions[2].hidden and page.column_dimensions["B"].hidden
+    own, words = library.instructions("ja"), library.interface("ja").strings
+    title = own.rubrics["linguistic_acceptability"].title
+    assert title in titles and titles[-1] == words["comment"]
+    names = [cell.value for cell in page[2]]
+    assert [name.partition(":")[0] for name in names] == ["number", "key", *["metric"] * 5, "text", "text", "comment"]
+    task = "open_prompt" if page.title == "Open prompt" else "summarize"
+    assert titles[7:9] == [own.tasks[task].fields[name.partition(":")[2]] for name in names[7:9]]
+    assert page.freeze_panes == "H4", "scores stay in sight beside a text"
+    assert page["A1"].value == words["your_code"].replace("{code}", "")
+    assert page.row_dimensions[2].hidden and page.column_dimensions["B"].hidden
     assert page.protection.sheet and not page["D1"].protection.locked and page["C4"].protection.locked
-    texts = [cell for cell in page[4] if cell.column_letter in "CDE" and isinstance(cell.value, str)]
+    texts = [cell for cell in page[4] if cell.column_letter in "HI" and isinstance(cell.value, str)]
     lines = max(len(cell.value) // page.column_dimensions[cell.column_letter].width for cell in texts)
     assert page.row_dimensions[4].height > 15 * lines and page.sheet_properties.pageSetUpPr.fitToPage
     assert (page.page_setup.fitToWidth, page.page_setup.fitToHeight, page.page_setup.orientation) == (1, 0, "landscape")
-    assert page.print_title_rows == "$3:$3" and page["F1"].value.endswith('scores chosen"')
+    assert page.print_title_rows == "$3:$3" and page["F1"].value.startswith('="') and "&COUNTA(C4:G" in page["F1"].value
     rules = {str(rule.sqref): rule.formula1 for rule in page.data_validations.dataValidation}
     assert len(rules) == 5 and all(rule.startswith("=_harness!$") for rule in rules.values())
     last = page.max_row
-    answer = next(cell for cell, title in zip(page[last], titles, strict=True) if title == "Linguistic acceptability")
+    answer = next(cell for cell, each in zip(page[last], titles, strict=True) if each == title)
     assert not answer.protection.locked and answer.value is None and f"{answer.column_letter}4:{answer.column_letter}{last}" in rules
     guide = "\n".join(str(cell.value) for row in book.worksheets[1].iter_rows() for cell in row)
-    words = library.interface("ja").strings
     assert guide.index(words["judge_alone"]) < guide.index("Write your name or code") and words["unreviewed"] in guide
-    rubric = library.rubric("linguistic_acceptability")
-    assert rubric.detailed.description.strip() in guide and rubric.detailed.criteria[0].points[0] in guide
+    rubric = own.rubrics["linguistic_acceptability"]
+    assert rubric.description in guide and rubric.criteria["0"][0] in guide and own.tasks[task].instruction.strip() in guide
 
 
 def test_texts_are_never_formulas(data: Dataset, library: Library, tmp_path: Path) -> None:
     path = tmp_path / "sheet.xlsx"
     export_labels(data, path, library, selection=CHAT._replace(annotator="=cmd()"))
     cells = [cell for page in openpyxl.load_workbook(path).worksheets for row in page.iter_rows() for cell in row]
-    assert [(cell.coordinate, cell.value) for cell in cells if cell.data_type == "f"] == [("F1", '=COUNTA(D4:E6)&" of 6 scores chosen"')]
+    assert [(cell.coordinate, cell.value) for cell in cells if cell.data_type == "f"] == [("F1", '="6件中"&COUNTA(C4:D6)&"件完了"')]
     [text] = [cell for cell in cells if cell.value == "=1+1"]
     assert text.quotePrefix
 
@@ -262,7 +269,7 @@ def test_a_right_to_left_language_has_a_right_to_left_sheet(folder: Path, librar
     (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     export_labels(load_folder(folder, library), tmp_path / "s.xlsx", library, selection=CHAT)
     page = openpyxl.load_workbook(tmp_path / "s.xlsx").worksheets[0]
-    assert page.sheet_view.rightToLeft and page["C4"].alignment.readingOrder == 2
+    assert page.sheet_view.rightToLeft and page["E4"].alignment.readingOrder == 2
 
 
 def test_a_source_in_another_language_has_its_own_direction(library: Library, tmp_path: Path) -> None:
@@ -280,7 +287,7 @@ def test_the_guide_of_a_sheet_names_the_languages_of_the_texts(library: Library,
     book = openpyxl.load_workbook(tmp_path / "s.xlsx")
     cells = [str(cell.value) for sheet in book.worksheets for row in sheet.iter_rows() for cell in row if cell.value]
     assert [cell for cell in cells if "{source_language}" in cell or "{language}" in cell] == []
-    assert sum("a text in English and asked to translate it into Czech:" in cell for cell in cells) == 1
+    assert sum("(jazyk: angličtina) a měl ho přeložit (jazyk překladu: čeština)" in cell for cell in cells) == 1
 
 
 @pytest.mark.parametrize(("length", "fits"), [(MAX_CELL, True), (MAX_CELL + 1, False)])
