@@ -1,12 +1,14 @@
 """How large a labelling page of 500 items with passages is, and how quickly it is ready and shows the next item: `make bench`.
 
 Prints megabytes, and in headless Chromium the milliseconds from opening the file until the page is ready (median and largest of 5) and
-from a key until the next item is drawn (of 50). Asserts nothing.
+from a key until the next item is drawn (of 50). An empty page is opened in the same way, in turn with the other: it shows the share of
+browser and machine. Asserts nothing.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import statistics
@@ -40,19 +42,27 @@ def json_rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def measure(path: Path) -> tuple[list[float], list[float]]:
-    """Milliseconds until the page is ready, for each of five people with a browser of their own, and for each of 50 next items."""
+def opened(browser: Any, path: Path) -> tuple[Any, float]:
+    """The page in a browser of its own, and the milliseconds until it is ready."""
+    page = browser.new_context().new_page()
+    start = time.perf_counter()
+    page.goto(path.as_uri(), wait_until="commit")
+    page.wait_for_selector("body[data-ready]")
+    return page, 1000 * (time.perf_counter() - start)
+
+
+def measure(path: Path, empty: Path) -> tuple[list[float], list[float], list[float]]:
+    """Milliseconds until the page and an empty one are ready, for each of five people, and for each of 50 next items."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        ready = []
+        ready, nothing = [], []
+        opened(browser, empty)
         for _ in range(OPENINGS):
-            page = browser.new_context().new_page()
-            start = time.perf_counter()
-            page.goto(path.as_uri())
-            page.wait_for_selector("body[data-ready]")
-            ready.append(1000 * (time.perf_counter() - start))
+            nothing.append(opened(browser, empty)[1])
+            page, milliseconds = opened(browser, path)
+            ready.append(milliseconds)
         page.click("button.main")
         steps = page.evaluate(
             """async () => { const steps = [];
@@ -67,7 +77,7 @@ def measure(path: Path) -> tuple[list[float], list[float]]:
             return steps }"""
         )
         browser.close()
-    return ready, steps
+    return ready, nothing, steps
 
 
 def main() -> None:
@@ -78,8 +88,13 @@ def main() -> None:
         [path] = make_pages(load_folder(folder / "data", Library()), "data", folder / "pages", Library(), PageOptions(annotators=1)).files
         print(f"a page of {ITEMS} items: {path.stat().st_size / 1e6:.2f} MB, written in {time.perf_counter() - begin:.1f} s  ({LIMITS})")
         if shutil.which("chromium") and find_spec("playwright"):
-            ready, steps = measure(path)
-            print(f"ready {statistics.median(ready):.0f} ms, largest {max(ready):.0f} ms")
+            empty = folder / "empty.html"
+            empty.write_text("<!doctype html><title>empty</title><body data-ready=true>empty", encoding="utf-8")
+            ready, nothing, steps = measure(path, empty)
+            print(
+                f"ready {statistics.median(ready):.0f} ms, largest {max(ready):.0f} ms; an empty page {statistics.median(nothing):.0f} ms"
+            )
+            print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
             print(f"next item {statistics.median(steps):.0f} ms, largest {max(steps):.0f} ms")
 
 

@@ -206,6 +206,16 @@ def test_a_browser_that_keeps_nothing_says_so(browser: Any, tmp_path: Path) -> N
         assert strings["time_to_save"] in page.inner_text("dialog")
 
 
+def test_a_storage_that_takes_nothing_is_noticed_on_the_first_screen(browser: Any, tmp_path: Path) -> None:
+    options = PageOptions(language="cs", tasks=("open_prompt",), metrics=("task_quality",), annotators=1, practice=0)
+    pages = made("bundled", tmp_path / "pages", options)
+    with visitor(browser) as context:
+        context.add_init_script("IDBObjectStore.prototype.put = () => { throw new Error('full') }")
+        page = open_page(context, pages.files[0].as_uri())
+        page.wait_for_selector(".warning")
+        assert page.inner_text(".warning") == data_of(page)["strings"]["storage_refused"]
+
+
 HOSTILE = "</script><script>window.ran=1</script><img src=x onerror='window.ran=1'>\u202e{{7*7}}\x00=cmd"
 
 

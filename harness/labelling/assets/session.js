@@ -3,7 +3,7 @@
 
 class Session {
   static async begin() {
-    const storage = await Storage.open();
+    const storage = await Storage.open(storageAnswered);
     const session = new Session(storage, new Answers(storage.earlier));
     session.clock = new Clock((ms) => session.spend(ms));
     addEventListener("keydown", (event) => session.key(event));
@@ -11,6 +11,8 @@ class Session {
     addEventListener("beforeunload", (event) => { if (!storage.works && session.unsaved) event.preventDefault(); });
     session.start();
     document.body.dataset.ready = "true";
+    performance.mark("ready");
+    storage.probe().then((works) => { if (!works) session.unkept(); });
     return session;
   }
 
@@ -25,6 +27,13 @@ class Session {
   start() {
     this.screen = "start";
     Screens.start({ done: this.answers.done, storage: this.storage.works, served: Boolean(this.server), begin: () => this.goOn(), open: (file) => this.open(file) });
+  }
+
+  /** The browser turned out to keep nothing: say so at once. */
+  unkept() {
+    this.kept = word("not_saved");
+    if (this.screen === "start") this.start();
+    else announce(word("storage_refused"));
   }
 
   async open(file) {

@@ -2,30 +2,29 @@
 // Keeps answers in this browser (IndexedDB) from the moment they are given. Some browsers refuse that, for files above all.
 
 class Storage {
-  /** Opens the storage. `works` says afterwards whether it takes and returns answers. */
-  static async open() {
+  /** Asks the browser for the storage, before the texts are read: it answers meanwhile. */
+  static ask() {
+    const answered = new Promise((resolve, reject) => {
+      const opening = indexedDB.open("judge-harness labelling", 1);
+      opening.onupgradeneeded = () => opening.result.createObjectStore("answers");
+      opening.onsuccess = () => resolve(opening.result);
+      opening.onerror = opening.onblocked = () => reject(opening.error);
+    });
+    answered.catch(() => {}); // `open` says what follows from it
+    return answered;
+  }
+
+  /** The storage with the answers of an earlier visit to this page. `works` says whether the browser gives access at all. */
+  static async open(answered) {
     const storage = new Storage();
     try {
-      storage.database = await Storage._request(Storage._opening());
-      storage.earlier = await storage._probe();
+      storage.database = await answered;
+      storage.earlier = await storage._get(page.page);
       storage.works = true;
     } catch {
       storage.works = false;
     }
     return storage;
-  }
-
-  static _opening() {
-    const opening = indexedDB.open("judge-harness labelling", 1);
-    opening.onupgradeneeded = () => opening.result.createObjectStore("answers");
-    return opening;
-  }
-
-  static _request(request) {
-    return new Promise((resolve, reject) => {
-      request.onsuccess = () => resolve(request.result);
-      request.onerror = request.onblocked = () => reject(request.error);
-    });
   }
 
   _put(key, value) {
@@ -37,16 +36,24 @@ class Storage {
     });
   }
 
-  /** The answers of an earlier visit to this page, or nothing. Rejects if the storage does not take what it is given. */
-  _probe() {
-    const change = this.database.transaction("answers", "readwrite", { durability: "relaxed" }); // one visit to the disk, as people wait for it
-    const answers = change.objectStore("answers");
-    answers.put(Date.now(), "probe");
-    const [probe, earlier] = [answers.get("probe"), answers.get(page.page)];
+  _get(key) {
+    const request = this.database.transaction("answers", "readonly").objectStore("answers").get(key);
     return new Promise((resolve, reject) => {
-      change.oncomplete = () => (probe.result === undefined ? reject(new Error("nothing was kept")) : resolve(earlier.result));
-      change.onerror = change.onabort = () => reject(change.error);
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
     });
+  }
+
+  /** Whether the storage takes what it is given: found out while people read the first screen, as it takes a visit to the disk. */
+  async probe() {
+    if (!this.works) return false;
+    try {
+      await this._put("probe", Date.now());
+      this.works = (await this._get("probe")) !== undefined;
+    } catch {
+      this.works = false;
+    }
+    return this.works;
   }
 
   /** Whether the answers are kept now. */
@@ -59,3 +66,5 @@ class Storage {
     }
   }
 }
+
+const storageAnswered = Storage.ask();

@@ -238,7 +238,7 @@ def test_a_sheet_looks_as_a_reader_needs_it(library: Library, tmp_path: Path) ->
     assert page.freeze_panes == "H4", "scores stay in sight beside a text"
     assert page["A1"].value == words["your_code"].replace("{code}", "")
     assert page.row_dimensions[2].hidden and page.column_dimensions["B"].hidden
-    assert page.protection.sheet and not page["D1"].protection.locked and page["C4"].protection.locked
+    assert page.protection.sheet and not page["D1"].protection.locked and page["H4"].protection.locked
     texts = [cell for cell in page[4] if cell.column_letter in "HI" and isinstance(cell.value, str)]
     lines = max(len(cell.value) // page.column_dimensions[cell.column_letter].width for cell in texts)
     assert page.row_dimensions[4].height > 15 * lines and page.sheet_properties.pageSetUpPr.fitToPage
