@@ -10,6 +10,7 @@ are the same in every language.
 from __future__ import annotations
 
 import random
+import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +18,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from harness.content.tags import choose_from
 from harness.errors import ContentError
 from harness.tables import to_jsonl, write_atomic
 from harness.text import is_word, sentences, words
 
+_TIER = "languages/hard.toml"
 LANGUAGES = Path(__file__).resolve().parent
 TAGS = sorted(path.parent.name for path in LANGUAGES.glob("*/pack.toml"))
 INPUTS = {"open_prompt": ("prompt",), "continue_writing": ("left", "right"), "summarize": ("passage", "instruction")}
@@ -171,7 +174,7 @@ def planned_constructions(tag: str, genre: str) -> list[str]:
     return [plan["constructions"][(place + plan["step"] * language) % len(plan["constructions"])] for plan in tier["plan"]]
 
 
-def twin(text: dict[str, Any], version: dict[str, Any]) -> str:
+def twin(text: Mapping[str, Any], version: Mapping[str, Any]) -> str:
     """The flawless output with the version's replacements. Every text to be replaced stands there exactly once."""
     output: str = text["output"]
     for old, new in version["replace"]:
@@ -219,11 +222,55 @@ def _flawless_scores(text: dict[str, Any]) -> dict[str, int]:
     return {metric: scales[metric] for metric in (hard_tier()["constructions"][name]["metric"] for name in named)}
 
 
+def refuse_underivable(path: Path, texts: Sequence[Mapping[str, Any]]) -> None:
+    """Raise ContentError with `file:line` for the first text or version of a file that cannot be derived."""
+    lines = path.read_text("utf-8").splitlines()
+    starts = [number for number, line in enumerate(lines, start=1) if line.startswith("[[text]]")]
+    versions = iter([number for number, line in enumerate(lines, start=1) if re.match(r"\s*construction\s*=", line)])
+    for start, text in zip(starts, texts, strict=True):
+        for problem in _problems_of_text(text):
+            raise ContentError(f"the text '{text['group']}' {problem}", path, start)
+        for version in text["version"]:
+            line = next(versions, start)
+            for problem in _problems_of_version(text, version):
+                raise ContentError(f"the text '{text['group']}' {problem}", path, line)
+
+
+def _problems_of_text(text: Mapping[str, Any]) -> Iterator[str]:
+    """What of a text, apart from its versions, cannot be derived."""
+    if text["task"] not in INPUTS:
+        yield f"has the task '{text['task']}', which has no control texts.{choose_from(INPUTS, text['task'])}"
+    yield from (f"has no '{name}', which its task '{text['task']}' shows" for name in INPUTS.get(text["task"], ()) if name not in text)
+    constructions = hard_tier()["constructions"]
+    for name in text.get("tempts", []):
+        if name not in constructions:
+            yield f"tempts to '{name}', which is no construction of {_TIER}.{choose_from(constructions, name)}"
+
+
+def _problems_of_version(text: Mapping[str, Any], version: Mapping[str, Any]) -> Iterator[str]:
+    constructions, name = hard_tier()["constructions"], version["construction"]
+    if name not in constructions:
+        yield f"has a version '{name}', which is no construction of {_TIER}.{choose_from(constructions, name)}"
+    pairs = version["replace"]
+    if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 and all(map(_is_text, pair)) for pair in pairs):
+        yield f"has a version '{name}' whose 'replace' is no list of pairs of texts: [['old', 'new']]"
+        return
+    try:
+        twin(text, version)
+    except ValueError as err:
+        yield f"has a version that cannot be made: {err}"
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
 def paired_files(tag: str, name: str) -> Iterator[tuple[Path, bytes]]:
     """The derived files of a language's pack of minimal pairs (`hard` or `parallel`), with their content."""
     pack = LANGUAGES / tag / "packs" / name
     of_versions = {"version": ("construction", "replace")}
     texts = read_texts(pack / "texts.toml", ("group", "task", "genre", "output", "version"), of_versions)
+    refuse_underivable(pack / "texts.toml", texts)
     for task in sorted({text["task"] for text in texts}):
         made = [each for text in texts if text["task"] == task for each in paired_items(text, tag)]
         labels = [_label(item["item_id"], metric, score) for item, scores in made for metric, score in scores.items()]
@@ -240,6 +287,10 @@ def files(tag: str) -> Iterator[tuple[Path, bytes]]:
 
 
 def main() -> None:
+    """Derive the packs that the arguments name, or all. Raises ContentError for texts that cannot be derived."""
+    for tag in sys.argv[1:]:
+        if tag not in TAGS:
+            raise ContentError(f"there is no language pack '{tag}'.{choose_from(TAGS, tag)}", LANGUAGES)
     for tag in sys.argv[1:] or sorted(path.parent.name for path in LANGUAGES.glob("*/texts")):
         packs = sorted(path.parent.name for path in LANGUAGES.glob(f"{tag}/packs/*/texts.toml"))
         for path, content in (*files(tag), *(file for name in packs for file in paired_files(tag, name))):
@@ -252,4 +303,5 @@ if __name__ == "__main__":
     try:
         main()
     except ContentError as err:
-        sys.exit(f"derive.py: {err}")
+        print(f"derive.py: {err}", file=sys.stderr)
+        sys.exit(2)

@@ -153,6 +153,9 @@ def name_in(tag: str, language: str) -> str:
     return autonym(tag) if tag == language else langcodes.get(tag).display_name(language)
 
 
+_SIMILAR = 0.7  # of two names, by difflib; below this, names that mean different things are suggested for each other
+
+
 def choose_from(known: Collection[str], name: str = "") -> str:
     """The end of an error message about a name that is not among `known`: a similar name, if `name` has one, and all known ones.
 
@@ -164,6 +167,10 @@ def choose_from(known: Collection[str], name: str = "") -> str:
 
 
 def suggest(name: str, known: Collection[str]) -> str:
-    """` Did you mean 'x'?` if a known name is similar, else an empty text."""
-    near = difflib.get_close_matches(name, list(known), n=1)
+    """` Did you mean 'x'?` if a known name is much like this one, else an empty text.
+
+    >>> suggest("coherency", ["cohesiveness", "coherence"]), suggest("politeness", ["cohesiveness", "coherence"])
+    (" Did you mean 'coherence'?", '')
+    """
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=_SIMILAR)
     return f" Did you mean '{near[0]}'?" if near else ""

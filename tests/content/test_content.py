@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import sys
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -133,6 +135,59 @@ def test_a_missing_key_of_a_base_text_is_named_with_its_line(tmp_path: Path) -> 
         with pytest.raises(ContentError) as caught:
             derive().read_texts(path, needed, {"offensive": ("output",)} if "offensive" in source else {})
         assert str(caught.value).startswith(words)
+
+
+PAIR = """\
+# two texts
+[[text]]
+group = "a"
+task = "open_prompt"
+genre = "chat"
+prompt = "p"
+output = "one two three"
+tempts = ["one-error"]
+
+[[text.version]]
+construction = "one-error"
+note = "n"
+replace = [["two", "too"]]
+
+[[text.version]]
+construction = "many-errors"
+note = "n"
+replace = [["three", "tree"]]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (
+            '"many-errors"',
+            '"many-error"',
+            ":16: the text 'a' has a version 'many-error', which is no construction of languages/hard.toml. Did",
+        ),
+        ('["one-error"]', '["rudeness"]', ":2: the text 'a' tempts to 'rudeness', which is no construction"),
+        ('"open_prompt"', '"chat"', ":2: the text 'a' has the task 'chat', which has no control texts.\n"),
+        ('prompt = "p"', "", ":2: the text 'a' has no 'prompt', which its task 'open_prompt' shows"),
+        ('"three", "tree"', '"four", "for"', ":16: the text 'a' has a version that cannot be made: a, many-errors: 'four' stands 0 times"),
+        ('[["two", "too"]]', '["two", "too"]', ":11: the text 'a' has a version 'one-error' whose 'replace' is no list of pairs"),
+    ],
+)
+def test_a_pair_that_cannot_be_derived_is_named_with_its_line(tmp_path: Path, old: str, new: str, sentence: str) -> None:
+    path = tmp_path / "texts.toml"
+    path.write_text(PAIR, "utf-8")
+    read = partial(derive().read_texts, path, ("group", "task", "output", "version"), {"version": ("construction", "replace")})
+    derive().refuse_underivable(path, read())
+    path.write_text(PAIR.replace(old, new), "utf-8")
+    with pytest.raises(ContentError) as caught:
+        derive().refuse_underivable(path, read())
+    assert str(caught.value).startswith(f"{path}{sentence}")
+
+
+def test_the_script_ends_with_a_sentence_and_exit_code_2() -> None:
+    done = subprocess.run([sys.executable, str(ROOT / "languages" / "derive.py"), "jp"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "") and "there is no language pack 'jp'" in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("tag", WITH_TEXTS)
