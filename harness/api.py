@@ -21,7 +21,7 @@ from harness.errors import UsageError
 from harness.judges import Panel
 from harness.judges.panel import is_panel_file, split_panels
 from harness.model import JudgeIdentity
-from harness.runs import CostEstimate, RunResult, RunSpec, Watcher, keep_report, kept_report, reopen
+from harness.runs import SELF_PREFERENCE, CostEstimate, RunResult, RunSpec, Watcher, keep_report, kept_report, refused_controls, reopen
 from harness.runs import run as run_spec
 from harness.tables import sha256_of
 
@@ -120,7 +120,7 @@ def _report_inputs(result: RunResult, decision: decide.DecisionOptions) -> str:
     inputs = (
         (result.name, result.protocol, data.sha256, data.sealed, training.sha256, training.id),
         (sha256_of(result.derived / "judgments.parquet"), result.answers, result.realised, sorted(result.absent.items())),
-        (_unreviewed(result), _unreviewed_instructions(result), str(decision)),
+        (_unreviewed(result), _unreviewed_instructions(result), str(decision), _refused_controls(result)),
     )
     digest.update(msgspec.json.encode(inputs, order="sorted"))
     return digest.hexdigest()
@@ -154,9 +154,16 @@ def _compute_report(result: RunResult, decision: decide.DecisionOptions) -> Note
         realised=result.realised,
         absent=result.absent,
         native_data=result.prepared.library.native_data(result.protocol.languages),
+        refused_controls=_refused_controls(result),
         decision=decision,
     )
     return NotebookReport(**msgspec.structs.asdict(computed))
+
+
+def _refused_controls(result: RunResult) -> dict[str, dict[str, str]]:
+    """The control questions of a study that the languages of a run do not have."""
+    protocol = result.protocol
+    return refused_controls(protocol.languages, protocol.metrics, result.prepared.library) if protocol.study == SELF_PREFERENCE else {}
 
 
 def write_page(result: RunResult, path: Path | str | None = None) -> Path:

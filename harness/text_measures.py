@@ -5,6 +5,7 @@ Vowels and the constants of reading ease are language data: `vowels` and `[readi
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Callable
 from functools import cache
@@ -49,8 +50,10 @@ def reading_ease(text: str, language: str, lexicon: Lexicon) -> float:
     base - words_factor * (words / sentence) - syllables_factor * (syllables / word). Syllables are the parts into which hyphenation
     patterns divide a word (`pyphen`), so they are a few too low; the same for all texts.
 
+    NaN for a text without words.
+
     Raises:
-        UsageError: for a language without a published formula in its lexicon, a text without words, and where `pyphen` is not installed.
+        UsageError: for a language without a published formula in its lexicon, and where `pyphen` is not installed.
 
     Reference: Flesch (1948); each lexicon names the source of its constants.
     """
@@ -61,9 +64,10 @@ def reading_ease(text: str, language: str, lexicon: Lexicon) -> float:
             "ask another control question"
         )
     found = [word for word in words(text, language) if is_word(word)]
+    hyphenation = _hyphenation(formula.hyphenation)
     if not found:
-        raise UsageError("a text without words has no readability")
-    syllables = sum(len(_hyphenation(formula.hyphenation).positions(word)) + 1 for word in found)
+        return math.nan
+    syllables = sum(len(hyphenation.positions(word)) + 1 for word in found)
     per_sentence = len(found) / max(1, sum(any(map(is_word, words(sentence, language))) for sentence in sentences(text, language)))
     return formula.base - formula.words_factor * per_sentence - formula.syllables_factor * syllables / len(found)
 
@@ -82,7 +86,7 @@ CONTROL_MEASURES: dict[str, Measure] = {"longer": count_words, "more_vowels": co
 
 
 def control_answer(metric: str, text_a: str, text_b: str, language: str, lexicon: Lexicon) -> str | None:
-    """The right answer, `A` or `B`, to a control question about two texts; None if the measure is equal.
+    """The right answer, `A` or `B`, to a control question about two texts; None if the measure is equal, or undefined for one of them.
 
     Raises UsageError for a metric that is no control question, and where the language has no such measure.
 
@@ -92,4 +96,16 @@ def control_answer(metric: str, text_a: str, text_b: str, language: str, lexicon
     if metric not in CONTROL_MEASURES:
         raise UsageError(f"'{metric}' is not a control question; choose from {', '.join(CONTROL_MEASURES)}")
     a, b = (CONTROL_MEASURES[metric](text, language, lexicon) for text in (text_a, text_b))
-    return None if a == b else "A" if a > b else "B"
+    return None if a == b or math.isnan(a + b) else "A" if a > b else "B"
+
+
+def control_refusal(metric: str, language: str, lexicon: Lexicon) -> str | None:
+    """Why a control question cannot be asked in a language; None if it can.
+
+    >>> control_refusal("longer", "en", Lexicon(tag="en", version="1.0.0", reviewed_by=()))
+    """
+    try:
+        CONTROL_MEASURES[metric]("", language, lexicon)
+    except UsageError as err:
+        return str(err)
+    return None

@@ -1,121 +1,156 @@
-"""Self-preference in a run: a judge's choices between its own output and another one, in both orders, as comparisons of own outputs."""
+"""The section of self-preference of a run: choices between a judge's own output and another one, single texts, and control questions."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.analyse.ablations.rows import Row, new_row, put_number
+import msgspec
+import numpy as np
+
+from harness.analyse.ablations.rows import Row, new_row, put_share
 from harness.analyse.options import POOLED, CompareOptions
-from harness.analyse.self_preference import ALL_SOURCES, analyse_self_preference, pair_rows
+from harness.analyse.own_answers import Condition, ControlAnswer, OwnAnswers, own_answers
+from harness.analyse.own_differences import language_differences, pooled_over_languages, tuning_differences
+from harness.analyse.self_preference import ALL_SOURCES, analyse_self_preference, fitted_points, line_json, pair_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.data.own_outputs import OwnComparison, Question
+from harness.data.own_outputs import OwnComparison
 from harness.model import Item
 
-QUESTIONS: dict[str, Question] = {"authorship": "recognition", "forced_preference": "preference"}
 NOTE = (
-    "Choices between a judge's own output and another one of the same source text (Panickssery et al. 2024). recognition, preference: the "
-    "mean probability of the own output, over both orders; from token probabilities, or from choices where an endpoint gives none. "
-    "Intervals are over source texts. labels: the same with the names of the systems in the headings, correct or in each other's place."
+    "Questions about a judge's own output and another one of the same source text (Panickssery et al. 2024). recognition, preference: the "
+    "mean probability of the own output, over both orders. individual: the mean score of single texts, and the mean probability of the yes "
+    "to 'did you write this?'; share: own / (own + other) in each pair. controls: questions whose answer is computed. confidence_from: "
+    "token probabilities, or choices where an endpoint gives none (several with repeats). Intervals are over source texts. labels: the "
+    "same with the names of the systems in the headings, correct or in each other's place. Language * is all languages."
 )
-_Condition = tuple[str, str, float, float | None]  # judge, variant, temperature, top-p
 
 
-def self_preference_section(data: Dataset, judgments: Judgments, own: Mapping[str, str], options: CompareOptions) -> dict[str, Any] | None:
-    """The section of self-recognition and self-preference; None if no pair holds an output of its judge.
+def self_preference_section(
+    data: Dataset,
+    judgments: Judgments,
+    own: Mapping[str, str],
+    options: CompareOptions,
+    *,
+    tuned: Mapping[str, str] = {},
+    refused: Mapping[str, Mapping[str, str]] = {},
+) -> dict[str, Any] | None:
+    """The section of self-recognition and self-preference; None if no text is of its judge.
 
     Args:
-        data: pairs with the keys `system_a` and `system_b`.
-        judgments: on the metrics of `QUESTIONS`, others are passed over.
+        data: pairs with the keys `system_a` and `system_b`, and their texts alone.
+        judgments: those on other metrics are passed over.
         own: `{judge: the system that it is}`; other judges are the system of their own name.
-        options: the seed of the line's resamples.
+        options: the seed and number of resamples.
+        tuned: `{judge: the judge before it was tuned}`.
+        refused: `{language: {control question: why it is not asked there}}`.
 
     `rows` are by judge, condition, language and other system (`*`: all); `labels` are the same with the systems named in the headings;
-    `mutual`, `points` and `line` are those of `SelfPreference.as_json`.
+    `individual` are single texts by system, `controls` the control questions, `languages` and `tuned` paired differences; `mutual`,
+    `points` and `line` are those of `SelfPreference.as_json`, `control_lines` the same with a control question in place of recognition.
     """
-    comparisons = own_comparisons(data, judgments, own)
-    unnamed = [row for shown, row in comparisons if shown == "none"]
-    if not unnamed:
+    answers = own_answers(data, judgments, own)
+    unnamed = answers.comparisons.get("none", [])
+    if not unnamed and not any(item.system == answers.own[judge] for judge, item, _, _ in answers.single):
         return None
-    found = analyse_self_preference([row for _, row in unnamed], seed=options.seed).as_json()
-    conditions = {row.judge: condition for _, (condition, row) in comparisons}
+    found = analyse_self_preference(unnamed, answers.single, own=answers.own, seed=options.seed).as_json()
+    overall = _overall(answers, options)
     labels = [
         {**row, "shown_source": shown}
         for shown in ("correct", "swapped")
-        for row in _rows([row for source, (_, row) in comparisons if source == shown], conditions, options)
+        for row in _pair_rows(answers.comparisons.get(shown, []), answers, options)
         if row["source"] == ALL_SOURCES
     ]
-    rows = [_with_condition(row, conditions) for row in pair_rows(found)]
-    kept = {name: found[name] for name in ("mutual", "points", "line")}
-    return {"title": "Self-preference", "note": NOTE, "rows": rows, "labels": labels, **kept}
+    before = {_judge(answers, new): _judge(answers, old) for new, old in _tuned_conditions(answers, tuned)}
+    return {
+        "title": "Self-preference",
+        "note": NOTE,
+        "rows": [_row(row, answers) for part in (found, overall) for row in pair_rows(part)],
+        "labels": labels,
+        "individual": [_row(row, answers) for part in (found, overall) for row in part["individual"]],
+        "controls": list(_control_rows(answers, options)),
+        "languages": [_row(row, answers) for row in language_differences(unnamed, data)],
+        "tuned": [_row(row, answers) for row in tuning_differences(unnamed, before)],
+        "mutual": [_mutual_row(row) for part in (found, overall) for row in part["mutual"]],
+        "points": found["points"],
+        "line": found["line"],
+        "control_lines": list(_control_lines(answers, options.seed)),
+        "refused": [{"language": tag, "metric": metric, "reason": why} for tag, of in refused.items() for metric, why in of.items()],
+    }
 
 
-def _rows(rows: Sequence[OwnComparison], conditions: Mapping[str, _Condition], options: CompareOptions) -> list[Row]:
-    found = analyse_self_preference(rows, seed=options.seed).as_json() if rows else {"pairwise": [], "kendall_tau": []}
-    return [_with_condition(row, conditions) for row in pair_rows(found)]
+def _overall(answers: OwnAnswers, options: CompareOptions) -> dict[str, Any]:
+    """The analysis of all languages together; empty with one language."""
+    single = [(judge, _pooled(item), metric, value) for judge, item, metric, value in answers.single]
+    several = len({item.language for _, item, _, _ in answers.single} | {one.language for one in answers.comparisons.get("none", [])}) > 1
+    comparisons = list(pooled_over_languages(answers.comparisons.get("none", []))) if several else []
+    return analyse_self_preference(comparisons, single if several else (), own=answers.own, seed=options.seed).as_json()
 
 
-def _with_condition(row: Row, conditions: Mapping[str, _Condition]) -> Row:
+def _pooled(item: Item) -> Item:
+    return msgspec.structs.replace(item, language=POOLED, group=f"{item.language}\t{item.group}")
+
+
+def _pair_rows(comparisons: Sequence[OwnComparison], answers: OwnAnswers, options: CompareOptions) -> list[Row]:
+    found = analyse_self_preference(comparisons, own=answers.own, seed=options.seed).as_json()
+    return [_row(row, answers) for row in pair_rows(found)]
+
+
+def _row(row: Mapping[str, Any], answers: OwnAnswers) -> Row:
     """A row with the keys of every section in place of the label of judge and condition."""
-    judge, variant, temperature, top_p = conditions[row["judge"]]
-    keys = {"task": POOLED, "metric": POOLED, "variant": variant, "temperature": temperature, "top_p": top_p}
-    made = new_row({**row, **keys, "judge": judge})
-    if "tau" in row:
-        put_number(made, "tau", row["tau"], why="one of the two confidences is the same for all pairs")
+    label = str(row["judge"])
+    judge, variant, temperature, top_p = answers.conditions[label]
+    keys = {"language": POOLED, "task": POOLED, "metric": POOLED}
+    condition = {"judge": judge, "variant": variant, "temperature": temperature, "top_p": top_p}
+    made: Row = {**keys, **row, **condition, "confidence_from": answers.sources.get(label, ""), "undefined": dict(row.get("undefined", {}))}
+    if "before_judge" in made:
+        made["before_judge"] = answers.conditions[made["before_judge"]][0]
     return made
 
 
-def own_comparisons(data: Dataset, judgments: Judgments, own: Mapping[str, str]) -> list[tuple[str, tuple[_Condition, OwnComparison]]]:
-    """`(shown source, (condition, comparison))` of every pair that holds an output of its judge.
+def _mutual_row(row: Mapping[str, Any]) -> Row:
+    return {**row, "task": POOLED, "metric": POOLED, "pair": " + ".join(row["judges"])}
 
-    A comparison's `judge` is the judge with its condition, so that each configuration is a point of its own.
-    """
-    answers: dict[tuple[Any, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    columns = (judgments.item, judgments.metric, judgments.judge, judgments.variant, judgments.temperature, judgments.top_p)
-    rest = (judgments.shown_source, judgments.order, judgments.perturbation, judgments.score, judgments.share_a)
-    for name, metric, judge, variant, temperature, top_p, shown, order, perturbation, score, stated in zip(*columns, *rest, strict=True):
-        item = data.by_id.get(name)
-        if item is None or metric not in QUESTIONS or perturbation or not _holds(item, own.get(judge, judge)):
+
+def _judge(answers: OwnAnswers, condition: Condition) -> str:
+    return next(label for label, known in answers.conditions.items() if known == condition)
+
+
+def _tuned_conditions(answers: OwnAnswers, tuned: Mapping[str, str]) -> list[tuple[Condition, Condition]]:
+    """Each condition of a tuned judge, and the same condition of the judge before."""
+    known = set(answers.conditions.values())
+    pairs = [(one, (tuned[one[0]], *one[1:])) for one in answers.conditions.values() if one[0] in tuned]
+    return [(new, old) for new, old in pairs if old in known]
+
+
+def _control_rows(answers: OwnAnswers, options: CompareOptions) -> list[Row]:
+    """Accuracy and confidence by judge, control question and language, and over all languages."""
+    cells: dict[tuple[str, str, str], list[ControlAnswer]] = {}
+    for one in answers.controls:
+        for language in (one.language, POOLED):
+            cells.setdefault((one.judge, one.metric, language), []).append(one)
+    several = len({one.language for one in answers.controls}) > 1
+    rows = []
+    for (judge, metric, language), own in sorted(cells.items()):
+        if language == POOLED and not several:
             continue
-        share = stated if stated is not None else data.scales[metric].share_of_first.get(score) if score is not None else None
-        if share is not None:
-            key = (shown or "none", (judge, variant, temperature, top_p), name, metric)
-            answers[key][order or "forward"].append(float(share))
-    return [(key[0], (key[1], _comparison(data.by_id[key[2]], key, by_order, own))) for key, by_order in answers.items()]
+        row = new_row({"judge": judge, "language": language, "metric": metric}, n=len(own))
+        groups = np.unique([f"{one.language}\t{one.group}" for one in own], return_inverse=True)[1]
+        for name, values in (("accuracy", [one.correct for one in own]), ("right", [one.confidence for one in own])):
+            drawing = {"seed": options.seed, "resamples": options.resamples}
+            put_share(row, name, np.array(values), groups, drawing, "no answer")
+        rows.append(_row(row, answers))
+    return rows
 
 
-def _holds(item: Item, system: str) -> bool:
-    systems = item.fields.get("system_a"), item.fields.get("system_b")
-    return systems[0] != systems[1] and system in systems
-
-
-def _comparison(item: Item, key: tuple[Any, ...], by_order: Mapping[str, Sequence[float]], own: Mapping[str, str]) -> OwnComparison:
-    condition: _Condition = key[1]
-    system = own.get(condition[0], condition[0])
-    is_first = item.fields.get("system_a") == system
-    shares = {order: sum(given) / len(given) if is_first else 1 - sum(given) / len(given) for order, given in by_order.items()}
-    first, second = ("forward", "swapped") if is_first else ("swapped", "forward")  # the order in which the own output stands first
-    return OwnComparison(
-        judge=_label(condition),
-        language=item.language,
-        dataset=str(item.fields.get("dataset") or ""),
-        group=item.group,
-        own=system,
-        other=str(item.fields["system_b" if is_first else "system_a"]),
-        question=QUESTIONS[key[3]],
-        confidence=sum(shares.values()) / len(shares),
-        chose_own_first=_chosen(shares.get(first)),
-        chose_own_second=_chosen(shares.get(second)),
-    )
-
-
-def _label(condition: _Condition) -> str:
-    judge, variant, temperature, top_p = condition
-    return f"{judge} {variant} T={temperature:g}" + ("" if top_p is None else f" top_p={top_p:g}")
-
-
-def _chosen(share: float | None) -> bool | None:
-    """Whether the own output got more than half; None for a tie or without an answer."""
-    return None if share is None or share == 0.5 else share > 0.5
+def _control_lines(answers: OwnAnswers, seed: int) -> list[dict[str, Any]]:
+    """For each control question the points of preference against the confidence in the right answer, and their line."""
+    unnamed = answers.comparisons.get("none", [])
+    lines = []
+    for metric in dict.fromkeys(one.metric for one in answers.controls):
+        x = [(one.judge, one.language, one.dataset, one.group, one.confidence) for one in answers.controls if one.metric == metric]
+        line, points = fitted_points(x, [row for row in unnamed if row.question == "preference"], seed)
+        named = [{"judge": p.judge, "language": p.language, "right": p.recognition, "preference": p.preference} for p in points]
+        lines.append({"metric": metric, "points": named, "line": line_json(line)})
+    return lines

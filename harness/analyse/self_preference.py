@@ -137,17 +137,12 @@ class SelfPreference(msgspec.Struct, frozen=True):
             "individual": [_flat(row, "mean") | {"share_ci": _ends(row.share_interval)} for row in self.individual],
             "mutual": [_flat(row, "total") for row in self.mutual],
             "points": self.points,
-            "line": self.line
-            and {
-                "slope": self.line.slope,
-                "slope_ci": _ends(self.line.slope_interval),
-                "intercept": self.line.intercept,
-                "points": self.line.points,
-            },
+            "line": line_json(self.line),
         }
 
 
 SCHEMA_VERSION = 1
+_UNDEFINED = {"tau": "one of the two confidences is the same for all pairs"}
 Part = tuple[str, str, str]  # judge, language, dataset
 
 
@@ -202,13 +197,18 @@ def _single_scores(data: Dataset, judges: Collection[str]) -> Iterator[tuple[str
 
 
 def analyse_self_preference(
-    comparisons: Sequence[OwnComparison], individual: Iterable[tuple[str, Item, str, float]] = (), *, seed: int = 0
+    comparisons: Sequence[OwnComparison],
+    individual: Iterable[tuple[str, Item, str, float]] = (),
+    *,
+    own: Mapping[str, str] = {},
+    seed: int = 0,
 ) -> SelfPreference:
     """Analyse comparisons of judges' own outputs with others, and scores of single outputs.
 
     Args:
         comparisons: in any order.
         individual: (judge, item, metric, score) of single outputs; the item's system may be the judge.
+        own: `{judge: the system that it is}` of judges without comparisons.
         seed: of the resamples of the line.
 
     Intervals are over source texts (cluster jackknife with Student's t); undefined with fewer than 8.
@@ -216,9 +216,10 @@ def analyse_self_preference(
     parts = _by_part(comparisons)
     scores = [score for part, rows in parts.items() for score in _scores(part, rows)]
     taus = [tau for part, rows in parts.items() for tau in _taus(part, rows)]
-    own = {judge: rows[0].own for (judge, _, _), rows in parts.items()}
-    line, points = _line(parts, seed)
-    return SelfPreference(scores, taus, _individual(list(individual), own), _mutual(parts, own), line, points)
+    systems = {**own, **{judge: rows[0].own for (judge, _, _), rows in parts.items()}}
+    recognition = [(r.judge, r.language, r.dataset, r.group, r.confidence) for r in comparisons if r.question == "recognition"]
+    line, points = fitted_points(recognition, [row for row in comparisons if row.question == "preference"], seed)
+    return SelfPreference(scores, taus, _individual(list(individual), systems), _mutual(parts, systems), line, points)
 
 
 def pair_rows(found: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -226,21 +227,30 @@ def pair_rows(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     names = ("judge", "language", "dataset", "source")
     for score in found["pairwise"]:
-        row = rows.setdefault(tuple(score[name] for name in names), {name: score[name] for name in (*names, "n")})
+        row = rows.setdefault(tuple(score[name] for name in names), {name: score[name] for name in (*names, "n")} | {"undefined": {}})
         question = score["question"]
         row |= {question: score["confidence"], f"{question}_ci": score["confidence_ci"]}
+        row["undefined"] |= {f"{question}_{name}" if name != "confidence" else question: why for name, why in score["undefined"].items()}
         row |= {f"{question}_{share}": score[share] for share in ("correct", "incorrect", "ambiguous")}
     for tau in found["kendall_tau"]:
-        rows[tuple(tau[name] for name in names)] |= {"tau": tau["tau"], "tau_ci": tau["tau_ci"]}
+        row = rows[tuple(tau[name] for name in names)]
+        row |= {"tau": tau["tau"], "tau_ci": tau["tau_ci"]}
+        row["undefined"] |= tau["undefined"]
     return list(rows.values())
 
 
 def _flat(row: msgspec.Struct, name: str) -> dict[str, Any]:
-    """A row with its interval as `<name>_ci`."""
+    """A row with its interval as `<name>_ci`; what is undefined is None, with its reason under `undefined`."""
     values = msgspec.structs.asdict(row)
     values.pop("share_interval", None)
     interval: Interval = values.pop("interval")
-    return values | {f"{name}_ci": _ends(interval), "reason": interval.reason}
+    reason = _UNDEFINED.get(name, "no value") if math.isnan(values[name]) else interval.reason
+    if math.isnan(values[name]):
+        values[name] = None
+        undefined = {name: reason}
+    else:
+        undefined = {f"{name}_ci": reason} if reason else {}
+    return values | {f"{name}_ci": _ends(interval), "reason": reason, "undefined": undefined}
 
 
 def _ends(interval: Interval | None) -> tuple[float, float] | None:
@@ -334,26 +344,34 @@ def _mutual(parts: Mapping[Part, Sequence[OwnComparison]], own: Mapping[str, str
     return found
 
 
-def _line(parts: Mapping[Part, Sequence[OwnComparison]], seed: int) -> tuple[Line | None, list[OwnPoint]]:
-    """One point for each judge and part of the data that has both questions: mean recognition and mean preference."""
-    sums, points = [], []
-    strata: list[str] = []
-    for part, rows in parts.items():
-        means = [_mean([row.confidence for row in rows if row.question == question]) for question in QUESTIONS]
-        if not any(map(math.isnan, means)):
-            points.append(OwnPoint(*part, *means))
-            sums.append(_sums_of_questions(rows))
-            strata.append("\t".join(part[1:]))
-    return (fit_line(sums, strata, seed=seed) if len(points) > 2 else None), points
+def fitted_points(
+    x: Iterable[tuple[str, str, str, str, float]], preferences: Iterable[OwnComparison], seed: int
+) -> tuple[Line | None, list[OwnPoint]]:
+    """One point for each judge and part of the data that has both: the mean of x and the mean preference; a line through three or more.
+
+    `x` are (judge, language, dataset, group, value): confidences of recognition, or in the right answer to a control question.
+    """
+    sums: dict[Part, dict[str, Floats]] = defaultdict(lambda: defaultdict(lambda: np.zeros(4)))
+    for judge, language, dataset, group, value in x:
+        sums[judge, language, dataset][group] += (value, 1, 0, 0)
+    for row in preferences:
+        sums[row.judge, row.language, row.dataset][row.group] += (0, 0, row.confidence, 1)
+    totals = {part: np.sum(list(groups.values()), axis=0) for part, groups in sorted(sums.items())}
+    complete = {part: total for part, total in totals.items() if total[1] and total[3]}
+    points = [OwnPoint(*part, float(total[0] / total[1]), float(total[2] / total[3])) for part, total in complete.items()]
+    strata = ["\t".join(part[1:]) for part in complete]
+    line = fit_line([dict(sums[part]) for part in complete], strata, seed=seed) if len(points) > 2 else None
+    return line, points
 
 
-def _sums_of_questions(rows: Sequence[OwnComparison]) -> dict[str, Floats]:
-    """`{group: (sum of recognition, pairs, sum of preference, pairs)}`."""
-    sums: dict[str, Floats] = defaultdict(lambda: np.zeros(4))
-    for row in rows:
-        at = 2 * QUESTIONS.index(row.question)
-        sums[row.group][at : at + 2] += (row.confidence, 1)
-    return dict(sums)
+def line_json(line: Line | None) -> dict[str, Any] | None:
+    """A line for programs; its slope is None with a reason if all points have one x."""
+    if line is None:
+        return None
+    slope, intercept = (None if math.isnan(value) else value for value in (line.slope, line.intercept))
+    found = {"slope": slope, "slope_ci": _ends(line.slope_interval), "intercept": intercept, "points": line.points}
+    reason = "all points have the same value on the horizontal axis" if slope is None else line.slope_interval.reason
+    return found | {"reason": reason}
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -131,6 +131,14 @@ def own_system(text: str) -> tuple[str, str]:
     return judge, system
 
 
+def tuned_judge(text: str) -> tuple[str, str]:
+    """`NEW=OLD`, two judges."""
+    new, equals, old = text.partition("=")
+    if not (new and equals and old) or new == old:
+        raise argparse.ArgumentTypeError(f"expected NEW=OLD, two judges; got '{text}'")
+    return new, old
+
+
 def base_url(text: str) -> tuple[str, str]:
     """`URL` for every judge, `JUDGE=URL` for one."""
     judge, equals, _ = text.partition("=http")

@@ -31,6 +31,7 @@ from harness.cli.arguments import (
     single_top_p,
     temperatures,
     top_ps,
+    tuned_judge,
 )
 
 _EXIT_CODES = """exit codes:
@@ -129,6 +130,13 @@ def _run(commands: Any) -> None:
         action="append",
         metavar="JUDGE=SYSTEM",
         help="for --study self-preference: the system of the data that a judge is (default: the one with its name); repeatable",
+    )
+    who.add_argument(
+        "--tuned",
+        type=tuned_judge,
+        action="append",
+        metavar="NEW=OLD",
+        help="for --study self-preference: a judge that was tuned, and the judge before; both are the system of the latter; repeatable",
     )
     who.add_argument(
         "--base-url",

@@ -95,6 +95,7 @@ def _spec(arguments: argparse.Namespace) -> RunSpec:
         unlabelled=arguments.unlabelled,
         study=arguments.study or "",
         own_systems=dict(arguments.own_system or ()),
+        tuned=dict(arguments.tuned or ()),
     )
 
 

@@ -36,7 +36,7 @@ from harness.decide.same_texts import same_texts
 from harness.decide.verdicts import Verdict, verdicts
 from harness.judges import traits_of
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
-from harness.runs import CHIANG_LEE, SELF_PREFERENCE, RunProtocol
+from harness.runs import CHIANG_LEE, SELF_PREFERENCE, RunProtocol, own_system
 
 SCHEMA_VERSION = 3
 
@@ -96,13 +96,15 @@ def report(
     realised: Sequence[RealisedPerturbation] = (),
     absent: Mapping[tuple[str, str, str], Sequence[Score]] | None = None,
     native_data: Mapping[str, Sequence[str]] | None = None,
+    refused_controls: Mapping[str, Mapping[str, str]] | None = None,
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
 ) -> Report:
     """The whole report of a run.
 
     `missing`, `answered_by` and `left_out` say by judge how many calls have no answer, which model gave the others, and which parameters
     the judge does not accept; `spans` which errors it marked. `realised` has the results of perturbations; `absent` the classes without
-    an example; `native_data` the dataset cards with native labels, by language; `decision` the thresholds of the verdicts.
+    an example; `native_data` the dataset cards with native labels, by language; `refused_controls` the
+    control questions that a language does not have, with the reasons; `decision` the thresholds of the verdicts.
     """
     source = recording(judgments, data, training, name, protocol.panels)
     comparable = len(judgments) and not data.sealed
@@ -128,7 +130,7 @@ def report(
         left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
         spans=dict(spans or {}),
         few_shot=_few_shot(protocol, training, absent or {}),
-        ablations=_without_labels(data, judgments, rule, protocol)
+        ablations=_without_labels(data, judgments, rule, protocol, refused_controls or {})
         | (_of_parallel_texts(source, rule, decision) if comparable else {})
         | (ablations(data, source.judgments, rule, realised, metrics=protocol.metrics, panels=protocol.panels) if comparable else {}),
         unlabelled=data.sealed and protocol.board is None,
@@ -139,9 +141,18 @@ def report(
     )
 
 
-def _without_labels(data: Dataset, judgments: Judgments, rule: CompareOptions, protocol: RunProtocol) -> dict[str, Any]:
+def _without_labels(
+    data: Dataset,
+    judgments: Judgments,
+    rule: CompareOptions,
+    protocol: RunProtocol,
+    refused_controls: Mapping[str, Mapping[str, str]],
+) -> dict[str, Any]:
     """The sections that need no labels, where a run has them: a study's, choices between two texts, answers in the judge's own words."""
-    own = self_preference_section(data, judgments, protocol.own_systems, rule) if protocol.study == SELF_PREFERENCE else None
+    own = None
+    if protocol.study == SELF_PREFERENCE:
+        systems = {identity.name: own_system(protocol, identity.name) for identity in protocol.identities}
+        own = self_preference_section(data, judgments, systems, rule, tuned=protocol.tuned, refused=refused_controls)
     found = {
         "self_preference": own,
         "chiang_lee": chiang_lee(data, judgments, rule) if protocol.study == CHIANG_LEE else None,

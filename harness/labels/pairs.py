@@ -24,6 +24,8 @@ from harness.text_measures import control_answer
 
 HUMAN = "human"
 COMPUTED = "computed"  # the annotator of control questions
+PARALLEL_SOURCE = "parallel_source"
+"""The key of an output or pair that names its source text in all languages. Outputs that models write to it are no parallel texts."""
 
 
 class EqualScores(msgspec.Struct, frozen=True):
@@ -114,6 +116,12 @@ def _control_labels(row: Mapping[str, Any], controls: Sequence[str], library: Li
             yield {"item_id": row["item_id"], "annotator_id": COMPUTED, "metric": metric, "score": score, "source": "constructed"}
 
 
+def parallel_source(item: Item) -> str | None:
+    """The name that the source text of an item has in all languages; None if it has none."""
+    named = item.fields.get(PARALLEL_SOURCE) or item.parallel_id
+    return str(named) if named else None
+
+
 def write_pairs(folder: Path, made: MadePairs, source: Dataset) -> None:
     """Write the pairs as a new data folder. Raises UsageError if the folder exists, StoreError if it cannot be written."""
     if folder.exists():
@@ -197,4 +205,7 @@ def _pair(one: Item, other: Item, task: Task, output: str) -> dict[str, Any]:
         "item_a": one.item_id,
         "item_b": other.item_id,
     }
+    parallel, others = parallel_source(one), parallel_source(other)
+    row |= {PARALLEL_SOURCE: parallel} if parallel and parallel == others else {}
+    row |= {"dataset": one.fields["dataset"]} if one.fields.get("dataset") and one.fields["dataset"] == other.fields.get("dataset") else {}
     return row | inputs | dict(zip(task.outputs, (str(one.fields.get(output, "")), str(other.fields.get(output, ""))), strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -11,13 +11,15 @@ from rich.text import Text
 
 from harness.analyse import POOLED
 from harness.judges import traits_of
-from harness.render.column import COUNT, COUNT_OR_BLANK, Row, TableName
+from harness.render.column import COUNT, COUNT_OR_BLANK, Column, Row, TableName
 from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
 from harness.render.minimal_pair_columns import language_columns, rows_across_languages
-from harness.render.numbers import counted, percent
+from harness.render.numbers import coefficient, counted, percent
+from harness.render.self_preference_columns import rows_across_systems, system_columns
 from harness.render.terminal import dim_lines
 from harness.render.text_table import TextTable, key_text, tabulate, varying_keys
+from harness.render.titles import metric_words
 from harness.text import terminal_safe
 
 Section = Mapping[str, Any]
@@ -34,13 +36,14 @@ class _SectionLayout:
     """How rows are shown: the table of the registry, further keys, and which levels of detail, the coarsest first.
 
     `plainest`: where there are many rows, only those of the plainest variant at the lowest temperature. Without a table, languages are the
-    columns, so that the rows of a construction in all languages are one.
+    columns, so that the rows of a construction in all languages are one; in the table OWN_SOURCES, systems are. `title` names the table.
     """
 
     table: TableName | None
     keys: tuple[str, ...] = ()
     levels: tuple[tuple[str, ...], ...] = (("language",), ("language", "metric"))
     plainest: bool = False
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,13 +58,14 @@ class _SectionText:
 
 @dataclass(frozen=True)
 class ShownSection:
-    """A section as it is read: its title, what it asks and finds, its tables, the rows that each table shows, and its name in JSON."""
+    """A section as it is read: its title, what it asks and finds, its tables with the rows of each, its name in JSON, and all of it."""
 
     title: str
     text: str
     tables: tuple[TextTable, ...]
     rows: tuple[tuple[Row, ...], ...] = ()
     name: str = ""
+    section: Section = field(default_factory=dict)
 
     @property
     def legend(self) -> tuple[str, ...]:
@@ -105,29 +109,42 @@ def print_ablations(sections: Mapping[str, Section], console: Console | None = N
 
 
 def _shown_section(name: str, section: Section, section_text: _SectionText) -> ShownSection:
-    layouts = [(section["rows"], section_text.layout)]
+    layouts = [(section["rows"], section_text.layout)] if section["rows"] or not section_text.further else []
     layouts += [(section[part], layout) for part, layout in section_text.further if section.get(part)]
-    rows = [_rows_at_levels(every if layout.table else rows_across_languages(every), layout) for every, layout in layouts]
+    rows = [_rows_at_levels(_across(every, layout), layout) for every, layout in layouts]
     tables = (_table(own, layout) for own, (_, layout) in zip(rows, layouts, strict=True))
     text = f"{section_text.question} {section_text.finding(section)}".strip()
-    return ShownSection(terminal_safe(section["title"]), text, tuple(tables), tuple(map(tuple, rows)), name)
+    return ShownSection(terminal_safe(section["title"]), text, tuple(tables), tuple(map(tuple, rows)), name, section)
+
+
+def _across(rows: Sequence[Row], layout: _SectionLayout) -> Sequence[Row]:
+    """The rows of a table: those of the section, or one for several of them that stand in columns."""
+    if layout.table is None:
+        return rows_across_languages(rows)
+    return rows_across_systems(rows) if layout.table is TableName.OWN_SOURCES else rows
 
 
 def _table(rows: Sequence[Row], layout: _SectionLayout) -> TextTable:
     """A section's rows as text. What all rows share stands above the table; a table without any number gives the reasons."""
     names = tuple(dict.fromkeys((*_KEYS, *layout.keys)))
     keys = varying_keys(rows, names)
-    columns = columns_in(layout.table) if layout.table else language_columns(rows)
-    table = tabulate(rows, columns, keys, tables=(layout.table,) if layout.table else ())
+    table = tabulate(rows, _columns(rows, layout), keys, tables=(layout.table,) if layout.table else ())
     shared = [
         f"{name.replace('_', ' ')} {key_text(name, rows[0][name])}" for name in names if name not in keys and _is_told(rows[0].get(name))
     ]
-    return replace(table, shared=", ".join(shared), no_result=_no_result(rows, table, layout))
+    told = ": ".join(filter(None, (layout.title, ", ".join(shared))))
+    return replace(table, shared=told, no_result=_no_result(rows, table, layout))
+
+
+def _columns(rows: Sequence[Row], layout: _SectionLayout) -> Sequence[Column]:
+    if layout.table is None:
+        return language_columns(rows)
+    return system_columns(rows) if layout.table is TableName.OWN_SOURCES else columns_in(layout.table)
 
 
 def _no_result(rows: Sequence[Row], table: TextTable, layout: _SectionLayout) -> str:
     """Why a table has nothing but counts; empty where it has other numbers."""
-    if not layout.table:
+    if layout.table in (None, TableName.OWN_SOURCES):
         return ""
     counts = {column.name for column in columns_in(layout.table) if column.format in (COUNT, COUNT_OR_BLANK)}
     if any(not heading.key and heading.name not in counts for heading in table.headings):
@@ -220,14 +237,24 @@ def _several_scores(section: Section) -> str:
 
 def _preference_by_recognition(section: Section) -> str:
     """The line of preference against recognition, and judges that both prefer themselves."""
-    line, mutual = section["line"], section["mutual"]
-    told = []
-    if line is not None:
-        told.append(f"Preference rises by {line['slope']:.2f} for each 1 of recognition, over {line['points']} points.")
+    told = [line_words(section["line"], "recognition")]
+    told += [line_words(one["line"], f"the answer to '{metric_words(one['metric'])}'") for one in section["control_lines"]]
+    mutual = [row for row in section["mutual"] if row["language"] != POOLED]
     if mutual:
         above = sum(row["total"] > 1 for row in mutual)
         told.append(f"In {above} of {len(mutual)} pairs of judges the two preferences add up to more than 1.")
-    return " ".join(told)
+    told += [f"Not asked: {metric_words(one['metric'])} in {one['language']} ({one['reason']})." for one in section["refused"]]
+    return terminal_safe(" ".join(filter(None, told)))
+
+
+def line_words(line: Mapping[str, Any] | None, what: str) -> str:
+    """The slope of a line of preference, or why it has none; empty without a line."""
+    if line is None:
+        return ""
+    if line["slope"] is None:
+        return f"The line of preference against {what} is undefined: {line['reason']}."
+    slope = coefficient(line["slope"], line["slope_ci"])
+    return f"Preference rises by {slope} for each 1 of confidence in {what}, over {line['points']} points."
 
 
 def _identical_pairs(section: Section) -> str:
@@ -277,6 +304,8 @@ def _flaws_found_by(row: Row, side: str) -> str:
 
 _SIDES = ("source", "judge", "variant", "temperature", "top_p")
 _BY_METRIC = (("language", "metric"),)
+_AND_OVERALL: tuple[tuple[str, ...], ...] = (("language",), ())
+_METRIC_AND_OVERALL = (("language", "metric"), ("metric",))
 _OVER_LANGUAGES = (("metric",),)
 _BY_TASK = (("language", "task", "metric"),)
 _SECTIONS: dict[str, _SectionText] = {
@@ -287,11 +316,29 @@ _SECTIONS: dict[str, _SectionText] = {
         (("systems", _SectionLayout(TableName.PAIR_SYSTEMS, ("system",))),),
     ),
     "self_preference": _SectionText(
-        "Panickssery et al. 2024: does the judge know its own texts, and does it prefer them? Both orders are averaged. The second table "
-        "names the writers in the headings, correctly or in each other's place.",
+        "Panickssery et al. 2024: does the judge know its own texts, and does it prefer them? Both orders are averaged.",
         _preference_by_recognition,
-        _SectionLayout(TableName.OWN_PAIRS, ("source",), levels=(("language",),)),
-        (("labels", _SectionLayout(TableName.OWN_PAIRS, ("shown_source",), levels=(("language",),))),),
+        _SectionLayout(TableName.OWN_PAIRS, ("source",), levels=_AND_OVERALL, title="Own output beside another one"),
+        (
+            (
+                "labels",
+                _SectionLayout(TableName.OWN_PAIRS, ("shown_source",), levels=_AND_OVERALL, title="The writers named in the headings"),
+            ),
+            ("individual", _SectionLayout(TableName.OWN_SCORES, ("source",), levels=_METRIC_AND_OVERALL, title="Single outputs")),
+            ("individual", _SectionLayout(TableName.OWN_SOURCES, levels=_METRIC_AND_OVERALL, title="The same, systems in columns")),
+            ("controls", _SectionLayout(TableName.OWN_CONTROLS, levels=_METRIC_AND_OVERALL, title="Questions with a computed answer")),
+            ("languages", _SectionLayout(TableName.OWN_LANGUAGES, ("question", "languages"), levels=((),), title="Between languages")),
+            (
+                "tuned",
+                _SectionLayout(
+                    TableName.OWN_TUNED, ("before_judge", "dataset", "question"), levels=(("language",),), title="Before and after tuning"
+                ),
+            ),
+            (
+                "mutual",
+                _SectionLayout(TableName.MUTUAL_PREFERENCE, ("pair",), levels=_AND_OVERALL, title="Judges that prefer themselves"),
+            ),
+        ),
     ),
     "chiang_lee": _SectionText(
         "Do several samples of the judge rate texts as people do? Samples are compared with each other as annotators "

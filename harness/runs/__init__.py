@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from harness.runs.protocol import RunProtocol
     from harness.runs.record import run_record
     from harness.runs.runner import RunResult, collect_batches, open_judges, planned_calls, reopen, reopen_judge, run
+    from harness.runs.self_preference_data import PREFERENCE, RECOGNITION, SINGLE_METRICS, refused_controls
     from harness.runs.sources import load_board
     from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, RunSpec
-    from harness.runs.studies import CHIANG_LEE, SELF_PREFERENCE, STUDIES
+    from harness.runs.studies import CHIANG_LEE, SELF_PREFERENCE, STUDIES, own_system
     from harness.runs.writing import GenerateSpec
 
 _MODULES = {
@@ -39,6 +40,11 @@ _MODULES = {
     "CHIANG_LEE": "studies",
     "SELF_PREFERENCE": "studies",
     "STUDIES": "studies",
+    "own_system": "studies",
+    "PREFERENCE": "self_preference_data",
+    "RECOGNITION": "self_preference_data",
+    "SINGLE_METRICS": "self_preference_data",
+    "refused_controls": "self_preference_data",
     "DEFAULT_BOARD": "specification",
     "DEFAULT_JUDGE": "specification",
     "RunSpec": "specification",
@@ -89,7 +95,10 @@ __all__ = [
     "DEFAULT_BOARD",
     "DEFAULT_CHANGES",
     "DEFAULT_JUDGE",
+    "PREFERENCE",
+    "RECOGNITION",
     "SELF_PREFERENCE",
+    "SINGLE_METRICS",
     "STUDIES",
     "CallIds",
     "CostEstimate",
@@ -123,6 +132,7 @@ __all__ = [
     "load_board",
     "make_plan",
     "open_judges",
+    "own_system",
     "planned_calls",
     "planned_writing",
     "prepare",
@@ -130,6 +140,7 @@ __all__ = [
     "price_of",
     "read_evidence",
     "read_metrics",
+    "refused_controls",
     "reopen",
     "reopen_judge",
     "reply_failures",

@@ -18,6 +18,7 @@ from harness.errors import IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, traits_of
 from harness.judges.base import Environment
 from harness.labels.folder import data_toml, write_folder
+from harness.labels.pairs import PARALLEL_SOURCE
 from harness.model import Item, JudgeIdentity, Query, Reply
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
 from harness.parse.language import UNDETERMINED, detect_language
@@ -172,7 +173,9 @@ class _Outputs:
         summary.other_language += detected not in (UNDETERMINED, source.language.partition("-")[0])
         summary.removed = _plus(summary.removed, written.removed)
         [output] = self.sources.task.outputs
-        row = _item_row(source) | {"item_id": f"{source.item_id}|{identity.name}", "system": identity.name, output: written.text}
+        row = _item_row(msgspec.structs.replace(source, parallel_id=None))
+        row |= {PARALLEL_SOURCE: source.parallel_id} if source.parallel_id else {}
+        row |= {"item_id": f"{source.item_id}|{identity.name}", "system": identity.name, output: written.text}
         about = {"request": self.request, "own_language": self._spec.own_language, "temperature": self._spec.temperature}
         about |= {"top_p": self._spec.top_p, "seed": self._spec.seed, "model": reply.model, "left_out": reply.left_out}
         about |= {"removed": written.removed, "cut": cut, "language": detected}

@@ -233,6 +233,7 @@ def make_plan(
     training: Dataset | None = None,
     pool: tuple[Item, ...] | None = None,
     own_prompts: Mapping[str, OwnPrompt] = {},
+    is_asked: Callable[[Item, str, Condition], bool] | None = None,
 ) -> Plan:
     """Plan queries about every item of `data`, on those of `metrics` for which it has a label (or may have, if labels are sealed).
 
@@ -249,33 +250,33 @@ def make_plan(
         training: holds the development items that examples are taken from; by default `data`.
         pool: the items that a perturbation may put in place of another; by default those of `training`.
         own_prompts: prompts of the user's own, by the name that their variant has.
+        is_asked: whether a metric of an item is asked about under a condition; by default always.
     """
     items = sorted(data.items, key=lambda item: (item.language, item.task, item.group, item.item_id))
 
     def queries() -> Iterator[Query]:
         for item in items:
             asked = data.asked_metrics.get(item.item_id, frozenset())
-            yield from _item_queries(item, tuple(metric for metric in metrics if metric in asked), conditions, repeats, own_prompts)
+            of_item = tuple(metric for metric in metrics if metric in asked)
+            for condition in conditions:
+                chosen = of_item if is_asked is None else tuple(metric for metric in of_item if is_asked(item, metric, condition))
+                yield from _item_queries(item, chosen, condition, repeats, own_prompts)
 
     return Plan(seed, queries, repeats, _Renderer(library, templates, data.scales, training or data, pool, seed, own_prompts))
 
 
 def _item_queries(
-    item: Item, metrics: tuple[str, ...], conditions: Sequence[Condition], repeats: int, own_prompts: Mapping[str, OwnPrompt]
+    item: Item, metrics: tuple[str, ...], condition: Condition, repeats: int, own_prompts: Mapping[str, OwnPrompt]
 ) -> Iterator[Query]:
-    if not metrics:
+    if not metrics or not condition.variant.asks_about(item.language):
         return
-    backwards = metrics[::-1]
+    together = [metrics[::-1] if condition.variant.metric_order == "reversed" else metrics]
     singly = [(metric,) for metric in metrics]
-    for condition in conditions:
-        if not condition.variant.asks_about(item.language):
-            continue
-        together = [backwards if condition.variant.metric_order == "reversed" else metrics]
-        own = own_prompts.get(condition.variant.prompt)
-        of_condition = [each for each in singly if each[0] == own.metric] if own else singly
-        for asked in together if condition.variant.call == "joint" else of_condition:
-            for repeat in range(repeats):
-                yield Query(item, asked, condition, repeat)
+    if own := own_prompts.get(condition.variant.prompt):
+        singly = [each for each in singly if each[0] == own.metric]
+    for asked in together if condition.variant.call == "joint" else singly:
+        for repeat in range(repeats):
+            yield Query(item, asked, condition, repeat)
 
 
 class _Renderer:

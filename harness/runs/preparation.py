@@ -24,9 +24,10 @@ from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_pro
 from harness.prompts.templates import program_hash
 from harness.runs.plan import Plan, make_plan
 from harness.runs.protocol import Majority, RunProtocol
+from harness.runs.self_preference_data import PAIR_METRICS, SINGLE_METRICS, first_pairs, question_filter, with_pairs
 from harness.runs.sources import load_board
 from harness.runs.specification import DEFAULT_BOARD, RunSpec
-from harness.runs.studies import with_preset
+from harness.runs.studies import SELF_PREFERENCE, with_preset
 from harness.store import Store
 
 SWAP_LANGUAGE = "swap-language"
@@ -68,6 +69,7 @@ class Prepared(msgspec.Struct, frozen=True):
             training=self.training,
             pool=self._pool(),
             own_prompts=p.own_prompts,
+            is_asked=question_filter(self.data) if p.study == SELF_PREFERENCE else None,
         )
 
     def _pool(self) -> tuple[Item, ...]:
@@ -112,7 +114,7 @@ def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
     return _resolve_protocol(
         msgspec.structs.replace(spec, data=source.folder),
         source.everything,
-        [item for item in source.items if item.task in tasks],
+        _first_items([item for item in source.items if item.task in tasks], spec.limit),
         library,
         tasks,
         _choose(spec.metrics, board.rubrics, "metric"),
@@ -124,6 +126,8 @@ def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
 
 def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     everything = with_our_tasks(load_folder(folder, library), library)
+    if spec.study == SELF_PREFERENCE:
+        return _prepare_self_preference(spec, everything, library)
     known = sorted({item.language for item in everything.items})
     languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(known)
     own_only = bool(spec.prompts or spec.own_prompts) and not spec.variants  # then no task or rubric words the question
@@ -137,8 +141,8 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
         )
     tasks = _choose(spec.tasks, sorted(known_tasks), "task")
     asked = set(everything.labels.metric.used)
-    if spec.unlabelled and not asked:  # pairs show what a judge does without labels too
-        asked = {metric for name in tasks for metric in library.task(name).metrics}
+    if spec.unlabelled and (spec.metrics or not asked):  # pairs show what a judge does without labels too
+        asked |= {metric for name in tasks for metric in library.task(name).metrics}
     known_metrics = sorted(asked if own_only else asked & set(library.rubric_files))
     comparable = comparable_rubrics(everything, library)
     if not (known_metrics or comparable):
@@ -149,7 +153,19 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     if spec.unlabelled:
         asks = {task: _askable(library.task(task), library) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
-    return _resolve_protocol(spec, everything, items, library, tasks, metrics, everything.id, None, languages)
+    return _resolve_protocol(spec, everything, _first_items(items, spec.limit), library, tasks, metrics, everything.id, None, languages)
+
+
+def _prepare_self_preference(spec: RunSpec, everything: Dataset, library: Library) -> Prepared:
+    """Pairs of the data with computed answers, and each text of them alone."""
+    metrics = _choose(spec.metrics, (*PAIR_METRICS, *SINGLE_METRICS), "metric")
+    known = sorted({item.language for item in everything.items})
+    languages = tuple(sorted(resolve(spec.languages, known, "items"))) if spec.languages is not None else tuple(known)
+    of_languages = everything.only(item for item in everything.items if item.language in languages)
+    data = with_pairs(of_languages, library, metrics)
+    tasks = _choose(spec.tasks, sorted({item.task for item in data.items}), "task")
+    items = [item for item in data.items if item.task in tasks and item.split == "test"]
+    return _resolve_protocol(spec, data, first_pairs(items, spec.limit), library, tasks, metrics, data.id, None, languages)
 
 
 def _askable(task: Task, library: Library) -> frozenset[str]:
@@ -169,7 +185,7 @@ def _resolve_protocol(
     board: Board | None,
     languages: tuple[str, ...],
 ) -> Prepared:
-    data = everything.only(_first_items(items, spec.limit))
+    data = everything.only(items)
     if not data.items:
         raise UsageError("there is nothing to judge: no item has these languages and tasks")
     own_prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
@@ -207,6 +223,7 @@ def _resolve_protocol(
         study=spec.study,
         own_systems=dict(spec.own_systems),
         panels=dict(spec.panels),
+        tuned=dict(spec.tuned),
     )
     prepared = Prepared(protocol, data, everything, library)
     return prepared.with_majority(spec.majority) if spec.majority else prepared
@@ -272,6 +289,9 @@ def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[f
 
 def _refuse_unsuitable(spec: RunSpec, tasks: Sequence[Task], scales: Mapping[str, Scale]) -> None:
     """Raise UsageError for an order or a shown source that the tasks or scales do not allow."""
+    if spec.study == SELF_PREFERENCE:  # it asks about single texts too, but never in another order
+        tasks = [task for task in tasks if task.is_pair]
+        scales = {metric: scale for metric, scale in scales.items() if metric not in SINGLE_METRICS}
     single = [task.id for task in tasks if not task.is_pair]
     for asked, what in (("swapped" in spec.orders, "an order"), ("swapped" in spec.shown_sources, "sources that can be swapped")):
         if asked and single:

@@ -21,6 +21,7 @@ _LATER_DEFAULTS = {
     "study": "",
     "own_systems": {},
     "panels": {},
+    "tuned": {},
 }
 
 
@@ -56,6 +57,7 @@ class RunProtocol(msgspec.Struct, frozen=True):
     study: str = ""  # a published study whose section the report has
     own_systems: dict[str, str] = {}  # judge -> the system of the data that it is
     panels: dict[str, Panel] = {}  # judges whose scores are computed from those of other judges, by name
+    tuned: dict[str, str] = {}  # judge -> the judge that it was before it was tuned
     identities: tuple[JudgeIdentity, ...] = ()
 
     @property

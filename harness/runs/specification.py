@@ -43,6 +43,7 @@ class RunSpec(msgspec.Struct, frozen=True):
     reask: bool = False  # ask refused calls again
     study: str = ""  # a published study whose section the report has
     own_systems: Mapping[str, str] = {}  # judge -> the system of the data that it is; others are the system of their own name
+    tuned: Mapping[str, str] = {}  # judge -> the judge that it was before it was tuned
     crossed: bool = True  # False: further variants are asked at the first temperature only
     seed: int = 0
     majority: Majority | None = None  # how annotators become one reference

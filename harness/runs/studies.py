@@ -14,6 +14,7 @@ from harness.judges import traits_of
 from harness.model import Item
 from harness.prompts import is_english
 from harness.runs.protocol import RunProtocol
+from harness.runs.self_preference_data import PAIR_METRICS, SINGLE_METRICS
 from harness.runs.shown_items import SYSTEM_KEYS
 from harness.runs.specification import RunSpec
 
@@ -21,7 +22,7 @@ CHIANG_LEE, SELF_PREFERENCE, LANGUAGES = "chiang-lee", "self-preference", "langu
 
 # What each study asks: three samples in the judge's own words, at all temperatures as the instruction stands, and with a persona or a
 # request to explain at the first of them (Chiang & Lee 2023); who wrote which text and which is better, in both orders, without and with
-# the names of the writers (Panickssery et al. 2024).
+# the names of the writers, control questions with computed answers, and each text alone (Panickssery et al. 2024).
 _PRESETS: dict[str, dict[str, Any]] = {
     CHIANG_LEE: {
         "variants": ("text", "text+persona", "text+explain"),
@@ -33,7 +34,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
     },
     SELF_PREFERENCE: {
         "variants": ("score-only+probabilities",),
-        "metrics": ("authorship", "forced_preference"),
+        "metrics": (*PAIR_METRICS, *SINGLE_METRICS),
         "orders": ("forward", "swapped"),
         "shown_sources": ("correct", "swapped"),
         "unlabelled": True,
@@ -45,7 +46,7 @@ _PARALLEL_BOARD = "controls-parallel"
 _LANGUAGE_VARIANTS = ("single", "single+reasons:{}", "single+in:{}", "single+in:{}+reasons:en")
 _NEEDS_DATA = {
     CHIANG_LEE: "stories or altered texts: write some with 'harness generate --task rate_story' or 'harness study alter-texts'",
-    SELF_PREFERENCE: "pairs of texts: write some with 'harness generate', pair them with 'harness pairs'",
+    SELF_PREFERENCE: "texts of several systems, or pairs of them: write some with 'harness generate'",
 }
 
 
@@ -78,17 +79,24 @@ def _with_languages(spec: RunSpec, library: Library) -> RunSpec:
     return msgspec.structs.replace(spec, board=board, languages=languages, variants=spec.variants or tuple(variants))
 
 
+def own_system(protocol: RunProtocol, judge: str) -> str:
+    """The system of the data that a judge is: the one that `--is` names, for a tuned judge that of the judge before, else its own name."""
+    before = protocol.tuned.get(judge)
+    return protocol.own_systems.get(judge) or (judge if before is None else protocol.own_systems.get(before, before))
+
+
 def refuse_judges_without_texts(protocol: RunProtocol, items: Iterable[Item]) -> None:
     """For self-preference, raise UsageError for a judge that wrote none of the texts. Baselines wrote none and are asked all the same."""
     if protocol.study != SELF_PREFERENCE:
         return
     systems = sorted({str(item.fields[key]) for item in items for key in SYSTEM_KEYS if item.fields.get(key)})
     names = {identity.name for identity in protocol.identities}
-    for judge in protocol.own_systems:
-        if judge not in names:
-            raise UsageError(f"--is names '{judge}', which is not a judge of this run; its judges: {', '.join(sorted(names))}")
+    for flag, judges in (("--is", protocol.own_systems), ("--tuned", (*protocol.tuned, *protocol.tuned.values()))):
+        for judge in judges:
+            if judge not in names:
+                raise UsageError(f"{flag} names '{judge}', which is not a judge of this run; its judges: {', '.join(sorted(names))}")
     for identity in protocol.identities:
-        system = protocol.own_systems.get(identity.name, identity.name)
+        system = own_system(protocol, identity.name)
         if system not in systems and not traits_of(identity).is_baseline:
             raise UsageError(
                 f"judge '{identity.name}' wrote none of these texts, so it cannot prefer its own; the systems are {', '.join(systems)}. "

@@ -86,7 +86,7 @@ def own_texts(cli: Cli, tmp_path: Path) -> Path:
             "group": f"{language}{n}",
             "system": f"openai/{model}",
         }
-        | {"passage": f"Passage {n}.", "output": f"mark-of-{model} {n}"}
+        | {"passage": f"Passage {n}.", "output": f"mark-of-{model} {n}" + (" and more" if model == "m-1" and language == "en" else "")}
         for language in ("en", "cs", "ja")
         for n in range(3)
         for model in ("m-1", "m-2")
@@ -96,31 +96,84 @@ def own_texts(cli: Cli, tmp_path: Path) -> Path:
     return tmp_path / "pairs"
 
 
-def test_a_judge_that_knows_and_prefers_its_own_texts(cli: Cli, endpoint: Any, own_texts: Path, tmp_path: Path) -> None:
-    def own_first(request: Any) -> Any:
-        question, model = request.body["messages"][-1]["content"], request.body["model"]
-        marks = {name: question.index(f"mark-of-{name}") for name in ("m-1", "m-2")}
-        other = "m-2" if model == "m-1" else "m-1"
-        return endpoint.saying({"score": "A" if marks[model] < marks[other] or model == "m-2" else "B"}, model=model)
+@pytest.fixture
+def own_singles(own_texts: Path) -> Path:
+    """The same texts one by one, as `harness generate` writes them."""
+    return own_texts.parent / "single"
 
-    endpoint.script = own_first  # m-1 always finds its own text; m-2 always takes the first one
-    asked = ("run", "--study", "self-preference", "--data", own_texts, "--judge", "openai/m-1", "--judge", "openai/m-2", "--yes")
+
+def answer_of_a_writer(endpoint: Any, request: Any) -> Any:
+    """m-1 always finds, prefers and claims its own text; m-2 always takes the first one, claims every text and scores all alike."""
+    question, model = request.body["messages"][-1]["content"], request.body["model"]
+    places = {name: question.find(f"mark-of-{name}") for name in ("m-1", "m-2")}
+    if min(places.values()) < 0:  # a text alone
+        own = places[model] >= 0
+        score: Any = "Yes" if own or model == "m-2" else "No"
+        if "Overall quality" in question:
+            score = 3 if model == "m-2" else 4 if own else 1
+    else:
+        other = "m-2" if model == "m-1" else "m-1"
+        score = "A" if places[model] < places[other] or model == "m-2" else "B"
+    return endpoint.saying({"score": score}, model=model)
+
+
+@pytest.mark.parametrize("given", ["pairs", pytest.param("single", marks=pytest.mark.slow)])
+def test_a_judge_that_knows_and_prefers_its_own_texts(
+    cli: Cli, endpoint: Any, own_texts: Path, own_singles: Path, tmp_path: Path, given: str
+) -> None:
+    endpoint.script = lambda request: answer_of_a_writer(endpoint, request)
+    folder = own_texts if given == "pairs" else own_singles
+    asked = ("run", "--study", "self-preference", "--data", folder, "--judge", "openai/m-1", "--judge", "openai/m-2", "--yes")
     done = cli(*asked, "--base-url", endpoint.url, "--out", tmp_path / "results", "--json")
     assert done.code == 0, done.err
-    assert len(endpoint.requests) == 9 * 2 * 2 * 3 * 2  # pairs, questions, orders, shown sources, judges
+    # 9 pairs: 2 questions in 2 orders under 3 headings; 3 of them differ in length, vowels and ease, in 2 orders; 18 texts have 2 questions
+    assert len(endpoint.requests) == (9 * 2 * 2 * 3 + 3 * 3 * 2 + 18 * 2) * 2
     section = json.loads(done.out)["ablations"]["self_preference"]
     rows = {(row["judge"], row["language"]): row for row in section["rows"] if row["source"] == "*"}
-    assert {language for _, language in rows} == {"en", "cs", "ja"}
+    assert {language for _, language in rows} == {"en", "cs", "ja", "*"}
     for (judge, _), row in rows.items():
         own = 1.0 if judge == "openai/m-1" else 0.5
-        assert (row["recognition"], row["preference"]) == (own, own)
+        assert (row["recognition"], row["preference"]) == (own, own) and row["confidence_from"] == "choices"
         assert (row["recognition_correct"], row["recognition_ambiguous"]) == ((1.0, 0.0) if own == 1 else (0.0, 1.0))
     assert {row["shown_source"] for row in section["labels"]} == {"correct", "swapped"}
     assert {row["total"] for row in section["mutual"]} == {1.5} and section["line"]["points"] == 6
-    shown = cli("report", "--out", tmp_path / "results")
-    assert "Self-preference" in shown.out and "In 3 of 3 pairs of judges the two preferences add up to more than 1." in " ".join(
-        shown.out.split()
+    single = {(row["judge"], row["metric"], row["source"]): row for row in section["individual"] if row["language"] == "*"}
+    assert (
+        single["openai/m-1", "overall_quality", "openai/m-1"]["mean"] == 4 and single["openai/m-1", "own_text", "openai/m-1"]["mean"] == 1
     )
+    assert single["openai/m-1", "overall_quality", "openai/m-2"]["share"] == pytest.approx(4 / 5)
+    assert single["openai/m-1", "own_text", "openai/m-2"]["share"] == 1 and single["openai/m-2", "own_text", "openai/m-1"]["share"] == 0.5
+    controls = {row["metric"]: row for row in section["controls"] if row["judge"] == "openai/m-2"}
+    assert {(row["language"], row["n"], row["accuracy"]) for row in controls.values()} == {("en", 3, 0.5)} and len(controls) == 3
+    assert {(one["language"], one["metric"]) for one in section["refused"]} >= {("ja", "more_vowels"), ("cs", "more_readable")}
+    words = " ".join(cli("report", "--out", tmp_path / "results").out.split())
+    assert "In 3 of 3 pairs of judges the two preferences add up to more than 1." in words
+    assert "Not asked: more vowels in ja (vowels cannot be counted in 'ja'" in words
+
+
+@pytest.mark.slow  # matplotlib draws, and the page has every judgment
+def test_the_points_of_recognition_and_preference_are_drawn(cli: Cli, endpoint: Any, own_texts: Path, tmp_path: Path) -> None:
+    endpoint.script = lambda request: answer_of_a_writer(endpoint, request)
+    asked = (
+        "run",
+        "--study",
+        "self-preference",
+        "--data",
+        own_texts,
+        "--judge",
+        "openai/m-1",
+        "--judge",
+        "openai/m-2",
+        "--yes",
+        "--limit",
+        "1",
+    )
+    assert cli(*asked, "--tuned", "openai/m-2=openai/m-1", "--base-url", endpoint.url, "--out", tmp_path / "results").code == 0
+    shown = cli("report", "--out", tmp_path / "results", "--html", "--figures")
+    [page] = (tmp_path / "results").glob("runs/*/report.html")
+    text = page.read_text("utf-8")
+    assert shown.code == 0 and 'aria-label="preference of the own text against recognition, 6 points"' in text
+    assert "Before and after tuning" in text and "own_preference.svg" in shown.err
 
 
 def test_a_judge_that_wrote_nothing_is_refused_before_it_is_asked(cli: Cli, endpoint: Any, own_texts: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from harness.content.lexicons import lexicon_complaints
 from harness.content.library import Library
 from harness.content.specs import Lexicon, ReadingEase
 from harness.errors import UsageError
-from harness.text_measures import CONTROL_MEASURES, control_answer, count_vowels, reading_ease
+from harness.text_measures import CONTROL_MEASURES, control_answer, control_refusal, count_vowels, reading_ease
 
 LIBRARY = Library()
 
@@ -43,8 +43,12 @@ def test_equal_texts_have_no_right_answer_and_other_metrics_no_truth() -> None:
     assert [control_answer(metric, "One two.", "One two.", "en", lexicon("en")) for metric in CONTROL_MEASURES] == [None] * 3
     with pytest.raises(UsageError, match="not a control question"):
         control_answer("preference", "a", "b", "en", lexicon("en"))
-    with pytest.raises(UsageError, match="without words"):
-        control_answer("more_readable", "1 2 3", "One.", "en", lexicon("en"))
+    assert control_answer("more_readable", "1 2 3", "One.", "en", lexicon("en")) is None, "a text without words has no reading ease"
+
+
+def test_why_a_question_cannot_be_asked_is_known_without_texts() -> None:
+    assert control_refusal("more_readable", "en", lexicon("en")) is control_refusal("longer", "ja", lexicon("ja")) is None
+    assert "no vowel letters" in str(control_refusal("more_vowels", "ja", lexicon("ja")))
 
 
 def test_every_formula_has_patterns_that_divide_words() -> None:

@@ -21,6 +21,7 @@ from harness.render.figures.doses import draw_doses
 from harness.render.figures.failures import draw_failures
 from harness.render.figures.forest import draw_forest
 from harness.render.figures.line_chart import draw_few_shot, draw_temperature
+from harness.render.figures.own_preference import draw_own_preference
 from harness.render.figures.sensitivity import draw_sensitivity
 from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, form_of
 from harness.render.forest import forests_of
@@ -70,6 +71,9 @@ def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[...
         if section in sections:
             more = {"baselines": _baselines(report_json)} if section == "variants" else {}
             yield name, partial(draw, sections[section], signature, **more)
+    own = sections.get("self_preference", {})
+    if own.get("points") or any(one["points"] for one in own.get("control_lines", ())):
+        yield "own_preference", partial(draw_own_preference, own, signature)
     for metric, rows in _by_metric(sections.get("perturbations", {}).get("rows", ())):
         if any(row["sensitivity"] is not None for row in rows):
             yield f"sensitivity-{_slug(metric)}", partial(draw_sensitivity, rows, signature)

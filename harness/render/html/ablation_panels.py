@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -14,9 +14,10 @@ from harness.render.doses import SEES_NOTHING, DoseResponse, dose_responses, of_
 from harness.render.forest import axis_reach
 from harness.render.html.cell_panels import PanelGrid, grid_of_places
 from harness.render.html.marks import difference_track
-from harness.render.html.panels import Point, level_panel
-from harness.render.numbers import difference
+from harness.render.html.panels import Point, fitted_panel, level_panel
+from harness.render.numbers import counted, difference, percent
 from harness.render.sides import plainest_first, side_name
+from harness.render.titles import metric_words
 
 _UNREADABLE = Markup('<small class="faint">no readable score</small>')
 _DOTS_ALIKE = 0.4  # the weight of dots that have the same size
@@ -58,3 +59,28 @@ def _dose_panels(one: DoseResponse) -> Iterator[tuple[str, str, Markup]]:
     for line in one.lines:
         points = [Point(each.dose / one.largest, each.sensitivity, each.interval, _DOTS_ALIKE, each.words) for each in line.points]
         yield line.language, line.metric, level_panel(points, SEES_NOTHING, line.words)
+
+
+def preference_grid(section: ShownSection) -> PanelGrid | None:
+    """Preference of the own text (upward) against recognition, and against the right answers to control questions (to the right).
+
+    A dot is a judge under one condition in one language. None for a section without such points.
+    """
+    found = section.section
+    questions = [("recognition", found["points"], found["line"])] if found.get("points") else []
+    questions += [(metric_words(one["metric"]), one["points"], one["line"]) for one in found.get("control_lines", ()) if one["points"]]
+    if not questions:
+        return None
+    rows = ((name, (_fitted(name, points, line),)) for name, points, line in questions)
+    return PanelGrid("preference of the own text", "question", ("preference",), tuple(rows))
+
+
+def _fitted(name: str, points: Sequence[Mapping[str, Any]], line: Mapping[str, Any] | None) -> Markup:
+    across = "recognition" if name == "recognition" else "right"
+    dots = []
+    for point in points:
+        shares = f"{name} {percent(point[across])}, preference {percent(point['preference'])}"
+        words = f"{point['judge']}, {english_name(point['language'])}: {shares}"
+        dots.append(Point(point[across], point["preference"], None, _DOTS_ALIKE, words))
+    drawn = None if line is None or line["slope"] is None else (line["slope"], line["intercept"])
+    return fitted_panel(dots, drawn, f"preference of the own text against {name}, {counted(len(dots), 'point')}")

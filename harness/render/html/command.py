@@ -69,6 +69,11 @@ def _flags(p: RunProtocol, board: Board | None) -> Iterator[str]:
         yield from ("--limit", str(p.limit))
     if p.unlabelled:
         yield "--unlabelled"
+    if p.study:
+        yield from ("--study", p.study)
+    for flag, named in (("--is", p.own_systems), ("--tuned", p.tuned)):
+        for judge, other in named.items():
+            yield from (flag, f"{judge}={other}")
     if p.reask:
         yield from ("--reask", "refused")
     if p.instructions:

@@ -92,6 +92,20 @@ def level_panel(points: Sequence[Point], level: float, words: str) -> Markup:
     return _svg("panel", _PANEL, _PANEL, words, parts)
 
 
+def fitted_panel(points: Sequence[Point], line: tuple[float, float] | None, words: str) -> Markup:
+    """Points in a square with dashed lines at one half, and a straight line (slope, intercept) between the outermost points."""
+    low, high = _INSET, _PANEL - _INSET
+    parts = [Markup('<rect class="frame" x="0.5" y="0.5" width="{0}" height="{0}"/>').format(_PANEL - 1)]
+    for ends in ((low, _PANEL / 2, high, _PANEL / 2), (_PANEL / 2, low, _PANEL / 2, high)):
+        parts.append(Markup('<line class="rule dashed" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*ends))
+    if line is not None and points:
+        across = [min(point.x for point in points), max(point.x for point in points)]
+        places = " ".join(f"{_along(x):.1f},{_PANEL - _along(line[1] + line[0] * x):.1f}" for x in across)
+        parts.append(Markup('<polyline class="joined" points="{}"/>').format(places))
+    parts += [_point(point) for point in points]
+    return _svg("panel", _PANEL, _PANEL, words, parts)
+
+
 def _point(point: Point) -> Markup:
     x, y = _along(point.x), _PANEL - _along(point.y)
     drawn = Markup("")

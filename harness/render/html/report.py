@@ -12,7 +12,7 @@ from harness.decide import Report
 from harness.render.ablations import ShownSection, ablation_legend, shown_ablations
 from harness.render.failure_shares import failure_shares
 from harness.render.html.ablation_figures import ablation_figures, row_links
-from harness.render.html.ablation_panels import difference_grid, dose_grids
+from harness.render.html.ablation_panels import difference_grid, dose_grids, preference_grid
 from harness.render.html.answer import answer_legend, answers_of_report, judged_of_report
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import Pictures, pictures_of
@@ -73,7 +73,7 @@ def report_page(result: RunResult, report: Report) -> str:
         matrix=judge_language_map(judged_of_report(report)),
         pictures=pictures,
         own_sections=[(section, section_tables(section)) for section in own],
-        ablations=[(section, difference_grid(section), dose_grids(section), section_tables(section)) for section in ablations],
+        ablations=[(one, difference_grid(one), dose_grids(one), preference_grid(one), section_tables(one)) for one in ablations],
         ablation_legend=ablation_legend(ablations),
         many_rows=MANY_ROWS,
         few_rows=_FEW_ROWS,

@@ -1,0 +1,69 @@
+"""Preference of a judge's own texts against its recognition of them, and against its answers to control questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.render.figures.style import (
+    INK,
+    SMALL,
+    Drawn,
+    FigureOptions,
+    Row,
+    Section,
+    colour_and_marker,
+    drawing,
+    finish_with_legend,
+    panels_of,
+    remove_frame,
+    shares_along,
+)
+from harness.render.numbers import coefficient
+from harness.text import terminal_safe
+
+_SIDE = 2.4  # inches of a panel
+_CAPTION = (
+    "The mean probability of the own text as the better one, against that of the own text as the one that the judge wrote, and against "
+    "that of the right answer to questions whose answer is computed. A dot is a judge under one condition in one language. The line is by "
+    "ordinary least squares; the interval of its slope is from resamples of source texts, as dots share them."
+)
+
+
+def draw_own_preference(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
+    """The figure of the section `self_preference`: a panel for recognition and one for each control question with points."""
+    panels = [("recognition", "recognition", section["points"], section["line"])]
+    panels += [(one["metric"], "right", one["points"], one["line"]) for one in section["control_lines"]]
+    panels = [one for one in panels if one[2]]
+    judges = list(dict.fromkeys(point["judge"] for _, _, points, _ in panels for point in points))
+    across = max(1, min(len(panels), int(options.width / _SIDE)))
+    with drawing(signature) as new_figure:
+        height = -(-len(panels) // across) * _SIDE + 1.3
+        figure = new_figure(figsize=(options.width, height), layout="constrained")
+        grid = panels_of(figure, len(panels), across)
+        for panel, (name, key, points, line) in zip(grid, panels, strict=True):
+            _draw_points(panel, points, key, judges)
+            _draw_line(panel, points, key, line)
+            title = options.shown_name("metric", name)
+            slope = "" if line is None or line["slope"] is None else f"\nslope {coefficient(line['slope'], line['slope_ci'])}"
+            panel.set_title(f"{title}{slope}", fontsize=SMALL)
+            shares_along(panel, "x", label="confidence in the right answer" if key == "right" else "recognition", narrow=True)
+            shares_along(panel, "y", label="preference" if panel is grid[0] else "", narrow=True)
+            remove_frame(panel)
+        return finish_with_legend(figure, grid[0], "Preference and recognition of own texts", _CAPTION, signature, options, columns=2)
+
+
+def _draw_points(panel: Any, points: Sequence[Row], key: str, judges: Sequence[str]) -> None:
+    panel.axhline(0.5, color=INK, linewidth=0.4, zorder=1)
+    panel.axvline(0.5, color=INK, linewidth=0.4, zorder=1)
+    for number, judge in enumerate(judges):
+        own = [point for point in points if point["judge"] == judge]
+        colour, marker = colour_and_marker(number)
+        x, y = ([point[name] for point in own] for name in (key, "preference"))
+        panel.plot(x, y, color=colour, marker=marker, markersize=4, linewidth=0, label=terminal_safe(judge))
+
+
+def _draw_line(panel: Any, points: Sequence[Row], key: str, line: Mapping[str, Any] | None) -> None:
+    if line is not None and line["slope"] is not None:
+        ends = [min(point[key] for point in points), max(point[key] for point in points)]
+        panel.plot(ends, [line["intercept"] + line["slope"] * x for x in ends], color=INK, linewidth=1, label="_line")
