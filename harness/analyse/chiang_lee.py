@@ -20,8 +20,11 @@ from harness.analyse.units import CONDITION, item_key
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.model import Failure, Scale
-from harness.stats import kendall_tau, krippendorff_alpha, paired_difference
-from harness.stats.arrays import Floats, Ints
+from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
+from harness.stats.alpha import alpha_of_humans
+from harness.stats.arrays import Floats, Ints, Kind
+from harness.stats.intervals import no_interval
+from harness.stats.sums import Estimated
 from harness.stats.welch import welch_test
 
 LEVELS = (("language", "task", "metric"),)
@@ -30,12 +33,15 @@ NOTE = (
     "mean, sd: of the texts' means over samples (judge) or annotators (people). alpha: Krippendorff's alpha of the samples, and of the "
     "annotators. exact: the share of texts on which all of them give the same score. welch: Welch's t-test of two systems on the texts' "
     "means, q corrected over the metrics; paired: the same difference within prompts. tau: Kendall's tau-b over texts between people's "
-    "means and the samples' means; annotators_tau: the mean over pairs of annotators."
+    "means and the samples' means; annotators_tau: the mean over pairs of annotators. r: Pearson's r of both means over all texts; "
+    "tau_in_prompt: the mean over prompts of Kendall's tau-b over the prompt's texts. Intervals are over groups of texts."
 )
 _ONE_SAMPLE = "each question was asked once"
 _NO_PEOPLE = "no text has scores of two annotators"
 _NOT_PERSISTENT = "annotators' ids are not those of persons"
 _NO_LABELS = "no labels"
+_FEW_TEXTS = "fewer than two texts with labels"
+_KINDS: tuple[Kind, ...] = ("ordinal", "interval")
 
 Scores = Mapping[int, Mapping[str, float]]
 """{position of an item: {rater: score}}; raters are the samples of a judge, or annotators."""
@@ -145,30 +151,46 @@ def _agreement_row(key: Row, ratings: _Ratings, failures: Sequence[str | None], 
     put_number(row, "refused", refused / len(failures))
     for prefix, scores, why in (("", ratings.samples, _ONE_SAMPLE), ("people_", ratings.people, _NO_PEOPLE)):
         several = {item: given for item, given in scores.items() if len(given) > 1}
-        for kind in ("ordinal", "interval"):
-            alpha, reason = _alpha(several, ratings.scale, kind)
-            put_number(row, f"{prefix}alpha_{kind}", alpha, why=reason or why)
+        for kind in _KINDS:
+            alpha = _alpha(several, ratings, kind, drawing)
+            put_number(row, f"{prefix}alpha_{kind}", alpha.value, alpha.interval, why=alpha.reason or why)
         exact = np.array([float(len(set(given.values())) == 1) for given in several.values()])
         put_share(row, f"{prefix}exact", exact, ratings.group[list(several)] if several else np.empty(0, np.int64), drawing, why)
+    _put_correlations(row, ratings)
     same = [item for item in ratings.samples if item in equal]
     row["identical"] = len(same)
     put_number(row, "identical_mean", _mean(ratings.means(ratings.samples, same).tolist()), why="no pair has the same text twice")
     return row
 
 
-def _alpha(scores: Scores, scale: Scale, kind: str) -> tuple[float, str | None]:
-    """Krippendorff's alpha of the raters over the items that two or more rated, and why it is undefined."""
+def _put_correlations(row: Row, ratings: _Ratings) -> None:
+    """Pearson's r of the texts' means and people's over all texts, and the mean over prompts of Kendall's tau-b within the prompt."""
+    items = sorted(ratings.samples)
+    ours, theirs = (ratings.means(scores, items) for scores in (ratings.samples, ratings.people))
+    both = ~np.isnan(ours) & ~np.isnan(theirs)
+    ours, theirs, groups = ours[both], theirs[both], ratings.group[items][both]
+    r = pearson(ours, theirs) if len(ours) > 1 else None
+    put_number(row, "r", r.value if r else math.nan, why=(r.reason if r else None) or _FEW_TEXTS)
+    several = [group for group in np.unique(groups).tolist() if (groups == group).sum() > 1]
+    taus = np.array([kendall_tau(ours[groups == group], theirs[groups == group]).value for group in several])
+    put_mean(row, "tau_in_prompt", taus, np.array(several, np.int64), (-1.0, 1.0), "no prompt has two texts with labels that differ")
+
+
+def _alpha(scores: Scores, ratings: _Ratings, kind: Kind, drawing: Mapping[str, Any]) -> Estimated:
+    """Krippendorff's alpha of the raters over the items that two or more rated, with its interval over groups of texts."""
     if not scores:
-        return math.nan, None
+        return Estimated(math.nan, 0, no_interval(0), math.nan, None)
     raters = sorted({rater for given in scores.values() for rater in given})
-    values = sorted({*_points(scale), *(score for given in scores.values() for score in given.values())})
+    values = sorted({*_points(ratings.scale), *(score for given in scores.values() for score in given.values())})
     code = {value: number for number, value in enumerate(values)}
     table = np.full((len(scores), len(raters)), np.nan)
     for line, given in enumerate(scores.values()):
         for rater, score in given.items():
             table[line, raters.index(rater)] = code[score]
-    found = krippendorff_alpha(table, len(values), kind, values)  # type: ignore[arg-type]
-    return found.value, found.reason
+    alpha = alpha_of_humans(kind, values)
+    rows = tabulate(count_classes(table, len(values)), group=ratings.group[list(scores)])
+    found, interval = estimate([alpha], rows)[alpha.name][0], intervals([alpha], rows, **drawing)[alpha.name][0]
+    return Estimated(found.value, found.n, interval, math.nan, found.reason)
 
 
 def _points(scale: Scale) -> tuple[float, ...]:
@@ -189,7 +211,7 @@ def _system_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
         both = ratings.means(ratings.samples, items), ratings.means(ratings.people, items)
         compared = ~np.isnan(both[0]) & ~np.isnan(both[1])
         tau = kendall_tau(both[0][compared], both[1][compared]) if compared.sum() > 1 else None
-        put_number(row, "tau", tau.value if tau else math.nan, why=(tau.reason if tau else None) or "fewer than two texts with labels")
+        put_number(row, "tau", tau.value if tau else math.nan, why=(tau.reason if tau else None) or _FEW_TEXTS)
         value, why = _annotators_tau(ratings, items)
         put_number(row, "annotators_tau", value, why=why)
         yield row

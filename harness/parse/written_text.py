@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -42,7 +42,8 @@ def clean_text(text: str, lead_ins: Iterable[str] = ()) -> WrittenText:
 
     - `fence`: a code block around the whole text.
     - `lead-in`: a first line that ends with a colon, or a first sentence that begins like one of `lead_ins` (in any case) and ends with a
-      colon, a full stop or its line. A text that would be empty without it keeps it.
+      colon, a full stop or its line. Of two in a row, both are removed if one of them begins like one of `lead_ins`. A text that would
+      be empty without them keeps them.
     - `quotation marks` around the whole text.
     - `bullets`: marks and numbers at the beginning of lines.
     - `trailing punctuation` that ends no sentence, such as a dash, a comma or an asterisk.
@@ -53,7 +54,7 @@ def clean_text(text: str, lead_ins: Iterable[str] = ()) -> WrittenText:
     removed: list[str] = []
     text = text.strip()
     text = _changed("fence", text, _inside(_FENCE, text), removed)
-    text = _changed("lead-in", text, _without_lead_in(text, lead_ins), removed)
+    text = _changed("lead-in", text, _without_lead_ins(text, tuple(lead_ins)), removed)
     text = _changed("quotation marks", text, _inside(_QUOTED, text), removed)
     text = _changed("bullets", text, _BULLET.sub("", text), removed)
     text = _changed("trailing punctuation", text, _TRAILING.sub("", text), removed)
@@ -74,9 +75,19 @@ def _inside(pattern: re.Pattern[str], text: str) -> str:
     return match[1] if match else text
 
 
-def _without_lead_in(text: str, lead_ins: Iterable[str]) -> str:
-    if announced := _ANNOUNCEMENT.match(text):
-        return text[announced.end() :]
+def _without_lead_ins(text: str, lead_ins: Sequence[str]) -> str:
+    """The text without one or two lead-ins; of two, at most one is known by its colon alone, which may end a line of the text too."""
+    announced = _ANNOUNCEMENT.match(text)
+    shorter = text[announced.end() :] if announced else _without_opening(text, lead_ins)
+    if shorter == text:
+        return text
+    second = None if announced else _ANNOUNCEMENT.match(shorter)
+    shortest = shorter[second.end() :] if second else _without_opening(shorter.lstrip(), lead_ins)
+    return shortest if shortest.strip() else shorter
+
+
+def _without_opening(text: str, lead_ins: Iterable[str]) -> str:
+    """The text without a first sentence that begins like a lead-in."""
     first = _FIRST_SENTENCE.match(text)
     words = first[1].casefold() if first else ""
     return text[first.end() :] if first and any(_begins(words, opening.casefold()) for opening in lead_ins) else text

@@ -36,13 +36,14 @@ class _SectionLayout:
     """How rows are shown: the table of the registry, further keys, and which levels of detail, the coarsest first.
 
     `plainest`: where there are many rows, only those of the plainest variant at the lowest temperature. Without a table, languages are the
-    columns, so that the rows of a construction in all languages are one; in the table OWN_SOURCES, systems are. `title` names the table.
+    columns, so that the rows of a construction in all languages are one; with `systems`, systems are. `title` names the table.
     """
 
     table: TableName | None
     keys: tuple[str, ...] = ()
     levels: tuple[tuple[str, ...], ...] = (("language",), ("language", "metric"))
     plainest: bool = False
+    systems: bool = False
     title: str = ""
 
 
@@ -119,9 +120,9 @@ def _shown_section(name: str, section: Section, section_text: _SectionText) -> S
 
 def _across(rows: Sequence[Row], layout: _SectionLayout) -> Sequence[Row]:
     """The rows of a table: those of the section, or one for several of them that stand in columns."""
-    if layout.table is None:
-        return rows_across_languages(rows)
-    return rows_across_systems(rows) if layout.table is TableName.OWN_SOURCES else rows
+    if layout.table:
+        return rows
+    return rows_across_systems(rows) if layout.systems else rows_across_languages(rows)
 
 
 def _table(rows: Sequence[Row], layout: _SectionLayout) -> TextTable:
@@ -137,14 +138,14 @@ def _table(rows: Sequence[Row], layout: _SectionLayout) -> TextTable:
 
 
 def _columns(rows: Sequence[Row], layout: _SectionLayout) -> Sequence[Column]:
-    if layout.table is None:
-        return language_columns(rows)
-    return system_columns(rows) if layout.table is TableName.OWN_SOURCES else columns_in(layout.table)
+    if layout.table:
+        return columns_in(layout.table)
+    return system_columns(rows) if layout.systems else language_columns(rows)
 
 
 def _no_result(rows: Sequence[Row], table: TextTable, layout: _SectionLayout) -> str:
     """Why a table has nothing but counts; empty where it has other numbers."""
-    if layout.table in (None, TableName.OWN_SOURCES):
+    if not layout.table:
         return ""
     counts = {column.name for column in columns_in(layout.table) if column.format in (COUNT, COUNT_OR_BLANK)}
     if any(not heading.key and heading.name not in counts for heading in table.headings):
@@ -325,7 +326,7 @@ _SECTIONS: dict[str, _SectionText] = {
                 _SectionLayout(TableName.OWN_PAIRS, ("shown_source",), levels=_AND_OVERALL, title="The writers named in the headings"),
             ),
             ("individual", _SectionLayout(TableName.OWN_SCORES, ("source",), levels=_METRIC_AND_OVERALL, title="Single outputs")),
-            ("individual", _SectionLayout(TableName.OWN_SOURCES, levels=_METRIC_AND_OVERALL, title="The same, systems in columns")),
+            ("individual", _SectionLayout(None, levels=_METRIC_AND_OVERALL, systems=True, title="The same, systems in columns")),
             ("controls", _SectionLayout(TableName.OWN_CONTROLS, levels=_METRIC_AND_OVERALL, title="Questions with a computed answer")),
             ("languages", _SectionLayout(TableName.OWN_LANGUAGES, ("question", "languages"), levels=((),), title="Between languages")),
             (

@@ -83,7 +83,6 @@ class TableName(StrEnum):
     LABELS_NEEDED = auto()
     OWN_PAIRS = auto()  # self-preference: a judge's own output beside another one
     OWN_SCORES = auto()  # self-preference: single outputs
-    OWN_SOURCES = auto()  # self-preference: scores of single outputs, systems are the columns
     OWN_CONTROLS = auto()  # self-preference: questions with computed answers
     OWN_LANGUAGES = auto()  # self-preference: one language minus another
     OWN_TUNED = auto()  # self-preference: a judge after and before it was tuned

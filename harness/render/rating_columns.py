@@ -20,18 +20,15 @@ RATING_COLUMNS: tuple[Column, ...] = (
     Column("n", "texts", COUNT, _SYSTEMS, "texts with a readable score"),
     Column("unreadable", "unread", COUNT, _RATINGS, "answers without a readable score, refusals included"),
     Column("refused", "refused", SHARE, _RATINGS, "the share of answers that are refusals", interval=False),
-    Column("alpha_ordinal", "α ordinal", COEFFICIENT, _RATINGS, "Krippendorff's alpha of the judge's samples, ordinal", interval=False),
-    Column(
-        "people_alpha_ordinal", "people's α ord.", COEFFICIENT, _RATINGS, "Krippendorff's alpha of the annotators, ordinal", interval=False
-    ),
-    Column("alpha_interval", "α interval", COEFFICIENT, _RATINGS, "Krippendorff's alpha of the judge's samples, interval", interval=False),
+    Column("alpha_ordinal", "α ordinal", COEFFICIENT, _RATINGS, "Krippendorff's alpha of the judge's samples, ordinal"),
+    Column("people_alpha_ordinal", "people's α ord.", COEFFICIENT, _RATINGS, "Krippendorff's alpha of the annotators, ordinal"),
+    Column("alpha_interval", "α interval", COEFFICIENT, _RATINGS, "Krippendorff's alpha of the judge's samples, interval"),
     Column(
         "people_alpha_interval",
         "people's α int.",
         COEFFICIENT,
         _RATINGS,
         "Krippendorff's alpha of the annotators, interval",
-        interval=False,
     ),
     Column("exact", "all equal", SHARE, _RATINGS, "the share of texts to which all samples give the same score", interval=False),
     Column(
@@ -42,6 +39,8 @@ RATING_COLUMNS: tuple[Column, ...] = (
         "the share of texts to which all annotators give the same score",
         interval=False,
     ),
+    Column("r", "r", COEFFICIENT, _RATINGS, "Pearson's r of people's means and the judge's over all texts", interval=False),
+    Column("tau_in_prompt", "tau in prompts", COEFFICIENT, _RATINGS, "the mean over prompts of Kendall's tau-b over the texts of a prompt"),
     Column("identical", "same twice", COUNT_OR_BLANK, _RATINGS, "texts that are the same as their original"),
     Column(
         "identical_mean", "their mean", COEFFICIENT, _RATINGS, "the mean score of these texts; their meaning is preserved", interval=False

@@ -91,3 +91,24 @@ def test_who_cannot_be_followed_has_no_order_and_no_pair() -> None:
 def test_names_are_no_ratings() -> None:
     nominal = msgspec.structs.replace(data(), scales={"likability": Scale(kind="nominal", classes=("A", "B"))})
     assert chiang_lee(nominal, Judgments.from_rows([judged("h1", 0, None)]), CompareOptions()) is None
+
+
+def test_alphas_have_intervals_over_groups_and_correlations_with_people() -> None:
+    texts = {
+        f"{system}{n}": ([1 + (n + shift) % 5, 1 + (n + shift + (n % 3 == 0)) % 5], (1 + n % 5, 1 + n % 5))
+        for n in range(20)
+        for system, shift in (("h", 0), ("m", 1))
+    }
+    items = [Item(name, "en", "rate_story", group=name[1:], system=name[0], fields={"output": name}) for name in texts]
+    labels = [labelled(name, who, score) for name, (_, given) in texts.items() for who, score in zip("ab", given, strict=True)]
+    made = Dataset("made", tuple(items), Labels.from_rows(labels), {"likability": SCALE})
+    judgments = [judged(name, repeat, score) for name, (samples, _) in texts.items() for repeat, score in enumerate(samples)]
+    found = chiang_lee(made, Judgments.from_rows(judgments), CompareOptions(resamples=200))
+    assert found is not None
+    [row] = found["rows"]
+    for kind in ("ordinal", "interval"):
+        low, high = row[f"alpha_{kind}_ci"]
+        assert -1 < low < row[f"alpha_{kind}"] < high <= 1
+    assert row["people_alpha_interval"] == 1 and -1 < row["r"] < 1
+    assert row["tau_in_prompt"] is None, "people give both texts of every prompt the same score"
+    assert "no prompt" in row["undefined"]["tau_in_prompt"]

@@ -28,6 +28,12 @@ LEAD_INS = ("here is", "summary", "sure")
         ("```text\nThe library opens.\n```", "The library opens.", ("fence",)),
         ("The library opens. —", "The library opens.", ("trailing punctuation",)),
         ("It opens…", "It opens…", ()),
+        ("Sure!\n\nHere is the summary:\n\nThe library opens.", "The library opens.", ("lead-in",)),
+        ("Sure! The text in two sentences:\nThe library opens.", "The library opens.", ("lead-in",)),
+        ("The text you asked for:\n\n**Summary**\nThe library opens.", "The library opens.", ("lead-in",)),
+        ("Here is the list:\n\nTo bring:\nbread, salt", "To bring:\nbread, salt", ("lead-in",)),  # the second colon is the text's own
+        ("Sure! Here is the summary. Summary: It opens.", "Summary: It opens.", ("lead-in",)),  # never three
+        ("Sure!\nHere is:", "Here is", ("lead-in", "trailing punctuation")),
         ("Here is:", "Here is", ("trailing punctuation",)),  # without the lead-in nothing would be left
     ],
 )
