@@ -9,9 +9,11 @@ from importlib import import_module
 from typing import Any
 
 _PUBLIC = {
+    "GenerateSpec": "harness.runs",
     "RunSpec": "harness.runs",
     "RunResult": "harness.runs",
     "Settings": "harness.engines",
+    "generate": "harness.api",
     "run": "harness.api",
     "report": "harness.api",
     "write_page": "harness.api",

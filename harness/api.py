@@ -21,7 +21,20 @@ from harness.errors import UsageError
 from harness.judges import Panel
 from harness.judges.panel import is_panel_file, split_panels
 from harness.model import JudgeIdentity
-from harness.runs import SELF_PREFERENCE, CostEstimate, RunResult, RunSpec, Watcher, keep_report, kept_report, refused_controls, reopen
+from harness.runs import (
+    SELF_PREFERENCE,
+    CostEstimate,
+    Generated,
+    GenerateSpec,
+    RunResult,
+    RunSpec,
+    Watcher,
+    generate_outputs,
+    keep_report,
+    kept_report,
+    refused_controls,
+    reopen,
+)
 from harness.runs import run as run_spec
 from harness.tables import sha256_of
 
@@ -90,6 +103,30 @@ def run(
         UsageError, ContentError, JudgeError, StoreError; IncompleteRun (with `result`) if calls have no answer.
     """
     return run_spec(spec, Path(out), watcher or Quiet(may_send=may_send), settings)
+
+
+def generate(
+    spec: GenerateSpec,
+    out: Path | str,
+    *,
+    watcher: Watcher | None = None,
+    settings: Settings = Settings(),  # noqa: B008 (frozen)
+    may_send: bool = False,
+) -> Generated:
+    """Let models write the outputs of a task into a data folder, like `harness generate`.
+
+    Args:
+        spec: the task, the writers, and how they are asked.
+        out: the data folder. It keeps every reply: the same spec goes on where it stopped, and other writers add their texts.
+        watcher, settings, may_send: as `run` takes them; `may_send` is about the inputs of a data folder.
+
+    Returns:
+        The folder, how many texts it has, and for each writer and language what was written, removed and spent.
+
+    Raises:
+        UsageError, ContentError, JudgeError, StoreError; IncompleteRun (with `result`) if calls have no answer.
+    """
+    return generate_outputs(spec, Path(out), watcher or Quiet(may_send=may_send), settings)
 
 
 def report(result: RunResult, decision: decide.DecisionOptions | None = None) -> NotebookReport:

@@ -44,6 +44,7 @@ refused_actions = []        # (to be written) what a judge refuses to do: "evalu
 quotation_marks = []        # (to be written) pairs of an opening and a closing mark: "“”", "«»"
 keyboard = []               # (to be written) rows of letter keys from the top: "qwertyuiop", "asdfghjkl", "zxcvbnm"
 injection = ""              # (to be written) a sentence that asks the judge to give the top score
+synonyms = []               # groups of words that may stand for each other in the same form, such as ["big", "large"]
 vowels = ""                 # the vowel letters, in lower case; empty where words are not written with them
 """
 

@@ -49,7 +49,21 @@ def lexicon_complaints(lexicon: Lexicon) -> Complaints:
         yield 'injection is blank; write the sentence, or "" for none', key_pattern("injection")
     if not all(map(str.isalpha, lexicon.vowels)) or len(set(lexicon.vowels)) < len(lexicon.vowels):
         yield 'vowels should be one text of different letters, such as "aeiou"', key_pattern("vowels")
+    yield from _synonym_complaints(lexicon)
     yield from _action_complaints(lexicon)
+
+
+def _synonym_complaints(lexicon: Lexicon) -> Complaints:
+    every = [word for group in lexicon.synonyms for word in group]
+    if alone := next((group for group in lexicon.synonyms if len(group) < 2), None):
+        yield (
+            f"the group {list(alone)} in synonyms has fewer than two words; write words that may stand for each other",
+            key_pattern("synonyms"),
+        )
+    if blank := next((word for word in every if any(map(str.isspace, word))), None):
+        yield f"'{blank}' in synonyms holds a space; only single words are exchanged", key_pattern("synonyms")
+    for repeated in duplicates(unicodedata.normalize("NFC", word).casefold() for word in every):
+        yield f"'{repeated}' is listed twice in synonyms; put all words that may stand for it into one group", key_pattern("synonyms")
 
 
 def _action_complaints(lexicon: Lexicon) -> Complaints:
@@ -63,4 +77,8 @@ def _action_complaints(lexicon: Lexicon) -> Complaints:
 
 def _word_lists(lexicon: Lexicon) -> dict[str, tuple[str, ...]]:
     """`{key: words}` of all lists."""
-    return {key: value for key, value in msgspec.structs.asdict(lexicon).items() if key != "reviewed_by" and isinstance(value, tuple)}
+    return {
+        key: value
+        for key, value in msgspec.structs.asdict(lexicon).items()
+        if key not in ("reviewed_by", "synonyms") and isinstance(value, tuple)
+    }

@@ -143,6 +143,7 @@ class Lexicon(_Spec, frozen=True):
     quotation_marks: tuple[Text, ...] = ()  # an opening and a closing mark each
     keyboard: tuple[Text, ...] = ()  # rows of letter keys from the top, each half a key to the right of the one above
     injection: str = ""  # an instruction to give the top score; empty: none
+    synonyms: tuple[tuple[Text, ...], ...] = ()  # groups of words that may stand for each other in the same form
     vowels: str = ""  # the letters that are vowels, in lower case; empty where words are not written with vowel letters
     reading_ease: ReadingEase | None = None  # the published formula of reading ease; none: not known
 

@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 from harness.content.tags import choose_from
 from harness.errors import UsageError
 from harness.model import Item
-from harness.perturb import additions, attention, characters, numbers, ordering, partner
+from harness.perturb import additions, attention, characters, numbers, ordering, partner, synonyms
 from harness.perturb.kind import Change, Kind
 from harness.perturb.segments import Words
 
@@ -24,6 +24,7 @@ BUNDLED: dict[str, Kind] = {
         partner.SWAP_LANGUAGE,
         characters.STRIP_DIACRITICS,
         characters.TYPOS,
+        synonyms.SWAP_SYNONYMS,
         ordering.TRUNCATE,
         numbers.NUMBER_SWAP,
         additions.INJECT,

@@ -15,6 +15,7 @@ from harness.render.fitted_table import FittedTable
 from harness.render.numbers import coefficient
 from harness.render.terminal import dim_lines
 from harness.render.text_table import tabulate, varying_keys
+from harness.text import terminal_safe
 
 _PART = ("language", "dataset")
 
@@ -34,17 +35,29 @@ def render_self_preference(found: SelfPreference) -> RenderableType:
             table = tabulate(rows, columns_in(name), (*varying_keys(rows, _PART), *keys), tables=(name,))
             parts += [Text(f"\n{title}", style="bold"), FittedTable(table)]
             legend |= dict.fromkeys(table.legend)
-    return Group(*parts, dim_lines((*_line(data), *legend)))
+    return Group(*parts, dim_lines((*_line(data), *_undefined(data), *legend)))
 
 
 def _named_pairs(rows: Sequence[Row]) -> Iterable[Row]:
     return ({**row, "judges": " + ".join(row["judges"])} for row in rows)
 
 
+def _undefined(data: dict[str, Any]) -> Iterable[str]:
+    """Why a number of the tables is undefined, one line a number; intervals have no line of their own."""
+    for name in ("pairwise", "kendall_tau", "individual", "mutual"):
+        for row in data[name]:
+            for number, why in row["undefined"].items():
+                if not number.endswith("_ci"):
+                    where = ", ".join(str(row[key]) for key in ("judge", *_PART, "source", "question") if row.get(key))
+                    yield terminal_safe(f"– {number} of {where}: {why}.")
+
+
 def _line(data: dict[str, Any]) -> list[str]:
     line = data["line"]
     if line is None:
         return []
+    if line["slope"] is None:
+        return [f"The line of preference against recognition is undefined: {line['reason']}."]
     slope = coefficient(line["slope"], line["slope_ci"])
     return [
         f"Preference rises by {slope} for each 1 of recognition, over {line['points']} points (a judge in one part of the data; ordinary "

@@ -22,7 +22,7 @@ from harness.text import sentences
 
 TASK = "rate_altered_text"
 IDENTICAL = "identical"
-DEFAULT_CHANGES = ("typos:0.1", "shuffle-words:0.5")
+DEFAULT_CHANGES = ("typos:0.1", "swap-synonyms:1", "shuffle-words:0.5")
 _SENTENCES = 2
 _FLAWLESS = "fluent"
 

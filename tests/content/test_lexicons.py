@@ -12,6 +12,7 @@ import pytest
 import harness
 from harness.content import Library
 from harness.content.specs import Lexicon
+from harness.runs.altered_texts import IDENTICAL, alter_texts
 
 LIBRARY = Library()
 ENGINE = Path(harness.__file__).parent
@@ -92,3 +93,12 @@ def test_the_engine_has_no_table_of_languages() -> None:
     }
     assert {name for name, tag in found if tag != ENGLISH} == {EXPLAINS_TAGS}
     assert {name for name, tag in found if tag == ENGLISH} - {EXPLAINS_TAGS} <= ASKED_IN_ENGLISH | BESIDE_ENGLISH
+
+
+@pytest.mark.parametrize("tag", LIBRARY.tags_with_items())
+def test_synonyms_are_single_words_and_change_texts_of_the_control_items(tag: str) -> None:
+    lexicon = LIBRARY.lexicon(tag)
+    assert len(lexicon.synonyms) >= 25 and not lexicon.reviewed_by, "read by a native reader? then the documents may say so"
+    made = alter_texts(LIBRARY, [tag], ["swap-synonyms:1"])
+    changed = sum(row["system"] != IDENTICAL for row in made.rows)
+    assert changed >= len(made.rows) / 4, "at least a third of the texts have a word with a synonym"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import harness
 from harness.content import Library
 from harness.data import load_folder
 from tests.conftest import write_rows
@@ -45,6 +46,20 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
 
 def by(*names: str) -> list[str]:
     return [flag for name in names for flag in ("--by", f"python:little_writers:{name}")]
+
+
+@pytest.mark.usefixtures("writers")
+def test_a_notebook_writes_the_same_folder_as_the_command(cli: Cli, written: Path, tmp_path: Path) -> None:
+    spec = harness.GenerateSpec(task="summarize", writers=("python:little_writers:lead",), languages=("cs", "ja"), limit=2)
+    made = harness.generate(spec, tmp_path / "notebook")
+    assert (made.rows, [(one.language, one.texts, one.removed) for one in made.summaries]) == (
+        4,
+        [(tag, 2, {"lead-in": 2}) for tag in ("cs", "ja")],
+    )
+    assert cli(*SMALL, *by("lead"), "--out", written).code == 0
+    assert rows_of(made.folder) == rows_of(written)
+    with pytest.raises(harness.HarnessError, match="gives scores and writes no texts"):
+        harness.generate(harness.GenerateSpec(task="summarize", writers=("baseline/length",)), tmp_path / "other")
 
 
 @pytest.mark.usefixtures("writers")

@@ -23,7 +23,7 @@ def altered(cli: Cli, tmp_path: Path) -> Path:
 
 def test_altered_texts_stand_beside_their_original(altered: Path) -> None:
     rows = [json.loads(line) for line in (altered / "items.jsonl").read_text("utf-8").splitlines()]
-    assert len(rows) == 12 and {row["language"] for row in rows} == {"cs", "ja"}
+    assert len(rows) == 16 and {row["language"] for row in rows} == {"cs", "ja"}
     for row in rows:
         assert (row["output"] == row["original"]) == (row["system"] == "identical")
 

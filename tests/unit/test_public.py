@@ -12,11 +12,12 @@ import harness
 from harness import analyse, api, content, data, decide, engines, errors
 from harness.data import frames
 from harness.decide import certificate
-from harness.runs import runner
+from harness.runs import runner, writing
 
 PUBLIC = {
     "Dataset": data.Dataset,
     "DecisionOptions": decide.DecisionOptions,
+    "GenerateSpec": writing.GenerateSpec,
     "HarnessError": errors.HarnessError,
     "Library": content.Library,
     "RunResult": runner.RunResult,
@@ -28,6 +29,7 @@ PUBLIC = {
     "compare": api.compare,
     "frame_of": frames.frame_of,
     "from_frames": frames.from_frames,
+    "generate": api.generate,
     "load": api.load,
     "report": api.report,
     "run": api.run,
@@ -66,7 +68,8 @@ def test_a_public_name_is_what_it_should_be_and_is_explained(name: str) -> None:
 
 def test_any_other_name_is_refused_with_those_there_are() -> None:
     with pytest.raises(
-        AttributeError, match=r"module 'harness' has no public name 'compar'; choose from: Dataset, DecisionOptions, HarnessError, Library"
+        AttributeError,
+        match=r"module 'harness' has no public name 'compar'; choose from: Dataset, DecisionOptions, GenerateSpec, HarnessError, Library",
     ):
         _ = harness.compar
 

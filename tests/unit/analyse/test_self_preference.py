@@ -85,3 +85,28 @@ def test_a_row_that_compares_nothing_is_named_with_its_line(tmp_path: Path, row:
     with pytest.raises(ContentError, match=r"judgments\.jsonl:2") as refused:
         list(read_own_comparisons(path, ITEMS))
     assert message in str(refused.value)
+
+
+def test_an_undefined_tau_is_null_with_its_reason_and_shown_as_a_dash() -> None:
+    from rich.console import Console
+
+    from harness.render.self_preference import render_self_preference
+
+    rows = compared("a", "b", "preference", [0.9, 0.7] * 5) + compared("a", "b", "recognition", [0.5] * 10)
+    found = analyse_self_preference(rows)
+    [overall, _] = found.as_json()["kendall_tau"]
+    assert overall["tau"] is None and "the same for all pairs" in overall["undefined"]["tau"]
+    console = Console(width=200)
+    with console.capture() as captured:
+        console.print(render_self_preference(found))
+    assert "nan" not in captured.get() and "– tau of a, cs, *: one of the two confidences is the same for all pairs." in captured.get()
+
+
+def test_a_line_through_points_of_one_recognition_is_undefined_with_its_reason() -> None:
+    rows = [
+        row
+        for judge in "abc"
+        for row in compared(judge, "human", "recognition", [0.5] * 9) + compared(judge, "human", "preference", [0.4] * 9)
+    ]
+    line = analyse_self_preference(rows).as_json()["line"]
+    assert line["slope"] is None is line["slope_ci"] and "same value" in line["reason"]

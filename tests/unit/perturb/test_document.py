@@ -36,7 +36,7 @@ def test_the_table_holds_every_kind_with_its_doses_and_what_moves(name: str) -> 
 @pytest.mark.parametrize("name", sorted(registered()))
 def test_the_table_of_realised_numbers_names_each(name: str, perturb: Callable[..., Perturbed]) -> None:
     pool = (Item("p", "de", "open_prompt", fields={"output": "Zwei Häuser."}),)
-    realised = perturb(name, "cs", "Kočka leze dírou, 12 let.", pool=pool).realised
+    realised = perturb(name, "cs", "Kočka brzy leze dírou, 12 let.", pool=pool).realised
     row = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |")][1]
     assert re.findall(r"`([a-z]+)`", row.split("|", 2)[2]) == list(realised)
 

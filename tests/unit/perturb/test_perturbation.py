@@ -26,6 +26,7 @@ BUNDLED = {
     "strip-diacritics",
     "typos",
     "truncate",
+    "swap-synonyms",
     "number-swap",
     "inject",
 }
