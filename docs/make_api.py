@@ -18,7 +18,7 @@ PAGE = Path(__file__).with_name("api.md")
 # The order of the page: what newcomers need first. Every public name is here once.
 ORDER = (
     *("run", "RunSpec", "Settings", "RunResult", "report", "write_page", "compare", "load", "from_frames", "frame_of", "Dataset"),
-    *("check_labels", "check_gate", "certificate", "DecisionOptions", "Library", "HarnessError"),
+    *("generate", "GenerateSpec", "check_labels", "check_gate", "certificate", "DecisionOptions", "Library", "HarnessError"),
 )
 RETURNED = (NotebookReport, NotebookComparison)
 _MEMBERS = {"Dataset": (), "Library": (), "HarnessError": (), "NotebookReport": ("as_json",)}  # elsewhere all public methods are shown
