@@ -268,7 +268,7 @@ class _CellTable:
         made = self._assemble(rows, counts, failed, versus, pairs, gains)
         if self.classes.kind != "interval":
             return made
-        scored = ScoreCells(self.data, self.units, self.counted, metrics, self.options).cells(self.keys, self.rows)
+        scored = ScoreCells(self.data, self.units, self.counted, metrics, self.options, self.design).cells(self.keys, self.rows)
         return [self._with_scores(cell, of) for cell, of in zip(made, scored, strict=True)]
 
     def _with_scores(self, cell: Cell, of: ScoredCell) -> Cell:

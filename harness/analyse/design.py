@@ -89,7 +89,10 @@ def design_notes(design: Design, counted: Mapping[str, Votes], gains: Sequence[f
         "weight each text by 1 / probability and describe all texts that it was drawn from."
     )
     if any(of.scores is not None for of in counted.values()):
-        yield "Correlations, errors and reliability of scores that are numbers count each text once: no weighted form of them is built in."
+        yield (
+            "Of scores that are numbers, correlations over texts, errors and leniency weight each text too (Kendall's τ each pair, by the "
+            "product of its two weights). Means, reliability, comparisons within source texts and --versus count each text once."
+        )
     known = [gain for gain in gains if gain is not None]
     if not known:
         yield f"No cell has {LEAST_FOR_GAIN} texts, from which the gain of such a sample can be estimated (--by metric pools cells)."

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from harness.analyse.design import Design
 from harness.analyse.options import CompareOptions
 from harness.analyse.scores import ItemScores, item_scores, numbers
 from harness.analyse.units import CONDITION, Units, Votes, item_key
@@ -78,13 +79,23 @@ class _Cell:
     raw: Floats
     x: Floats
     y: Floats
+    weight: Floats | None
 
 
 class ScoreCells:
     """The cells of interval metrics on one scale."""
 
-    def __init__(self, data: Dataset, units: Units, counted: Mapping[str, Votes], metrics: Sequence[str], options: CompareOptions) -> None:
+    def __init__(
+        self,
+        data: Dataset,
+        units: Units,
+        counted: Mapping[str, Votes],
+        metrics: Sequence[str],
+        options: CompareOptions,
+        design: Design | None = None,
+    ) -> None:
         self.data, self.units, self.options = data, units, options
+        self.weight = design.weight if design else None  # (items,)
         self.votes = {metric: counted[metric] for metric in metrics}
         self.classes = self.votes[metrics[0]].classes
         self.group = item_key(data, "group").codes.astype(np.int64)
@@ -131,7 +142,9 @@ class ScoreCells:
             raw[here], x[here] = of.scores.raw_mean[item[here]], of.scores.mean[item[here]]
         known = ~np.isnan(raw)
         question = combination_ids([metric], item)[known]
-        return _Cell(key, votes, item[known], question, self.group[item[known]], raw[known], x[known], self.score[rows][known])
+        item = item[known]
+        weight = None if self.weight is None else self.weight[item]
+        return _Cell(key, votes, item, question, self.group[item], raw[known], x[known], self.score[rows][known], weight)
 
     def _once(self, cell: _Cell) -> tuple[Ints, Floats, Floats, Floats]:
         """The different items of a cell, their labels (raw and as correlations use them) and the judge's mean score over repeats."""
@@ -150,7 +163,7 @@ class ScoreCells:
     def _statistics(self, cell: _Cell, within: SegmentCorrelations | None, left_out: set[int]) -> ScoredCell:
         values: dict[str, Estimated] = {}
         for method, name in CORRELATIONS.items():
-            values[name] = score_correlation(method, cell.x, cell.y, cell.group)
+            values[name] = score_correlation(method, cell.x, cell.y, cell.group, cell.weight)
         values |= self._levels(cell)
         counts: dict[str, int] = {}
         if within is None:
@@ -200,9 +213,9 @@ class ScoreCells:
         if self.classes.order_only:
             return own_level | dict.fromkeys(("mae", "rmse", "leniency", "alpha_interval"), _nothing(OTHER_SCALE))
         return own_level | {
-            "mae": mean_absolute_error(x, y, group, reach),
-            "rmse": root_mean_squared_error(x, y, group, reach),
-            "leniency": mean_difference(x, y, group, direction, reach) if direction else _nothing(NO_BEST),
+            "mae": mean_absolute_error(x, y, group, reach, cell.weight),
+            "rmse": root_mean_squared_error(x, y, group, reach, cell.weight),
+            "leniency": mean_difference(x, y, group, direction, reach, cell.weight) if direction else _nothing(NO_BEST),
             "alpha_interval": of_group_sums(sums_by_group(alpha, _index(group[read])), alpha_of_sums, (-math.inf, 1.0)),
         }
 

@@ -11,6 +11,7 @@ from harness.stats.arrays import Floats, Ints, ShapeError, as_index
 from harness.stats.statistic import ratio
 
 _FEW_PAIRS = 64  # pairs of an item up to which all pairs are looked at
+_PAIRS_AT_ONCE = 1 << 20  # in memory
 
 
 class PairSums(NamedTuple):
@@ -107,24 +108,48 @@ def _count_below(ranks: Ints, places: Ints, below: Ints) -> Ints:
     return count
 
 
-def tau_b_left_out(x: ArrayLike, y: ArrayLike, groups: ArrayLike) -> Floats:
+def tau_b_left_out(x: ArrayLike, y: ArrayLike, groups: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     """Kendall's tau-b of all items, then without each group: (1 + groups,), NaN where x or y is constant.
 
     Args:
         x, y: (items,) numbers without gaps.
         groups: (items,) any sortable codes of what items share.
+        weights: (items,) how many items each stands for; a pair counts as often as the product of its two. All pairs are then looked at,
+            in n² steps.
 
     >>> tau_b_left_out([1, 2, 3, 4], [1, 2, 4, 3], ["a", "b", "c", "c"]).round(3).tolist()
     [0.667, 0.333, 0.333, 1.0]
+
+    >>> tau_b_left_out([1, 2, 3], [1, 3, 2], [0, 1, 2], [2, 1, 1]).round(3).tolist()
+    [0.6, -1.0, 1.0, 1.0]
     """
     size = len(np.asarray(x))
     group = as_index(groups, size, "groups")
-    every, inside = pair_sums(x, y), pair_sums(x, y, group)
+    if weights is None:
+        counted, every, inside = np.ones(size), pair_sums(x, y), pair_sums(x, y, group)
+    else:
+        counted = np.asarray(weights, np.float64)
+        every, inside = _weighted_pair_sums(np.asarray(x, np.float64), np.asarray(y, np.float64), group, counted)
     count = int(group.max(initial=-1)) + 1
     signs, a, b = (
-        whole.sum() - np.r_[0.0, np.bincount(group, 2 * whole - own, minlength=count)] for whole, own in zip(every, inside, strict=True)
+        counted @ whole - np.r_[0.0, np.bincount(group, counted * (2 * whole - own), minlength=count)]
+        for whole, own in zip(every, inside, strict=True)
     )
     return np.asarray(np.clip(ratio(signs, np.sqrt(np.maximum(a, 0) * np.maximum(b, 0))), -1, 1))
+
+
+def _weighted_pair_sums(x: Floats, y: Floats, group: Ints, weights: Floats) -> tuple[PairSums, PairSums]:
+    """`pair_sums` over all items, and over those of the own group, in which a partner counts by its weight."""
+    sums = np.zeros((2, 3, len(x)))
+    step = max(1, _PAIRS_AT_ONCE // max(len(x), 1))
+    for start in range(0, len(x), step):
+        own = slice(start, start + step)
+        u, v = (np.sign(values[own, None] - values) for values in (x, y))
+        together = weights * (group[own, None] == group)
+        for place, signs in enumerate((u * v, u * u, v * v)):
+            sums[0, place, own] = signs @ weights
+            sums[1, place, own] = (signs * together).sum(axis=1)
+    return PairSums(*sums[0]), PairSums(*sums[1])
 
 
 def tau_b_by_stratum(x: ArrayLike, y: ArrayLike, stratum: ArrayLike) -> Floats:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from harness.stats.arrays import Floats, Ints, ShapeError, as_index
 from harness.stats.concordance import tau_b_by_stratum, tau_b_left_out
 from harness.stats.correlation import Correlation, pearson_of_moments
-from harness.stats.groups import group_sums
+from harness.stats.groups import group_sums, relative_weights
 from harness.stats.intervals import no_interval, scatter_of, tested_mean
 from harness.stats.jackknife import left_out_interval, left_out_test, sums_by_group
 from harness.stats.statistic import ratio
@@ -26,16 +26,22 @@ CONSTANT = "constant raters"
 NO_SEGMENT = "no source text has two scored outputs that differ"
 
 
-def score_correlation(method: Correlation, x: ArrayLike, y: ArrayLike, groups: ArrayLike, *, level: float = 0.95) -> Estimated:
+def score_correlation(
+    method: Correlation, x: ArrayLike, y: ArrayLike, groups: ArrayLike, weights: ArrayLike | None = None, *, level: float = 0.95
+) -> Estimated:
     """Pearson's r, Spearman's rho or Kendall's tau-b of items, with an interval over groups, for any number of different scores.
 
     The values are those of `pearson`, `spearman` and `kendall_tau`. The interval leaves one group out at a time, on the scale of atanh
     (see `left_out_interval`); for Spearman's rho the change is that of its influence function, ranks included.
 
+    With weights all three estimate the correlation of the texts that were drawn from: Pearson's r of weighted moments, Spearman's rho of
+    weighted mid-distributions, Kendall's tau-b of pairs, each of which counts by the product of its two weights.
+
     Args:
         method: "pearson", "spearman" or "kendall".
         x, y: (items,) numbers, NaN where missing (such items are left out).
         groups: (items,) any sortable codes of what items share.
+        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; without them each counts once.
         level: confidence in (0, 1).
 
     Returns:
@@ -49,11 +55,14 @@ def score_correlation(method: Correlation, x: ArrayLike, y: ArrayLike, groups: A
     >>> found = score_correlation("kendall", [1, 2, 2, 3], [10, 30, 20, 30], range(4))
     >>> round(found.value, 6), found.n, found.interval.reason
     (0.8, 4, 'too few independent texts')
+
+    >>> round(score_correlation("pearson", [1, 2, 3], [1, 3, 2], range(3), [2, 1, 1]).value, 6)  # as of [1, 1, 2, 3] and [1, 1, 3, 2]
+    0.636364
     """
-    a, b, group = _known(x, y, groups)
+    a, b, group, weight = _known(x, y, groups, weights)
     if not len(a):
         return Estimated(math.nan, 0, no_interval(0), math.nan, NO_OVERLAP)
-    values = _left_out(method, a, b, group)
+    values = _left_out(method, a, b, group, weight)
     if math.isnan(values[0]):
         return Estimated(math.nan, len(a), no_interval(len(values) - 1, CONSTANT), math.nan, CONSTANT)
     return Estimated(float(values[0]), len(a), left_out_interval(values, (-1.0, 1.0), scale="fisher", level=level), math.nan, None)
@@ -101,24 +110,30 @@ def correlation_difference(
     return Estimated(float(values[0]), int(used.sum()), interval, p, None)
 
 
-def _left_out(method: Correlation, a: Floats, b: Floats, group: Ints) -> Floats:
+def _left_out(method: Correlation, a: Floats, b: Floats, group: Ints, weight: Floats | None = None) -> Floats:
     """A correlation, then the correlation without each group: (1 + groups,)."""
     if method == "kendall":
-        return tau_b_left_out(a, b, group)
+        return tau_b_left_out(a, b, group, weight)
     if method == "spearman":
-        return _rho_left_out(a, b, group)
+        return _rho_left_out(a, b, group, np.ones(len(a)) if weight is None else weight)
     a, b = _centred(a), _centred(b)
-    sums = sums_by_group(np.stack([np.ones(len(a)), a, b, a * a, b * b, a * b], axis=1), group)
+    items = np.stack([np.ones(len(a)), a, b, a * a, b * b, a * b], axis=1)
+    sums = sums_by_group(items if weight is None else items * weight[:, None], group)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.r_[pearson_of_moments(sums.sum(axis=0)), pearson_of_moments(sums.sum(axis=0) - sums)], np.float64)
 
 
-def _known(x: ArrayLike, y: ArrayLike, groups: ArrayLike) -> tuple[Floats, Floats, Ints]:
+def _known(x: ArrayLike, y: ArrayLike, groups: ArrayLike, weights: ArrayLike | None = None) -> tuple[Floats, Floats, Ints, Floats | None]:
+    """The items that have both numbers; their weights have the mean 1."""
     a, b, codes = np.asarray(x, np.float64), np.asarray(y, np.float64), np.asarray(groups)
     if a.ndim != 1 or not a.shape == b.shape == codes.shape:
         raise ShapeError(f"x {a.shape}, y {b.shape} and groups {codes.shape} must be of the same items")
     used = ~(np.isnan(a) | np.isnan(b))
-    return a[used], b[used], as_index(codes[used], int(used.sum()), "groups")
+    weight = None if weights is None else np.asarray(weights, np.float64)
+    if weight is not None and weight.shape != a.shape:
+        raise ShapeError(f"x {a.shape} and weights {weight.shape} must be of the same items")
+    group = as_index(codes[used], int(used.sum()), "groups")
+    return a[used], b[used], group, None if weight is None else relative_weights(weight[used])
 
 
 def _centred(values: Floats) -> Floats:
@@ -126,34 +141,36 @@ def _centred(values: Floats) -> Floats:
     return apart / max(float(np.abs(apart).max()), 1e-300) if np.ptp(values) > 0 else np.zeros(len(values))
 
 
-def _rho_left_out(x: Floats, y: Floats, group: Ints) -> Floats:
+def _rho_left_out(x: Floats, y: Floats, group: Ints, weight: Floats) -> Floats:
     """Spearman's rho, then approximately rho without each group: rho less the group's mean influence times n / (n - n_g)."""
-    n = len(x)
-    of_x, of_y = _MidDistribution(x), _MidDistribution(y)
+    n = float(weight.sum())
+    of_x, of_y = _MidDistribution(x, weight), _MidDistribution(y, weight)
     f, g = of_x.share, of_y.share
-    spread_x, spread_y = float(f @ f) / n - 0.25, float(g @ g) / n - 0.25
+    spread_x, spread_y = float(weight @ (f * f)) / n - 0.25, float(weight @ (g * g)) / n - 0.25
     if min(spread_x, spread_y) <= 1e-15:
         return np.full(1 + int(group.max()) + 1, math.nan)
-    both, scale = float(f @ g) / n, math.sqrt(spread_x * spread_y)
+    both, scale = float(weight @ (f * g)) / n, math.sqrt(spread_x * spread_y)
     rho = float(np.clip((both - 0.25) / scale, -1, 1))
     influence = (f * g + of_x.above(g) + of_y.above(f) - 3 * both) / scale
     influence -= rho / 2 * (f * f + 2 * of_x.above(f) - 3 * (spread_x + 0.25)) / spread_x
     influence -= rho / 2 * (g * g + 2 * of_y.above(g) - 3 * (spread_y + 0.25)) / spread_y
-    size = np.bincount(group)
-    return np.asarray(np.r_[rho, rho - np.bincount(group, influence) / np.maximum(n - size, 1)], np.float64)
+    size = np.bincount(group, weight)
+    rest = np.maximum(n - size, weight.min())
+    return np.asarray(np.r_[rho, rho - np.bincount(group, weight * influence) / rest], np.float64)
 
 
 class _MidDistribution:
     """The mid-distribution of every item: the share of the items below it plus half of its ties, (items,)."""
 
-    def __init__(self, values: Floats) -> None:
-        _, self.code, times = np.unique(values, return_inverse=True, return_counts=True)
-        self.n = len(values)
+    def __init__(self, values: Floats, weight: Floats) -> None:
+        _, self.code = np.unique(values, return_inverse=True)
+        self.weight, self.n = weight, float(weight.sum())
+        times = np.bincount(self.code, weight)
         self.share: Floats = ((np.cumsum(times) - times / 2) / self.n)[self.code]
 
-    def above(self, weights: Floats) -> Floats:
-        """For every item, the sum of the weights of items with a higher value, and half of those of its ties, divided by n."""
-        by_value = np.bincount(self.code, weights)
+    def above(self, values: Floats) -> Floats:
+        """For every item, the sum of the values of items with a higher one, and half of those of its ties, divided by n."""
+        by_value = np.bincount(self.code, self.weight * values)
         tail = np.cumsum(by_value[::-1])[::-1]
         return np.asarray(((tail - by_value / 2) / self.n)[self.code])
 
@@ -274,13 +291,16 @@ def joined_groups(segment: ArrayLike, groups: ArrayLike) -> Ints:
     return as_index(cluster[:segments], segments, "groups")
 
 
-def mean_absolute_error(x: ArrayLike, y: ArrayLike, groups: ArrayLike, reach: float | None = None, *, level: float = 0.95) -> Estimated:
+def mean_absolute_error(
+    x: ArrayLike, y: ArrayLike, groups: ArrayLike, reach: float | None = None, weights: ArrayLike | None = None, *, level: float = 0.95
+) -> Estimated:
     """Mean absolute error of a judge in points of the scale: mean |y - x|.
 
     Args:
         x, y: (items,) numbers, NaN where missing (such items are left out).
         groups: (items,) any sortable codes of what items share.
         reach: the length of the scale, the largest possible error; None if the scale has no ends.
+        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; without them each counts once.
         level: of the interval: Hall's skewness-corrected t over groups.
 
     Returns:
@@ -291,12 +311,16 @@ def mean_absolute_error(x: ArrayLike, y: ArrayLike, groups: ArrayLike, reach: fl
 
     >>> mean_absolute_error([80, 90, 100], [90, 90, 80], range(3)).value
     10.0
+    >>> mean_absolute_error([80, 90, 100], [90, 90, 80], range(3), weights=[1, 1, 2]).value
+    12.5
     """
-    a, b, group = _known(x, y, groups)
-    return _mean(np.abs(b - a), group, None if reach is None else (0.0, reach), level)
+    a, b, group, weight = _known(x, y, groups, weights)
+    return _mean(np.abs(b - a), group, weight, None if reach is None else (0.0, reach), level)
 
 
-def root_mean_squared_error(x: ArrayLike, y: ArrayLike, groups: ArrayLike, reach: float | None = None, *, level: float = 0.95) -> Estimated:
+def root_mean_squared_error(
+    x: ArrayLike, y: ArrayLike, groups: ArrayLike, reach: float | None = None, weights: ArrayLike | None = None, *, level: float = 0.95
+) -> Estimated:
     """Root mean squared error of a judge in points of the scale: sqrt(mean (y - x)²). The interval is that of the mean, under the root.
 
     Args, result and errors as `mean_absolute_error`.
@@ -304,8 +328,8 @@ def root_mean_squared_error(x: ArrayLike, y: ArrayLike, groups: ArrayLike, reach
     >>> round(root_mean_squared_error([80, 90, 100], [90, 90, 80], range(3)).value, 4)
     12.9099
     """
-    a, b, group = _known(x, y, groups)
-    found = _mean((b - a) ** 2, group, None if reach is None else (0.0, reach**2), level)
+    a, b, group, weight = _known(x, y, groups, weights)
+    found = _mean((b - a) ** 2, group, weight, None if reach is None else (0.0, reach**2), level)
     if found.reason:
         return found
     ends = found.interval
@@ -314,7 +338,14 @@ def root_mean_squared_error(x: ArrayLike, y: ArrayLike, groups: ArrayLike, reach
 
 
 def mean_difference(
-    x: ArrayLike, y: ArrayLike, groups: ArrayLike, direction: int = 1, reach: float | None = None, *, level: float = 0.95
+    x: ArrayLike,
+    y: ArrayLike,
+    groups: ArrayLike,
+    direction: int = 1,
+    reach: float | None = None,
+    weights: ArrayLike | None = None,
+    *,
+    level: float = 0.95,
 ) -> Estimated:
     """Leniency on numbers: mean (y - x) times `direction` (1 if high scores are good, -1 if low ones are), so that + is toward the best.
 
@@ -323,12 +354,12 @@ def mean_difference(
     >>> mean_difference([80, 90, 100], [90, 90, 95], range(3)).value.__round__(3)
     1.667
     """
-    a, b, group = _known(x, y, groups)
-    return _mean((b - a) * direction, group, None if reach is None else (-reach, reach), level)
+    a, b, group, weight = _known(x, y, groups, weights)
+    return _mean((b - a) * direction, group, weight, None if reach is None else (-reach, reach), level)
 
 
-def _mean(values: Floats, group: Ints, bounds: tuple[float, float] | None, level: float) -> Estimated:
+def _mean(values: Floats, group: Ints, weight: Floats | None, bounds: tuple[float, float] | None, level: float) -> Estimated:
     if not len(values):
         return Estimated(math.nan, 0, no_interval(0), math.nan, NO_OVERLAP)
-    interval, p = tested_mean(group_sums(values, group), scatter_of(values), bounds, level=level)
-    return Estimated(float(values.mean()), len(values), interval, p, None)
+    interval, p = tested_mean(group_sums(values, group, weight), scatter_of(values, weight), bounds, level=level)
+    return Estimated(float(np.average(values, weights=weight)), len(values), interval, p, None)

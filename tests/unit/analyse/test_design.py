@@ -15,6 +15,7 @@ from harness.analyse.design import stated_probabilities
 from harness.decide import verdicts
 from harness.decide.options import DecisionOptions
 from harness.errors import UsageError
+from harness.model import Scale
 from harness.signature import ComparisonSignature
 
 MakeRecording = Callable[..., Recording]
@@ -117,3 +118,24 @@ def test_verdicts_weight_the_gap_and_the_baseline(make_recording: MakeRecording)
     assert verdict.right == pytest.approx(300 / 320)
     cell = only_cell(compare([drawn(make_recording, unequal)], COMPARED))
     assert verdict.agreement == pytest.approx(cell["pa_pairwise"]) and verdict.people == pytest.approx(cell["human_pa"])
+
+
+def test_scores_that_are_numbers_are_weighted_too(make_recording: MakeRecording) -> None:
+    """Errors, leniency and correlations over texts are those of the texts that the labelled ones stand for."""
+    n = np.arange(40)
+    people, judge, weight = 37 * n % 101 + 0.0, 29 * n % 83 + 0.0, np.where(n % 4, 10.0, 2.0)
+    made = make_recording(
+        {f"i{i}": [float(people[i])] for i in n},
+        {f"i{i}": float(judge[i]) for i in n},
+        scales={"m": Scale(kind="interval", min=0.0, max=100.0, best=100.0)},
+        places={f"i{i}": {"group": f"g{i // 2}"} | unequal(int(i)) for i in n},
+    )
+    comparison = compare([sampled(made)], COMPARED)
+    cell = only_cell(comparison)
+    apart = judge - people
+    assert [cell[name] for name in ("mae", "rmse", "leniency")] == pytest.approx(
+        [np.average(np.abs(apart), weights=weight), np.average(apart**2, weights=weight) ** 0.5, np.average(apart, weights=weight)]
+    )
+    moments = np.cov(people, judge, aweights=weight)
+    assert cell["pearson"] == pytest.approx(moments[0, 1] / np.sqrt(moments[0, 0] * moments[1, 1]))
+    assert any("Kendall's τ each pair" in note for note in comparison.notes)

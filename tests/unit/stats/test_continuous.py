@@ -153,3 +153,47 @@ def test_few_texts_often_enough_show_no_difference_where_there_is_none() -> None
         first, second = (truth + rng.normal(size=120) + np.repeat(rng.normal(size=20), 6) for _ in range(2))
         shown += correlation_difference("kendall", truth, first, second, group).p < 0.05
     assert 2 <= shown <= 18
+
+
+def weighted_values(x: Floats, y: Floats, group: Any, weights: Floats | None = None) -> list[Any]:
+    """Every statistic that takes weights: its value and its interval."""
+    found = [score_correlation(method, x, y, group, weights) for method in ("pearson", "spearman", "kendall")]
+    found += [of(x, y, group, None, weights) for of in (mean_absolute_error, root_mean_squared_error)]
+    found.append(mean_difference(x, y, group, -1, None, weights))
+    return [number for one in found for number in (one.value, one.interval.lo, one.interval.hi)]
+
+
+@pytest.mark.parametrize("decimals", [0, 3], ids=["ties", "no ties"])
+def test_whole_weights_are_repeated_texts(decimals: int) -> None:
+    x, y, group = correlated(np.random.default_rng(7), 12, 4, 0.6)
+    x, y = x.round(decimals), y.round(decimals)
+    y[3] = math.nan
+    times = np.arange(len(x)) % 3 + 1
+    again = [np.repeat(values, times) for values in (x, y, group)]
+    weighted, repeated = weighted_values(x, y, group, 5.0 * times), weighted_values(*again)
+    assert weighted == pytest.approx(repeated) and weighted != pytest.approx(weighted_values(x, y, group))
+
+
+def test_equal_weights_change_nothing() -> None:
+    x, y, group = correlated(np.random.default_rng(8), 12, 4, 0.6)
+    assert weighted_values(x, y, group, np.full(len(x), 3.0)) == pytest.approx(weighted_values(x, y, group))
+
+
+@pytest.mark.parametrize("method", SCIPY)
+def test_weights_describe_all_texts_that_were_drawn_from(method: Correlation) -> None:
+    """Texts with high scores are drawn four times as often: weighted, the mean over samples is the truth; unweighted, it is not."""
+    rng = np.random.default_rng(9)
+    x, y, _ = correlated(rng, 400, 1, 0.7)
+    y = np.where(x > 0.5, -y, y)
+    truth = SCIPY[method](x, y)[0]
+    probability = np.where(x > 0.5, 0.4, 0.1)
+    samples = [np.flatnonzero(rng.random(400) < probability) for _ in range(150)]
+    weighted = np.array([score_correlation(method, x[own], y[own], own, 1 / probability[own]).value for own in samples])
+    plain = np.array([score_correlation(method, x[own], y[own], own).value for own in samples])
+    error = weighted.std() / math.sqrt(len(weighted))
+    assert abs(weighted.mean() - truth) < 4 * error < 0.05 < abs(plain.mean() - truth)
+
+
+def test_weights_of_other_items_are_refused() -> None:
+    with pytest.raises(ShapeError, match="weights"):
+        mean_absolute_error([1, 2], [2, 1], [0, 1], None, [1.0])
