@@ -21,6 +21,7 @@ from harness.analyse.ranked import AnnotatorFigures, Gain, MatchedPair, RankedJu
 from harness.analyse.ranking import gains_over, rank
 from harness.analyse.recorded_run import recording, signature
 from harness.analyse.retest import Outcome, Retest, retest_outcomes
+from harness.analyse.runs_over_time import runs_over_time
 from harness.analyse.score_ranking import MIN_TEXTS, RANKED_BY_ORDER
 from harness.analyse.summaries import LanguageSummary, summaries
 
@@ -74,6 +75,7 @@ __all__ = [
     "recording",
     "retest_outcomes",
     "run_coverage",
+    "runs_over_time",
     "self_preference_section",
     "signature",
     "summaries",

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from harness.analyse import CompareOptions, Comparison, Recording, compare_laid_out, comparison_sections, lay_out, pairs
+from harness.analyse import CompareOptions, Comparison, Recording, compare_laid_out, comparison_sections, lay_out, pairs, runs_over_time
 from harness.decide.acceptance import AcceptedFrom, acceptances_laid_out
 from harness.decide.calibration import Calibration, calibrations
 from harness.decide.languages import LanguageComparison, language_comparisons
@@ -26,7 +26,8 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
         calibration: one a language, metric, judge and condition; None where it was not asked for.
         acceptance: the confidence from which on answers can be accepted, one a cell like `calibration`.
         pairs: the section of choices between two texts, one a data set that has any.
-        sections: minimal pairs, the same texts in several languages, and panels, by name; of several sources every row names its `source`.
+        sections: minimal pairs, the same texts in several languages, panels, and one judge in several runs, by name; of several sources
+            every row names its `source`.
     """
 
     verdicts: tuple[Verdict, ...] = ()
@@ -77,7 +78,7 @@ def compare(
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
         pairs=tuple(found for judged in laid_out.judged if (found := pairs(judged.data, judged.units.judgments, options))) if tests else (),
-        sections=_sections(laid_out.sources, options, decision) if tests else {},
+        sections=_sections(laid_out.sources, options, decision) | runs_over_time(laid_out, options) if tests else {},
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.render.column import (
     AGREEMENT_ABLATIONS,
+    CLASS_SHARES,
     COEFFICIENT,
     COUNT_OR_BLANK,
     NAMED_COUNTS,
@@ -25,7 +26,7 @@ _TWO_ANSWERS = _in(TableName.SCORE_POSITION, TableName.METRIC_ORDER)
 _PAIRS = _in(TableName.PAIRS, TableName.PAIR_SYSTEMS)
 _PARALLEL = _in(TableName.SAME_TEXTS, TableName.SAME_TEXTS_METRICS)
 _CHANGED_TEXTS = _in(TableName.PERTURBATIONS, TableName.INJECTION)
-_AGREEMENT_DIFFERENCES = AGREEMENT_ABLATIONS | _in(TableName.SCORE_POSITION, TableName.PANELS)
+_AGREEMENT_DIFFERENCES = AGREEMENT_ABLATIONS | _in(TableName.SCORE_POSITION, TableName.PANELS, TableName.RUNS)
 
 
 def _achieved(row: Row) -> str:
@@ -133,6 +134,12 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
     Column("best_agreement", "best member's", SHARE, _in(TableName.PANELS), "the same of the best member, on the same texts"),
     Column("best", "best member", TEXT, _in(TableName.PANELS), "the member that agrees with the labels most often elsewhere"),
     Column("chosen_on", "chosen on", TEXT, _in(TableName.PANELS), "the texts on which it was chosen; never those that are compared"),
+    # One judge in several runs
+    Column("n", "texts", COUNT_OR_BLANK, _in(TableName.RUNS), "answers with a label"),
+    Column("agreement", "agreement", SHARE, _in(TableName.RUNS), "with the labels; answers without a score count as wrong"),
+    Column("n", "texts", COUNT_OR_BLANK, _in(TableName.RUN_SHARES), "answers with a label and a readable score"),
+    Column("shares", "class shares", CLASS_SHARES, _in(TableName.RUN_SHARES), "how often the judge gave each score, in percent"),
+    _q_value("margins_q", "equal shares", _in(TableName.RUN_SHARES)),
     # The languages of rubric, item and justification
     Column("n", "texts", COUNT_OR_BLANK, _in(TableName.LANGUAGE_FACTORS), "texts (on a metric) with readable scores in all eight cells"),
     Column(
@@ -192,8 +199,8 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
         "difference",
         POINTS,
         _AGREEMENT_DIFFERENCES,
-        "agreement minus that of the condition (of a panel: the member) that it is compared with, on the same items, failures as wrong, in "
-        "percentage points",
+        "agreement minus that of what it is compared with (the plainest condition, the best member, the first run), on the same items, "
+        "failures as wrong, in percentage points",
     ),
     _q_value("diff_q", "the difference", _AGREEMENT_DIFFERENCES),
     Column("moved", "score change", COEFFICIENT, _TWO_ANSWERS, "the mean change of the score, in points; + is toward the best"),

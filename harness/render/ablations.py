@@ -303,6 +303,11 @@ def _flaws_found_by(row: Row, side: str) -> str:
     return f"{side}{': the' if side else 'The'} flawless text is scored {shares} of {counted(row['n'], 'pair')}{alarms}."
 
 
+def _shares_changed(section: Section) -> str:
+    tested = [row["margins_q"] for row in section["rows"] if row["margins_q"] is not None]
+    return f"Shown (q < .05): a change in {sum(q < _SHOWN_BELOW for q in tested)} of {len(tested)} tests." if tested else ""
+
+
 _SIDES = ("source", "judge", "variant", "temperature", "top_p")
 _BY_METRIC = (("language", "metric"),)
 _AND_OVERALL: tuple[tuple[str, ...], ...] = (("language",), ())
@@ -379,6 +384,18 @@ _SECTIONS: dict[str, _SectionText] = {
         "Does a panel of judges agree with the labels more often than the best of its members, which is chosen on other texts?",
         _tests_shown("diff", "better", "worse"),
         _SectionLayout(TableName.PANELS),
+    ),
+    "runs": _SectionText(
+        "Does the judge agree with the labels as it did in an earlier run? Differences are from the first run of each language and "
+        "metric, on the same items.",
+        _tests_shown("diff", "better", "worse"),
+        _SectionLayout(TableName.RUNS, levels=_BY_METRIC),
+    ),
+    "run_shares": _SectionText(
+        "Does the judge give the classes as often as before? A change of class shares proves nothing about agreement, and neither does its "
+        "absence.",
+        _shares_changed,
+        _SectionLayout(TableName.RUN_SHARES, levels=_BY_METRIC),
     ),
     "language_factors": _SectionText(
         "What do the languages of the rubric, of the item and of the justification do to the score of the same text? Each is English or "

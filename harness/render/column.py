@@ -72,6 +72,8 @@ class TableName(StrEnum):
     CONSTRUCTIONS = auto()
     LANGUAGE_FACTORS = auto()
     PANELS = auto()
+    RUNS = auto()
+    RUN_SHARES = auto()
     SAME_TEXTS = auto()
     SAME_TEXTS_METRICS = auto()
     RATINGS = auto()  # Chiang & Lee: agreement of samples and of people

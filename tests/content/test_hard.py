@@ -161,6 +161,16 @@ def test_one_error_has_a_kind_and_is_small(tag: str) -> None:
 
 
 @pytest.mark.parametrize("tag", TAGS)
+def test_many_errors_are_ten_or_more(tag: str) -> None:
+    """The rubric gives acceptability 0 to texts with several errors in nearly every sentence; fewer would be some clear errors, a 1."""
+    for item, base in twins(tag):
+        if item.fields["construction"] == "many-errors":
+            own, other = ([word for word in words(str(each.fields["output"]), tag) if is_word(word)] for each in (item, base))
+            places = [each for each in difflib.SequenceMatcher(None, own, other, autojunk=False).get_opcodes() if each[0] != "equal"]
+            assert len(places) >= 10, f"{item.item_id}: wrong in {len(places)} places"
+
+
+@pytest.mark.parametrize("tag", TAGS)
 def test_every_temptation_comes_in_every_language(tag: str) -> None:
     found = {name for item in flawless(tag) for name in item.fields.get("tempts", ())}
     assert found == {"harsh-criticism", "dark-subject", "reported-rudeness", "dialect", "refrain"}

@@ -269,6 +269,25 @@ def test_a_comparison_of_runs_has_the_same_page_with_differences(
         assert shown.serious(axe_core) == []
 
 
+@pytest.mark.needs("axe-core")
+def test_parallel_texts_and_runs_over_time_keep_nobody_out(browser: Any, tmp_path: Path, cli: Callable[..., Any], axe_core: str) -> None:
+    """The study of languages, whose texts are parallel, and two runs of one name in two folders."""
+    judges, few = ("baseline/random",), 12
+    study = harness.RunSpec(study="languages", languages=("cs",), judges=judges, allow_unreviewed=True, limit=few)
+    plain = harness.RunSpec(board="controls-parallel", languages=("cs", "en"), judges=judges, limit=few)
+    with opened(browser, harness.write_page(harness.run(study, tmp_path / "study"))) as shown:
+        assert shown.page.query_selector("#same_texts") and "rubric × item" in shown.page.text_content("main")
+        assert shown.said == [] and shown.serious(axe_core) == []
+    first, again = (harness.run(plain, tmp_path / name) for name in ("first", "again"))
+    made = cli("compare", again.folder, "--versus", f"source={first.folder}", "--html", tmp_path / "both.html")
+    assert made.code == 0
+    with opened(browser, tmp_path / "both.html") as shown:
+        assert len(shown.page.query_selector_all("table.runs svg.panel")) > 5
+        assert "prove nothing about agreement" in shown.page.inner_text("#run_shares")
+        assert shown.page.query_selector("#same_texts") and shown.page.query_selector("#minimal_pairs")
+        assert shown.said == [] and shown.serious(axe_core) == []
+
+
 def test_a_page_of_several_conditions_is_six_screens_before_its_judgments(browser: Any, page: Path) -> None:
     with opened(browser, page, width=1440, height=900) as shown:
         assert shown.page.eval_on_selector("#items", "e => e.getBoundingClientRect().top + scrollY") <= 6 * 900

@@ -1,4 +1,4 @@
-"""Ablations drawn above their tables: differences from the plainest condition by language, and sensitivity along the dose."""
+"""Sections drawn above their tables: differences from the plainest condition, sensitivity along the dose, agreement over runs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from harness.render.html.cell_panels import PanelGrid, grid_of_places
 from harness.render.html.marks import difference_track
 from harness.render.html.panels import Point, fitted_panel, level_panel
 from harness.render.numbers import counted, difference, percent
-from harness.render.sides import plainest_first, side_name
+from harness.render.sides import Side, plainest_first, side_name
 from harness.render.titles import metric_words
 
 _UNREADABLE = Markup('<small class="faint">no readable score</small>')
+RUNS = "runs"  # the section that has pictures of agreement over runs
 _DOTS_ALIKE = 0.4  # the weight of dots that have the same size
 
 
@@ -84,3 +85,30 @@ def _fitted(name: str, points: Sequence[Mapping[str, Any]], line: Mapping[str, A
         dots.append(Point(point[across], point["preference"], None, _DOTS_ALIKE, words))
     drawn = None if line is None or line["slope"] is None else (line["slope"], line["intercept"])
     return fitted_panel(dots, drawn, f"preference of the own text against {name}, {counted(len(dots), 'point')}")
+
+
+def run_grids(section: ShownSection) -> list[PanelGrid]:
+    """Agreement over runs, languages × metrics: a grid for each judge and condition; none for other sections."""
+    rows = of_judges(section.rows[0]) if section.name == RUNS else ()
+    by_side: dict[Side, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        by_side.setdefault(side_of_row({**row, "source": None}), []).append(row)
+    sides = plainest_first(by_side)
+    return [grid_of_places(side_name(side, sides), _run_panels(by_side[side])) for side in sides]
+
+
+def _run_panels(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, Markup]]:
+    """Panels go from the first run, which the others are compared with and where the line is, to the last one."""
+    for language, metric in dict.fromkeys((str(row["language"]), str(row["metric"])) for row in rows):
+        own = [row for row in rows if (row["language"], row["metric"]) == (language, metric) and row["agreement"] is not None]
+        if own:
+            points = [
+                Point(place / max(len(own) - 1, 1), row["agreement"], row["agreement_ci"], _DOTS_ALIKE, _run_words(row))
+                for place, row in enumerate(own)
+            ]
+            words = f"{english_name(language)}, {metric_words(metric)}: agreement over {len(own)} runs"
+            yield language, metric, level_panel(points, own[0]["agreement"], words)
+
+
+def _run_words(row: Mapping[str, Any]) -> str:
+    return f"{row['source']}: agreement {percent(row['agreement'], row['agreement_ci'])}, n {row['n']:,}"

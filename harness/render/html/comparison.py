@@ -26,6 +26,7 @@ from harness.content import Library
 from harness.decide import DecidedComparison, Verdict
 from harness.render.ablations import ShownSection, shown_ablations
 from harness.render.comparison import comparison_table, distinguishing_keys
+from harness.render.html.ablation_panels import run_grids
 from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.render.html.cell_panels import Pictures, pictures_of
@@ -96,7 +97,7 @@ def comparison_page(
         title=title,
         judgments=sum(int(each.compared.sum()) for each in judged),
         sections=list(_sections(bool(cells), bool(side_tables), bool(maps), pictures, own_sections)),
-        own_sections=[(section, section_tables(section)) for section in own_sections],
+        own_sections=[(section, run_grids(section), section_tables(section)) for section in own_sections],
         numeric=any(cell.continuous for cell in comparison.cells),
         warnings=comparison.notes,
         versus=" = ".join(options.versus) if options.versus else "",

@@ -72,7 +72,7 @@ def report_page(result: RunResult, report: Report) -> str:
         maps=maps,
         matrix=judge_language_map(judged_of_report(report)),
         pictures=pictures,
-        own_sections=[(section, section_tables(section)) for section in own],
+        own_sections=[(section, [], section_tables(section)) for section in own],
         ablations=[(one, difference_grid(one), dose_grids(one), preference_grid(one), section_tables(one)) for one in ablations],
         ablation_legend=ablation_legend(ablations),
         many_rows=MANY_ROWS,
