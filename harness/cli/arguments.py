@@ -291,3 +291,26 @@ def decision_options(arguments: argparse.Namespace) -> DecisionOptions:
 
     given = {name: getattr(arguments, f"decide_{name}") for name in DECISION_FLAGS}
     return DecisionOptions(**{name: value for name, value in given.items() if value is not None})
+
+
+def judged_source(p: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """Add the run or data folder whose judgments are used, and the flags that restrict it."""
+    p.add_argument(
+        "source",
+        nargs="?" if optional else None,
+        metavar="RUN_OR_DIR",
+        help="a data folder with judgments, a run's folder, or the name of a run in --out",
+    )
+    p.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
+    restriction_flags(p)
+    out_flag(p)
+
+
+def restriction_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that restrict a source to some items."""
+    parser.add_argument("--annotators", metavar="N|N+", help="only items with N (or N or more) annotators")
+    parser.add_argument(
+        "--where", action="append", default=[], metavar="KEY=VALUES", help="only items, metrics or variants with these values; repeatable"
+    )
+    parser.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    parser.add_argument("--recipe", dest="card", help=argparse.SUPPRESS)  # the former name of --card

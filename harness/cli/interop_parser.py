@@ -12,6 +12,7 @@ SCORES = ("inspect", "promptfoo", "lm-eval", "openai-batch", "anthropic-batch", 
 
 
 def import_parser(commands: Any) -> None:
+    """`import`."""
     p = command(
         commands,
         "import",
@@ -71,6 +72,7 @@ def import_parser(commands: Any) -> None:
 
 
 def export_parser(commands: Any) -> None:
+    """`export`."""
     sub = group(commands, "export", "write a judge, its scores or a data set in the form of another program")
     _export_promptfoo_judge(sub)
     _export_inspect_scores(sub)

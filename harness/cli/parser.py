@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.cli import board_parser, data_parser
+from harness.cli import board_parser
 from harness.cli.arguments import (
     base_url,
     by_task_flag,
@@ -33,6 +33,11 @@ from harness.cli.arguments import (
     top_ps,
     tuned_judge,
 )
+from harness.cli.compare_parser import compare_parser, gate_parser
+from harness.cli.interop_parser import export_parser, import_parser
+from harness.cli.labels_parser import labels_parser
+from harness.cli.study_parser import pairs_parser, study_parser
+from harness.cli.use_parser import accept_parser, certify_parser, correct_parser
 
 _EXIT_CODES = """exit codes:
   0    done
@@ -66,7 +71,16 @@ def build_parser() -> argparse.ArgumentParser:
         _runs,
         _batch,
         _generate,
-        *data_parser.COMMANDS,
+        compare_parser,
+        correct_parser,
+        accept_parser,
+        certify_parser,
+        gate_parser,
+        study_parser,
+        pairs_parser,
+        labels_parser,
+        import_parser,
+        export_parser,
         board_parser.submit_parser,
         board_parser.add,
         *_MAINTENANCE,

@@ -213,13 +213,13 @@ def test_flags_of_compare_are_read(arguments: tuple[str, ...], name: str, value:
 
 def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
     """The parser has lists of its own, as those of `harness.labels` and `harness.interop` take time to import."""
-    from harness.cli import data_parser, interop_parser
+    from harness.cli import interop_parser, labels_parser
     from harness.interop import SCORE_KINDS
     from harness.labels.export import FORMATS
     from harness.labels.mapping import ROLES
     from harness.labels.read import KINDS
 
-    assert (data_parser.IMPORTED, data_parser.EXPORTED, data_parser.ROLES) == (KINDS, FORMATS, ROLES)
+    assert (labels_parser.IMPORTED, labels_parser.EXPORTED, labels_parser.ROLES) == (KINDS, FORMATS, ROLES)
     assert tuple(SCORE_KINDS) == interop_parser.SCORES
 
 

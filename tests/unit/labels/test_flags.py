@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from harness.cli import data_parser, parser
+from harness.cli import labels_parser, parser
 from harness.labels.export import FORMATS
 from harness.labels.mapping import ROLES
 from harness.labels.read import KINDS
 
 
 def test_the_parser_knows_the_same_names() -> None:
-    assert (data_parser.IMPORTED, data_parser.EXPORTED, data_parser.ROLES) == (KINDS, FORMATS, ROLES)
+    assert (labels_parser.IMPORTED, labels_parser.EXPORTED, labels_parser.ROLES) == (KINDS, FORMATS, ROLES)
 
 
 def test_subcommands_have_help_and_explain_every_flag() -> None:

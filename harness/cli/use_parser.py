@@ -1,0 +1,79 @@
+"""The parser of the commands that use a judge's scores: correct, accept, certify."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from harness.cli.arguments import (
+    command,
+    decision_flags,
+    json_flag,
+    judged_source,
+    names,
+    share,
+)
+
+
+def correct_parser(commands: Any) -> None:
+    """`correct`."""
+    p = command(
+        commands, "correct", "use:correct", "estimate means, class shares and differences of systems from a judge's scores and some labels"
+    )
+    judged_source(p)
+    what = p.add_argument_group("what to estimate")
+    what.add_argument(
+        "--by",
+        type=names,
+        metavar="KEYS",
+        help="keys of the items to group by, beside language, metric, judge and condition (default: system)",
+    )
+    what.add_argument("--shares", action="store_true", help="the shares of all classes instead of the mean")
+    what.add_argument("--class", dest="share_of", metavar="CLASS", help="the share of this class instead of the mean")
+    what.add_argument("--versus", metavar="KEY=NAME", help="add the difference of each system from one: system=NAME")
+    what.add_argument(
+        "--prevalence-shift",
+        action="store_true",
+        help="the labels come from elsewhere, where classes are more or less common: correct by the judge's error rates "
+        "(Rogan-Gladen) instead of by the mean error",
+    )
+    shown = p.add_argument_group("output")
+    shown.add_argument("--figure", type=Path, metavar="FILE", help="draw three intervals a system: .svg, .pdf or .png (extra 'figures')")
+    json_flag(shown)
+
+
+def accept_parser(commands: Any) -> None:
+    """`accept`."""
+    p = command(commands, "accept", "use:accept", "find from which confidence on a judge's answers can be accepted without a person")
+    judged_source(p)
+    _acceptance_flags(p.add_argument_group("what to guarantee"))
+    json_flag(p)
+
+
+def _acceptance_flags(how: Any) -> None:
+    how.add_argument(
+        "--alpha-risk",
+        type=share,
+        default=0.1,
+        metavar="N",
+        help="the tolerated share of accepted answers that differ from people's commonest label (default: 0.1)",
+    )
+    how.add_argument("--delta", type=share, default=0.1, metavar="N", help="the tolerated chance that more of them differ (default: 0.1)")
+    how.add_argument(
+        "--confidence",
+        choices=("probability", "repeats", "votes"),
+        help="probability: of the answer's token; repeats: the share of the commonest answer; votes: the same over several judges "
+        "(default: probabilities where there are any, else repeats)",
+    )
+
+
+def certify_parser(commands: Any) -> None:
+    """`certify`."""
+    p = command(commands, "certify", "use:certify", "write a judge's certificate for other programs, or check whether one still holds")
+    judged_source(p, optional=True)
+    what = p.add_argument_group("what to do")
+    what.add_argument("--to", type=Path, metavar="FILE", help="write the certificate of one judge to this file (JSON)")
+    what.add_argument("--check", type=Path, metavar="FILE", help="say what of a certificate is stale, and why; exit code 1 if anything is")
+    _acceptance_flags(p.add_argument_group("what to guarantee of automatic acceptance"))
+    decision_flags(p)
+    json_flag(p)
