@@ -99,6 +99,13 @@ def make_pairs(
             left_out[why] += 1
         else:
             rows.append(_pair(*_in_drawn_order(one, other), tasks[one.task], library.task(one.task).outputs[0]))
+    if not rows and not left_out:
+        of = (
+            f"'{wanted}' and another system"
+            if wanted
+            else f"two systems; named are {', '.join(sorted({str(item.system) for item in items}))}"
+        )
+        raise UsageError(f"no source text has outputs of {of}")
     if not rows:
         raise UsageError(f"no pair is left: {left_out['unequal']} differ more in people's scores, {left_out['unscored']} have no score")
     identical = sum(row["output_a"].strip() == row["output_b"].strip() for row in rows)

@@ -24,7 +24,7 @@ from harness.prompts import OwnPrompt, PromptTemplates, is_english, load_own_pro
 from harness.prompts.templates import program_hash
 from harness.runs.plan import Plan, make_plan
 from harness.runs.protocol import Majority, RunProtocol
-from harness.runs.self_preference_data import PAIR_METRICS, SINGLE_METRICS, first_pairs, question_filter, with_pairs
+from harness.runs.self_preference_data import PAIR_METRICS, SINGLE_METRICS, first_pairs, question_filter, refuse_no_question, with_pairs
 from harness.runs.sources import load_board
 from harness.runs.specification import DEFAULT_BOARD, RunSpec
 from harness.runs.studies import SELF_PREFERENCE, with_preset
@@ -164,8 +164,10 @@ def _prepare_self_preference(spec: RunSpec, everything: Dataset, library: Librar
     of_languages = everything.only(item for item in everything.items if item.language in languages)
     data = with_pairs(of_languages, library, metrics)
     tasks = _choose(spec.tasks, sorted({item.task for item in data.items}), "task")
-    items = [item for item in data.items if item.task in tasks and item.split == "test"]
-    return _resolve_protocol(spec, data, first_pairs(items, spec.limit), library, tasks, metrics, data.id, None, languages)
+    first = first_pairs([item for item in data.items if item.split == "test"], spec.limit)
+    items = [item for item in first if item.task in tasks]
+    refuse_no_question(data, items, languages, metrics, library)
+    return _resolve_protocol(spec, data, items, library, tasks, metrics, data.id, None, languages)
 
 
 def _askable(task: Task, library: Library) -> frozenset[str]:

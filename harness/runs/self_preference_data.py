@@ -11,8 +11,9 @@ from harness.content import Library
 from harness.content.lexicons import lexicon_for
 from harness.data import Dataset
 from harness.data.labels import Labels
+from harness.errors import UsageError
 from harness.labels.pairs import COMPUTED, make_pairs
-from harness.model import Condition, Item, Label
+from harness.model import Condition, Item, Label, Variant
 from harness.text_measures import CONTROL_MEASURES, control_answer, control_refusal
 
 RECOGNITION, PREFERENCE = "authorship", "forced_preference"
@@ -104,6 +105,17 @@ def first_pairs(items: Sequence[Item], limit: int | None) -> list[Item]:
             texts |= {(item.language, item.group, str(item.fields.get(system_key))) for _, system_key, _ in _SIDES}
             kept.append(item)
     return kept + [item for item in items if "output_a" not in item.fields and (item.language, item.group, str(item.system)) in texts]
+
+
+def refuse_no_question(data: Dataset, items: Sequence[Item], languages: Sequence[str], metrics: Collection[str], library: Library) -> None:
+    """Raise UsageError if none of the chosen questions can be asked about any of the items; the reasons are those of control questions."""
+    is_asked, plain = question_filter(data), Condition(Variant(), 0.0)
+    if any(is_asked(item, metric, plain) for item in items for metric in (data.asks or {}).get(item.task, ())):
+        return
+    reasons = [
+        f"{metric} in {tag}: {why}" for tag, of in refused_controls(languages, metrics, library).items() for metric, why in of.items()
+    ]
+    raise UsageError(f"none of the questions {', '.join(metrics)} can be asked about these texts. {'; '.join(reasons)}".rstrip(" ."))
 
 
 def question_filter(data: Dataset) -> Callable[[Item, str, Condition], bool]:

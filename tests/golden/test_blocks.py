@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = "compare|labels check|labels needed|correct|accept|certify"
+COMMANDS = "compare|labels check|labels needed|correct|accept|certify|study"
 BLOCK = re.compile(rf"```console\n\$ harness ((?:{COMMANDS}) .+)\n((?:.*\n)*?)```")
 BLOCKS = {page.stem: BLOCK.findall(page.read_text("utf-8")) for page in sorted((ROOT / "docs").glob("*.md"))}
 del BLOCKS["using-scores"]  # its data are simulated; test_using_scores.py runs its blocks

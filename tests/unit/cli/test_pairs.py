@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from harness.runs import SELF_PREFERENCE, RunSpec, prepare
 from tests.conftest import write_rows
 
 Cli = Callable[..., Any]
@@ -81,6 +82,16 @@ def test_a_task_of_ones_own_takes_content_only(cli: Cli, content: Path, headline
     )
     wins = {(row["language"], row["system"]): row["win_rate"] for row in section["systems"] if row["task"] == "*"}
     assert all(wins[language, "long"] > 0.5 > wins[language, "short"] for language in ("en", "cs", "ja")), wins
+
+
+def test_the_study_of_self_preference_asks_about_a_task_of_ones_own(content: Path, headlines: Path) -> None:
+    prepared = prepare(RunSpec(study=SELF_PREFERENCE, data=headlines, content=(content,), languages=("en", "ja")))
+    asked: dict[tuple[str, str], set[str]] = {}
+    for query in prepared.plan(None).queries():
+        asked.setdefault((query.item.language, query.item.task), set()).update(query.metrics)
+    assert asked["ja", "compare_headlines"] == {"authorship", "forced_preference", "longer"}
+    assert asked["en", "compare_headlines"] >= {"authorship", "forced_preference", "longer", "more_vowels"}
+    assert asked["ja", "write_headline"] == asked["en", "write_headline"] == {"overall_quality", "own_text"}
 
 
 def test_an_unknown_single_task_is_refused(cli: Cli, content: Path, headlines: Path, tmp_path: Path) -> None:

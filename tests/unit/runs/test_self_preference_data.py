@@ -74,3 +74,20 @@ def test_questions_that_a_language_does_not_have_are_refused_with_their_reason()
 def test_another_metric_is_no_question_of_the_study(folder: Path) -> None:
     with pytest.raises(UsageError, match="no metric 'task_quality'"):
         prepared(folder, metrics=("task_quality",))
+
+
+def test_texts_alone_can_be_asked_about(folder: Path) -> None:
+    asked = {query.metrics[0] for query in prepared(folder, tasks=("summarize",), limit=1).plan(None).queries()}
+    assert asked == {"overall_quality", "own_text"}
+
+
+def test_a_run_without_any_question_says_why(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"none of the questions more_vowels can be asked about these texts\. more_vowels in ja: vowels"):
+        prepared(folder, metrics=("more_vowels",), languages=("ja",))
+
+
+def test_texts_of_one_system_have_no_pair(folder: Path) -> None:
+    rows = [row for row in (folder / "items.jsonl").read_text("utf-8").splitlines() if '"system": "a"' in row or '"system":"a"' in row]
+    (folder / "items.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
+    with pytest.raises(UsageError, match="no source text has outputs of two systems; named are a"):
+        prepared(folder)
