@@ -39,7 +39,7 @@ def runs_over_time(laid_out: LaidOut, options: CompareOptions) -> dict[str, dict
     with_q(shares, "margins", lambda row: None)
     found = {
         "runs": section("Agreement over runs", map(_agreement_row, cells), note=NOTE),
-        "run_shares": section("Class shares over runs, which prove nothing about agreement", shares, note=NOTE_ON_SHARES),
+        "run_shares": section("Class shares: no proof of agreement", shares, note=NOTE_ON_SHARES),
     }
     return {name: each for name, each in found.items() if each}
 

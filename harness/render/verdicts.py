@@ -74,8 +74,8 @@ def side_text(key: Mapping[str, Any]) -> str:
     known = {name: value for name, value in key.items() if value is not None}
     parts = [str(known[name]) for name in ("judge", "variant") if name in known]
     parts += [f"{words} {known[name]:g}" for name, words in _SAMPLING.items() if name in known]
-    source = f"{known['source']}: " if "source" in known else ""
-    return terminal_safe(source + ", ".join(parts))
+    sides = [str(known["source"])] if "source" in known else []
+    return terminal_safe(": ".join([*sides, *([", ".join(parts)] if parts else [])]))
 
 
 def style_of(verdict: Verdict | Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from rich.console import Console, Group
 
 from harness.decide import Verdict
 from harness.render.fitted_table import FittedTable
-from harness.render.verdicts import verdict_tables
+from harness.render.verdicts import short_names, side_text, verdict_tables
 
 MakeVerdict = Callable[..., Verdict]
 
@@ -60,3 +60,9 @@ def test_judges_come_before_baselines_and_are_named_where_there_are_several(make
     verdicts = [make_verdict(judge="baseline/random"), make_verdict(judge="openai/one", temperature=None, top_p=0.9)]
     assert [name for name, _ in verdict_tables(verdicts)] == ["openai/one, single, top-p 0.9", "baseline/random, single, temperature 0"]
     assert [name for name, _ in verdict_tables(verdicts[:1])] == [""]
+
+
+def test_two_runs_of_one_judge_are_named_by_their_sources(make_verdict: MakeVerdict) -> None:
+    sides = [[make_verdict(key={"source": name, "judge": "openai/one", "variant": "single"})] for name in ("march", "june")]
+    assert short_names(sides) == ["march", "june"]
+    assert side_text({"source": "march", "judge": "openai/one", "temperature": 0.3}) == "march: openai/one, temperature 0.3"
