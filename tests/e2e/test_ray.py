@@ -17,7 +17,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +122,14 @@ def own_cluster() -> Iterator[Cluster]:
     made = Cluster()
     yield made
     made.close()
+
+
+@contextmanager
+def slow_answers(endpoint: Any) -> Iterator[None]:
+    """Each answer takes a second: the run cannot end before what a test waits for has happened, however busy the machine is."""
+    usual, endpoint.latency = endpoint.latency, 1.0
+    yield
+    endpoint.latency = usual
 
 
 @pytest.fixture
@@ -280,10 +288,9 @@ def test_a_key_reaches_the_endpoint_and_no_file(
 ) -> None:
     key, other = "sk-not-to-be-found-4711", "unread-secret-4712"
     env = cluster.env | {"OPENAI_API_KEY": key, "OTHER_SECRET": other, "RAY_BACKEND_LOG_LEVEL": "debug"}
-    endpoint.latency = 0.05
     process = start_in(env, *RUN, "--base-url", endpoint.url, "--out", out, *cluster.flags)
-    endpoint.wait_for(20)
-    environments = b"".join(Path(f"/proc/{actor.pid}/environ").read_bytes() for actor in cluster.actors(NODES))
+    with slow_answers(endpoint):
+        environments = b"".join(Path(f"/proc/{actor.pid}/environ").read_bytes() for actor in cluster.actors(NODES))
     said = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, said
     assert {request.headers["authorization"] for request in endpoint.requests} == {f"Bearer {key}"}
@@ -309,7 +316,8 @@ def test_a_node_that_dies_costs_nothing_but_its_time(
     endpoint.latency = 0.1
     run = (*RUN, "--base-url", endpoint.url, "--out", out, "--concurrency", "8", *own_cluster.flags)
     process = start_in(own_cluster.env, *run)
-    own_cluster.actors(NODES)
+    with slow_answers(endpoint):
+        own_cluster.actors(NODES)
     endpoint.wait_for(30)
     own_cluster.kill_node()
     said = process.communicate(timeout=HANG_SECONDS)
@@ -326,12 +334,13 @@ def test_an_actor_that_dies_is_replaced(
 ) -> None:
     endpoint.latency = 0.1
     process = start_in(cluster.env, *RUN, "--base-url", endpoint.url, "--out", out, "--concurrency", "4", *cluster.flags)
-    endpoint.wait_for(20)
-    first, second = (actor.pid for actor in cluster.actors(NODES))
-    os.kill(first, signal.SIGKILL)
-    endpoint.wait_for(50)
-    assert {actor.pid for actor in cluster.actors(NODES)} - {first, second}  # another is in its seat
-    os.kill(second, signal.SIGKILL)
+    with slow_answers(endpoint):
+        endpoint.wait_for(5)
+        first, second = cluster.actors(NODES)
+        first.kill()
+        psutil.wait_procs([first], HANG_SECONDS)
+        assert {actor.pid for actor in cluster.actors(NODES)} - {first.pid, second.pid}  # another is in its seat
+    second.kill()
     said = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, said
     assert set(answered().values()) == {1}
@@ -346,9 +355,10 @@ def test_an_actor_that_hangs_is_given_up(
     impatient = "import harness.engines.ray.driver as driver\ndriver.SILENT_SECONDS = 3.0"
     run = (*RUN, "--base-url", endpoint.url, "--out", out, "--concurrency", "4", *cluster.flags)
     process = start_in(cluster.env, *run, first=impatient)
-    endpoint.wait_for(20)
-    hanging = cluster.actors(NODES)[0]
-    hanging.suspend()
+    with slow_answers(endpoint):
+        endpoint.wait_for(5)
+        hanging = cluster.actors(NODES)[0]
+        hanging.suspend()
     try:
         said = process.communicate(timeout=HANG_SECONDS)
     finally:
