@@ -158,10 +158,25 @@ def _fit(y: Ints, design: Floats, groups: Ints | None) -> Any:
         warnings.simplefilter("error", HessianInversionWarning)
         warnings.simplefilter("ignore", RuntimeWarning)  # of trial steps of the optimiser
         try:
-            model = OrderedModel(y, design, distr="logit")
+            model = OrderedModel(y, design, distr=_standard_logistic())
             return model.fit(method="bfgs", disp=False, maxiter=500, gtol=1e-6, **robust)
         except (ConvergenceWarning, HessianInversionWarning, np.linalg.LinAlgError):
             return None
+
+
+def _standard_logistic() -> Any:
+    """SciPy's logistic distribution, without the checks of its arguments: they are four fifths of the time of a fit."""
+    from scipy.special import expit
+    from scipy.stats import logistic as checked
+
+    class StandardLogistic(type(checked)):  # type: ignore[misc]
+        def cdf(self, x: Floats) -> Floats:
+            return np.asarray(expit(x))
+
+        def pdf(self, x: Floats) -> Floats:
+            return np.asarray(self._pdf(x))
+
+    return StandardLogistic(name="logistic")
 
 
 def _summary(fitted: Any, terms: int, null: float, n: int) -> OrdinalFit:
