@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,14 +12,22 @@ import pytest
 from harness.authoring.lock import accept
 from harness.content.library import Library, bundled_root
 
+LANGUAGES_LEFT_OUT = ("es", "it", "pt-BR")
+LEFT_OUT = ("hard", "parallel", "controls-2", "controls-2-full", "controls-hard", "controls-parallel", *LANGUAGES_LEFT_OUT)
+# What a board says of these languages: a version, or a list of items.
+_OF_THESE = re.compile(rf'^"?(?:{"|".join(LANGUAGES_LEFT_OUT)})"? = (?:".*"|\[[^\]]*\])\n', re.M)
+
 
 @pytest.fixture(scope="session")
 def whole_content(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundled content with a content.lock that fits it, to be copied; without the packs of two boards, for the sake of time."""
+    """The bundled content with a content.lock that fits it, to be copied; for the sake of time without some boards, packs and languages."""
     folder = tmp_path_factory.mktemp("whole") / "content"
     for kind in ("tasks", "rubrics", "languages", "catalog", "leaderboards"):
-        ignored = shutil.ignore_patterns("texts", "__pycache__", "submissions", "hard", "parallel", "controls-hard", "controls-parallel")
-        shutil.copytree(bundled_root() / kind, folder / kind, ignore=ignored)
+        shutil.copytree(
+            bundled_root() / kind, folder / kind, ignore=shutil.ignore_patterns("texts", "__pycache__", "submissions", *LEFT_OUT)
+        )
+    for board in folder.glob("leaderboards/*/board.toml"):
+        board.write_text(_OF_THESE.sub("", board.read_text("utf-8")), "utf-8")
     accept(rooted(folder))
     return folder
 

@@ -342,7 +342,7 @@ def test_metric_that_is_none_of_the_task(root: Path, library_of: MakeLibrary, ed
     edit(root / "tasks/summarize/task.toml", '  "hallucination",\n', "")
     problems = complaints(library_of(root))
     packs = {problem.path.relative_to(root / "languages").parts[0] for problem in problems}
-    assert packs == {"cs", "de", "en", "es", "fr", "it", "ja", "pt-BR", "zh"}
+    assert packs == {pack.parent.name for pack in root.glob("languages/*/pack.toml")}
     assert_found(
         problems, root / LABELS, line_with(root / LABELS, '"hallucination"'), "metric 'hallucination' does not belong to task 'summarize'"
     )
