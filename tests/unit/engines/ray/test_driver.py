@@ -450,7 +450,14 @@ def test_a_budget_holds_for_all_workers_together(run: Callable[..., Run]) -> Non
 
 
 def test_once_a_budget_is_used_up_calls_of_lost_workers_are_not_asked_again(run: Callable[..., Run]) -> None:
-    asked = run(60, dying(2))
+    async def dies_once_nothing_more_is_asked(exchange: int) -> None:
+        before = -1
+        while exchange >= 2 and len(asked.asked) > before:
+            before = len(asked.asked)
+            await asyncio.sleep(0.3)
+        await dying(2)(exchange)
+
+    asked = run(60, dies_once_nothing_more_is_asked)
     outcome = asked(limits=Limits(calls=25))
     assert outcome.progress.lost > 0 and outcome.progress.done + outcome.progress.lost == 25
     assert len(asked.stored()) == outcome.progress.done and set(asked.stored().values()) == {1}
