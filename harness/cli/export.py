@@ -73,11 +73,11 @@ def hub(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
 
     with working("writing tables"):
-        data, judgments, run = _published(arguments)
+        data, judgments, notes, run = _published(arguments)
         tables = hub_tables(data, judgments, _reasons_of(run) if run else None)
         agreement = analyse.label_cells(data, analyse.CompareOptions(by=analyse.LABELS_BY)) if len(data.labels) else ()
         signatures = api.gated_source(run, None, arguments.out).signatures if run else {}
-        card = hub_card(data, tables, agreement, signatures, arguments.license or "")
+        card = hub_card(data, tables, agreement, signatures, arguments.license or "", notes)
         write_hub(arguments.to, tables, data, card)
     counts = ", ".join(counted(len(table.rows), table.name.removesuffix("s")) for table in tables)
     for line in (*left_out(data), f"{counts} written; read README.md before you publish"):
@@ -86,11 +86,11 @@ def hub(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _published(arguments: argparse.Namespace) -> tuple[Dataset, Judgments | None, RunResult | None]:
-    """The data, the judgments if there are any, and the run that they come from."""
+def _published(arguments: argparse.Namespace) -> tuple[Dataset, Judgments | None, tuple[str, ...], RunResult | None]:
+    """The data, the judgments if there are any, what readers must know, and the run that they come from."""
     path = Path(arguments.source)
     if path.is_dir() and not (path / "run.json").is_file():  # a data folder without judgments can be published too
         data = api.load(path, card=arguments.card)
-        return data, data.judgments, None
+        return data, data.judgments, data.about.notes, None
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
-    return source.recording.data, source.recording.judgments, source.run
+    return source.recording.data, source.recording.judgments, source.recording.notes, source.run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,13 @@ SCRIPT, SETTINGS = "harness_judge.py", "harness_judge.yaml"
 _SCRIPT = '''\
 """A judge as a python assertion of promptfoo. PROMPTFOO_PYTHON has to be a Python in which judge-harness is installed."""
 
-from harness.interop.promptfoo_judge import get_assert
+from pathlib import Path
 
-__all__ = ["get_assert"]
+from harness.interop import promptfoo_judge
+
+
+def get_assert(output, context):
+    return promptfoo_judge.get_assert(output, context, Path(__file__).resolve().parent)
 '''
 _HEADING = f"""\
 # Test settings of promptfoo: write `defaultTest: file://{SETTINGS}` into promptfooconfig.yaml, or copy the assertions.
@@ -34,7 +39,7 @@ def write_promptfoo_judge(folder: Path, configs: Sequence[AssertionConfig]) -> l
 
     Raises UsageError for a judge or a question that cannot be asked, and if one of the files exists.
     """
-    assertions = [_assertion(config) for config in configs]
+    assertions = [_assertion(config, folder) for config in configs]
     paths = [folder / SCRIPT, folder / SETTINGS]
     if existing := next((path for path in paths if path.exists()), None):
         raise UsageError(f"{existing} exists; remove it, or choose another folder with --to")
@@ -44,13 +49,15 @@ def write_promptfoo_judge(folder: Path, configs: Sequence[AssertionConfig]) -> l
     return paths
 
 
-def _assertion(config: AssertionConfig) -> str:
-    """One assertion in YAML; its values are JSON, which is YAML too."""
+def _assertion(config: AssertionConfig, folder: Path) -> str:
+    """One assertion in YAML; its values are JSON, which is YAML too. Its paths are relative to the folder of the script."""
     instrument = Instrument(config.instrument)
     if traits_of(config.judge).is_baseline:
         raise UsageError(f"'{config.judge}' learns from the labels of a run, which promptfoo does not have; choose a model")
     open_judge(config.judge, JudgeOptions(config.base_url))  # a wrong name is refused now
-    settings = {name: value for name, value in msgspec.to_builtins(config).items() if value != _DEFAULTS.get(name)}
+    paths = {name: path and os.path.relpath(path, folder) for name, path in (("prompt", config.prompt), ("content", config.content))}
+    written = msgspec.to_builtins(config) | paths
+    settings = {name: value for name, value in written.items() if value != _DEFAULTS.get(name)}
     lines = [
         "  - type: python",
         f"    metric: {_yaml(instrument.metric)}",

@@ -61,23 +61,25 @@ class AssertionConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 _instrument = lru_cache(maxsize=16)(Instrument)
 
 
-def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
-    """The result of one assertion: the judge's score of `output`, on its own scale.
+def get_assert(output: str, context: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
+    """The result of one assertion: the judge's score of `output`, on its own scale. Paths in `config` are relative to `folder`.
 
     `pass` is true where there is a score; an assertion's `threshold` is promptfoo's own and is compared with the score. A class that is a
     word counts 1 if it is the best one, else 0. Without a score, promptfoo has to show a 0: `metadata.graderError` says that it is none.
     """
     try:
-        return _graded(output, context, _config(context))
+        return _graded(output, context, _config(context, folder))
     except HarnessError as err:
         return _without_score(f"no score: {err}", {})
 
 
-def _config(context: Mapping[str, Any]) -> AssertionConfig:
+def _config(context: Mapping[str, Any], folder: Path) -> AssertionConfig:
     try:
-        return msgspec.convert(dict(context.get("config") or {}), AssertionConfig)
+        config = msgspec.convert(dict(context.get("config") or {}), AssertionConfig)
     except msgspec.ValidationError as err:
         raise UsageError(f"the config of the assertion is wrong: {err}") from None
+    paths = {name: path and str(folder / path) for name, path in (("prompt", config.prompt), ("content", config.content))}
+    return msgspec.structs.replace(config, **paths)
 
 
 def _graded(output: str, context: Mapping[str, Any], config: AssertionConfig) -> dict[str, Any]:

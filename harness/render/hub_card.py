@@ -34,7 +34,12 @@ _OPEN = "**Not stated in the data. Write it here before you publish.**"
 
 
 def hub_card(
-    data: Dataset, tables: Sequence[HubTable], agreement: Sequence[Mapping[str, Any]], signatures: Mapping[str, str], licence: str
+    data: Dataset,
+    tables: Sequence[HubTable],
+    agreement: Sequence[Mapping[str, Any]],
+    signatures: Mapping[str, str],
+    licence: str,
+    notes: Sequence[str],
 ) -> str:
     """The text of `README.md`.
 
@@ -44,13 +49,15 @@ def hub_card(
         agreement: the cells of a label check; empty without labels.
         signatures: of judges, as far as they are known.
         licence: of texts and labels, as the hub names it; empty if it is not known.
+        notes: what readers must know of texts and labels.
     """
     title = data.about.title or data.id
     sections = (
         _contents(data, tables),
+        _notes(notes),
         _scales(data, tables),
         _people(data, tables),
-        _agreement(agreement),
+        _agreement(agreement if data.about.source == "native" else ()),
         _judges(tables, signatures),
         _rights(data, licence),
         _use(data, tables),
@@ -100,6 +107,11 @@ def _contents(data: Dataset, tables: Sequence[HubTable]) -> Iterator[str]:
     yield from ("", "`item_id` joins the tables. Labels and scores are never aggregated here.", "")
 
 
+def _notes(notes: Sequence[str]) -> Iterator[str]:
+    if notes:
+        yield from ("## What to know", "", *(f"- {escape(note)}" for note in notes), "")
+
+
 def _scales(data: Dataset, tables: Sequence[HubTable]) -> Iterator[str]:
     used = sorted({row["metric"] for table in tables[1:] for row in table.rows})
     yield from ("## Scales", "")
@@ -119,6 +131,9 @@ def _people(data: Dataset, tables: Sequence[HubTable]) -> Iterator[str]:
         return
     labels, ids = counted(len(data.labels), "label"), counted(len(set(data.labels.annotator)), "annotator id")
     yield f"{labels} with {ids}. The labels come from {_SOURCES[data.about.source]}."
+    if data.about.source != "native":
+        yield ""
+        return
     yield f"{_ANNOTATORS[data.about.annotators]} Items were drawn: {data.about.sampling}."
     if any(value is False for value in data.labels.blind):
         yield "Some labels were given in sight of a judge's score (`blind` is false): agreement with them is too high."

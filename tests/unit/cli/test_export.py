@@ -34,9 +34,37 @@ def test_a_judge_for_promptfoo(cli: Cli, tmp_path: Path) -> None:
         },
     }
     assert (second["metric"], second["threshold"]) == ("problematic_content", 1)
-    script: dict[str, Any] = {}
+
+
+PROMPT = """\
+metric = "kindness"
+read = "regex:([01])"
+[scale]
+kind = "ordinal"
+classes = [0, 1]
+best = 1
+[[message]]
+role = "user"
+text = "Kind, 0 or 1? {{output}}"
+"""
+
+
+def test_a_prompt_of_ones_own_is_found_from_any_folder(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "kind.toml").write_text(PROMPT, "utf-8")
+    (tmp_path / "mine" / "always_kind.py").write_text("def score(messages):\n    return '1' if 'Kind' in messages[0]['content'] else '0'\n")
+    monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    flags = ("--judge", "python:always_kind:score", "--prompt", "mine/kind.toml", "--language", "cs")
+    assert cli("export", "promptfoo-judge", *flags, "--to", "new").code == 0
+    [assertion] = yaml.safe_load((tmp_path / "new" / "harness_judge.yaml").read_text("utf-8"))["assert"]
+    assert (assertion["metric"], assertion["threshold"], assertion["config"]["prompt"]) == ("kindness", 1, "../mine/kind.toml")
+    monkeypatch.chdir("/")
+    script: dict[str, Any] = {"__file__": str(tmp_path / "new" / "harness_judge.py")}
     exec((tmp_path / "new" / "harness_judge.py").read_text("utf-8"), script)
-    assert callable(script["get_assert"])
+    found = script["get_assert"]("Díky!", {"config": assertion["config"], "vars": {}})
+    assert (found["pass"], found["score"]) == (True, 1), found["reason"]
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,16 @@ def test_the_card_says_what_the_data_say_and_what_nobody_knows(cli: Cli, folder:
     assert "- model/one: 480 rows" in card and "Items were drawn: random." in card
 
 
+def test_constructed_labels_are_nobodys_and_unread_texts_say_so(cli: Cli, tmp_path: Path) -> None:
+    run = harness.run(harness.RunSpec(languages=("cs",), tasks=("summarize",), judges=("baseline/length",)), tmp_path / "out")
+    assert cli("export", "hub", run.name, "--out", tmp_path / "out", "--to", tmp_path / "hub").code == 0
+    card = (tmp_path / "hub" / "README.md").read_text("utf-8")
+    assert "human-annotations" not in card and front_matter(card)["annotations_creators"] == ["machine-generated"]
+    assert "The labels come from nobody: they were constructed with the texts" in card and "How far people agree" not in card
+    assert "- No native reader has reviewed the texts in cs." in card
+    assert "Signature: judge:baseline/length&#64;learnt" in card
+
+
 def test_texts_from_elsewhere_are_neither_markup_nor_metadata(cli: Cli, mixed: Path, tmp_path: Path) -> None:
     assert cli("export", "hub", mixed, "--to", tmp_path / "hub").code == 0
     card = (tmp_path / "hub" / "README.md").read_text("utf-8")
