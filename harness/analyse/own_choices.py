@@ -27,6 +27,9 @@ NOTE = (
 )
 
 
+_LIMITS = {"overall_quality": (1.0, 5.0), "own_text": (0.0, 1.0)}
+
+
 def self_preference_section(
     data: Dataset,
     judgments: Judgments,
@@ -54,7 +57,7 @@ def self_preference_section(
     unnamed = answers.comparisons.get("none", [])
     if not unnamed and not any(item.system == answers.own[judge] for judge, item, _, _ in answers.single):
         return None
-    found = analyse_self_preference(unnamed, answers.single, own=answers.own, seed=options.seed).as_json()
+    found = analyse_self_preference(unnamed, answers.single, own=answers.own, limits=_LIMITS, seed=options.seed).as_json()
     overall = _overall(answers, options)
     labels = [
         {**row, "shown_source": shown}
@@ -85,7 +88,7 @@ def _overall(answers: OwnAnswers, options: CompareOptions) -> dict[str, Any]:
     single = [(judge, _pooled(item), metric, value) for judge, item, metric, value in answers.single]
     several = len({item.language for _, item, _, _ in answers.single} | {one.language for one in answers.comparisons.get("none", [])}) > 1
     comparisons = list(pooled_over_languages(answers.comparisons.get("none", []))) if several else []
-    return analyse_self_preference(comparisons, single if several else (), own=answers.own, seed=options.seed).as_json()
+    return analyse_self_preference(comparisons, single if several else (), own=answers.own, limits=_LIMITS, seed=options.seed).as_json()
 
 
 def _pooled(item: Item) -> Item:
@@ -93,7 +96,7 @@ def _pooled(item: Item) -> Item:
 
 
 def _pair_rows(comparisons: Sequence[OwnComparison], answers: OwnAnswers, options: CompareOptions) -> list[Row]:
-    found = analyse_self_preference(comparisons, own=answers.own, seed=options.seed).as_json()
+    found = analyse_self_preference(comparisons, own=answers.own, limits=_LIMITS, seed=options.seed).as_json()
     return [_row(row, answers) for row in pair_rows(found)]
 
 

@@ -143,6 +143,9 @@ class SelfPreference(msgspec.Struct, frozen=True):
 
 SCHEMA_VERSION = 1
 _UNDEFINED = {"tau": "one of the two confidences is the same for all pairs"}
+Limits = tuple[float, float]
+UNLIMITED: Limits = (-math.inf, math.inf)
+_SHARE: Limits = (0.0, 1.0)
 Part = tuple[str, str, str]  # judge, language, dataset
 
 
@@ -201,6 +204,7 @@ def analyse_self_preference(
     individual: Iterable[tuple[str, Item, str, float]] = (),
     *,
     own: Mapping[str, str] = {},
+    limits: Mapping[str, Limits] = {},
     seed: int = 0,
 ) -> SelfPreference:
     """Analyse comparisons of judges' own outputs with others, and scores of single outputs.
@@ -209,6 +213,7 @@ def analyse_self_preference(
         comparisons: in any order.
         individual: (judge, item, metric, score) of single outputs; the item's system may be the judge.
         own: `{judge: the system that it is}` of judges without comparisons.
+        limits: by metric, the smallest and the largest mean of single outputs, where they are known.
         seed: of the resamples of the line.
 
     Intervals are over source texts (cluster jackknife with Student's t); undefined with fewer than 8.
@@ -219,7 +224,7 @@ def analyse_self_preference(
     systems = {**own, **{judge: rows[0].own for (judge, _, _), rows in parts.items()}}
     recognition = [(r.judge, r.language, r.dataset, r.group, r.confidence) for r in comparisons if r.question == "recognition"]
     line, points = fitted_points(recognition, [row for row in comparisons if row.question == "preference"], seed)
-    return SelfPreference(scores, taus, _individual(list(individual), systems), _mutual(parts, systems), line, points)
+    return SelfPreference(scores, taus, _individual(list(individual), systems, limits), _mutual(parts, systems), line, points)
 
 
 def pair_rows(found: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -275,7 +280,7 @@ def _scores(part: Part, rows: Sequence[OwnComparison]) -> Iterable[OwnScore]:
         for question in QUESTIONS:
             asked = [row for row in chosen if row.question == question]
             if asked:
-                confidence, interval = mean_by_group([row.confidence for row in asked], [row.group for row in asked])
+                confidence, interval = mean_by_group([row.confidence for row in asked], [row.group for row in asked], _SHARE)
                 yield OwnScore(*part, source, question, confidence, interval, len(asked), *_choices(asked))
 
 
@@ -301,7 +306,9 @@ def _taus(part: Part, rows: Sequence[OwnComparison]) -> Iterable[OwnTau]:
         yield OwnTau(*part, source, float(values[0]), left_out_interval(values, (-1, 1), scale="fisher"), len(known))
 
 
-def _individual(rows: Sequence[tuple[str, Item, str, float]], own: Mapping[str, str]) -> list[IndividualScore]:
+def _individual(
+    rows: Sequence[tuple[str, Item, str, float]], own: Mapping[str, str], limits: Mapping[str, Limits]
+) -> list[IndividualScore]:
     """Means by judge, language, part, metric and system, and shares of the own output beside each other system."""
     cells: dict[tuple[str, str, str, str], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for judge, item, metric, score in rows:
@@ -311,7 +318,7 @@ def _individual(rows: Sequence[tuple[str, Item, str, float]], own: Mapping[str, 
     for (judge, language, dataset, metric), systems in sorted(cells.items()):
         mine = systems.get(own.get(judge, ""), {})
         for system, scores in sorted(systems.items()):
-            mean, interval = mean_by_group(list(scores.values()), list(scores))
+            mean, interval = mean_by_group(list(scores.values()), list(scores), limits.get(metric, UNLIMITED))
             is_own = system == own.get(judge)
             share, share_interval = (None, None) if is_own or not mine else _share(mine, scores)
             found.append(
@@ -323,7 +330,7 @@ def _individual(rows: Sequence[tuple[str, Item, str, float]], own: Mapping[str, 
 def _share(own: Mapping[str, float], other: Mapping[str, float]) -> tuple[float | None, Interval | None]:
     """The mean of own / (own + other) over common source texts; pairs of which both scores are 0 are left out."""
     shares = {group: own[group] / (own[group] + other[group]) for group in own if group in other and own[group] + other[group] > 0}
-    return mean_by_group(list(shares.values()), list(shares)) if shares else (None, None)
+    return mean_by_group(list(shares.values()), list(shares), _SHARE) if shares else (None, None)
 
 
 def _mutual(parts: Mapping[Part, Sequence[OwnComparison]], own: Mapping[str, str]) -> list[MutualPreference]:
@@ -339,7 +346,7 @@ def _mutual(parts: Mapping[Part, Sequence[OwnComparison]], own: Mapping[str, str
             first, second = by_pair.get((one, two), {}), by_pair.get((two, one), {})
             sums = {group: first[group] + second[group] for group in first if group in second}
             if sums:
-                total, interval = mean_by_group(list(sums.values()), list(sums))
+                total, interval = mean_by_group(list(sums.values()), list(sums), (0.0, 2.0))
                 found.append(MutualPreference((one, two), language, dataset, total, interval, len(sums)))
     return found
 
@@ -378,8 +385,8 @@ def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if values else math.nan
 
 
-def mean_by_group(values: Sequence[float], groups: Sequence[Any]) -> tuple[float, Interval]:
-    """The mean of values and its interval over groups; NaN without values.
+def mean_by_group(values: Sequence[float], groups: Sequence[Any], bounds: Limits = UNLIMITED) -> tuple[float, Interval]:
+    """The mean of values between bounds, and its interval over groups; NaN without values.
 
     >>> mean, interval = mean_by_group([0.4, 0.6] * 8, [n // 2 for n in range(16)])
     >>> mean, interval.reason
@@ -390,5 +397,5 @@ def mean_by_group(values: Sequence[float], groups: Sequence[Any]) -> tuple[float
     _, codes = np.unique(np.asarray(groups), return_inverse=True)
     features = np.stack([np.ones(len(values)), np.asarray(values, np.float64)], axis=1)
     divide: Callable[[Floats], Floats] = lambda sums: sums[..., 1] / sums[..., 0]  # noqa: E731
-    estimated = of_group_sums(sums_by_group(features, codes), divide)
+    estimated = of_group_sums(sums_by_group(features, codes), divide, bounds)
     return estimated.value, estimated.interval

@@ -72,8 +72,10 @@ def preference_grid(section: ShownSection) -> PanelGrid | None:
     questions += [(metric_words(one["metric"]), one["points"], one["line"]) for one in found.get("control_lines", ()) if one["points"]]
     if not questions:
         return None
-    rows = ((name, (_fitted(name, points, line),)) for name, points, line in questions)
-    return PanelGrid("preference of the own text", "question", ("preference",), tuple(rows))
+    figures = tuple(_fitted(name, points, line) for name, points, line in questions)
+    return PanelGrid(
+        "preference of the own text", "upward ↑, to the right →", tuple(name for name, _, _ in questions), (("preference", figures),)
+    )
 
 
 def _fitted(name: str, points: Sequence[Mapping[str, Any]], line: Mapping[str, Any] | None) -> Markup:

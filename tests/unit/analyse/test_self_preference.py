@@ -110,3 +110,8 @@ def test_a_line_through_points_of_one_recognition_is_undefined_with_its_reason()
     ]
     line = analyse_self_preference(rows).as_json()["line"]
     assert line["slope"] is None is line["slope_ci"] and "same value" in line["reason"]
+
+
+def test_intervals_of_probabilities_stay_between_nothing_and_all() -> None:
+    scores = [score for score in analyse_self_preference(compared("a", "b", "preference", [1.0] * 9 + [0.5])).scores if score.source == "*"]
+    assert scores[0].interval.hi == 1.0 and scores[0].interval.lo < 0.95
