@@ -8,8 +8,9 @@ import sys
 import traceback
 from collections.abc import Sequence
 from types import TracebackType
+from typing import NoReturn
 
-from harness.cli.parser import build_parser, command_parser
+from harness.cli.parser import build_parser, command_parser, named_parser
 from harness.cli.streams import checked_output, interrupted_once
 from harness.errors import INTERRUPTED, HarnessError
 
@@ -41,11 +42,22 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The parsed arguments of a command; those of `harness run` may come from a file too, and `argv` keeps them as they were parsed."""
     parser = build_parser()
     words = list(argv)
-    if words[:1] == ["run"] and any(word.startswith("--sp") for word in words):  # otherwise its imports would cost time
+    if words[:1] == ["run"] and any(word.partition("=")[0] == "--spec" for word in words):  # otherwise its imports would cost time
         from harness.cli.spec_file import with_spec_file
 
         words = ["run", *with_spec_file(words[1:], command_parser(parser, "run"))]
-    return parser.parse_args(words, argparse.Namespace(argv=words[1:]))
+    arguments, unknown = parser.parse_known_args(words, argparse.Namespace(argv=words[1:]))
+    if unknown:
+        _refuse(unknown, named_parser(parser, words))
+    return arguments
+
+
+def _refuse(unknown: Sequence[str], parser: argparse.ArgumentParser) -> NoReturn:
+    """End like argparse, with the flag that was probably meant."""
+    from harness.content.tags import suggest
+
+    hint = suggest(unknown[0].partition("=")[0], parser._option_string_actions) if unknown[0].startswith("-") else ""
+    parser.error(f"unrecognized arguments: {' '.join(unknown)}.{hint} '{parser.prog} --help' lists all flags")
 
 
 def _show_bug(kind: type[BaseException], err: BaseException, trace: TracebackType | None) -> None:

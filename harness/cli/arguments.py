@@ -16,8 +16,12 @@ if TYPE_CHECKING:
 
 
 def command(commands: Any, name: str, target: str, text: str) -> argparse.ArgumentParser:
-    """Add a command. `target` is `module:function` in harness.cli, and is imported when the command runs."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    """Add a command. `target` is `module:function` in harness.cli, and is imported when the command runs.
+
+    Flags are not abbreviated: a flag of another command would be taken for one that begins in the same way.
+    """
+    description = text[0].upper() + text[1:] + "."
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=description, allow_abbrev=False)
     parser.set_defaults(command=_import_later(target))
     parser.add_argument("-v", "--verbose", action="store_true", help="show tracebacks of errors")
     return parser

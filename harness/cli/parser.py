@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,16 @@ def command_parser(parser: argparse.ArgumentParser, name: str) -> argparse.Argum
     [commands] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     found: argparse.ArgumentParser = commands.choices[name]
     return found
+
+
+def named_parser(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser of the command, or of the command of a group, that `words` begin with."""
+    for word in words[:2]:
+        commands = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+        if not commands or word not in commands[0]:
+            break
+        parser = commands[0][word]
+    return parser
 
 
 class _Version(argparse.Action):

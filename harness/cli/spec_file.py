@@ -104,10 +104,8 @@ def _text(value: Any, key: str, path: Path) -> str:
 
 
 def _action(name: str, parser: argparse.ArgumentParser) -> argparse.Action | None:
-    """The action of a flag, which may be abbreviated as argparse allows."""
-    matching = {id(a): a for a in parser._actions for option in a.option_strings if option == name}
-    matching = matching or {id(a): a for a in parser._actions for option in a.option_strings if option.startswith(name)}
-    return next(iter(matching.values())) if len(matching) == 1 else None
+    """The action of a flag."""
+    return parser._option_string_actions.get(name)
 
 
 def _key(action: argparse.Action) -> str:
