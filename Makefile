@@ -25,14 +25,14 @@ run: setup
 	$(BIN)/harness run --langs ja,cs
 
 # Units, content, golden numbers and the main paths end to end, on one Python.
-test: setup lint
+test: setup
 	$(PYTEST) -m "not slow"
 
 # Simulations, browsers, Ray, kills, full disks, endpoints that misbehave, and the commands of whole documents.
 test-slow: setup
 	$(PYTEST) -m slow
 
-test-all: test test-slow test-others
+test-all: lint test test-slow test-others
 
 # Every other Python that is here, in its own environment (.ci/others says which tests).
 test-others: setup

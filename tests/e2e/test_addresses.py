@@ -143,6 +143,7 @@ def test_refusals_that_were_kept_as_answers_can_be_removed(ask: Cli, cli: Cli, e
     assert ask().code == 0 and len(endpoint.requests) == asked + 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", ["true", "-5", "1000000000000000", '"many"', "1.5", "null"])
 def test_a_store_with_counts_that_are_none_can_be_read(ask: Cli, cli: Cli, endpoint: Any, out: Path, tmp_path: Path, count: str) -> None:
     before = ask("--json").out

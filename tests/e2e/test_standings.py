@@ -106,6 +106,7 @@ def own(content: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(content, tmp_path / "content"))
 
 
+@pytest.mark.slow
 def test_who_knows_the_labels_stands_first_in_every_language(cli: Cli, content: Path) -> None:
     found = cli("board", "show", "small", "--json", "--content", content)
     assert found.code == OK

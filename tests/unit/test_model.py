@@ -205,8 +205,8 @@ def test_a_call_passes_on_what_its_condition_says() -> None:
     assert (plain.temperature, plain.top_p, plain.probabilities) == (0.0, None, False)
 
 
-def test_failures_are_these_five() -> None:
-    assert [str(failure) for failure in Failure] == ["refused", "not_json", "off_scale", "truncated", "missing"]
+def test_failures_are_these() -> None:
+    assert [str(failure) for failure in Failure] == ["refused", "not_json", "off_scale", "truncated", "missing", "tied"]
 
 
 def test_a_judge_is_called_by_provider_and_model() -> None:

@@ -327,6 +327,7 @@ def test_knowing_the_language_is_no_gain_where_languages_are_pooled(make_recordi
 STRATA = [(language, task, metric) for language in ("en", "ja") for task in ("t", "u") for metric in ("m", "n")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("majority", ["drop", "strict", "median"])
 @pytest.mark.parametrize(
     "by",

@@ -184,6 +184,7 @@ def test_every_section_has_its_figure(tmp_path: Path) -> None:
         assert ElementTree.fromstring(path.read_bytes()).tag == "{http://www.w3.org/2000/svg}svg"
 
 
+@pytest.mark.slow
 def test_a_report_draws_the_same_bytes_again(tmp_path: Path) -> None:
     first, again = (draw_figures(EVERYTHING, tmp_path / name) for name in ("one", "two"))
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
@@ -194,6 +195,7 @@ def test_a_report_without_ablations_draws_nothing(tmp_path: Path) -> None:
     assert draw_figures({"signatures": {}, "by_metric": [], "ablations": {}}, tmp_path) == []
 
 
+@pytest.mark.slow
 def test_languages_go_by_their_english_or_their_own_names(tmp_path: Path) -> None:
     draw_figures(EVERYTHING, tmp_path / "english")
     assert {"Japanese", "Czech"} <= set(drawn_texts(tmp_path / "english", "agreement.svg"))
@@ -288,6 +290,7 @@ def test_more_cells_than_a_figure_holds_are_refused(make_cell: MakeCell, make_co
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_each_form_and_each_width_is_drawn(tmp_path: Path) -> None:
     paths = draw_figures(report(consistency=levels()) | {"by_metric": []}, tmp_path, FigureOptions(WIDTHS["single"], forms=FORMS))
     assert [path.suffix for path in paths] == [".svg", ".pdf", ".png"]

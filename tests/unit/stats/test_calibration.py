@@ -88,6 +88,7 @@ def test_the_debiased_square_of_a_calibrated_judge_is_0_on_average() -> None:
     assert np.mean([error.ece for error in errors]) == pytest.approx(0.076, abs=0.01)  # the plain error is not
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 4])
 def test_the_interval_covers(size: int) -> None:
     rng, covered = np.random.default_rng(7), 0

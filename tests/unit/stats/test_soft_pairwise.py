@@ -19,6 +19,7 @@ def scores(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return people, people + rng.normal(size=100)
 
 
+@pytest.mark.slow
 def test_it_is_near_a_test_written_out() -> None:
     people, judge = scores()
     rng, apart = np.random.default_rng(9), []

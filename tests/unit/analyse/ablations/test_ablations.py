@@ -132,6 +132,7 @@ def test_it_is_json(found: dict[str, Any]) -> None:
     assert msgspec.json.decode(to_json(found)).keys() == found.keys()
 
 
+@pytest.mark.slow
 @given(order=st.randoms(use_true_random=False))
 @settings(max_examples=5)
 def test_the_order_of_rows_moves_nothing(find: Find, everything: list[Judgment], found: dict[str, Any], order: Any) -> None:
