@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import shutil
@@ -61,12 +60,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             [what] = marker.args
             if not os.environ.get("HARNESS_NO_SKIPS") and not _PRESENT[what]():
                 item.add_marker(pytest.mark.skip(reason=f"needs {what}"))
-
-
-def pytest_collection_finish() -> None:
-    """What has been collected stays to the end: the garbage collector need not look through it again and again."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

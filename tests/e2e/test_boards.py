@@ -340,6 +340,7 @@ def test_who_replays_is_told_to_submit_the_original(
 # ---- where it may be written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["..", ".", "", "../up", "a/b", "/tmp/x", "a\\b", "con", "nul.txt", "a..b", ".hidden", "Upper", "žluť", "-x" * 41, "a b", "x\n"]
 )
@@ -352,6 +353,7 @@ def test_a_folder_of_a_name_that_leads_elsewhere_is_refused(
     assert everything(tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("flag", "text", "words"),
     [

@@ -150,6 +150,7 @@ def test_untouched_content_is_in_order(root: Path, library_of: MakeLibrary) -> N
     assert check(library_of(root)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "old", "new", "line", "words"), TOML_CASES.values(), ids=TOML_CASES)
 def test_toml(root: Path, library_of: MakeLibrary, edit: Edit, file: str, old: str, new: str, line: str | None, words: str) -> None:
     edit(root / file, old, new)

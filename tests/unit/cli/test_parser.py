@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from harness.cli import parse
 from harness.cli.parser import build_parser
 
 
@@ -66,7 +67,7 @@ NEEDED = {
 
 
 def parsed(*arguments: str) -> argparse.Namespace:
-    return build_parser().parse_args(arguments)
+    return parse(arguments)
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_a_file_holds_flags(spec: Path) -> None:
 
 
 def test_flags_of_the_command_take_precedence(spec: Path) -> None:
-    read = parse(["run", f"--spec={spec}", "--judge", "baseline/random", "--repeats=1", "--lang", "de"])
+    read = parse(["run", f"--spec={spec}", "--judge", "baseline/random", "--repeats=1", "--langs", "de"])
     assert (read.judge, read.repeats, read.langs) == (["baseline/random"], 1, ("de",))
 
 
