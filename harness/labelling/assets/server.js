@@ -2,6 +2,11 @@
 // Sends answers to the local server that serves this page, one request at a time, always the newest. It tries again until one arrives.
 
 class AnswerServer {
+  /** @param arrivedLate is called when answers arrive that had not arrived at first */
+  constructor(arrivedLate) {
+    this.arrivedLate = arrivedLate;
+  }
+
   /** Whether the newest answers are on the server. */
   async send(result) {
     this.newest = result;
@@ -17,8 +22,13 @@ class AnswerServer {
       arrived = await this._post(result);
       if (!arrived) this.newest ??= result;
     }
-    if (!arrived) this.later ??= setTimeout(() => { this.later = null; this.send(this.newest); }, 5000);
+    if (!arrived) this.later ??= setTimeout(() => this._sendAgain(), 5000);
     return arrived;
+  }
+
+  async _sendAgain() {
+    this.later = null;
+    if (await this.send(this.newest)) this.arrivedLate();
   }
 
   async _post(result) {

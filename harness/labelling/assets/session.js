@@ -19,7 +19,7 @@ class Session {
   constructor(storage, answers) {
     this.storage = storage;
     this.answers = answers;
-    this.server = typeof AnswerServer === "undefined" ? null : new AnswerServer();
+    this.server = typeof AnswerServer === "undefined" ? null : new AnswerServer(() => { this.kept = word("saved_server"); });
     this.unsaved = 0;
     this.kept = word(storage.works ? "saved" : "not_saved");
   }
@@ -31,7 +31,7 @@ class Session {
 
   /** The browser turned out to keep nothing: say so at once. */
   unkept() {
-    this.kept = word("not_saved");
+    if (!this.server) this.kept = word("not_saved");
     if (this.screen === "start") this.start();
     else announce(word("storage_refused"));
   }
