@@ -175,6 +175,7 @@ def with_rubbish(lines: Lines) -> None:
     lines.output[1:1] = ["no JSON at all", "[]", '{"custom_id": 7}', "", "\x00", '{"custom_id": "a", "response": {"status_code": "x"}}']
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "ignored"),
     [

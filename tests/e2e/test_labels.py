@@ -210,6 +210,7 @@ def hub(tmp_path: Path) -> Iterator[dict[str, str]]:
     served.close()
 
 
+@pytest.mark.slow
 def test_a_data_set_of_the_hub_is_read_at_the_commit_that_its_revision_names(
     command: Callable[..., Any], hub: dict[str, str], tmp_path: Path, library: Library
 ) -> None:
@@ -221,6 +222,7 @@ def test_a_data_set_of_the_hub_is_read_at_the_commit_that_its_revision_names(
     assert f"hf:owner/name was read at commit {COMMIT}" in data.about.notes
 
 
+@pytest.mark.slow
 def test_a_revision_that_is_not_there_is_said(command: Callable[..., Any], hub: dict[str, str], tmp_path: Path) -> None:
     done = command("labels", "import", "hf:owner/name", "--revision", "v2", *MEANT, "--to", tmp_path / "data", env=hub)
     assert done.returncode == 3 and "hf:owner/name: cannot be fetched at revision 'v2'" in done.stderr and "Traceback" not in done.stderr

@@ -74,6 +74,7 @@ def pull(command: Cli, hub: Any, tmp_path: Path) -> Cli:
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["tiny.gguf", "q4/tiny.gguf"])
 def test_a_hub_file_is_fetched_once_and_found_again_without_the_hub(pull: Cli, hub: Any, file: str) -> None:
     done = pull(f"someone/tiny-GGUF:{file}")

@@ -22,6 +22,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in DERIVED}
 
 
+@pytest.mark.slow
 def test_a_run_from_another_folder_leaves_its_files_there(command: Cli, tmp_path: Path, run_folder: Callable[[Path], Path]) -> None:
     done = command(*BASELINE)
     assert done.returncode == 0
@@ -49,6 +50,7 @@ def test_a_second_run_asks_nothing_and_writes_the_same_bytes(
     assert contents(run_folder(out)) == files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("langs", ["cs,ja", "jpn,cs", "ja,CS"])
 def test_the_same_languages_in_other_words_are_the_same_run(cli: Cli, out: Path, langs: str) -> None:
     for spelling in ("ja,cs", langs):

@@ -77,6 +77,7 @@ def test_all_metrics_together_and_each_alone(controls: Prepared, every: int) -> 
         assert row.baseline_ci == (None if cell.vs_baseline["ci"] is None else pytest.approx(cell.vs_baseline["ci"]))
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_right_on_86_percent_beats_the_baseline_in_czech(controls: Prepared) -> None:
     ranked, found = both(controls, 7)
     [czech] = [summary for summary in found.summaries if summary.language == "cs"]

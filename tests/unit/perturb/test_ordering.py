@@ -166,6 +166,7 @@ def test_marks_that_continue_a_grapheme_go_with_what_is_before_them() -> None:
     assert list(Words("one\n\u0301", "en", "whitespace")) == ["one"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["shuffle-words:1", "drop-words:0.5", "truncate:0.5", "typos:1"])
 def test_long_texts_take_a_moment_only(perturb: Callable[..., Perturbed], form: str) -> None:
     text = (JA + CS + " ") * 1700

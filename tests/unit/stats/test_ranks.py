@@ -106,6 +106,7 @@ def _letters_are_honest(found: Ranks) -> None:
     assert first == sorted(first)
 
 
+@pytest.mark.slow
 @given(st.permutations(range(5)))
 def test_the_order_of_the_judges_moves_nothing(order: list[int]) -> None:
     matrix = (np.random.default_rng(3).random((5, 120)) < np.array([[0.3], [0.45], [0.6], [0.75], [0.9]])).astype(float)

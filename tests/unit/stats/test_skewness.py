@@ -128,6 +128,7 @@ def test_a_perfect_judge_is_shown_as_one_with_errors_is() -> None:
     assert perfect.p < worse.p and perfect.interval.lo > worse.interval.lo
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("right", [0.05, 0.25, 0.5, 0.75, 0.9])
 @pytest.mark.parametrize(("texts", "size"), [(12, 1), (30, 1), (12, 4), (20, 5)])
 def test_a_perfect_judge_is_shown_wherever_another_one_is(texts: int, size: int, right: float) -> None:
