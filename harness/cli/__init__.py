@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import NoReturn
 
-from harness.cli.parser import build_parser, command_parser, named_parser
+from harness.cli.parser import build_parser, command_parser
 from harness.cli.streams import checked_output, interrupted_once
 from harness.errors import INTERRUPTED, HarnessError
 
@@ -48,7 +48,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         words = ["run", *with_spec_file(words[1:], command_parser(parser, "run"))]
     arguments, unknown = parser.parse_known_args(words, argparse.Namespace(argv=words[1:]))
     if unknown:
-        _refuse(unknown, named_parser(parser, words))
+        _refuse(unknown, command_parser(parser, *words))
     return arguments
 
 

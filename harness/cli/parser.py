@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -90,15 +89,8 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def command_parser(parser: argparse.ArgumentParser, name: str) -> argparse.ArgumentParser:
-    """The parser of one command."""
-    [commands] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    found: argparse.ArgumentParser = commands.choices[name]
-    return found
-
-
-def named_parser(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser of the command, or of the command of a group, that `words` begin with."""
+def command_parser(parser: argparse.ArgumentParser, *words: str) -> argparse.ArgumentParser:
+    """The parser of the command, or of the command of a group, that `words` begin with; `parser` itself if they name none."""
     for word in words[:2]:
         commands = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
         if not commands or word not in commands[0]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
-from harness.decide import DecidedComparison, Report
+from harness.decide import DecidedComparison, Report, Verdict
 from harness.render.comparison import comparison_table, language_name
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import continuous_table, notes, unreviewed
@@ -19,7 +19,7 @@ def report_html(report: Report) -> str:
     sections: list[tuple[str, TextTable]] = []
     if report.sealed:
         sections.append((reason_without_agreement(report), sealed_table(report)))
-    sections += [(f"Verdicts{f': {name}' if name else ''}", table) for name, table in verdict_tables(report.verdicts)]
+    sections += _verdict_sections(report.verdicts)
     if (continuous := continuous_table(report)) is not None:
         sections.append(("Continuous scores", continuous))
     return _page(report.title, sections, [*unreviewed(report), *notes(report)], report.signatures)
@@ -27,11 +27,15 @@ def report_html(report: Report) -> str:
 
 def comparison_html(comparison: DecidedComparison) -> str:
     """A comparison: its verdicts, a table for each language, notes and signature."""
-    sections = [(f"Verdicts{f': {name}' if name else ''}", table) for name, table in verdict_tables(comparison.verdicts)]
+    sections = _verdict_sections(comparison.verdicts)
     for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
         cells = [cell for cell in comparison.cells if cell.key["language"] == language]
         sections.append((language_name(language), comparison_table(comparison, cells)))
     return _page("", sections, comparison.notes, {"": comparison.signature})
+
+
+def _verdict_sections(verdicts: Sequence[Verdict]) -> list[tuple[str, TextTable]]:
+    return [(f"Verdicts{f': {name}' if name else ''}", table) for name, table in verdict_tables(verdicts)]
 
 
 def _page(title: str, sections: Iterable[tuple[str, TextTable]], notes: Iterable[str], signatures: Mapping[str, str]) -> str:
