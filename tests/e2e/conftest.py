@@ -124,10 +124,16 @@ class Endpoint(Loopback):
 
     # ---- what it saw
 
-    def wait_for(self, count: int, seconds: float = HANG_SECONDS) -> None:
-        """Return once `count` requests have come in."""
-        with self._changed:
-            assert self._changed.wait_for(lambda: len(self.requests) >= count, seconds), f"{len(self.requests)} of {count} requests came"
+    def wait_for(self, count: int, process: subprocess.Popen[str] | None = None) -> None:
+        """Return once `count` requests have come in. Fails when `process`, which makes them, ends before."""
+        deadline = time.monotonic() + HANG_SECONDS
+        while True:
+            with self._changed:
+                if self._changed.wait_for(lambda: len(self.requests) >= count, 1.0):
+                    return
+            came = f"{len(self.requests)} of {count} requests came"
+            assert process is None or process.poll() is None, (came, process.communicate())
+            assert time.monotonic() < deadline, came
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         endpoint = self

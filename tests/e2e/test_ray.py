@@ -30,6 +30,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.needs("ray")]
 
 NODES = 2
 RUN = ("run", "--langs", "ja,cs", "--judge", "openai/m")
+LEASED = 3  # calls that a worker holds for each call in flight: one is asked, one waits, the answer of one is on its way (docs/ray.md)
 SMALL = ("run", "--langs", "cs", "--tasks", "open_prompt", "--limit", "2")
 
 
@@ -318,13 +319,14 @@ def test_a_node_that_dies_costs_nothing_but_its_time(
     process = start_in(own_cluster.env, *run)
     with slow_answers(endpoint):
         own_cluster.actors(NODES)
-    endpoint.wait_for(30)
+    endpoint.wait_for(30, process)
     own_cluster.kill_node()
     said = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, said
     assert set(answered().values()) == {1}
     times = Counter(request.key for request in endpoint.requests)
-    assert len(times) == len(answered()) and sum(times.values()) - len(times) <= 8  # at most what was in flight is asked again
+    assert len(times) == len(answered())
+    assert sum(times.values()) - len(times) <= LEASED * 8 // NODES  # only what the node had is asked again
     assert (run_folder(out) / "report.json").read_bytes() == undisturbed(*RUN)
     assert engine_of(run_folder(out)) == {"name": "ray", "nodes": NODES, "actors": NODES, "lost": 1, "dropped": 0}
 
@@ -335,7 +337,7 @@ def test_an_actor_that_dies_is_replaced(
     endpoint.latency = 0.1
     process = start_in(cluster.env, *RUN, "--base-url", endpoint.url, "--out", out, "--concurrency", "4", *cluster.flags)
     with slow_answers(endpoint):
-        endpoint.wait_for(5)
+        endpoint.wait_for(5, process)
         first, second = cluster.actors(NODES)
         first.kill()
         psutil.wait_procs([first], HANG_SECONDS)
@@ -352,11 +354,11 @@ def test_an_actor_that_hangs_is_given_up(
     cluster: Cluster, endpoint: Any, start_in: Any, undisturbed: Any, answered: Any, run_folder: Any, out: Path
 ) -> None:
     endpoint.latency = 0.1
-    impatient = "import harness.engines.ray.driver as driver\ndriver.SILENT_SECONDS = 3.0"
+    impatient = "import harness.engines.ray.driver as driver\ndriver.SILENT_SECONDS = 15.0"  # a busy machine may need seconds for an answer
     run = (*RUN, "--base-url", endpoint.url, "--out", out, "--concurrency", "4", *cluster.flags)
     process = start_in(cluster.env, *run, first=impatient)
     with slow_answers(endpoint):
-        endpoint.wait_for(5)
+        endpoint.wait_for(5, process)
         hanging = cluster.actors(NODES)[0]
         hanging.suspend()
     try:
@@ -385,14 +387,14 @@ def test_a_driver_that_is_ended_has_kept_what_it_received(
     endpoint.latency = 0.1
     run = (*RUN, "--base-url", endpoint.url, "--out", out, "--concurrency", "6", *cluster.flags)
     process = start_in(cluster.env, *run)
-    endpoint.wait_for(40)
+    endpoint.wait_for(40, process)
     process.send_signal(how)
     _, said = process.communicate(timeout=HANG_SECONDS)
     cluster.actors(0)  # they end with it
     if how != signal.SIGKILL:
         assert process.returncode == 130 and "Run the same command again" in said and "Traceback" not in said
     asked, kept = len(endpoint.requests), answered()
-    with_actors = 18 if how == signal.SIGKILL else 8  # who is killed cannot tell its actors to ask nothing more of what they have
+    with_actors = LEASED * 6 if how == signal.SIGKILL else 8  # who is killed cannot tell its actors to ask nothing more of what they have
     assert set(kept.values()) == {1} and 0 <= asked - len(kept) <= with_actors
     done = command(*run, env=cluster.env)
     assert done.returncode == 0 and f"{len(kept)} answered already" in done.stderr, done.stderr
