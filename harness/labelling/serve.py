@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from starlette.applications import Starlette
@@ -21,7 +20,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from harness.errors import ContentError
-from harness.labelling.document import document
+from harness.labelling.document import data_of, document
 from harness.labels.page_record import RECORD, LabellingPage, read_record
 from harness.labels.page_results import PageResult, checksum
 from harness.tables import make_folder, write_atomic
@@ -30,7 +29,6 @@ RESULTS = "results"
 _TOKENS = "tokens.json"
 _MOST_BYTES = 20_000_000
 _SESSION = re.compile(r"[0-9a-f]{16}")
-_PAGE_JSON = re.compile(r'<script type="application/json" id="page">(.*?)</script>', re.DOTALL)
 _LANGUAGE = re.compile(r'<html lang="([\w-]+)"')
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -98,11 +96,10 @@ def _page_with_server(path: Path, token: str) -> str:
         text = path.read_text("utf-8")
     except OSError as err:
         raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
-    data, language = _PAGE_JSON.search(text), _LANGUAGE.search(text)
+    data, language = data_of(text), _LANGUAGE.search(text)
     if not data or not language:
         raise ContentError("not a page that 'harness labels page' wrote; make the pages again", path)
-    shown: Mapping[str, Any] = json.loads(data[1])
-    return document(shown, interface_language=language[1], token=token)
+    return document(data, interface_language=language[1], token=token)
 
 
 def _keep(body: bytes, page: LabellingPage, folder: Path) -> Response:

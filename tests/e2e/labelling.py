@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from harness.labelling.document import data_of as read_page
 
 Answer = Callable[[dict[str, Any], str], str]  # (item of the page, metric) -> the key to press
 
@@ -35,7 +36,8 @@ def open_page(context: Any, address: str) -> Any:
 
 def data_of(page: Any) -> dict[str, Any]:
     """The JSON that the page holds."""
-    data: dict[str, Any] = json.loads(page.text_content("#page"))
+    data = read_page(page.content())
+    assert data
     return data
 
 

@@ -30,3 +30,10 @@ function announce(text, seen) {
 }
 
 const page = JSON.parse(document.getElementById("page").textContent);
+
+/** Give each item its texts. They stand last in the document, so that the first screen does not wait for them. */
+async function readTexts() {
+  if (document.readyState === "loading") await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+  const texts = JSON.parse(document.getElementById("texts").textContent);
+  page.items.forEach((item, place) => { item.texts = texts[place]; });
+}

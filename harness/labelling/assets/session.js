@@ -12,6 +12,7 @@ class Session {
     session.start();
     document.body.dataset.ready = "true";
     performance.mark("ready");
+    session.texts = readTexts();
     storage.probe().then((works) => { if (!works) session.unkept(); });
     return session;
   }
@@ -26,7 +27,7 @@ class Session {
 
   start() {
     this.screen = "start";
-    Screens.start({ done: this.answers.done, storage: this.storage.works, served: Boolean(this.server), begin: () => this.goOn(), open: (file) => this.open(file) });
+    Screens.start({ done: this.answers.done, storage: this.storage.works, served: Boolean(this.server), begin: () => this.texts.then(() => this.goOn()), open: (file) => this.open(file) });
   }
 
   /** The browser turned out to keep nothing: say so at once. */

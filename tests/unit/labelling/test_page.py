@@ -14,7 +14,7 @@ from harness.data import Dataset, load_bundled
 from harness.data.dataset import load_folder
 from harness.errors import ContentError, UsageError
 from harness.labelling import PageOptions, make_pages
-from harness.labelling.document import _FOLDER, SCRIPTS, SERVED
+from harness.labelling.document import _FOLDER, SCRIPTS, SERVED, data_of
 from harness.labels.page_record import read_record
 from harness.model import Item, Scale
 from harness.pages import asset
@@ -29,9 +29,8 @@ def japanese() -> Dataset:
 
 
 def shown(path: Path) -> dict[str, Any]:
-    match = re.search(r'<script type="application/json" id="page">(.*?)</script>', path.read_text("utf-8"), re.S)
-    assert match
-    data: dict[str, Any] = json.loads(match[1])
+    data = data_of(path.read_text("utf-8"))
+    assert data
     return data
 
 
@@ -191,3 +190,16 @@ def test_the_next_items_are_those_of_the_list_that_nobody_has_labelled(make_data
 def test_no_asset_asks_for_anything_or_makes_markup(name: str) -> None:
     words = r"https?:|@import|url\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\("
     assert not re.search(words, asset(_FOLDER / "assets" / name))
+
+
+def test_the_texts_stand_last_so_that_the_first_screen_does_not_wait_for_them(japanese: Dataset, tmp_path: Path) -> None:
+    [path] = make_pages(japanese, "bundled", tmp_path / "p", LIBRARY, PageOptions(tasks=("summarize",), annotators=1)).files
+    text, own = path.read_text("utf-8"), shown(path)["items"][0]["texts"]["output"]
+    start = text.index('id="texts"')
+    assert text.index(own) > start > text.rindex("<script>") and text.count(own) == 1
+
+
+def test_pages_of_earlier_versions_are_read_too() -> None:
+    data = {"items": [{"key": "k", "texts": {"output": "Les."}}]}
+    assert data_of(f'<script type="application/json" id="page">{json.dumps(data)}</script>') == data
+    assert data_of("<p>another page</p>") is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from harness.content import Library
 from harness.data.judgment_file import JudgmentWriter, read_judgments
 from harness.errors import UsageError
 from harness.labelling import PageOptions, make_pages
+from harness.labelling.document import data_of
 from harness.labelling.review import reviewed_scores
 from harness.labels.page_record import ReviewedJudge, ReviewedScore, read_record
 from harness.model import Failure, Item, Judgment, Scale
@@ -40,7 +40,8 @@ def test_the_page_shows_reasons_but_not_whose_they_are(data: Any, tmp_path: Path
     pages = make_pages(data, "x", tmp_path / "p", LIBRARY, PageOptions(annotators=1, review=(JUDGE, own)))
     text = pages.files[0].read_text("utf-8")
     assert "secret-model" not in text and "run-7" not in text and REASON not in text
-    shown = json.loads(re.search(r'id="page">(.*?)</script>', text, re.S)[1])  # type: ignore[index]
+    shown = data_of(text)
+    assert shown
     assert shown["review"] is True and shown["practice"] == [] and len(shown["items"]) == 3
     assert {tuple(item["questions"]) for item in shown["items"]} == {("task_quality",), ("hallucinations",)}
     assert {one["reason"] for item in shown["items"] for one in item["reviews"].values()} == {REASON, "All true."}
