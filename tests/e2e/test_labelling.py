@@ -323,8 +323,8 @@ def test_picture_of_a_review(browser: Any, tmp_path: Path) -> None:
         page.screenshot(path=Path(os.environ["HARNESS_PICTURES"]) / "labelling-review.png")
 
 
-def test_five_hundred_long_items_are_small_and_quick(browser: Any, tmp_path: Path) -> None:
-    """The printed numbers are those of benchmarks/labelling.py; here only that nothing is out of all proportion."""
+def test_five_hundred_long_items_are_a_small_page_whose_texts_are_there_once_they_are_wanted(browser: Any, tmp_path: Path) -> None:
+    """benchmarks/labelling.py prints how quick it is."""
     data = load_bundled(LIBRARY, ["cs"])
     folder = tmp_path / "many"
     folder.mkdir()
@@ -334,9 +334,11 @@ def test_five_hundred_long_items_are_small_and_quick(browser: Any, tmp_path: Pat
     pages = made(str(folder), tmp_path / "pages", PageOptions(annotators=1))
     assert pages.files[0].stat().st_size < 3_000_000
     with visitor(browser) as context:
-        start = time.perf_counter()
-        open_page(context, pages.files[0].as_uri())
-        assert time.perf_counter() - start < 5
+        page = open_page(context, pages.files[0].as_uri())
+        page.evaluate("sitting.answers.kept.practised = page.practice.length")
+        page.click("button.main")
+        assert str(item.fields["passage"])[:20] in page.inner_text("article.texts")
+        assert page.evaluate("page.items.length === 500 && page.items.every((item) => item.texts.passage)")
 
 
 def wait_until(page: Any, expression: str) -> None:
