@@ -256,7 +256,7 @@ def _metrics_of_prompts(spec: RunSpec, metrics: Sequence[str], own_prompts: Mapp
 def _has_constructed_labels(data: Dataset, board: Board | None) -> bool:
     if board is not None and board.sealed is not None:
         return board.sealed.source == "constructed"
-    return all(label.source == "constructed" for label in data.labels)
+    return bool(data.labels) and all(label.source == "constructed" for label in data.labels)
 
 
 def _conditions(spec: RunSpec, variants: Sequence[str], temperatures: Sequence[float]) -> tuple[Condition, ...]:

@@ -79,8 +79,9 @@ def test_functions_write_a_folder_that_pairs_and_run_read(cli: Cli, written: Pat
     made = cli("pairs", written, "--out", tmp_path / "pairs")
     assert made.code == 0 and "4 pairs, 2 in cs, 2 in ja" in made.out, made.err
     assert "4 of them have the same text twice" in made.out  # both take the first line
-    ran = cli("run", "--data", written, "--unlabelled", "--judge", "baseline/random", "--out", tmp_path / "results")
+    ran = cli("run", "--data", written, "--unlabelled", "--judge", "baseline/random", "--out", tmp_path / "results", "--json")
     assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["constructed_labels"] is False  # there are none
 
 
 @pytest.mark.usefixtures("writers")

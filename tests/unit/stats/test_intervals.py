@@ -90,16 +90,15 @@ def test_bad_input() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("texts", "size"), [(20, 10), (40, 6), (200, 1)])
+@pytest.mark.parametrize(("texts", "size", "together"), [(20, 10, 0.0), (20, 10, 0.1), (40, 6, 0.0), (40, 6, 0.1), (200, 1, 0.0)])
 @pytest.mark.parametrize("share", [0.6, 0.85, 0.925])
-@pytest.mark.parametrize("together", [0.0, 0.1])
-def test_shares_are_covered(texts: int, size: int, share: float, together: float) -> None:
+def test_shares_are_covered(texts: int, size: int, together: float, share: float) -> None:
     """n >= 200, 15 misses expected or more; intra-text correlation 0 and .1."""
     rng, held = np.random.default_rng(25), 0
     for _ in range(4000):
         sizes = rng.integers(1, 2 * size, texts) if size > 1 else np.ones(texts, int)
         c = 1 / together - 1 if together else 0
-        p = rng.beta(share * c, (1 - share) * c, texts) if together and size > 1 else np.full(texts, share)
+        p = rng.beta(share * c, (1 - share) * c, texts) if together else np.full(texts, share)
         text = np.repeat(np.arange(texts), sizes)
         found = proportion_interval((rng.random(len(text)) < p[text]).astype(float), text, resamples=400)
         held += found.lo <= share <= found.hi
