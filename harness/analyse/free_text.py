@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby, islice
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> d
     """The section of answers in the judge's own words about unchanged texts; None without any. Labels are not needed.
 
     `rows` are by language, task, metric, judge and condition (`*`: pooled). `several` is the number of answers with further numbers, and
-    `examples` are the first of them (`MOST_EXAMPLES` at most), by item, metric and judge.
+    `examples` are the first of them (`MOST_EXAMPLES` at most), one for each item, metric and judge.
     """
     judgments = judgments.clean
     spoken = {variant: 0 for variant in judgments.variant.used if "text" in str(variant).split("+")}
@@ -52,4 +53,5 @@ def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> d
 def _examples(judgments: Judgments, rows: Any) -> list[dict[str, Any]]:
     names = ("item", "metric", "judge", "score", "further_numbers")
     found = sorted(zip(*(getattr(judgments.take(rows), name) for name in names), strict=True), key=lambda row: tuple(map(str, row)))
-    return [dict(zip(names, each, strict=True)) for each in found[:MOST_EXAMPLES]]
+    first = (next(same) for _, same in groupby(found, key=lambda row: row[:3]))  # one for each item, metric and judge
+    return [dict(zip(names, each, strict=True)) for each in islice(first, MOST_EXAMPLES)]

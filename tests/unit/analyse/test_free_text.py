@@ -46,9 +46,9 @@ def test_several_scores_and_refusals_are_counted_by_metric(data: Dataset) -> Non
     assert rows["style"]["undefined"]["several"] == "no answer has a score"
 
 
-def test_answers_with_several_scores_are_shown(data: Dataset) -> None:
-    found = section(data, said("c", 0, "2"), said("b", 2, "1 0"), said("a", 1))
-    assert found["several"] == 2
+def test_answers_with_several_scores_are_shown_once_for_each_item(data: Dataset) -> None:
+    found = section(data, said("c", 0, "2"), said("b", 2, "1 0"), said("b", 2, "1 0", repeat=1), said("a", 1))
+    assert found["several"] == 3
     first = {"item": "b", "metric": "m", "judge": "j", "score": 2, "further_numbers": "1 0"}
     assert found["examples"] == [first, first | {"item": "c", "score": 0, "further_numbers": "2"}]
 
