@@ -136,7 +136,7 @@ class SelfPreference(msgspec.Struct, frozen=True):
             "kendall_tau": [_flat(tau, "tau") for tau in self.taus],
             "individual": [_flat(row, "mean") | {"share_ci": _ends(row.share_interval)} for row in self.individual],
             "mutual": [_flat(row, "total") for row in self.mutual],
-            "points": self.points,
+            "points": msgspec.to_builtins(self.points),
             "line": line_json(self.line),
         }
 

@@ -255,7 +255,7 @@ def line_words(line: Mapping[str, Any] | None, what: str) -> str:
     if line["slope"] is None:
         return f"The line of preference against {what} is undefined: {line['reason']}."
     slope = coefficient(line["slope"], line["slope_ci"])
-    return f"Preference rises by {slope} for each 1 of confidence in {what}, over {line['points']} points."
+    return f"Preference changes by {slope} for each 1 of confidence in {what}, over {line['points']} points."
 
 
 def _identical_pairs(section: Section) -> str:

@@ -60,6 +60,6 @@ def _line(data: dict[str, Any]) -> list[str]:
         return [f"The line of preference against recognition is undefined: {line['reason']}."]
     slope = coefficient(line["slope"], line["slope_ci"])
     return [
-        f"Preference rises by {slope} for each 1 of recognition, over {line['points']} points (a judge in one part of the data; ordinary "
+        f"Preference changes by {slope} for each 1 of recognition, over {line['points']} points (a judge in one part of the data; ordinary "
         "least squares; the interval is from resamples of source texts, as points share them)."
     ]

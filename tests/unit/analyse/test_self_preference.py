@@ -106,9 +106,11 @@ def test_a_line_through_points_of_one_recognition_is_undefined_with_its_reason()
     rows = [
         row
         for judge in "abc"
-        for row in compared(judge, "human", "recognition", [0.5] * 9) + compared(judge, "human", "preference", [0.4] * 9)
+        for row in compared(judge, "human", "recognition", [0.5] * 9) + compared(judge, "human", "preference", [0.25] * 9)
     ]
-    line = analyse_self_preference(rows).as_json()["line"]
+    found = analyse_self_preference(rows).as_json()
+    line = found["line"]
+    assert [(point["judge"], point["recognition"], point["preference"]) for point in found["points"]] == [(j, 0.5, 0.25) for j in "abc"]
     assert line["slope"] is None is line["slope_ci"] and "same value" in line["reason"]
 
 
