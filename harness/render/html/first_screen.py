@@ -151,8 +151,8 @@ def _facts(verdicts: Sequence[Verdict], annotators: int, date: str) -> str:
     languages = len({verdict["language"] for verdict in verdicts})
     metrics = len({verdict["metric"] for verdict in verdicts})
     counts = sorted(verdict.n_labelled for verdict in verdicts)
-    texts = f"{counts[0]:,} to {counts[-1]:,}" if counts[0] < counts[-1] else f"{counts[0]:,}"
-    facts = [kind, f"{counted(languages, 'language')} × {counted(metrics, 'metric')}", f"{texts} texts each"]
+    texts = f"{counts[0]:,} to {counts[-1]:,} texts" if counts[0] < counts[-1] else counted(counts[0], "text")
+    facts = [kind, f"{counted(languages, 'language')} × {counted(metrics, 'metric')}", f"{texts} each"]
     if annotators and not verdicts[0].controls:
         facts.append(f"{'one annotator' if annotators == 1 else f'up to {annotators} annotators'} a text")
     return " · ".join([*facts, *([f"asked on {date}"] if date else [])])

@@ -24,6 +24,7 @@ from harness.render.html.heat_map import judge_language_map, language_metric_map
 from harness.render.html.marks import legend_mark
 from harness.render.html.shell import shell
 from harness.render.html.spending import cost_sentence, cost_table, date_asked, failure_table, read_record
+from harness.render.html.study_screen import self_preference_screen
 from harness.render.html.templates import render
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import notes
@@ -54,6 +55,7 @@ def report_page(result: RunResult, report: Report) -> str:
     unreadable = failure_shares(report.failures)
     annotators = result.prepared.data.labels.max_annotators
     two_people = two_people_sentence(report.by_metric)
+    verdicts_screen = first_screen(report.verdicts, annotators, date_asked(record), minimal_pair_rows(report.ablations), two_people)
     body = render(
         "report.html",
         title=report.title,
@@ -63,7 +65,7 @@ def report_page(result: RunResult, report: Report) -> str:
         sections=list(_sections(bool(maps), pictures, own, bool(ablations))),
         warnings=notes(report),
         answers=answers,
-        first=first_screen(report.verdicts, annotators, date_asked(record), minimal_pair_rows(report.ablations), two_people),
+        first=self_preference_screen(verdicts_screen, report.ablations.get("self_preference")),
         answer_legend=answer_legend(answers),
         people=any(map(has_people, report.by_metric)),
         marks={kind: legend_mark(kind) for kind in ("judge", "people", "base")},
