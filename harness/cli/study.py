@@ -16,6 +16,7 @@ from harness.content import Library
 from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
+from harness.render.numbers import counted
 from harness.runs import DEFAULT_CHANGES, FineTuningSpec, fine_tuning_set, write_altered_texts, write_fine_tuning_set
 from harness.runs import alter_texts as alter
 
@@ -98,8 +99,8 @@ def export_fine_tuning(arguments: argparse.Namespace) -> int:
     made = fine_tuning_set(spec)
     write_fine_tuning_set(arguments.out, made)
     texts = made.manifest["source_texts"]
-    print(f"{arguments.out}/train.jsonl: {len(made.train)} examples of {len(texts['train'])} source texts")
-    print(f"{arguments.out}/test.jsonl: {len(made.test)} examples of {len(texts['test'])} other source texts")
+    print(f"{arguments.out}/train.jsonl: {counted(len(made.train), 'example')} of {counted(len(texts['train']), 'source text')}")
+    print(f"{arguments.out}/test.jsonl: {counted(len(made.test), 'example')} of {counted(len(texts['test']), 'other source text')}")
     if spec.examples is not None and len(made.train) < spec.examples:
         print(f"the pairs have only {len(made.train)} of the {spec.examples} examples that --examples asks for")
     if made.skipped:
