@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import isclose
+
 from harness.render.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column, Row, TableName, in_tables
 
 _RATINGS = in_tables(TableName.RATINGS)
@@ -11,8 +14,14 @@ _ORDERS = in_tables(TableName.RATED_ORDERS)
 
 
 def _order(row: Row) -> str:
-    """The systems and their means, the best first."""
-    return " > ".join(f"{name} ({mean:.2f})" for name, mean in zip(row["order"], row["means"], strict=True))
+    """The systems and their means, the best first, with a sign between neighbours.
+
+    >>> _order({"order": ["a", "b", "c"], "means": [2.5, 1.0, 1.0]})
+    'a (2.50) > b (1.00) = c (1.00)'
+    """
+    means = row["means"]
+    signs = ["", *(" = " if isclose(better, worse) else " > " for better, worse in pairwise(means))]
+    return "".join(f"{sign}{name} ({mean:.2f})" for sign, name, mean in zip(signs, row["order"], means, strict=True))
 
 
 RATING_COLUMNS: tuple[Column, ...] = (
@@ -30,7 +39,14 @@ RATING_COLUMNS: tuple[Column, ...] = (
         _RATINGS,
         "Krippendorff's alpha of the annotators, interval",
     ),
-    Column("exact", "all equal", SHARE, _RATINGS, "the share of texts to which all samples give the same score", interval=False),
+    Column(
+        "exact",
+        "all equal",
+        SHARE,
+        _RATINGS,
+        "of texts with two readable scores or more, the share whose scores are all the same",
+        interval=False,
+    ),
     Column(
         "people_exact",
         "people all equal",
