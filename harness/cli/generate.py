@@ -12,6 +12,7 @@ import msgspec
 from harness.cli.dry_run import spending
 from harness.cli.run import engine_settings
 from harness.errors import IncompleteRun
+from harness.render.numbers import counted
 from harness.runs import CostEstimate, Generated, GenerateSpec, Plan, WriterSummary, generate_outputs, planned_writing
 from harness.tables import to_json
 from harness.text import terminal_safe
@@ -73,7 +74,7 @@ def _show(made: Generated, arguments: argparse.Namespace) -> None:
         return
     for summary in made.summaries:
         print(terminal_safe(f"{summary.system}, {summary.language}: {'; '.join(_sentences(summary))}"))
-    counts = [f"{made.rows} texts"]
+    counts = [counted(made.rows, "text")]
     counts += [f"{made.kept} of them are outputs of the data"] if made.kept else []
     counts += [f"{made.earlier} are from earlier commands"] if made.earlier else []
     print(terminal_safe(f"{made.folder}: {'; '.join(counts)}"))
@@ -84,14 +85,14 @@ def _show(made: Generated, arguments: argparse.Namespace) -> None:
 
 def _sentences(summary: WriterSummary) -> Iterator[str]:
     """What a writer did in one language, and what to look at."""
-    yield f"{summary.texts} texts"
+    yield counted(summary.texts, "text")
     for name, count in summary.failures.items():
         yield f"{count} {name}"
     if summary.missing:
         yield f"{summary.missing} without an answer"
     if summary.cut:
-        yield f"{summary.cut} end at the limit of tokens"
+        yield f"{summary.cut} {'ends' if summary.cut == 1 else 'end'} at the limit of tokens"
     if summary.other_language:
-        yield f"{summary.other_language} are in another language"
+        yield f"{summary.other_language} {'is' if summary.other_language == 1 else 'are'} in another language"
     if summary.removed:
-        yield "removed: " + ", ".join(f"{kind} {count} times" for kind, count in summary.removed.items())
+        yield "removed: " + ", ".join(f"{kind} {counted(count, 'time')}" for kind, count in summary.removed.items())
