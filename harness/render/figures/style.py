@@ -31,6 +31,7 @@ INK, FAINT = "#222222", "#bbbbbb"
 SMALL = 7  # points
 _LINE_HEIGHT = 0.19  # inches of one line of dots
 _CHARACTERS_PER_INCH = 16  # of a caption
+_LEGEND_SIGN = 9  # characters that the sign of an entry and the space beside it take
 _BESIDE_WIDTH = 24  # characters in a line beside a panel
 
 Row = Mapping[str, Any]
@@ -170,7 +171,9 @@ def _add_legend(figure: Any, panel: Any, columns: int, least: int) -> None:
     """Draw one legend for all panels, above them."""
     handles, labels = panel.get_legend_handles_labels()
     if len(labels) >= least:
-        figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels)), frameon=False)
+        longest = max(map(len, labels), default=0) + _LEGEND_SIGN
+        room = max(1, int(figure.get_size_inches()[0] * _CHARACTERS_PER_INCH / longest))
+        figure.legend(handles, labels, loc="outside upper left", ncols=min(columns, len(labels), room), frameon=False)
 
 
 def height_of(categories: int, series: int) -> float:

@@ -18,7 +18,7 @@ from harness.pages import asset
 from harness.render import html
 from harness.render.ablations import ShownSection
 from harness.render.figures import FORMS, WIDTHS, FigureOptions, by_agreement, draw_by_agreement, draw_figures
-from harness.render.figures.style import BASELINE, FAILURES, JUDGE, PEOPLE
+from harness.render.figures.style import BASELINE, FAILURES, JUDGE, PEOPLE, _add_legend
 from harness.render.html.ablation_panels import dose_grids
 
 pytest.importorskip("matplotlib")
@@ -374,3 +374,21 @@ def test_failures_are_drawn_by_condition_and_kind(tmp_path: Path) -> None:
     svg = (tmp_path / "failures.svg").read_text()
     assert FAILURES[0] in svg and FAILURES[3] in svg and FAILURES[1] not in svg
     assert not draw_figures(report() | {"by_metric": [], "failures": [plain]}, tmp_path / "one")
+
+
+def test_a_legend_of_long_names_has_as_many_columns_as_fit() -> None:
+    from matplotlib.figure import Figure
+
+    def columns(*names: str) -> int:
+        figure = Figure(figsize=(7, 3), layout="constrained")
+        panel = figure.add_subplot()
+        for name in names:
+            panel.plot([0, 1], label=name)
+        _add_legend(figure, panel, 2, 2)
+        figure.canvas.draw()
+        [legend] = figure.legends
+        assert legend.get_window_extent().width <= figure.bbox.width
+        return int(legend._ncols)
+
+    assert columns("short", "names") == 2
+    assert columns("local/a-model-with-a-long-name single+score-only+probabilities T=0", "another one") == 1
