@@ -54,7 +54,7 @@ class EqualScores(msgspec.Struct, frozen=True):
 class MadePairs(msgspec.Struct, frozen=True):
     """The pairs that were made: their rows, how many by language, and what was left out or is worth knowing.
 
-    `labels` are the computed answers to control questions.
+    `labels` are the computed answers to control questions; `notes` says for readers of results how the pairs were chosen.
     """
 
     rows: tuple[dict[str, Any], ...]
@@ -63,6 +63,7 @@ class MadePairs(msgspec.Struct, frozen=True):
     not_equal: int = 0
     not_scored: int = 0
     labels: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def make_pairs(
@@ -111,7 +112,14 @@ def make_pairs(
     identical = sum(row["output_a"].strip() == row["output_b"].strip() for row in rows)
     labels = tuple(label for row in rows for label in _control_labels(row, controls, library))
     by_language = dict(Counter(row["language"] for row in rows))
-    return MadePairs(tuple(rows), by_language, identical, left_out["unequal"], left_out["unscored"], labels)
+    notes = (_equal_note(data, equal),) if equal else ()
+    return MadePairs(tuple(rows), by_language, identical, left_out["unequal"], left_out["unscored"], labels, notes)
+
+
+def _equal_note(data: Dataset, equal: EqualScores) -> str:
+    sources = sorted({label.source for label in data.labels if label.metric == equal.metric})
+    alike = f"differ by {equal.tolerance:g} at most" if equal.tolerance else "are equal"
+    return f"only pairs whose mean scores on {equal.metric} {alike} (labels: {', '.join(sources)})"
 
 
 def _control_labels(row: Mapping[str, Any], controls: Sequence[str], library: Library) -> Iterator[dict[str, Any]]:
@@ -141,6 +149,7 @@ def write_pairs(folder: Path, made: MadePairs, source: Dataset) -> None:
         licence=about.licence,
         citation=about.citation,
         sampling=about.sampling,
+        notes=(*about.notes, *made.notes),
         source="constructed",
         annotators="aggregate",
     )

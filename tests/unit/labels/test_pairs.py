@@ -52,6 +52,7 @@ def test_each_pair_may_have_to_hold_one_system(library: Library, outputs: Datase
 def test_pairs_of_equal_quality_leave_out_the_others(library: Library, outputs: Dataset) -> None:
     made = make_pairs(outputs, library, equal=EqualScores("m", 0.5))
     assert (len(made.rows), made.not_equal, made.not_scored) == (9, 18, 3)
+    assert made.notes == ("only pairs whose mean scores on m differ by 0.5 at most (labels: native)",)
 
 
 def test_the_folder_can_be_judged(library: Library, outputs: Dataset, tmp_path: Path) -> None:
