@@ -342,7 +342,7 @@ def test_a_fifth_of_all_attempts_may_fail_in_every_way(
 ) -> None:
     run, endpoint = disturbed(calls), hostile(faults=0.2, kinds=MIXED, good_first=50, seed=3)
     for _ in range(5):
-        done = run.run(endpoint, "--timeout", "0.5", "--attempts", "3")
+        done = run.run(endpoint, "--timeout", "2", "--attempts", "3")  # a busy machine takes no good answer for a stall
         missing = calls - len(texts(run.out))
         if not missing:
             break

@@ -42,7 +42,7 @@ def most(name: str) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: s.name)
 def test_intervals_cover(setting: Setting) -> None:
-    found = coverage(setting, sets=500)  # the table has 1,000
+    found = coverage(setting)
     outside = {name: share for name, share in found.items() if not 0.93 <= share <= most(name)}
     assert not outside, f"{setting.name}: {outside}"
 
