@@ -341,6 +341,16 @@ def test_five_hundred_long_items_are_a_small_page_whose_texts_are_there_once_the
         assert page.evaluate("page.items.length === 500 && page.items.every((item) => item.texts.passage)")
 
 
+def test_a_page_that_was_cut_on_its_way_offers_no_button(browser: Any, tmp_path: Path) -> None:
+    [path] = made("bundled", tmp_path / "pages", PageOptions(tasks=("summarize",), language="cs", annotators=1)).files
+    cut = tmp_path / "cut.html"
+    cut.write_text(path.read_text("utf-8")[:-2000], "utf-8")
+    with visitor(browser) as context:
+        page = open_page(context, cut.as_uri())
+        wait_until(page, "!document.querySelector('button.main')")
+        assert page.inner_text("main") == page.evaluate("page.strings.no_scripts")
+
+
 def wait_until(page: Any, expression: str) -> None:
     """Ask again and again: the policy of these pages forbids the function that waits."""
     deadline = time.monotonic() + HANG_SECONDS

@@ -13,6 +13,7 @@ class Session {
     document.body.dataset.ready = "true";
     performance.mark("ready");
     session.texts = readTexts();
+    session.texts.catch(() => document.getElementById("main").replaceChildren(make("p", {}, word("no_scripts")))); // a file that was cut on its way
     storage.probe().then((works) => { if (!works) session.unkept(); });
     return session;
   }

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.analyse import POOLED
+from harness.analyse.self_preference import ALL_SOURCES
 from harness.render.doses import side_of_row
 from harness.render.html.first_screen import FirstScreen
 from harness.render.numbers import counted, percent
@@ -25,7 +26,7 @@ def self_preference_screen(screen: FirstScreen | None, section: Mapping[str, Any
         screen: that of the verdicts about control questions; None without any.
         section: of self-preference; without it, or without pairs, `screen` is returned as it is.
     """
-    rows = [row for row in (section or {}).get("rows", ()) if row["source"] == POOLED]
+    rows = [row for row in (section or {}).get("rows", ()) if row["source"] == ALL_SOURCES]
     if not rows:
         return screen
     judges = list(dict.fromkeys(row["judge"] for row in rows))
