@@ -11,12 +11,15 @@ export PYTHONDONTWRITEBYTECODE :=
 
 setup: $(VENV)/.ready
 
+# Python compiles modules when they are first imported: pip need not compile the many that nothing imports.
+PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --no-compile
+
 # The model comes last: it is fetched into the user's cache, once for all checkouts.
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	$(BIN)/harness models pull smollm2-135m
 	sh .ci/axe-core $(VENV)
 	@touch $@
@@ -30,11 +33,11 @@ test: setup
 
 # Simulations, browsers, Ray, kills, full disks, endpoints that misbehave, and the commands of whole documents.
 test-slow: setup
-	$(PYTEST) -m slow
+	$(PYTEST) -m slow tests
 
 test-all: lint test test-slow test-others
 
-# Every other Python that is here, in its own environment (.ci/others says which tests).
+# The other Pythons that are here, each in its own environment (.ci/others says which tests).
 test-others: setup
 	@sh .ci/others
 
@@ -70,17 +73,17 @@ oracles: .venv-oracles/.ready
 
 .venv-oracles/.ready: tests/golden/oracles/requirements.txt
 	$(PYTHON) -m venv .venv-oracles
-	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r tests/golden/oracles/requirements.txt
+	.venv-oracles/bin/python $(PIP_INSTALL) --no-deps -r tests/golden/oracles/requirements.txt
 	@touch $@
 
 # Runs our judge inside Inspect and promptfoo, in an environment of their own, and writes the fixtures that the tests hold it against.
 interop-check: .venv-interop/.ready
-	.venv-interop/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
+	.venv-interop/bin/python $(PIP_INSTALL) --no-deps --force-reinstall .
 	.venv-interop/bin/python tests/e2e/programs/try_programs.py
 
 .venv-interop/.ready: tests/e2e/programs/requirements.txt tests/e2e/programs/package.json
 	$(PYTHON) -m venv .venv-interop
-	.venv-interop/bin/python -m pip install --quiet --disable-pip-version-check -r tests/e2e/programs/requirements.txt .
+	.venv-interop/bin/python $(PIP_INSTALL) -r tests/e2e/programs/requirements.txt .
 	mkdir -p .venv-interop/programs
 	cp tests/e2e/programs/package.json .venv-interop/programs
 	npm install --prefix .venv-interop/programs --no-audit --no-fund --loglevel error
