@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -13,6 +14,7 @@ from harness.engines.work import Outcome
 from harness.errors import HarnessError, JudgeError
 
 T = TypeVar("T")
+_COLLECT_AFTER = 20_000  # more objects than before
 
 
 class JudgeSession(Protocol):
@@ -30,7 +32,25 @@ def run_together(sessions: Sequence[JudgeSession]) -> list[Outcome]:
 
     A JudgeError ends only its own session and is raised after the others have ended. Any other error ends all sessions.
     """
-    return run_loop(_run(sessions))
+    with _rare_garbage_collection():
+        return run_loop(_run(sessions))
+
+
+@contextmanager
+def _rare_garbage_collection() -> Iterator[None]:
+    """Within the block, collect garbage rarely, and only among objects that are made within it.
+
+    A collection delays all replies. What exists already (libraries, content, the plan) stays until the end, and calls leave little garbage
+    that reference counting does not find.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def run_loop(main: Coroutine[Any, Any, T]) -> T:
