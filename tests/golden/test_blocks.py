@@ -1,4 +1,4 @@
-"""The pages of docs show what their commands print; `python docs/make_blocks.py DATA` writes them again."""
+"""The pages of docs show what their commands print; `python docs/make_blocks.py DATA` writes the whole outputs again."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ COMMANDS = "compare|labels check|labels needed|correct|accept|certify|study"
 BLOCK = re.compile(rf"```console\n\$ harness ((?:{COMMANDS}) .+)\n((?:.*\n)*?)```")
 BLOCKS = {page.stem: BLOCK.findall(page.read_text("utf-8")) for page in sorted((ROOT / "docs").glob("*.md"))}
 del BLOCKS["using-scores"]  # its data are simulated; test_using_scores.py runs its blocks
+COMMAND_OR_EXCERPT = re.compile(r"`harness ((?:compare|run) [^`\n]+)`|^```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
 EVERY = [(page, *block) for page, blocks in BLOCKS.items() for block in blocks]
 
 
@@ -35,3 +36,32 @@ def test_a_block_is_what_its_command_prints(
     done = cli(*shlex.split(command))
     assert done.code == 0, done.err
     assert [line.rstrip() for line in done.out.strip("\n").splitlines()] == shown.splitlines()
+
+
+def excerpts() -> dict[tuple[str, str], list[str]]:
+    """The excerpts of each page and command: the last command that the page names in its text before them."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        command = ""
+        for match in COMMAND_OR_EXCERPT.finditer(page.read_text("utf-8")):
+            if match[1]:
+                command = match[1]
+            else:
+                found.setdefault((page.stem, command), []).append(match[2])
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.needs("shared data")
+@pytest.mark.parametrize(("page", "command"), excerpts())
+def test_excerpts_stand_in_what_their_command_prints(
+    cli: Callable[..., Any], shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, command: str
+) -> None:
+    for folder in (*shared_data.iterdir(), ROOT / "docs" / "own"):
+        (tmp_path / folder.name).symlink_to(folder)
+    monkeypatch.chdir(tmp_path)
+    done = cli(*shlex.split(command))
+    assert done.code == 0, done.err
+    printed = "".join(f"{line.rstrip()}\n" for line in done.out.splitlines())
+    for shown in excerpts()[page, command]:
+        assert shown.removesuffix("…\n") in printed
