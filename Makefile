@@ -11,7 +11,8 @@ export PYTHONDONTWRITEBYTECODE :=
 
 setup: $(VENV)/.ready
 
-# Python compiles modules when they are first imported: pip need not compile the many that nothing imports.
+# pip compiles modules one after the other; the environment to work in compiles them on all cores, others when they are first imported.
+# Some packages hold examples that no Python of today compiles: that is no error.
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --no-compile
 
 # The model comes last: it is fetched into the user's cache, once for all checkouts.
@@ -20,6 +21,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null || true
 	$(BIN)/harness models pull smollm2-135m
 	sh .ci/axe-core $(VENV)
 	@touch $@
