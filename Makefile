@@ -33,9 +33,9 @@ run: setup
 test: setup
 	$(PYTEST) -m "not slow"
 
-# Simulations, browsers, Ray, kills, full disks, endpoints that misbehave, and the commands of whole documents. They wait more than others.
+# Simulations, browsers, Ray, kills, full disks, endpoints that misbehave, and the commands of whole documents.
 test-slow: setup
-	$(PYTEST) --numprocesses $$(( $$(getconf _NPROCESSORS_ONLN) + 2 )) -m slow tests
+	$(PYTEST) -m slow tests
 
 test-all: lint test test-slow test-others
 
