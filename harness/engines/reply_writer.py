@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Protocol
 
 from harness.model import Call, JudgeIdentity, Reply
@@ -57,7 +57,10 @@ class ReplyWriter:
             raise error
 
     def _commit(self) -> None:
-        """Commit what is pending, and resolve the futures of those who wait; if nobody waits, an error is kept for `commit`."""
+        """Commit what is pending, and tell those who wait; if nobody waits, an error is kept for `commit`.
+
+        Those who wait for a good commit are told in the next pass of the loop: requests that wait for the commit, too, go out first.
+        """
         pending, self._pending = self._pending, []
         waiting, self._waiting = self._waiting, []
         if not pending:
@@ -68,10 +71,16 @@ class ReplyWriter:
         except Exception as err:  # any error must reach those who wait for the commit
             error = self._error = err
         open_futures = [future for future in waiting if not future.done()]
-        if error is not None and not open_futures:
-            self._unreported = error
-        for future in open_futures:
-            if error is not None:
+        if error is None:
+            asyncio.get_running_loop().call_soon(_resolve, open_futures)
+        elif open_futures:
+            for future in open_futures:
                 future.set_exception(error)
-            else:
-                future.set_result(None)
+        else:
+            self._unreported = error
+
+
+def _resolve(futures: Sequence[asyncio.Future[None]]) -> None:
+    for future in futures:
+        if not future.done():
+            future.set_result(None)

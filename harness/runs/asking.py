@@ -126,11 +126,9 @@ def ask_judges(
         if len(missing):
             opening = openings.get(judge.identity.name)
             works.append(_work(judge, missing, reading, settings, price, opening, since, answered_before=len(missing) < len(every)))
-    if any(not traits_of(work.judge.identity).is_baseline for work in works):  # baselines answer at once
-        # not a daemon: a process that ends while libraries are half loaded may crash
-        Thread(target=_load_libraries, args=[reading.justifications]).start()
     if works:
-        engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records})
+        loading = Thread(target=_load_libraries, args=[reading.justifications])  # a daemon that ends among half a library may crash
+        engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records}, loading)
     return records, engine
 
 
@@ -210,7 +208,15 @@ def _work(
     )
 
 
-def _ask_all(works: Sequence[JudgeWork], store: Store, watcher: Watcher, settings: Settings, records: Mapping[str, JudgeSummary]) -> Engine:
+def _ask_all(
+    works: Sequence[JudgeWork],
+    store: Store,
+    watcher: Watcher,
+    settings: Settings,
+    records: Mapping[str, JudgeSummary],
+    loading: Thread,
+) -> Engine:
+    """Ask all calls. `loading` starts with the first reply of a model: it delays no first request, and baselines answer at once."""
     start = time.perf_counter()
     show = watcher.progress([work.judge.identity for work in works])
     noted: set[str] = set()
@@ -220,6 +226,8 @@ def _ask_all(works: Sequence[JudgeWork], store: Store, watcher: Watcher, setting
         if progress.done and name not in noted:
             noted.add(name)
             note_address(store, work.judge)
+            if loading.ident is None and not traits_of(work.judge.identity).is_baseline:
+                loading.start()
         show(work.judge.identity, progress)
 
     try:

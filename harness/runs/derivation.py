@@ -14,7 +14,7 @@ from harness.parse.language import detect_language, is_identifier_loaded
 from harness.prompts import OwnPrompt
 
 _MAX_DETECTED = 1 << 15  # languages that are kept until `derive_judgments` needs them
-_BLOCK = 64  # texts identified together: the identifier's tables are large, so single texts between other work cost far more
+_BLOCK = 128  # texts identified together: the identifier's tables are large, so single texts between other work cost far more
 _detected: dict[tuple[str, Vocabulary], str] = {}
 _waiting: list[tuple[str, Vocabulary]] = []
 _cached_language_of = lru_cache(maxsize=1 << 12)(detect_language)  # judges repeat themselves

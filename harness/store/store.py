@@ -17,6 +17,7 @@ from harness.model import JudgeIdentity, Reply
 from harness.prompts.templates import PromptTemplate
 from harness.store import attempts, opening, schema
 from harness.store.attempts import Attempt, AttemptWriter
+from harness.store.checkpoints import Checkpoints
 from harness.store.opening import checksum, explaining_errors
 from harness.tables import make_folder
 
@@ -59,10 +60,11 @@ class Store:
     `db` is its connection, for the other modules of this package.
     """
 
-    def __init__(self, folder: Path, db: sqlite3.Connection, resources: ExitStack) -> None:
+    def __init__(self, folder: Path, db: sqlite3.Connection, resources: ExitStack, checkpoints: Checkpoints | None = None) -> None:
         self.folder = folder
         self.db = db
         self._resources = resources
+        self._checkpoints = checkpoints
         self._writer = AttemptWriter(db)
 
     @classmethod
@@ -80,7 +82,9 @@ class Store:
             schema.update(db, folder)
             opening.set_up_to_write(db)
             opening.write_holder(db)
-            return cls(folder, db, resources.pop_all())
+            checkpoints = Checkpoints(path)
+            resources.callback(checkpoints.close)
+            return cls(folder, db, resources.pop_all(), checkpoints)
 
     @classmethod
     def reading(cls, folder: Path) -> Store:
@@ -149,6 +153,8 @@ class Store:
         """Commit attempts with their calls and prompts, all or nothing. Attempts are numbered within their call, in the order given."""
         with explaining_errors(self.folder):
             self._writer.write(received, identity)
+        if self._checkpoints is not None:
+            self._checkpoints.count(len(received))
 
     def last_attempts(self, call_ids: Iterable[str], since: float | None = None) -> Iterator[int | None]:
         """For each id, in order, the number of its last attempt with a reply (received after `since`); None if it has none. Streams."""

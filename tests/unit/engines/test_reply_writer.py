@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
 import pytest
@@ -58,6 +58,26 @@ def test_what_is_pending_is_committed_before_a_call_goes_out(some_calls: Callabl
 
     asyncio.run(main())
     assert store.made == [["a"]]
+
+
+def test_a_request_that_waits_for_the_commit_goes_out_before_the_reply_is_read(some_calls: Callable[..., Sequence[Call]]) -> None:
+    order = []
+
+    async def read(written: Awaitable[None]) -> None:
+        await written
+        order.append("read")
+
+    async def send(writer: ReplyWriter) -> None:
+        writer.check()
+        asyncio.get_running_loop().call_soon(order.append, "sent")  # a transport may write in the next pass only
+
+    async def main() -> None:
+        writer = writer_to(Commits())
+        [call] = some_calls("a")
+        await asyncio.gather(read(writer.write(call, REPLY)), send(writer))
+
+    asyncio.run(main())
+    assert order == ["sent", "read"]
 
 
 def test_a_failed_commit_is_raised_to_who_waits_and_stops_further_calls(some_calls: Callable[..., Sequence[Call]]) -> None:
