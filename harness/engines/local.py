@@ -22,6 +22,7 @@ from harness.store import Store
 
 MAX_REASKS = 3
 _CALLS_PER_PERMIT = 2  # calls that were begun, for each call that may be in flight: some of them wait before their next attempt
+_REFILLS_PER_LIMIT = 4  # calls begin a quarter of the limit at a time: to wake the session for each of them would cost more
 
 Watch = Callable[[JudgeWork, Progress], None]
 
@@ -109,7 +110,7 @@ class CallSession:
             self.end()
 
     async def _begin_calls(self, group: asyncio.TaskGroup) -> None:
-        """Begin a call whenever there is a free place."""
+        """Begin calls whenever there are enough free places."""
         for call in self._work.calls:
             estimated = self._work.tokens(call)
             cost = self._work.cost(estimated)
@@ -127,7 +128,8 @@ class CallSession:
             await self._collect_replies(call, tokens, replies)
         finally:
             self._begun -= 1
-            self._call_ended.set()
+            if self.free_places >= self._rate_limiter.concurrency.limit // _REFILLS_PER_LIMIT:
+                self._call_ended.set()
             self._budget.settle(reserved, sum(charged(self._work, call, reply) for reply in replies))
         if not replies:
             self._progress.lost += 1
