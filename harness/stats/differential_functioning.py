@@ -23,6 +23,9 @@ NEGLIGIBLE, LARGE = 0.035, 0.07
 """Differences of Nagelkerke's R² below and above which DIF counts as negligible and large (Jodoin & Gierl 2001)."""
 
 
+_LARGEST_ERROR = 100.0  # of a parameter, in log-odds for one standard deviation of its predictor
+
+
 @dataclass(frozen=True, slots=True)
 class OrdinalFit:
     """One ordinal logistic model: `loglik`, `coefficients` and their `se`, both pseudo-R²."""
@@ -93,7 +96,8 @@ def differential_functioning(
             those of independent items: with groups, compare coefficients with their standard errors.
 
     Returns:
-        `DifferentialFunctioning`; undefined where a language has no items, the judge or people do not vary, or a fit does not converge.
+        `DifferentialFunctioning`; undefined where a language has no items, the judge or people do not vary, or a fit does not converge
+        (as where people's means separate some of the judge's classes from the others).
 
     Raises:
         ShapeError, ScaleError: for arrays of different items, codes off the scale.
@@ -160,9 +164,21 @@ def _fit(y: Ints, design: Floats, groups: Ints | None) -> Any:
         warnings.simplefilter("ignore", RuntimeWarning)  # of trial steps of the optimiser
         try:
             model = OrderedModel(y, design, distr=_standard_logistic())
-            return model.fit(method="bfgs", disp=False, maxiter=500, gtol=1e-6, **robust)
+            fitted = model.fit(method="bfgs", disp=False, maxiter=500, gtol=1e-6, **robust)
         except (ConvergenceWarning, HessianInversionWarning, np.linalg.LinAlgError):
             return None
+    return fitted if _is_finite(fitted, design) else None
+
+
+def _is_finite(fitted: Any, design: Floats) -> bool:
+    """Whether the likelihood has its maximum at finite parameters.
+
+    Where a predictor separates some of the judge's classes, it rises for ever. The optimiser stops somewhere on that slope, where the
+    likelihood is so flat that the error of a parameter is over a thousand; whether it reports a failure there depends on the processor.
+    """
+    scale = np.ones(len(fitted.params))
+    scale[: design.shape[1]] = design.std(axis=0)
+    return bool((np.sqrt(np.diag(fitted.normalized_cov_params)) * scale < _LARGEST_ERROR).all())
 
 
 @cache

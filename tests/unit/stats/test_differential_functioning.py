@@ -84,6 +84,14 @@ def test_undefined() -> None:
         differential_functioning(judge, human, language, 2, 5)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_where_people_separate_some_classes_there_is_no_fit_on_any_processor(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    language, human = np.arange(42) % 3, rng.integers(0, 2, 42) * 2.0
+    judge = np.where(human == 0, 0, rng.integers(1, 3, 42))
+    assert reasons(differential_functioning(judge, human, language, 3, 3)) is not None
+
+
 def test_missing_scores_are_left_out() -> None:
     judge, human, language = world(1.0, 0)
     judge[:5], human = -1, human.copy()
