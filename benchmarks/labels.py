@@ -25,7 +25,7 @@ from harness.data.labels import read_labels
 from harness.tables import to_jsonl
 
 LANGUAGES = ("en", "fr", "de", "es", "zh", "ja", "it", "pt-BR", "cs")
-TASKS = ("rewrite", "shorten", "translate")
+TASKS = ("rewrite", "shorten", "caption")
 METRICS = ("fluency", "accuracy", "style", "order", "tone")
 ITEMS = 2470  # of each language and task
 TEXT = 3  # items of a text
