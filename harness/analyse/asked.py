@@ -14,7 +14,7 @@ import numpy as np
 from harness.analyse.cells import Cell, factorise, key_column
 from harness.analyse.options import CompareOptions
 from harness.analyse.units import CONDITION, Units, Votes, countable, item_key, joined_units
-from harness.data.columns import CodedColumn, combination_ids
+from harness.data.columns import CodedColumn, combination_ids, first_rows
 from harness.data.dataset import Dataset
 from harness.stats import MISSING, NO_MAJORITY, aggregate_counts
 
@@ -35,7 +35,7 @@ def add_asked(
     rows = np.flatnonzero(countable(both, counted, options))
     both, asked = both.take(rows), asked[rows]
     keys, which = factorise({name: key_column(name, data, both, counted) for name in options.by}, len(both))
-    once = np.unique(combination_ids([*_columns(both), both.source], which * len(data.items) + both.item), return_index=True)[1]
+    once = first_rows(combination_ids([*_columns(both), both.source], which * len(data.items) + both.item))
     number = [np.bincount(which[once[part]], minlength=len(keys)).tolist() for part in (asked[once], ~asked[once])]
     found = {tuple(key.values()): pair for key, pair in zip(keys, zip(*number, strict=True), strict=True)}
     counts = [found.get(tuple(cell.key.values()), (0, 0)) for cell in cells]
@@ -93,7 +93,7 @@ def _list(names: Sequence[str], what: str) -> str:
 def _by_judge(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> dict[Any, dict[Any, int]]:
     """`{judge: {language: number of questions with a reference}}`; each question counts once."""
     kept = units.take(np.flatnonzero(countable(units, counted, options)))
-    once = kept.take(np.unique(combination_ids(_columns(kept), kept.item.astype(np.int64)), return_index=True)[1])
+    once = kept.take(first_rows(combination_ids(_columns(kept), kept.item)))
     keys, which = factorise({"judge": once.judgments.judge, "language": item_key(data, "language").take(once.item)}, len(once))
     found: dict[Any, dict[Any, int]] = {}
     for key, count in zip(keys, np.bincount(which, minlength=len(keys)).tolist(), strict=True):

@@ -174,12 +174,25 @@ def unique_integers(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64
     [[2, 7], [1, 0, 1]]
     """
     if size > _DENSE * len(key):
-        values, index = np.unique(key, return_inverse=True)
-        return values, index
+        return _sorted_integers(key)
     used = np.zeros(size, bool)
     used[key] = True
     index = np.cumsum(used, dtype=np.int32)
     return np.flatnonzero(used), index[key].astype(np.int64) - 1
+
+
+def _sorted_integers(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What `np.unique` returns with `return_inverse`, in two thirds of its memory."""
+    order = np.argsort(key)
+    ascending = key[order]
+    new = np.ones(len(key), bool)
+    np.not_equal(ascending[1:], ascending[:-1], out=new[1:])
+    values = ascending[new]
+    del ascending
+    index = np.empty(len(key), np.int64)
+    index[order] = np.cumsum(new, dtype=np.int32)
+    index -= 1
+    return values, index
 
 
 def last_matching_rows(key: NDArray[np.int64], among: NDArray[np.int64]) -> NDArray[np.int64]:

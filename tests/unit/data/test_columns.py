@@ -24,6 +24,7 @@ from harness.data.columns import (
     last_matching_rows,
     read_columns,
     rows_by_number,
+    unique_integers,
 )
 from harness.errors import ContentError
 from harness.tables import write_parquet
@@ -293,3 +294,11 @@ def test_columns_of_any_table_are_checked_each_value_once() -> None:
         checked_columns(
             {"name": CodedColumn.from_values(["a", None]), "score": CodedColumn.from_values([1, 1])}, 2, Row, "a row", Path("frame")
         )
+
+
+@given(st.lists(st.integers(0, 30), max_size=60), st.sampled_from([31, 10**12]))
+def test_distinct_integers_are_those_of_numpy_whether_there_are_many_possible_ones_or_few(numbers: list[int], size: int) -> None:
+    key = np.array(numbers, np.int64)
+    values, index = unique_integers(key, size)
+    expected_values, expected_index = np.unique(key, return_inverse=True)
+    assert values.tolist() == expected_values.tolist() and index.tolist() == expected_index.tolist()
