@@ -182,7 +182,7 @@ def unique_integers(key: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64
 
 
 def _sorted_integers(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """What `np.unique` returns with `return_inverse`, in two thirds of its memory."""
+    """What `np.unique` returns with `return_inverse`, in less memory."""
     order = np.argsort(key)
     ascending = key[order]
     new = np.ones(len(key), bool)

@@ -127,7 +127,8 @@ def ask_judges(
             opening = openings.get(judge.identity.name)
             works.append(_work(judge, missing, reading, settings, price, opening, since, answered_before=len(missing) < len(every)))
     if works:
-        loading = Thread(target=_load_libraries, args=[reading.justifications])  # a daemon that ends among half a library may crash
+        # not a daemon: a process that ends while libraries are half loaded may crash
+        loading = Thread(target=_load_libraries, args=[reading.justifications])
         engine = _ask_all(works, store, watcher, settings, {record.judge.name: record for record in records}, loading)
     return records, engine
 
@@ -216,7 +217,7 @@ def _ask_all(
     records: Mapping[str, JudgeSummary],
     loading: Thread,
 ) -> Engine:
-    """Ask all calls. `loading` starts with the first reply of a model: it delays no first request, and baselines answer at once."""
+    """Ask all calls. `loading` is started when a model has answered first, so that it does not delay the first requests."""
     start = time.perf_counter()
     show = watcher.progress([work.judge.identity for work in works])
     noted: set[str] = set()

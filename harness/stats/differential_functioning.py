@@ -173,8 +173,8 @@ def _fit(y: Ints, design: Floats, groups: Ints | None) -> Any:
 def _is_finite(fitted: Any, design: Floats) -> bool:
     """Whether the likelihood has its maximum at finite parameters.
 
-    Where a predictor separates some of the judge's classes, it rises for ever. The optimiser stops somewhere on that slope, where the
-    likelihood is so flat that the error of a parameter is over a thousand; whether it reports a failure there depends on the processor.
+    Where a predictor separates some of the judge's classes, the likelihood has no maximum. The optimiser stops where it is almost flat,
+    and the error of a parameter is then very large. Whether the optimiser reports a failure depends on the processor.
     """
     scale = np.ones(len(fitted.params))
     scale[: design.shape[1]] = design.std(axis=0)

@@ -49,5 +49,6 @@ def test_a_checkpoint_that_fails_is_left_to_the_commits(tmp_path: Path, put: Put
         store._checkpoints._db.close()
         for n in range(COUNT):
             put(store, (f"call {n}", said("x"), None))
+        assert store._checkpoints._running is not None and store._checkpoints._running.exception() is None
     with Store.reading(tmp_path) as store:
         assert None not in list(store.last_attempts(f"call {n}" for n in range(COUNT)))
