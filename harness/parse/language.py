@@ -6,11 +6,15 @@ import re
 import tempfile
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.errors import StoreError
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MIN_LETTERS = 20  # nobody can tell the language of a shorter text
 UNDETERMINED = "und"
@@ -25,7 +29,8 @@ def detect_language(text: str, vocabulary: Vocabulary | None = None) -> str:
     The result is `und` where too few letters are left.
     """
     own_words = without_quotations(text[:_MAX_CHARACTERS], vocabulary)
-    return identify_language(own_words)[0] if sum(map(str.isalpha, own_words)) >= MIN_LETTERS else UNDETERMINED
+    enough = any(islice((c for c in own_words if c.isalpha()), MIN_LETTERS - 1, None))
+    return identify_language(own_words)[0] if enough else UNDETERMINED
 
 
 def without_quotations(text: str, vocabulary: Vocabulary | None = None) -> str:
@@ -58,10 +63,17 @@ def _identifier() -> Any:
 
 @cache
 def _model() -> Any:
+    import numpy as np
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+    class Identifier(LanguageIdentifier):  # type: ignore[misc]
+        """Keeps the model's half-precision numbers in single precision: results are the same, without a conversion for each text."""
+
+        def __init__(self, weights: NDArray[np.float16], *arguments: Any, **named: Any) -> None:
+            super().__init__(weights.astype(np.float32), *arguments, **named)
+
     try:
-        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+        return Identifier.from_model_file(MODEL_FILE, norm_probs=True)
     except OSError as err:  # the library unpacks the model into a temporary file
         raise StoreError(
             f"the model that identifies languages cannot be unpacked in {tempfile.gettempdir()} ({err.strerror or err}); "
