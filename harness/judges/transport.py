@@ -26,7 +26,7 @@ _IDLE_SECONDS = 15.0  # the endpoint may have closed a connection that was unuse
 
 
 class Response(msgspec.Struct, frozen=True):
-    """A whole response, whatever its status. Header names are in lower case."""
+    """A whole response, whatever its status. Header names are looked up in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -50,7 +50,7 @@ class Transport:
 
     def __init__(self, url: str, headers: Mapping[str, str], host: str, *, timeout: float, on_this_machine: bool) -> None:
         self._url = url
-        self._headers = {"Content-Type": "application/json", "Accept": "application/json", **headers}
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity", **headers}
         self._host = host  # the name that messages use
         self._timeout = timeout
         self._proxy = None if on_this_machine else _proxy_for(url)
@@ -66,9 +66,8 @@ class Transport:
         if self._session is None:
             self._session = self._open()
         try:
-            async with self._session.post(self._url, data=body, proxy=self._proxy, allow_redirects=False) as response:
-                headers = {name.lower(): value for name, value in response.headers.items()}
-                return Response(response.status, headers, await self._read(response))
+            async with self._session.post(self._url, data=aiohttp.BytesPayload(body), proxy=self._proxy, allow_redirects=False) as response:
+                return Response(response.status, response.headers, await self._read(response))
         except TimeoutError:
             raise NoReply(f"{self._host} did not answer in time", down=True) from None
         except (aiohttp.ClientError, OSError, ValueError) as err:
@@ -91,7 +90,6 @@ class Transport:
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ssl=_certificates() if secure else True),
             headers=self._headers,
-            skip_auto_headers=("Accept-Encoding",),
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=self._timeout, connect=_CONNECT_SECONDS),
