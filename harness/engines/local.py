@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from harness.engines.budget import Budget
@@ -22,6 +23,7 @@ from harness.store import Store
 
 MAX_REASKS = 3
 _CALLS_PER_PERMIT = 2  # calls that were begun, for each call that may be in flight: some of them wait before their next attempt
+_STORED_TOGETHER = 128  # calls
 _REFILLS_PER_LIMIT = 4  # calls begin a quarter of the limit at a time: to wake the session for each of them would cost more
 
 Watch = Callable[[JudgeWork, Progress], None]
@@ -109,9 +111,16 @@ class CallSession:
         if self._budget.out_of_time:
             self.end()
 
+    def _stored_calls(self) -> Iterator[Call]:
+        """The calls to ask. They are stored a block at a time: one commit of many calls costs less than one for each reply."""
+        remaining = iter(self._work.calls)
+        while block := list(islice(remaining, _STORED_TOGETHER)):
+            self._writer.put_calls(block)
+            yield from block
+
     async def _begin_calls(self, group: asyncio.TaskGroup) -> None:
         """Begin calls whenever there are enough free places."""
-        for call in self._work.calls:
+        for call in self._stored_calls():
             estimated = self._work.tokens(call)
             cost = self._work.cost(estimated)
             while self.free_places <= 0 and not self._ended.is_set():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from functools import cached_property
 from typing import Protocol
 
 from harness.model import Call, JudgeIdentity, Reply
@@ -11,7 +12,10 @@ from harness.store import Attempt, Store
 
 
 class ReplySink(Protocol):
-    """Takes the attempts of a session."""
+    """Takes the calls and the attempts of a session."""
+
+    def put_calls(self, calls: Sequence[Call]) -> None:
+        """Take calls that will be asked soon."""
 
     def write(self, call: Call, reply: Reply | None, loss: str | None = None) -> Awaitable[None]:
         """Take an attempt at once; `loss` is the reason why there is no reply. Await the result until the attempt is safe."""
@@ -34,13 +38,20 @@ class ReplyWriter:
         self._error: Exception | None = None
         self._unreported: Exception | None = None  # an error that nobody was waiting for
 
+    def put_calls(self, calls: Sequence[Call]) -> None:
+        """Commit calls that will be asked soon, with their prompts. Raises StoreError."""
+        self._store.put_calls(calls, self._identity)
+
+    @cached_property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()  # once: in Python 3.11 each of these is a system call
+
     def write(self, call: Call, reply: Reply | None, loss: str | None = None) -> asyncio.Future[None]:
         """Commit the attempt in the next pass of the loop. Awaiting the result raises StoreError if the commit failed."""
-        loop = asyncio.get_running_loop()
         if not self._pending:
-            loop.call_soon(self._commit)
+            self._loop.call_soon(self._commit)
         self._pending.append(Attempt(call, reply, loss))
-        self._waiting.append(committed := loop.create_future())
+        self._waiting.append(committed := self._loop.create_future())
         return committed
 
     def check(self) -> None:
@@ -72,7 +83,7 @@ class ReplyWriter:
             error = self._error = err
         open_futures = [future for future in waiting if not future.done()]
         if error is None:
-            asyncio.get_running_loop().call_soon(_resolve, open_futures)
+            self._loop.call_soon(_resolve, open_futures)
         elif open_futures:
             for future in open_futures:
                 future.set_exception(error)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -55,26 +55,30 @@ class AttemptWriter:
         self._calls = RecentIds(_REMEMBERED_IDS)
         self._prompts = RecentIds(_REMEMBERED_IDS)
 
-    def write(self, attempts: Sequence[Attempt], identity: JudgeIdentity) -> None:
-        """Commit attempts in the order given, with their calls and prompts. Attempts are numbered within their call."""
-        calls = {attempt.call.call_id: attempt.call for attempt in attempts if attempt.call.call_id not in self._calls}
-        prompts = {call.prompt.prompt_id: call.prompt for call in calls.values() if call.prompt.prompt_id not in self._prompts}
-        identity_json = msgspec.json.encode(identity, order="sorted").decode()
+    def write(self, calls: Iterable[Call], attempts: Sequence[Attempt], identity: JudgeIdentity) -> None:
+        """Commit calls with their prompts, and attempts at them in the order given. Attempts are numbered within their call."""
+        new = {call.call_id: call for call in calls if call.call_id not in self._calls}
+        prompts = {call.prompt.prompt_id: call.prompt for call in new.values() if call.prompt.prompt_id not in self._prompts}
         now = time.time()
         with transaction(self._db):
-            self._db.executemany(
-                "INSERT OR IGNORE INTO prompts VALUES (?, ?)", [(prompt_id, _packed(prompt)) for prompt_id, prompt in prompts.items()]
-            )
-            self._db.executemany(
-                "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [_call_row(call, identity.name, identity_json) for call in calls.values()],
-            )
+            if new:
+                self._insert_calls(new.values(), prompts, identity)
             self._db.executemany(
                 "INSERT INTO attempts SELECT ?, 1 + COALESCE((SELECT MAX(attempt) FROM attempts WHERE call_id = ?), 0), ?, ?, ?, ?",
                 [(a.call.call_id, a.call.call_id, now, a.lost, *_with_checksum(a.reply)) for a in attempts],
             )
-        self._calls.add(calls)
+        self._calls.add(new)
         self._prompts.add(prompts)
+
+    def _insert_calls(self, calls: Iterable[Call], prompts: Mapping[str, Prompt], identity: JudgeIdentity) -> None:
+        identity_json = msgspec.json.encode(identity, order="sorted").decode()
+        self._db.executemany(
+            "INSERT OR IGNORE INTO prompts VALUES (?, ?)", [(prompt_id, _packed(prompt)) for prompt_id, prompt in prompts.items()]
+        )
+        self._db.executemany(
+            "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [_call_row(call, identity.name, identity_json) for call in calls],
+        )
 
 
 def _with_checksum(reply: Reply | None) -> tuple[str | None, int | None]:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from harness.errors import StoreError
-from harness.model import JudgeIdentity, Reply
+from harness.model import Call, JudgeIdentity, Reply
 from harness.prompts.templates import PromptTemplate
 from harness.store import attempts, opening, schema
 from harness.store.attempts import Attempt, AttemptWriter
@@ -149,10 +149,15 @@ class Store:
         """When the last attempt was received, in seconds since 1970; 0 if there is none."""
         return float(self._fetch("SELECT COALESCE(MAX(received), 0) FROM attempts")[0][0])
 
+    def put_calls(self, calls: Iterable[Call], identity: JudgeIdentity) -> None:
+        """Commit calls with their prompts, all or nothing. Attempts at them are then stored faster."""
+        with explaining_errors(self.folder):
+            self._writer.write(calls, [], identity)
+
     def put_attempts(self, received: Sequence[Attempt], identity: JudgeIdentity) -> None:
         """Commit attempts with their calls and prompts, all or nothing. Attempts are numbered within their call, in the order given."""
         with explaining_errors(self.folder):
-            self._writer.write(received, identity)
+            self._writer.write((attempt.call for attempt in received), received, identity)
         if self._checkpoints is not None:
             self._checkpoints.count(len(received))
 

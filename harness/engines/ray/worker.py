@@ -48,6 +48,9 @@ class _AttemptCollector:
     async def write(self, call: Call, reply: Reply | None, loss: str | None = None) -> None:
         self._results[call.call_id].append((reply, loss))
 
+    def put_calls(self, calls: Sequence[Call]) -> None:
+        """Nothing is stored here."""
+
     def check(self) -> None:
         """Nothing is stored here, so nothing can fail."""
 

@@ -120,6 +120,17 @@ def test_writing_again_continues(tmp_path: Path, put: Put, rows: Rows) -> None:
     assert rows(tmp_path, "SELECT attempt FROM attempts ORDER BY attempt") == [1, 2]
 
 
+def test_calls_can_be_stored_before_their_attempts(tmp_path: Path, make_call: MakeCall, put: Put, rows: Rows) -> None:
+    calls = [make_call("a", prompt_id="p"), make_call("b", prompt_id="p")]
+    with Store.writing(tmp_path) as store:
+        store.put_calls(calls, JudgeIdentity("openai", "one"))
+        assert list(store.replies(["a", "b"])) == list(store.last_attempts(["a", "b"])) == [None, None]
+        put(store, (calls[0], REPLY, None))
+        assert list(store.replies(["a", "b"])) == [REPLY, None]
+        assert [row["call_id"] for row in store.export()] == ["a"]
+    assert [rows(tmp_path, f"SELECT COUNT(*) FROM {table}") for table in ("prompts", "calls", "attempts")] == [[1], [2], [1]]
+
+
 def test_calls_and_runs_are_written_once(tmp_path: Path, make_call: MakeCall, put: Put, rows: Rows) -> None:
     with Store.writing(tmp_path) as store:
         for spec in (b'{"first":1}', b'{"second":2}'):
