@@ -23,7 +23,7 @@ from harness.store import Store
 
 MAX_REASKS = 3
 _CALLS_PER_PERMIT = 2  # calls that were begun, for each call that may be in flight: some of them wait before their next attempt
-_STORED_TOGETHER = 128  # calls; their commit delays replies that arrive meanwhile
+_STORED_TOGETHER = 128  # calls: a longer commit would delay replies that arrive meanwhile
 _REFILLS_PER_LIMIT = 4  # calls begin a quarter of the limit at a time: to wake the session for each of them would cost more
 
 Watch = Callable[[JudgeWork, Progress], None]

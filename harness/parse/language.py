@@ -29,8 +29,8 @@ def detect_language(text: str, vocabulary: Vocabulary | None = None) -> str:
     The result is `und` where too few letters are left.
     """
     own_words = without_quotations(text[:_MAX_CHARACTERS], vocabulary)
-    enough = any(islice((c for c in own_words if c.isalpha()), MIN_LETTERS - 1, None))
-    return identify_language(own_words)[0] if enough else UNDETERMINED
+    letters = list(islice((each for each in own_words if each.isalpha()), MIN_LETTERS))
+    return identify_language(own_words)[0] if len(letters) == MIN_LETTERS else UNDETERMINED
 
 
 def without_quotations(text: str, vocabulary: Vocabulary | None = None) -> str:
