@@ -347,7 +347,7 @@ def test_keys_links_and_files(browser: Any, queue: Path) -> None:
         shown.page.keyboard.press("j")
         shown.page.keyboard.press("j")
         shown.page.keyboard.press("k")
-        shown.page.wait_for_function("location.hash.includes('item=far')")
+        shown.page.wait_for_url(lambda url: "item=far" in url)
         assert len(shown.page.query_selector_all("article.case details[open] > .inside")) == 1
         shown.page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; return Promise.resolve(); }")
         shown.page.click("details[open] button:has-text('Markdown')")
