@@ -8,11 +8,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from jinja2 import Environment  # late: most commands write no page
 
 # What has no sign of its own or moves what stands beside it: C0 and C1 controls but tab and newline, bidi overrides, embeddings and
 # isolates, the byte-order mark, line separators of scripts, tags, lone surrogates. Marks that Arabic and Hebrew texts need (U+200E, U+200F,
@@ -24,6 +26,8 @@ _HIDDEN = re.compile(
 
 def environment(folder: Path, filters: Mapping[str, Callable[..., Any]] | None = None) -> Environment:
     """The templates of a folder. They escape every text, show its control characters, and fail when a name is missing."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     made = Environment(
         loader=FileSystemLoader(folder),
         autoescape=True,
