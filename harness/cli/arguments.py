@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from harness.errors import UsageError
@@ -36,10 +39,22 @@ def group(commands: Any, name: str, text: str) -> Any:
 def _import_later(target: str) -> Callable[[argparse.Namespace], int]:
     def call(arguments: argparse.Namespace) -> int:
         module, _, function = target.partition(":")
-        code: int = getattr(importlib.import_module(f"harness.cli.{module}"), function)(arguments)
+        code: int = getattr(_imported(f"harness.cli.{module}"), function)(arguments)
         return code
 
     return call
+
+
+def _imported(name: str) -> ModuleType:
+    """Import a module. What its first import makes stays until the process ends, so no collection of garbage, then or later, visits it."""
+    if name in sys.modules:
+        return sys.modules[name]
+    gc.disable()
+    try:
+        return importlib.import_module(name)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 # ---- types of flags

@@ -43,14 +43,15 @@ def _rare_garbage_collection() -> Iterator[None]:
     A collection delays all replies. What exists already (libraries, content, the plan) stays until the end, and calls leave little garbage
     that reference counting does not find.
     """
-    before = gc.get_threshold()
+    before, frozen_before = gc.get_threshold(), gc.get_freeze_count()
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER, *before[1:])
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()
+        if not frozen_before:  # otherwise objects of the program around would be visited again, too
+            gc.unfreeze()
 
 
 def run_loop(main: Coroutine[Any, Any, T]) -> T:

@@ -251,3 +251,9 @@ def test_verbose_shows_the_traceback_before_the_message_and_the_exit_code_stays(
     result = cli("run", "--board", "none", "-v")
     assert result.code == 2
     assert "Traceback" in result.err and "\nharness: no board 'none'" in result.err
+
+
+def test_what_a_command_imports_is_exempt_from_collection_and_what_it_makes_is_not() -> None:
+    program = "import gc; from harness.cli import main; main(['list', 'languages']); print(gc.isenabled(), gc.get_freeze_count() > 10_000)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "True True"

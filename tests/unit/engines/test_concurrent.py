@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 
 import pytest
 
@@ -29,8 +30,18 @@ class Session:
         return Outcome(Progress(total=0), interrupted)
 
 
+@pytest.fixture(params=[False, True], ids=["", "frozen before"])
+def frozen_before(request: pytest.FixtureRequest) -> Iterator[bool]:
+    """Whether the program around has exempted its objects from collection."""
+    gc.unfreeze()
+    if request.param:
+        gc.freeze()
+    yield request.param
+    gc.unfreeze()
+
+
 @pytest.mark.parametrize("failure", [None, JudgeError("no such judge")])
-def test_no_collection_visits_what_was_there_before_the_first_call(failure: JudgeError | None) -> None:
+def test_no_collection_visits_what_was_there_before_the_first_call(failure: JudgeError | None, frozen_before: bool) -> None:
     before, session = gc.get_threshold(), Session(failure)
     if failure:
         with pytest.raises(JudgeError, match="no such judge"):
@@ -38,4 +49,4 @@ def test_no_collection_visits_what_was_there_before_the_first_call(failure: Judg
     else:
         assert [outcome.interrupted for outcome in run_together([session])] == [False]
     assert session.frozen > 10_000 and session.threshold > before[0]
-    assert gc.get_threshold() == before and gc.get_freeze_count() == 0
+    assert gc.get_threshold() == before and (gc.get_freeze_count() > 0) == frozen_before
