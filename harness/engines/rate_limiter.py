@@ -117,7 +117,7 @@ class RateLimiter:
 
     @cached_property
     def _loop(self) -> asyncio.AbstractEventLoop:
-        return asyncio.get_running_loop()  # once: in Python 3.11 each of these is a system call
+        return asyncio.get_running_loop()  # looked up once: in Python 3.11 each lookup is a system call
 
     @property
     def in_flight(self) -> int:

@@ -44,7 +44,7 @@ class ReplyWriter:
 
     @cached_property
     def _loop(self) -> asyncio.AbstractEventLoop:
-        return asyncio.get_running_loop()  # once: in Python 3.11 each of these is a system call
+        return asyncio.get_running_loop()  # looked up once: in Python 3.11 each lookup is a system call
 
     def write(self, call: Call, reply: Reply | None, loss: str | None = None) -> asyncio.Future[None]:
         """Commit the attempt in the next pass of the loop. Awaiting the result raises StoreError if the commit failed."""

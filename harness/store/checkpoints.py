@@ -9,7 +9,9 @@ from pathlib import Path
 
 from harness.store.opening import connect_to_write
 
-_ATTEMPTS = 500  # after about 650 short ones the log is so long that a commit moves it itself (`opening.set_up_to_write`)
+# The log may have 4,000 pages before a commit moves it (`opening.set_up_to_write`). A short attempt needs 2.5 pages in a new store, and 4.6
+# once 20,000 are stored.
+_ATTEMPTS = 500
 
 
 class Checkpoints:
