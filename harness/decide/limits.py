@@ -15,7 +15,7 @@ from harness.decide.keyed_rows import KEYS, keyed_rows
 from harness.stats import holm, paired_difference
 from harness.stats.arrays import Floats, Ints
 from harness.stats.intervals import proportion_interval
-from harness.stats.noninferiority import guarded_p
+from harness.stats.judge_tests import judge_tests
 
 CellKey = tuple[Any, ...]
 """Language, metric, judge, variant, temperature and top-p of a cell."""
@@ -100,17 +100,19 @@ def drop(new: CellHits, old: CellHits) -> LimitedNumber:
     return LimitedNumber(found.diff, interval.lo, interval.hi, found.n, interval.groups, found.reason or interval.reason or "")
 
 
-def no_worse_than_people(tests: CellTests, margin: float) -> tuple[float, float]:
-    """Uncorrected p of "no more than `margin` worse than people", and of "more than that worse"; NaN without two annotators.
+def no_worse_than_people(tests: CellTests, margin: float, alpha: float) -> tuple[float, float]:
+    """p of "no more than `margin` worse than people" and of "more than that worse", for a correction at `alpha`; NaN without annotators.
 
     Both are the tests of the verdict (docs/decisions.md), at a margin of the policy's own.
     """
-    return guarded_p(tests.gap_groups, margin), tests.gap.p_below(-margin)
+    found = judge_tests(tests.sums, margin).to_correct(alpha)
+    return float(found.gap), float(found.worse)
 
 
-def better_than_baseline(tests: CellTests) -> tuple[float, float]:
-    """Uncorrected p of "better than the majority baseline", and of "worse than it"."""
-    return tests.p_base, tests.p_base_worse
+def better_than_baseline(tests: CellTests, alpha: float) -> tuple[float, float]:
+    """p of "better than the majority baseline", and of "worse than it", for a correction at `alpha`."""
+    found = tests.tests.to_correct(alpha)
+    return float(found.base), float(found.base_worse)
 
 
 def corrected(p: Sequence[float]) -> list[float]:

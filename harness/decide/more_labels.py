@@ -41,14 +41,16 @@ def labels_needed(one: CellTests, level: float, options: DecisionOptions) -> Fur
         return None
     if one.n < options.items or one.groups < options.groups:
         return _before_tests(one, level, options)
-    if one.p_gap <= level and one.p_base <= level:  # only coverage is missing
+    if one.tests.shown(options.alpha, level):  # only coverage is missing
         return None
     planned = about_more(
         one.differences.gap,
         one.differences.baseline,
         one.differences.group,
         margin=options.margin,
-        alpha=level,
+        alpha=options.alpha,
+        cells=options.alpha / level,
+        effective_groups=options.effective_groups,
         power=options.power,
         least_items=math.ceil(GROWTH * one.n),
     )

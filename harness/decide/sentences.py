@@ -179,8 +179,8 @@ def missing_tests(one: CellTests, options: DecisionOptions) -> tuple[str, ...]:
     if one.labels == "native" and (one.n < options.items or one.groups < options.groups):
         return ("labels",)
     passed = {
-        "people": one.p_gap <= options.alpha or one.labels != "native",
-        "baseline": one.p_base <= options.alpha,
+        "people": one.tests.alone.gap <= options.alpha or one.labels != "native",
+        "baseline": one.tests.alone.base <= options.alpha,
         "coverage": one.coverage >= options.coverage,
     }
     return tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)

@@ -211,10 +211,10 @@ def _draft(fields: Mapping[str, Any], key: CellKey, numbers: _Numbers) -> _Draft
     limit, bound = fields["limit"], fields["bound"]
     if limit == "beats_baseline":
         tests = numbers.tests[key]
-        return _tested(fields, better_than_baseline(tests), tests.baseline, "the texts")
+        return _tested(fields, better_than_baseline(tests, numbers.policy.alpha), tests.baseline, "the texts")
     if limit == "not_below_people_by":
         tests = numbers.tests[key]
-        return _tested(fields, no_worse_than_people(tests, bound), tests.gap, "the texts with two annotators")
+        return _tested(fields, no_worse_than_people(tests, bound, numbers.policy.alpha), tests.gap, "the texts with two annotators")
     if limit == "min_items":
         return _Draft(_counted(fields, numbers.cells[key]))
     try:

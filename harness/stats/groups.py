@@ -96,14 +96,14 @@ def degrees_of_freedom(deviation: Floats, times: Floats) -> float:
     return float(freedom_of_moments(float(times @ deviation**2) / groups, float(times @ deviation**4) / groups, groups))
 
 
-def freedom_of_moments(second: ArrayLike, fourth: ArrayLike, groups: float) -> Floats:
+def freedom_of_moments(second: ArrayLike, fourth: ArrayLike, groups: ArrayLike) -> Floats:
     """The same from the deviations' mean squares and mean fourth powers, of any shape.
 
     >>> freedom_of_moments([1.0, 0.0], [1.0, 0.0], 20).tolist()
     [19.0, 19.0]
     """
-    squares = np.asarray(second, np.float64)
+    squares, count = np.asarray(second, np.float64), np.asarray(groups, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        variation = np.where(squares > 0, (np.asarray(fourth, np.float64) / squares**2 - 1) / groups, 0.0)
+        variation = np.where(squares > 0, (np.asarray(fourth, np.float64) / squares**2 - 1) / count, 0.0)
         free = np.where(variation > 0, 2 / variation, math.inf)
-    return np.asarray(np.maximum(3.0, np.minimum(groups - 1, free)))
+    return np.asarray(np.maximum(3.0, np.minimum(count - 1, free)))

@@ -13,6 +13,7 @@ from harness.stats.aggregate import aggregate
 from harness.stats.arrays import MISSING, Floats, Ints, ShapeError, as_index, as_labels, as_values
 from harness.stats.cluster_mean import ClusterMean, cluster_mean
 from harness.stats.equivalence import cluster_interval
+from harness.stats.unequal_groups import ClusterVariance
 
 PanelKind = Literal["nominal", "ordinal"]
 
@@ -118,7 +119,9 @@ class PanelGain:
         return cluster_interval(self.difference, level)
 
 
-def panel_gain(panel: ArrayLike, hits: ArrayLike, groups: ArrayLike, *, folds: ArrayLike | None = None) -> PanelGain:
+def panel_gain(
+    panel: ArrayLike, hits: ArrayLike, groups: ArrayLike, *, folds: ArrayLike | None = None, variance: ClusterVariance = "cr2"
+) -> PanelGain:
     """Does the panel agree with people more often than its best single judge?
 
     Without `folds` the best judge is chosen on the same items, which flatters it by 3 to 8 points. With them it is chosen for each fold on
@@ -129,6 +132,7 @@ def panel_gain(panel: ArrayLike, hits: ArrayLike, groups: ArrayLike, *, folds: A
         hits: (items, judges) from `panel_hits`.
         groups: (items,) any sortable codes of what items share.
         folds: (items,) codes from `recalibration.group_folds`.
+        variance: of the difference; `cr1` takes groups as equal.
 
     Returns:
         `PanelGain`; `best` is (1,) or (folds,), the first of equals.
@@ -151,7 +155,8 @@ def panel_gain(panel: ArrayLike, hits: ArrayLike, groups: ArrayLike, *, folds: A
     best = np.array([np.argmax(right[known & ((fold != each) | (count == 1))].sum(axis=0)) for each in range(count)])
     difference = ours - right[np.arange(len(ours)), best[fold]]
     compared = ~np.isnan(difference)
-    return PanelGain(best, cluster_mean(difference[compared], as_index(groups, len(ours), "groups")[compared]))
+    of = as_index(groups, len(ours), "groups")
+    return PanelGain(best, cluster_mean(difference[compared], of[compared], variance=variance))
 
 
 def majority_accuracy(p: float, judges: int, correlation: float = 0.0) -> float:

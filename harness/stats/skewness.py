@@ -52,6 +52,13 @@ class HallMean(NamedTuple):
             t = np.sqrt(self.groups) * (s + k * s**2 / 3 + k**2 * s**3 / 27 + k / (6 * self.groups))
         return np.asarray(np.where(self.deviation > 0, t, np.where(apart > 0, math.inf, -math.inf)))
 
+    def with_floor(self, variance: ArrayLike) -> HallMean:
+        """With a deviation² of at least `variance`; the skewness falls as the deviation rises."""
+        deviation = np.maximum(self.deviation, np.sqrt(variance))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            skewness = np.where(self.deviation > 0, self.skewness * (self.deviation / deviation) ** 3, 0.0)
+        return self._replace(deviation=deviation, skewness=skewness)
+
     def p_above(self, value: ArrayLike) -> Floats:
         """One-sided p, in [0, 1], of the hypothesis that the mean is `value` or less."""
         from scipy.special import stdtr
@@ -76,8 +83,7 @@ def hall_mean(
     guard: float | None = None,
     weight: float = GUARD,
     units: ArrayLike = 1.0,
-    floor: float = 0.0,
-    leverage: bool = True,
+    factors: ArrayLike | None = None,
 ) -> HallMean:
     """Mean of units in groups, prepared for Hall's transformation.
 
@@ -86,13 +92,12 @@ def hall_mean(
 
     Args:
         y: (..., groups) sums of the groups' units.
-        size: (groups,) number of units of each group.
-        times: (groups,) how many such groups there are.
+        size: (..., groups) number of units of each group.
+        times: (..., groups) how many such groups there are.
         guard: the value of one further group, which stands for unseen values.
         weight, units: of that group: its weight (1 is a whole group) and its number of units (...).
-        floor: of the variance of a single unit: the deviation² is at least floor G / n.
-        leverage: a group with a share h of the units pulls the mean towards itself by a factor 1 - h, so its influence is multiplied by
-            (1 - 1 / G) / (1 - h), which changes nothing if all groups have one size.
+        factors: (..., groups) of the groups' influences; the guard's is 1. Default, of the guard too: (1 - 1 / G) / (1 - h) of a group with
+            a share h of the units, because it pulls the mean towards itself by a factor 1 - h. All are 1 if all groups have one size.
 
     Reference: Hall (1992), removal of skewness by transformation; Cameron & Miller (2015), clusters; MacKinnon & Webb (2018), CR3 by the
     jackknife.
@@ -103,23 +108,32 @@ def hall_mean(
     """
     sums, n_of = np.asarray(y, np.float64), np.asarray(size, np.float64)
     count = np.asarray(times, np.float64)
+    own = None if factors is None else np.asarray(factors, np.float64)
     if guard is not None:
         more = np.broadcast_to(np.asarray(units, np.float64), sums.shape[:-1])[..., None]
-        sums = np.concatenate([sums, guard * more], axis=-1)
-        n_of = np.concatenate([np.broadcast_to(n_of, (*more.shape[:-1], len(n_of))), more], axis=-1)
-        count = np.append(count, weight)
-    groups, n = float(count.sum()), n_of @ count
-    mean = sums @ count / n
+        sums, n_of, count = _with(sums, guard * more), _with(n_of, more), _with(count, weight)
+        own = None if own is None else _with(own, 1.0)
+    groups, n = np.asarray(count.sum(axis=-1)), np.vecdot(n_of, count)
+    mean = np.vecdot(sums, count) / n
     x = (sums - mean[..., None] * n_of) * (groups / n)[..., None]
-    if leverage:
-        x = x * (1 - 1 / groups) / np.maximum(1 - n_of / n[..., None], _ROUNDING)
+    x = x * ((1 - 1 / groups)[..., None] / np.maximum(1 - n_of / n[..., None], _ROUNDING) if own is None else own)
+    x = np.where(count > 0, x, 0.0)
     squares = x * x
-    second, third, fourth = (each @ count / groups for each in (squares, squares * x, squares * squares))
+    second, third, fourth = (np.vecdot(each, count) / groups for each in (squares, squares * x, squares * squares))
     varies = np.abs(x).max(axis=-1, initial=0.0) > _ROUNDING * np.maximum(1.0, np.abs(sums).max(axis=-1, initial=0.0))
-    variance = np.maximum(np.where(varies, second * groups / max(groups - 1, _ROUNDING), 0.0), floor * groups / n)
+    variance = np.where(varies, second * groups / np.maximum(groups - 1, _ROUNDING), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         skewness = np.where(variance > 0, third / variance**1.5, 0.0)
-    return HallMean(mean, np.sqrt(variance), skewness, np.full_like(mean, groups), freedom_of_moments(second, fourth, groups))
+    freedom = freedom_of_moments(second, fourth, groups)
+    return HallMean(mean, np.sqrt(variance), skewness, np.broadcast_to(groups, mean.shape), freedom)
+
+
+def _with(values: Floats, further: ArrayLike) -> Floats:
+    """Values (..., groups) and those of one further group, which may be of more samples."""
+    more = np.asarray(further, np.float64)
+    more = more if more.ndim else more[None]
+    shape = np.broadcast_shapes(values.shape[:-1], more.shape[:-1])
+    return np.concatenate([np.broadcast_to(values, (*shape, values.shape[-1])), np.broadcast_to(more, (*shape, 1))], axis=-1)
 
 
 def least_p(groups: float) -> float:

@@ -16,7 +16,10 @@ from harness.decide.options import DecisionOptions
 from harness.decide.rule import DecisionInputs, decide
 from harness.stats import holm
 from harness.stats.arrays import Floats, Ints
-from harness.stats.group_moments import GroupMoments, cluster_t_p_values, group_features, guarded_p_values
+from harness.stats.cluster_mean import mean_of_sums
+from harness.stats.groups import GroupSums
+from harness.stats.judge_tests import FourP, JudgeSums, judge_tests
+from harness.stats.unequal_groups import ClusterVariance
 
 LANGUAGES, METRICS = 9, 5
 CELLS = LANGUAGES * METRICS
@@ -164,33 +167,39 @@ def _sums(counts: Ints, score: Ints, group: Ints, groups: int) -> Drawn:
 
 
 class PValues(NamedTuple):
-    """One-sided p of every cell, (cells,): of `use`, of the plain t test instead of the guarded one, and of both ways to be worse."""
+    """One-sided p of every cell, (cells,): the four tests, those of all texts without a cap, and of the plain t test of the gap."""
 
-    use: Floats
-    plain: Floats
-    worse: Floats
-    base_worse: Floats
+    capped: FourP
+    plain: FourP
+    by_t: Floats
 
-
-def p_values(drawn: Drawn, margin: float) -> PValues:
-    """The tests of the rule on every cell."""
-    gap, better = _moments(drawn.gap, drawn.gap_n), _moments(drawn.better, drawn.better_n)
-    base = cluster_t_p_values(better)
-    worse, base_worse = (
-        cluster_t_p_values(_moments(-y, n), at) for y, n, at in ((drawn.gap, drawn.gap_n, margin), (drawn.better, drawn.better_n, 0.0))
-    )
-    plain = cluster_t_p_values(gap, -margin)
-    return PValues(np.maximum(guarded_p_values(gap, margin), base), np.maximum(plain, base), worse, base_worse)
+    def of(self, cells: slice) -> PValues:
+        """Of some cells."""
+        return PValues(*(FourP(*(p[cells] for p in each)) for each in (self.capped, self.plain)), self.by_t[cells])
 
 
-def _moments(y: Floats, n: Floats) -> GroupMoments:
-    return GroupMoments(*np.moveaxis(group_features(y, n).sum(axis=-2), -1, 0))
+def sums_of(drawn: Drawn) -> JudgeSums:
+    """What the tests need to know of every cell."""
+    once = np.ones_like(drawn.gap)
+    return JudgeSums(GroupSums(drawn.gap, drawn.gap_n, once), GroupSums(drawn.better, drawn.better_n, once))
+
+
+def p_values(drawn: Drawn, margin: float, variance: ClusterVariance = "cr2") -> PValues:
+    """The tests of the rule on every cell; with `cr1` as if groups were equal."""
+    sums = sums_of(drawn)
+    tests = judge_tests(sums, margin, variance=variance)
+    by_t = np.maximum(mean_of_sums(sums.gap, "cr1").p_above(-margin), mean_of_sums(sums.baseline, "cr1").p_above(0.0))
+    return PValues(tests.capped, tests.plain, by_t)
+
+
+def corrected(found: PValues) -> dict[str, Floats]:
+    """q of `use`, `worse` and `base_worse` of one family, as the verdicts correct them."""
+    return {name: np.fmax(holm(getattr(found.capped, name)), getattr(found.plain, name)) for name in ("use", "worse", "base_worse")}
 
 
 def verdicts(found: PValues, items: int, groups: int, options: DecisionOptions) -> list[str]:
     """The verdict on every cell of one family, by the real correction and decision table; the labels are no random sample."""
-    corrected = (holm(p) for p in (found.use, found.worse, found.base_worse))
-    rows = zip(*(q.tolist() for q in corrected), strict=True)
+    rows = zip(*(q.tolist() for q in corrected(found).values()), strict=True)
     return [
         decide(DecisionInputs("native", items, groups, False, 1.0, 1.0, use, worse, base, "unknown", 1.0), options).verdict
         for use, worse, base in rows
