@@ -78,17 +78,17 @@ def compare(
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
         pairs=tuple(found for judged in laid_out.judged if (found := pairs(judged.data, judged.units.judgments, options))) if tests else (),
-        sections=_sections(laid_out.sources, options, decision) | runs_over_time(laid_out, options) if tests else {},
+        sections=_sections(laid_out.sources, options) | runs_over_time(laid_out, options) if tests else {},
     )
 
 
-def _sections(sources: Sequence[Recording], options: CompareOptions, decision: DecisionOptions) -> dict[str, dict[str, Any]]:
+def _sections(sources: Sequence[Recording], options: CompareOptions) -> dict[str, dict[str, Any]]:
     """The sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
     options = msgspec.structs.replace(options, where={}, judges=None, versus=None)
     joined: dict[str, dict[str, Any]] = {}
     for source in sources:
         found = comparison_sections(source.data, source.judgments, options, source.panels)
-        found |= {"same_texts": section} if (section := same_texts(source, options, decision)) else {}
+        found |= {"same_texts": section} if (section := same_texts(source, options)) else {}
         for name, section in found.items():
             _join(joined.setdefault(name, {}), section, {"source": source.name} if len(sources) > 1 else {})
     return joined

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.arrays import Floats, Ints, ShapeError, as_codes, as_index, as_values
 from harness.stats.cluster_score import cluster_score_test
@@ -147,9 +147,15 @@ def differential_functioning(
 def _undefined(code: Ints, people: Floats, where: Ints, languages: int) -> str | None:
     if len(np.unique(where)) < languages:
         return "a language has no items"
-    if any(np.ptp(code[where == each]) == 0 or np.ptp(people[where == each]) == 0 for each in range(languages)):
+    if not (_varies(code, where, languages) & _varies(people, where, languages)).all():
         return "constant values in a language"
     return None
+
+
+def _varies(values: Ints | Floats, where: Ints, languages: int) -> NDArray[np.bool_]:
+    """(languages,) whether an item has another value than the language's first one."""
+    first = values[np.unique(where, return_index=True)[1]]
+    return np.bincount(where, values != first[where], languages) > 0
 
 
 def _nothing(n: int, languages: int, reason: str) -> DifferentialFunctioning:
@@ -211,7 +217,7 @@ class _Alike:
     def summary(self, fitted: _Fitted, null: float) -> OrdinalFit:
         n, loglik, terms = self.weight.sum(), fitted.maximum.at.loglik, fitted.rows.terms
         nagelkerke = (1 - math.exp(2 * (null - loglik) / n)) / (1 - math.exp(2 * null / n))
-        errors = np.sqrt(np.diag(self._covariance(fitted)))[:terms]
+        errors = np.sqrt(np.maximum(np.diag(self._covariance(fitted)), 0.0))[:terms]
         return OrdinalFit(loglik, fitted.maximum.parameters[:terms], errors, 1 - loglik / null, nagelkerke)
 
     def _covariance(self, fitted: _Fitted) -> Floats:
