@@ -108,7 +108,7 @@ def language_comparisons(
     """
     directions = {metric: votes.classes.direction for judged in laid_out.judged for metric, votes in judged.counted.items()}
     found = []
-    parts = dict(language_parts(laid_out, compare)) if full else {}
+    parts = dict(language_parts(laid_out.judged, "source" in laid_out.by, compare)) if full else {}
     for key, own in _by_judge(tests):
         rows = tuple(_language(one, directions.get(key["metric"]), options) for one in own)
         gap, why = _gap_over_languages(own)
@@ -190,12 +190,12 @@ Parts = tuple[dict[str, Any], dict[str, str]]
 
 
 def language_parts(
-    laid_out: LaidOut, compare: CompareOptions, names: Collection[str] = _COMPARISONS
+    judged_data: Iterable[JudgedData], by_source: bool, compare: CompareOptions, names: Collection[str] = _COMPARISONS
 ) -> Iterator[tuple[tuple[Any, ...], Parts]]:
     """The parts of these names, of every judge, metric and condition, with the sorted pairs of its key."""
-    for judged in laid_out.judged:
+    for judged in judged_data:
         rows: dict[tuple[Any, ...], list[Ints]] = {}
-        for key, own in keyed_rows(judged, "source" in laid_out.by):
+        for key, own in keyed_rows(judged, by_source):
             rows.setdefault(_hashable(_without_language(key)), []).append(own)
         judgments = _JudgedLanguages(judged, compare)
         for judge, parts in rows.items():

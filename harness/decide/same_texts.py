@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyse import CompareOptions, Recording, lay_out
+from harness.analyse import CompareOptions, Recording, judged_data
 from harness.analyse.ablations.answers import CONDITION, AnswerTable, tabulate_answers
 from harness.analyse.ablations.rows import Row, new_row, put_difference, put_number, section, with_q
 from harness.analyse.cells import sort_key
@@ -112,10 +112,10 @@ def _shift_row(answers: AnswerTable, shifts: _Shifts, key: Mapping[str, Any], at
 
 def _metrics(part: Recording, answers: AnswerTable, options: CompareOptions) -> Iterator[Row]:
     """Consistency, heterogeneity and differential functioning of each metric, judge and condition."""
-    laid_out = lay_out([part], msgspec.structs.replace(options, by=("language", "metric", "judge", "variant", "temperature")))
+    judged = judged_data([part], msgspec.structs.replace(options, by=("language", "metric", "judge", "variant", "temperature")))
     cells = {_side(key): (key, at) for key, at in answers.cells(("metric",))}
     cluster = text_clusters(answers.data)[answers.item]
-    found = ((dict(key), parts) for key, parts in language_parts(laid_out, options, ("rates", "dif", "consistency")))
+    found = ((dict(key), parts) for key, parts in language_parts(judged, False, options, ("rates", "dif", "consistency")))
     for own, (values, reasons) in sorted(found, key=lambda one: sort_key(one[0])):
         key, at = cells.get(_side(own), (None, None))
         if key is not None and at is not None:
