@@ -138,6 +138,11 @@ def lay_out(sources: Sequence[Recording], options: CompareOptions) -> LaidOut:
     return LaidOut(by, judged, tuple(notes), _signature(parts, judged, options), kept)
 
 
+def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedData, ...]:
+    """The judgments of each source beside its labels, without the signature, whose hashes read every row. Raises as `compare`."""
+    return tuple(_judged_data(same, options) for same in _same_data(_restricted(sources, options)))
+
+
 def compare_laid_out(laid_out: LaidOut, options: CompareOptions) -> Comparison:
     """The comparison of what `lay_out` gave. Raises as `compare`."""
     options = msgspec.structs.replace(options, by=laid_out.by)

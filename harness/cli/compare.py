@@ -37,7 +37,13 @@ def compare(arguments: argparse.Namespace) -> int:
             arguments.seed,
             arguments.standardise,
         )
-        comparison = decide.compare([source.recording for source in sources], options, decision, full=arguments.decide == "full")
+        comparison = decide.compare(
+            [source.recording for source in sources],
+            options,
+            decision,
+            full=arguments.decide == "full",
+            sections=_shows_sections(arguments),
+        )
     if arguments.sections:
         from harness.render.files import write_sections
 
@@ -77,6 +83,12 @@ def compare(arguments: argparse.Namespace) -> int:
         )
         show(drawn, comparison.signature)
     return 0
+
+
+def _shows_sections(arguments: argparse.Namespace) -> bool:
+    """Whether any output has the sections: all but `--csv`, `--latex` and the verdicts alone."""
+    written = arguments.sections or arguments.html or arguments.json or arguments.md
+    return bool(written) or not (arguments.csv or arguments.latex or arguments.verdicts)
 
 
 def _command(arguments: argparse.Namespace) -> str:

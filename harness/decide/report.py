@@ -131,7 +131,7 @@ def report(
         spans=dict(spans or {}),
         few_shot=_few_shot(protocol, training, absent or {}),
         ablations=_without_labels(data, judgments, rule, protocol, refused_controls or {})
-        | (_of_parallel_texts(source, rule, decision) if comparable else {})
+        | (_of_parallel_texts(source, rule) if comparable else {})
         | (ablations(data, source.judgments, rule, realised, metrics=protocol.metrics, panels=protocol.panels) if comparable else {}),
         unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
@@ -162,8 +162,8 @@ def _without_labels(
     return {name: section for name, section in found.items() if section}
 
 
-def _of_parallel_texts(source: Recording, rule: CompareOptions, decision: DecisionOptions) -> dict[str, Any]:
-    found = same_texts(source, rule, decision)
+def _of_parallel_texts(source: Recording, rule: CompareOptions) -> dict[str, Any]:
+    found = same_texts(source, rule)
     return {"same_texts": found} if found else {}
 
 
