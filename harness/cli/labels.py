@@ -24,7 +24,7 @@ from harness.labels import (
     load_mapping,
 )
 from harness.labels.mapping import ROLES, parse_categories, parse_pairs, parse_scales
-from harness.labels.page_results import is_result_file
+from harness.labels.page_files import is_result_file
 from harness.render.numbers import counted
 from harness.tables import to_json
 from harness.text import terminal_safe

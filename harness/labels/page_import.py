@@ -17,8 +17,9 @@ from harness.labels.folder import data_toml, write_folder
 from harness.labels.importing import ImportOptions, ImportSummary, RefusedRow
 from harness.labels.items import item_row
 from harness.labels.mapping import LabelMapping
+from harness.labels.page_files import SeenText, find_record, original_place, read_results, two_sessions
 from harness.labels.page_record import PageRecord, version_of
-from harness.labels.page_results import ReviewAnswer, SeenText, find_record, original_place, read_results, two_sessions
+from harness.labels.page_results import ReviewAnswer
 from harness.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.labels.reviews import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
 from harness.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
@@ -125,7 +126,7 @@ class _PageImport:
         """Raise ContentError if the folder has answers of another session on a page by the same annotator."""
         sessions = {(row["page"], row["annotator_id"]): row["session"] for row in self.rows}
         for one in self.seen:
-            if sessions.get((one.page.page, self._annotator(one)), one.session) != one.session:
+            if sessions.get((one.page.page, self._annotator(one)), one.result.session) not in one.result.sessions:
                 raise ContentError(two_sessions(one.page.annotator, f"in {self.target.folder}"), one.path)
 
     def run(self, paths: Sequence[Path]) -> ImportSummary:
@@ -293,7 +294,7 @@ class _PageImport:
             "item_id": entry.item_id,
             "annotator_id": self._annotator(one),
             "page": one.page.page,
-            "session": one.session,
+            "session": one.result.session,
             "role": entry.role,
             "place": answer.place,
             "seconds": answer.ms / 1000,
