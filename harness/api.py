@@ -34,6 +34,7 @@ from harness.runs import (
     kept_report,
     refused_controls,
     reopen,
+    run_place,
 )
 from harness.runs import run as run_spec
 from harness.tables import sha256_of
@@ -398,14 +399,17 @@ def _open_source(source: Dataset | RunResult | Path | str, card: str | None, out
     if isinstance(source, RunResult):
         recording = analyse.recording(source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.panels)
         return OpenedSource(msgspec.structs.replace(recording, notes=tuple(_notes(source))), source)
-    path = Path(source)
-    if path.is_dir() and not (path / "run.json").is_file():
-        return OpenedSource(_recorded(load(path, card=card), path.resolve().name))
-    if path.is_dir():
-        return _open_source(reopen(path.resolve().name, path.resolve().parent.parent), None, out)
-    if not (out / "store.sqlite").is_file():
-        raise UsageError(f"{source} is not a data folder, and {out} is not a results folder with a run of that name")
-    return _open_source(reopen(str(source), out), None, out)
+    if is_data_folder(source):
+        return OpenedSource(_recorded(load(source, card=card), Path(source).resolve().name))
+    name, results = run_place(source, out)
+    if not (results / "store.sqlite").is_file():
+        raise UsageError(f"{source} is neither a data folder nor a run's folder, and {out} is no results folder with a run of that name")
+    return _open_source(reopen(name, results), None, results)
+
+
+def is_data_folder(source: Path | str) -> bool:
+    """Whether a path is a folder that is not the folder of a run."""
+    return Path(source).is_dir() and not (Path(source) / "run.json").is_file()
 
 
 def _notes(result: RunResult) -> Iterator[str]:
