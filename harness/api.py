@@ -38,6 +38,7 @@ from harness.runs import (
 )
 from harness.runs import run as run_spec
 from harness.tables import sha256_of
+from harness.text import as_names
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
 
@@ -246,12 +247,12 @@ def _card(card: str | None, recipe: str | None) -> str | None:
 
 def compare(
     *sources: Dataset | RunResult | Path | str,
-    judges: Sequence[str] | None = None,
-    by: Sequence[str] | None = None,
+    judges: str | Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
     annotators: str | None = None,
     majority: Literal["drop", "median", "strict"] = "drop",
     level: Literal["item", "system"] = "item",
-    where: Mapping[str, Sequence[str]] | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
     versus: tuple[str, str] | None = None,
     card: str | None = None,
     recipe: str | None = None,
@@ -265,12 +266,13 @@ def compare(
 
     Args:
         sources: data sets (`load`, `from_frames`), runs, paths of data folders, or names of runs.
-        judges: compare only these judges. `panel/<file.toml>` adds a panel, computed from its members' judgments; members are compared too.
-        by: keys to group by; by default language, task, metric, judge, variant and temperature.
+        judges: compare only this judge, or these. `panel/<file.toml>` adds a panel, computed from its members' judgments; members are
+            compared too.
+        by: the key to group by, or several; by default language, task, metric, judge, variant and temperature.
         annotators: which items count: `"3"` exactly three annotators, `"2+"` two or more (the default, if any item has two).
         majority: how the labels of several annotators become one reference; `median` needs ordered scales.
         level: `item`, or `system` for correlations of the means of systems.
-        where: `{name: values}`; keep only items, metrics, judges or variants with one of these values.
+        where: `{name: values}`; keep only items, metrics, judges or variants with this value, or one of these.
         versus: `("judge", name)`, or variant, temperature or source; adds to each cell its paired difference from that one.
         card: the dataset card of data folders that are given as paths; `recipe` is its former name.
         out: the results folder of runs that are given as names.
@@ -287,31 +289,32 @@ def compare(
     given = with_versus_source(sources, versus)
     opened = open_sources(given, _card(card, recipe), Path(out))
     versus = named_versus(versus, given, opened)
-    opened, judges = with_panels(opened, judges, (where or {}).get("metric"))
+    metrics = (where or {}).get("metric")
+    opened, judges = with_panels(opened, judges and as_names(judges), metrics and as_names(metrics))
     options = compare_options(judges, by, annotators, majority, level, where, versus, seed, standardise)
     compared = decide.compare([source.recording for source in opened], options, decision or decide.DecisionOptions(), full=full)
     return NotebookComparison(**msgspec.structs.asdict(compared))
 
 
 def compare_options(
-    judges: Sequence[str] | None,
-    by: Sequence[str] | None,
+    judges: str | Sequence[str] | None,
+    by: str | Sequence[str] | None,
     annotators: str | None,
     majority: Literal["drop", "median", "strict"],
     level: Literal["item", "system"],
-    where: Mapping[str, Sequence[str]] | None,
+    where: Mapping[str, str | Sequence[str]] | None,
     versus: tuple[str, str] | None,
     seed: int,
     standardise: Literal["none", "annotator"] = "none",
 ) -> analyse.CompareOptions:
     """The options of the analysis from the arguments of `compare`."""
     return analyse.CompareOptions(
-        by=tuple(by) if by is not None else analyse.CompareOptions().by,
+        by=as_names(by) if by is not None else analyse.CompareOptions().by,
         annotators=analyse.Annotators.parse(annotators) if annotators else None,
         majority=majority,
         level=level,
-        where={name: tuple(values) for name, values in (where or {}).items()},
-        judges=tuple(judges) if judges else None,
+        where={name: as_names(values) for name, values in (where or {}).items()},
+        judges=as_names(judges) if judges else None,
         versus=versus,
         seed=seed,
         standardise=standardise,
@@ -488,9 +491,9 @@ def gated_source(source: Dataset | RunResult | Path | str, card: str | None, out
 def check_labels(
     source: Dataset | Path | str,
     *,
-    by: Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
     annotators: str | None = None,
-    where: Mapping[str, Sequence[str]] | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
     card: str | None = None,
     recipe: str | None = None,
     seed: int = 0,
@@ -499,9 +502,9 @@ def check_labels(
     """Check a label set before it is compared with a judge, like `harness labels check`. Arguments and errors as `compare`."""
     data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), card=_card(card, recipe))
     options = analyse.CompareOptions(
-        by=tuple(by) if by is not None else analyse.LABELS_BY,
+        by=as_names(by) if by is not None else analyse.LABELS_BY,
         annotators=analyse.Annotators.parse(annotators) if annotators else None,
-        where={name: tuple(values) for name, values in (where or {}).items()},
+        where={name: as_names(values) for name, values in (where or {}).items()},
         seed=seed,
     )
     return analyse.check_labels(data, options, watch)

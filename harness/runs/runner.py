@@ -33,6 +33,7 @@ from harness.runs.store_notes import begin_fresh_run, finish_fresh_run, note_add
 from harness.runs.studies import refuse_judges_without_texts
 from harness.store import Store
 from harness.tables import can_write, temporary_copy
+from harness.text import short_repr
 
 
 class RunResult(msgspec.Struct, frozen=True):
@@ -47,6 +48,10 @@ class RunResult(msgspec.Struct, frozen=True):
     answers: RunAnswers
     realised: tuple[RealisedPerturbation, ...] = ()  # what perturbations did to the texts
     absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}  # classes without an example, by (language, task, metric)
+
+    def __repr__(self) -> str:
+        judges, items = self.protocol.identities, self.prepared.data.items
+        return short_repr(self, self.name, judges=len(judges), items=len(items), judgments=len(self.judgments))
 
     def with_majority(self, rule: Majority) -> RunResult:
         """The same answers with another rule for the annotators' reference. Raises UsageError as `Prepared.with_majority`."""

@@ -24,7 +24,7 @@ KINDS = (Board, DatasetCard, JudgeCard, LabelMapping, OwnPrompt, Pack, Panel, Po
 SCALE = 'kind = "ordinal"\nclasses = [0, 1]\n'
 TOP = "at the top of the file, above the first [table]"
 CASES = {
-    "below a metric's table": (f'id = "x"\n[metrics.tone]\n{SCALE}\n[metrics]\nsampling = "random"\n', 7, f"in [metrics] and belongs {TOP}"),
+    "below a table": (f'id = "x"\n[metrics.tone]\n{SCALE}\n[metrics]\nsampling = "random"\n', 7, f"in [metrics] and belongs {TOP}"),
     "among metrics": ('id = "x"\n[metrics]\ntone = {kind = "nominal", classes = ["a", "b"]}\nsampling = "random"\n', 4, TOP),
     "in a scale": (f'id = "x"\n[metrics.tone]\n{SCALE}annotators = "persistent"\n', 5, f"in [metrics.tone]; it belongs {TOP}"),
     "as a task": ('id = "x"\n[tasks]\nmine = "summarize"\nsampling = "random"\n', 4, f"'sampling' stands in [tasks] and belongs {TOP}"),
