@@ -26,6 +26,7 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges import Panel
 from harness.signature import ComparisonSignature
+from harness.text import short_repr
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -63,6 +64,14 @@ class Comparison(msgspec.Struct, frozen=True):
     level: str = "item"
     notes: tuple[str, ...] = ()  # for readers of the numbers
     schema_version: int = SCHEMA_VERSION
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.source, cells=len(self.cells))
+
+    @property
+    def source(self) -> str:
+        """The first part of the signature: what was compared."""
+        return self.signature.partition("|")[0]
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs: `{schema_version, signature, ci_method, level, notes, cells}`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ def submit_parser(commands: Any) -> None:
     p = command(
         commands, "submit", "board:submit", "write a run's replies to a board's folder, so that they can be proposed; sends nothing"
     )
-    p.add_argument("run", metavar="RUN", help="a run's name, or the beginning of one name")
+    p.add_argument("run", metavar="RUN", help="a run's name, the beginning of one, or its folder")
     p.add_argument("--board", required=True, metavar="NAME", help="the board whose protocol the run follows")
     where = p.add_argument_group("what to submit, and where to write it")
     where.add_argument("--judge", action="append", default=[], metavar="NAME", help="only this judge of the run; repeatable")
@@ -64,6 +66,20 @@ def add(commands: Any) -> None:
     sub = group(commands, "board", "show, build, check, verify and seal leaderboards")
     for one in (_show, _build, _check, _record, _verify, _seal, _open, _rotate):
         one(sub)
+    for parser in sub.choices.values():
+        parser.set_defaults(command=_in_checkout(parser.get_default("command")))
+
+
+def _in_checkout(command: Callable[[Namespace], int]) -> Callable[[Namespace], int]:
+    """The command, with the boards of the checkout that it is called in."""
+
+    def call(arguments: Namespace) -> int:
+        from harness.cli.checkout import content_here  # late: it reads content
+
+        arguments.content = content_here(arguments.content)
+        return command(arguments)
+
+    return call
 
 
 def _show(sub: Any) -> None:

@@ -19,6 +19,10 @@ def compare(arguments: argparse.Namespace) -> int:
     from harness.tables import to_json
 
     page = page_path(arguments.html)
+    if arguments.figure:
+        from harness.render.figures import form_of
+
+        form_of(arguments.figure)  # a wrong name is refused before anything that takes time
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
     where = restrictions(arguments.where)

@@ -274,7 +274,7 @@ def _generate(commands: Any) -> None:
 
 def _report(commands: Any) -> None:
     p = command(commands, "report", "run:report", "rebuild a run's report from the store, without asking a judge")
-    p.add_argument("run", nargs="?", metavar="RUN", help="a run's name, or the beginning of one name (default: the latest run)")
+    p.add_argument("run", nargs="?", metavar="RUN", help="a run's name, the beginning of one, or its folder (default: the latest run)")
     p.add_argument(
         "--figures",
         action="store_true",
@@ -310,7 +310,7 @@ def _batch(commands: Any) -> None:
         sub, "collect", "batch:collect", "fetch a run's finished batches and print the report once nothing is missing; submits nothing"
     )
     p.add_argument(
-        "run", nargs="?", metavar="RUN", help="a run's name, or the beginning of one name (default: the latest run with batches)"
+        "run", nargs="?", metavar="RUN", help="a run's name, the beginning of one, or its folder (default: the latest run with batches)"
     )
     prices_flag(p)
     _batch_address(p)

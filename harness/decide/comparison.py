@@ -25,6 +25,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.same_texts import same_texts
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.signature import ComparisonSignature
+from harness.text import short_repr
 
 
 class DecidedComparison(Comparison, frozen=True, kw_only=True):
@@ -46,6 +47,9 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
     acceptance: tuple[AcceptedFrom, ...] | None = None
     pairs: tuple[dict[str, Any], ...] = ()
     sections: Mapping[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.source, cells=len(self.cells), verdicts=len(self.verdicts))
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs: that of `Comparison`, and a list for each part that was computed."""

@@ -37,6 +37,7 @@ from harness.decide.verdicts import Verdict, verdicts
 from harness.judges import traits_of
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.runs import CHIANG_LEE, SELF_PREFERENCE, RunProtocol, own_system
+from harness.text import short_repr
 
 SCHEMA_VERSION = 3
 
@@ -67,6 +68,9 @@ class Report(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()  # what can be said of continuous scores, and what cannot
     failures: tuple[dict[str, Any], ...] = ()  # judgments of each judge and condition, and how many of them could not be read, by kind
     native_data: dict[str, tuple[str, ...]] = {}  # with constructed labels: dataset cards with native ones, by language
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.run, cells=len(self.cells), verdicts=len(self.verdicts))
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs, its cells flat."""

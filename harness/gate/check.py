@@ -28,6 +28,7 @@ from harness.decide.limits import (
 from harness.decide.verdicts import tests_laid_out
 from harness.gate.baseline import BaselineProblem, GatedSource, other_parts, partner_key, same_texts_and_labels
 from harness.gate.policy import ANY, NEEDS_BASELINE, Names, Policy, Rule
+from harness.text import short_repr
 
 Outcome = Literal["pass", "fail", "inconclusive"]
 SCHEMA_VERSION = 1
@@ -75,6 +76,9 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     signatures: dict[str, str]
     notes: tuple[str, ...] = ()
     schema_version: int = SCHEMA_VERSION
+
+    def __repr__(self) -> str:
+        return short_repr(self, f"{self.source}, {self.outcome}", checks=len(self.checks))
 
     @property
     def outcome(self) -> Outcome:

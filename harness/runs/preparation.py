@@ -29,6 +29,7 @@ from harness.runs.sources import load_board
 from harness.runs.specification import DEFAULT_BOARD, RunSpec
 from harness.runs.studies import SELF_PREFERENCE, with_preset
 from harness.store import Store
+from harness.text import short_repr
 
 SWAP_LANGUAGE = "swap-language"
 ATTENTION_CHECK = "attention-check"
@@ -41,6 +42,9 @@ class Prepared(msgspec.Struct, frozen=True):
     data: Dataset
     training: Dataset
     library: Library
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.protocol.source, items=len(self.data.items), labels=len(self.data.labels))
 
     @property
     def vocabulary(self) -> Vocabulary:

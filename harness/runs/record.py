@@ -69,6 +69,15 @@ def _earlier_sessions(path: Path) -> list[Any]:
         return []  # missing or damaged; the file is derived and will be written again
 
 
+def run_place(given: str | Path, out: Path) -> tuple[str, Path]:
+    """The name of a run and its results folder. `given` is the run's folder, a file in it, or else a name (or its beginning) in `out`."""
+    path = Path(given)
+    folder = (path.parent if path.is_file() else path).resolve()
+    if (folder / "run.json").is_file():
+        return folder.name, folder.parent.parent
+    return str(given), out
+
+
 def run_record(out: Path, name: str) -> dict[str, Any] | None:
     """What the run.json of a run says; None where it is absent or cannot be read."""
     try:
