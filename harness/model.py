@@ -455,6 +455,7 @@ class Failure(enum.StrEnum):
     TRUNCATED = "truncated"
     MISSING = "missing"
     TIED = "tied"  # of a panel: its members gave no majority
+    SLOW_PATTERN = "slow_pattern"  # of a prompt of the user's own: its regular expression did not end on the reply
 
 
 class Judgment(msgspec.Struct, frozen=True):

@@ -29,6 +29,7 @@ from harness.labels.table import Record, is_blank
 from harness.labels.target_folder import digest_note, salt_note
 from harness.model import Failure, Scale, Score
 from harness.parse import Reading, Vocabulary, read_reply, vocabulary_of
+from harness.patterns import TOO_SLOW, SlowPattern
 from harness.tables import find_table, read_rows, to_jsonl
 
 _TASK = "imported"  # of items without one
@@ -144,9 +145,12 @@ class _ScoreImport:
 
     def _parts(self, item: str, score: ForeignScore) -> dict[str, Any]:
         assert self.pattern is not None
-        match = self.pattern.fullmatch(item)
+        try:
+            match = self.pattern.full_match(item)
+        except SlowPattern:
+            raise UsageError(f"{score.place}: --id-pattern {self.pattern.source} {TOO_SLOW} the id '{item[:100]}'") from None
         if match is None:
-            raise UsageError(f"{score.place}: the id '{item}' does not fit --id-pattern {self.pattern.pattern}")
+            raise UsageError(f"{score.place}: the id '{item}' does not fit --id-pattern {self.pattern.source}")
         found = {name: text for name, text in match.groupdict().items() if text is not None}
         parts: dict[str, Any] = {name: found[name] for name in ("item", "metric") if name in found}
         if "repeat" in found:

@@ -13,6 +13,7 @@ import msgspec
 from harness.content.specs import Text, _Spec, read_spec
 from harness.errors import UsageError
 from harness.model import AnnotatorKind, Scale, Score, Source
+from harness.patterns import TOO_SLOW, Pattern, SlowPattern
 
 Role = Literal["item_id", "annotator_id", "metric", "score", "source", "language", "task", "split", "group", "system", "parallel_id"]
 ROLES: tuple[str, ...] = get_args(Role)
@@ -98,10 +99,13 @@ def with_annotator_of_file(mapping: LabelMapping, source: str | Path) -> LabelMa
         return mapping
     flag, name = f"--annotator-from-file {mapping.annotator_from_file}", Path(source).name
     try:
-        match = re.fullmatch(mapping.annotator_from_file, name)
-    except (re.error, RecursionError, OverflowError) as err:
-        raise UsageError(f"{flag}: not a regular expression ({err})") from None
-    found = match and (match[1] if match.re.groups else match[0])
+        pattern = Pattern(mapping.annotator_from_file)
+        match = pattern.full_match(name)
+    except ValueError as err:
+        raise UsageError(f"{flag}: {err}") from None
+    except SlowPattern:
+        raise UsageError(f"{flag} {TOO_SLOW} the name {name}") from None
+    found = match and (match[1] if pattern.groups else match[0])
     if not found or not found.strip():
         raise UsageError(rf"{flag}: the name {name} does not fit; the whole name has to, such as ratings_(.+)\.csv")
     return msgspec.structs.replace(mapping, annotator=found.strip(), annotator_from_file=None)

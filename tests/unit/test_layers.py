@@ -17,7 +17,7 @@ from harness import runs
 
 # From the bottom up. Whoever adds a module or package to harness/ gives it a layer here.
 LAYERS: list[set[str]] = [
-    {"errors", "model", "pages", "redaction", "tables", "text"},
+    {"errors", "foreign", "model", "pages", "patterns", "redaction", "tables", "text"},
     {"content"},
     {"data", "text_measures"},
     {"stats"},
