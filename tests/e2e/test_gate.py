@@ -16,7 +16,13 @@ Cli = Callable[..., Any]
 def folder(path: Path, texts: int = 60) -> Path:
     """Texts of which every third is bad, as everybody says."""
     items = [
-        {"item_id": f"i{n}", "language": "cs", "task": "open_prompt", "prompt": "Popiš les.", "output": f"{'bad' if n % 3 else 'good'} {n}."}
+        {
+            "item_id": f"i{n}",
+            "language": "cs",
+            "task": "open_prompt",
+            "prompt": "Popiš les.",
+            "output": f"{'bad' if n % 3 else 'good'} {n}.",
+        }
         for n in range(texts)
     ]
     labels = [
