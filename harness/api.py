@@ -485,7 +485,8 @@ def gated_source(source: Dataset | RunResult | Path | str, card: str | None, out
         return gate.GatedSource(opened.recording, analyse.CompareOptions(), {"": signature})
     protocol = opened.run.protocol
     signatures = {identity.name: str(analyse.signature(protocol, identity)) for identity in protocol.judges}
-    return gate.GatedSource(opened.recording, analyse.of_rule(protocol.majority, protocol.annotators), signatures)
+    rule = analyse.of_rule(protocol.majority, protocol.annotators)
+    return gate.GatedSource(opened.recording, rule, signatures, gate.unanswered_calls(opened.run))
 
 
 def check_labels(

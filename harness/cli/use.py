@@ -13,6 +13,7 @@ from harness.cli.compare import key_and_value, restrictions
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
+    from harness.analyse.options import Rule
     from harness.decide.certify import JudgedRun
 
 
@@ -72,7 +73,8 @@ def _sources(arguments: argparse.Namespace) -> list[Recording]:
 
 def _compare_options(arguments: argparse.Namespace) -> CompareOptions:
     where = restrictions(arguments.where)
-    return api.compare_options(arguments.judge, None, arguments.annotators, "drop", "item", where, None, 0)
+    majority: Rule = getattr(arguments, "majority", "drop")  # corrected numbers rest on single labels
+    return api.compare_options(arguments.judge, None, arguments.annotators, majority, "item", where, None, 0)
 
 
 def certify(arguments: argparse.Namespace) -> int:

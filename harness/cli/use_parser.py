@@ -10,6 +10,7 @@ from harness.cli.arguments import (
     decision_flags,
     json_flag,
     judged_source,
+    majority_flag,
     names,
     share,
 )
@@ -51,12 +52,13 @@ def accept_parser(commands: Any) -> None:
 
 
 def _acceptance_flags(how: Any) -> None:
+    majority_flag(how, "drop")
     how.add_argument(
         "--alpha-risk",
         type=share,
         default=0.1,
         metavar="N",
-        help="the tolerated share of accepted answers that differ from people's commonest label (default: 0.1)",
+        help="the tolerated share of accepted answers that differ from people's label (default: 0.1)",
     )
     how.add_argument("--delta", type=share, default=0.1, metavar="N", help="the tolerated chance that more of them differ (default: 0.1)")
     how.add_argument(

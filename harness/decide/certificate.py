@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.content.tags import canonical, choose_from
 from harness.data.columns import CodedColumn
+from harness.decide.acceptance import share_left_out
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
 from harness.decide.three_estimates import ends
@@ -95,7 +96,8 @@ class Correction(msgspec.Struct, frozen=True):
 class CertifiedThreshold(msgspec.Struct, frozen=True):
     """From which confidence on answers agree with people in a share 1 - `alpha`, with probability 1 - `delta`.
 
-    `threshold` is None where nothing is certified, with the `reason`.
+    `threshold` is None where nothing is certified, with the `reason`. It is about `n` labelled texts and says nothing of `left_out`
+    others, which have no commonest label (None in certificates of earlier versions, which did not count them).
     """
 
     confidence: str
@@ -107,6 +109,12 @@ class CertifiedThreshold(msgspec.Struct, frozen=True):
     agreement_lower: float | None
     n: int
     reason: str | None
+    left_out: int | None = None
+
+    @property
+    def left_out_share(self) -> float | None:
+        """`left_out` as a share of the labelled texts; None where it is unknown."""
+        return None if self.left_out is None else share_left_out(self.n, self.left_out)
 
 
 class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -195,7 +203,8 @@ class AcceptedScores(msgspec.Struct, frozen=True, eq=False):
     Attributes:
         accepted: (items,) booleans, all false where nothing is certified; then the `reason` says why.
         threshold: the lowest accepted confidence.
-        agreement_lower: the certified agreement of accepted answers with people's aggregate.
+        agreement_lower: the certified agreement of accepted answers with people's aggregate, where they have one.
+        left_out_share: the share of labelled texts without a commonest label, of which `agreement_lower` says nothing; None if unknown.
         unchecked: what of judge, prompt and rubric could not be compared with the certificate.
     """
 
@@ -204,6 +213,7 @@ class AcceptedScores(msgspec.Struct, frozen=True, eq=False):
     agreement_lower: float | None
     unchecked: tuple[str, ...]
     reason: str | None
+    left_out_share: float | None = None
 
 
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
@@ -393,7 +403,7 @@ def _accepted(cell: CertifiedCell, scores: Any, confidence: ArrayLike, unchecked
         reason = cell.acceptance_reason if threshold is None else threshold.reason
         return AcceptedScores(np.zeros(len(sure), bool), None, None, unchecked, reason)
     accepted = np.asarray(~np.isnan(numbers) & (sure >= threshold.threshold))
-    return AcceptedScores(accepted, threshold.threshold, threshold.agreement_lower, unchecked, None)
+    return AcceptedScores(accepted, threshold.threshold, threshold.agreement_lower, unchecked, None, threshold.left_out_share)
 
 
 def _numbers(cell: CertifiedCell, scores: Any, share_of: Score | None) -> Floats:

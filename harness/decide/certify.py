@@ -226,7 +226,8 @@ def _cell(
 
 def _threshold(found: AcceptedFrom, options: AcceptOptions) -> CertifiedThreshold:
     values: Mapping[str, Any] = {
-        name: getattr(found, name) for name in ("confidence", "threshold", "coverage", "agreement", "agreement_lower", "n", "reason")
+        name: getattr(found, name)
+        for name in ("confidence", "threshold", "coverage", "agreement", "agreement_lower", "n", "left_out", "reason")
     }
     return CertifiedThreshold(**values, alpha=options.alpha, delta=options.delta)
 

@@ -41,7 +41,10 @@ def _acceptance(cell: CertifiedCell) -> str:
     found = cell.acceptance
     if found is None or found.threshold is None:
         return f"nothing is accepted ({cell.acceptance_reason if found is None else (found.reason or '').partition(';')[0]})"
-    return f"answers are accepted from {found.confidence} {rounded_up(found.threshold)} on, {percent(found.coverage)} of them"
+    accepted = f"answers are accepted from {found.confidence} {rounded_up(found.threshold)} on, {percent(found.coverage)} of them"
+    if not found.left_out:
+        return accepted if found.left_out == 0 else f"{accepted} (texts without a commonest label are left out, and not counted here)"
+    return f"{accepted}; nothing is said of the {percent(found.left_out_share)} of labelled texts without a commonest label"
 
 
 def _unchecked(names: Sequence[str]) -> Iterator[str]:

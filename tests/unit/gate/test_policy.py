@@ -39,3 +39,9 @@ def test_a_wrong_policy_is_refused_with_its_line(tmp_path: Path, text: str, line
     with pytest.raises(ContentError) as caught:
         load_policy(written(tmp_path, text))
     assert message in str(caught.value) and (line is None or caught.value.line == line)
+
+
+def test_an_empty_line_before_a_rule_does_not_move_its_line(tmp_path: Path) -> None:
+    with pytest.raises(ContentError) as caught:
+        load_policy(written(tmp_path, "[[rule]]\nmin_items = 3\n\n\n  [[rule]]\nlanguage = 'cs'\n"))
+    assert caught.value.line == 5
