@@ -129,7 +129,6 @@ def every_world() -> Iterator[tuple[World, int | None]]:
 # ---- groups of different size
 
 FAMILIES = (3, 15, 45)
-FALSE_USE_OF_UNEQUAL = 0.05
 
 
 class FamilyRates(NamedTuple):
@@ -177,12 +176,11 @@ def test_holm_of_many_families() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("world", [*UNEQUAL, *UNEQUAL_KINDS], ids=lambda world: world.name)
 def test_unequal_groups_give_no_false_use(world: World) -> None:
-    bad = of_families(world, -OPTIONS.margin, 120, 71)
-    for rate, error in zip(bad.rates, bad.errors, strict=True):
-        assert rate <= 100 * FALSE_USE_OF_UNEQUAL + 2 * max(error, 100 * math.sqrt(0.05 * 0.95 / 120))
-    worse = of_families(world, -OPTIONS.margin, 120, 72, name="worse")
-    for rate, error in zip(worse.rates, worse.errors, strict=True):
-        assert rate <= 100 * FALSE_USE_OF_UNEQUAL + 2 * max(error, 100 * math.sqrt(0.05 * 0.95 / 120))
+    limit = limit_of(world) if len(set(world.sizes)) == 1 else FALSE_USE
+    for name in ("use", "worse"):
+        found = of_families(world, -OPTIONS.margin, 120, 71, name=name)
+        for rate, error in zip(found.rates, found.errors, strict=True):
+            assert rate <= 100 * limit + 2 * max(error, 100 * math.sqrt(limit * (1 - limit) / 120)), name
 
 
 def test_taking_groups_as_equal_gives_false_use() -> None:
