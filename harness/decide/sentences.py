@@ -22,6 +22,27 @@ def apart(value: float, unit: str) -> str:
     return f"{100 * abs(value):.1f} points {more if value >= 0 else less}"
 
 
+def equal_groups(groups: int, effective: float | None) -> str:
+    """For how many equal groups these groups stand, in words; empty where it is their number.
+
+    >>> equal_groups(41, 2.207), equal_groups(20, 16.94), equal_groups(20, 19.98)
+    ('2.2', '17', '')
+    """
+    if effective is None or math.isnan(effective):
+        return ""
+    shown = f"{effective:.1f}" if effective < 9.95 else f"{effective:.0f}"
+    return "" if float(shown) == groups else shown
+
+
+def _as_if(one: CellTests) -> str:
+    """A further sentence where groups are of different sizes; else empty."""
+    shown = equal_groups(one.groups, one.effective_groups) if one.labels == "native" else ""
+    if not shown:
+        return ""
+    most = f"; in the corrected tests none counts for more than {one.cap:.1f} texts" if math.isfinite(one.cap) else ""
+    return f" The texts are in {one.groups} groups of different sizes and count as if in {shown} equal groups{most}."
+
+
 def _people(one: CellTests) -> str:
     return "native speakers" if one.labels == "native" else "the annotators"
 
@@ -53,6 +74,13 @@ def sentence(
     """
     if controls is not None:
         return _controls_sentence(one, controls, missing)
+    as_if = _as_if(one) if one.n >= options.items and one.groups >= options.groups else ""
+    return _native_sentence(one, decision, k, family, missing, options) + as_if
+
+
+def _native_sentence(
+    one: CellTests, decision: Decision, k: FurtherTexts | None, family: int, missing: Sequence[str], options: DecisionOptions
+) -> str:
     place, among = _place(one), f" ({family} cells were tested)" if family > 1 else ""
     match decision.verdict:
         case "use":

@@ -160,36 +160,40 @@ class _Corrected(msgspec.Struct, frozen=True):
 
 def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[Verdict]:
     assessed = np.array([has_enough(_tested(one), options) or one.labels != "native" for one in tests])
-    use, level, next_level = _of_family(tests, "use", assessed, options)
+    use, level = _of_family(tests, "use", assessed, options)
+    next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
     worse, base_worse, base = (_of_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
     for place, one in enumerate(tests):
         corrected = _Corrected(use[place], worse[place], base_worse[place], base[place], level[place], next_level)
         yield _verdict(one, corrected, int(assessed.sum()), options)
 
 
-def _of_family(
-    tests: Sequence[CellTests], name: str, assessed: NDArray[np.bool_], options: DecisionOptions
-) -> tuple[Floats, Floats, float]:
-    """The same of one test of all cells: the capped p is corrected, and the plain one has to be at most alpha too."""
+def _of_family(tests: Sequence[CellTests], name: str, assessed: NDArray[np.bool_], options: DecisionOptions) -> tuple[Floats, Floats]:
+    """Corrected p and levels of one test of all cells: the capped p is corrected, and the plain one has to be at most alpha too."""
     capped, plain = (np.array([float(getattr(getattr(one.tests, of), name)) for one in tests]) for of in ("capped", "plain"))
-    q, level, next_level = _corrected(np.where(assessed, np.nan_to_num(capped, nan=1.0), math.nan), options)
-    return np.where(assessed, np.fmax(q, plain), math.nan), level, next_level
+    q, level = _corrected(np.where(assessed, np.nan_to_num(capped, nan=1.0), math.nan), options)
+    return np.where(assessed, np.fmax(q, plain), math.nan), level
 
 
-def _corrected(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats, float]:
-    """Corrected p; the level that each p is compared with; and the level that one further cell would be compared with."""
+def _corrected(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats]:
+    """Corrected p, and the level that each p is compared with."""
     q = holm(p) if options.correction == "holm" else benjamini_yekutieli(p)
     shown, m = q <= options.alpha, int((~np.isnan(p)).sum())
     count = int(shown.sum())
-    if not m:
-        return q, np.full(len(p), options.alpha), options.alpha
+    following = _next_level(count, m, options)
     if options.correction == "by":
-        unit = options.alpha / (m * float((1 / np.arange(1, m + 1)).sum()))
-        following = unit * min(count + 1, m)
-        return q, np.where(shown, unit * count, following), following
-    following = options.alpha / max(m - count, 1)
+        return q, np.where(shown, following * count / max(min(count + 1, m), 1), following)
     rank = np.argsort(np.argsort(np.where(np.isnan(p), math.inf, p), kind="stable"), kind="stable")
-    return q, np.where(shown, options.alpha / (m - np.minimum(rank, m - 1)), following), following
+    return q, np.where(shown, options.alpha / (max(m, 1) - np.minimum(rank, max(m, 1) - 1)), following)
+
+
+def _next_level(shown: int, cells: int, options: DecisionOptions) -> float:
+    """The level that one further cell would be compared with, where so many of the cells of a family are shown."""
+    if not cells:
+        return options.alpha
+    if options.correction == "by":
+        return options.alpha / (cells * float((1 / np.arange(1, cells + 1)).sum())) * min(shown + 1, cells)
+    return options.alpha / max(cells - shown, 1)
 
 
 def _tested(one: CellTests, corrected: _Corrected | None = None) -> DecisionInputs:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.arrays import Floats
+from harness.stats.groups import GroupSums
 from harness.stats.judge_tests import JudgeSums, judge_sums, judge_tests
 from harness.stats.unequal_groups import LEAST_EFFECTIVE
 
@@ -19,6 +20,10 @@ GROWTH = 1.05
 """Ratio of neighbouring numbers of items that are tried."""
 LIMIT = 3000
 """The largest number of further items that is given."""
+FEW = 30
+"""With fewer items, how often each kind of group occurs is drawn too (Bayesian bootstrap): a few items do not show it."""
+UNSEEN = 0.5
+"""Of a lost item, which is then added to those that were seen."""
 NO_NUMBER = "at the gap seen no number of labels would do"
 NOT_BETTER = "not better than the baseline on the items seen"
 TOO_MANY = "more than 3,000"
@@ -63,6 +68,8 @@ def about_more(
     are. The numbers of items n' = n 1.05^j are tried, and the first with which the rule's p is at most alpha / cells in the share `power`
     of the resamples is taken. The search halves the range of j, which relies on power rising with n'. n' - n is rounded up to tens.
 
+    With fewer than 30 items, half a lost item is added, and every resample first draws how often each kind of group occurs.
+
     Args:
         gap: (items,) judge's less people's agreement, in [-1, 1]; NaN where an item has no two annotators.
         baseline: (items,) judge right less baseline right; NaN where an item has no aggregate.
@@ -82,6 +89,8 @@ def about_more(
     Raises:
         ShapeError: if the arrays are not of the same items.
 
+    Reference: Efron & Tibshirani (1993), resampling to plan a sample; Rubin (1981), the Bayesian bootstrap.
+
     >>> gap, better = np.tile([0.0] * 8 + [1 / 3, -1 / 3], 6), np.tile([0.0] * 7 + [1.0] * 3, 6)
     >>> found = about_more(gap, better, np.arange(60), cells=45)
     >>> 50 < found.more < 150, found.power >= 0.8
@@ -92,14 +101,17 @@ def about_more(
     if reason:
         return MoreLabels(None, None, math.nan, reason)
     test, level = rule or (lambda sums: judge_tests(sums, margin, effective_groups).to_correct(alpha).use), alpha / cells
-    moved = seen._replace(gap=seen.gap._replace(y=seen.gap.y - seen.gap.mean * seen.gap.size))
-    times, items = seen.gap.times, round(float(seen.gap.size @ seen.gap.times))
-    total = float(times.sum())
+    items, total = round(seen.gap.units), float(seen.gap.times.sum())
+    if items < FEW:
+        seen = _with_lost_item(seen)
+    times = seen.gap.times
 
     @cache
     def reached(planned: int) -> float:
-        draws = np.random.default_rng(seed).multinomial(max(1, round(total * planned / items)), times / total, resamples)
-        return float(np.mean(test(_drawn(moved, draws)) <= level))
+        rng = np.random.default_rng(seed)
+        share = rng.dirichlet(times, resamples) if items < FEW else times / times.sum()
+        draws = rng.multinomial(max(1, round(total * planned / items)), share, resamples)
+        return float(np.mean(test(_drawn(_moved(seen, share), draws)) <= level))
 
     least = max(items, least_items, math.ceil(least_groups * items / total))
     steps = max(0, math.floor(math.log((items + LIMIT) / least, GROWTH))) if least <= items + LIMIT else -1
@@ -109,6 +121,21 @@ def about_more(
         return MoreLabels(None, None, math.nan, TOO_MANY)
     planned = sizes[chosen]
     return MoreLabels(10 * math.ceil((planned - items) / 10), planned, reached(planned), None)
+
+
+def _moved(sums: JudgeSums, share: Floats) -> JudgeSums:
+    """With a mean gap of 0 where groups have these shares, (groups,) or (resamples, groups)."""
+    gap = sums.gap
+    mean = np.vecdot(share, gap.y) / np.vecdot(share, gap.size)
+    return sums._replace(gap=gap._replace(y=gap.y - mean[..., None] * gap.size))
+
+
+def _with_lost_item(sums: JudgeSums) -> JudgeSums:
+    """With a further group: a part of an item that the judge lost against people, as a few items do not show how often that happens."""
+    gap, baseline = sums
+    times = np.append(gap.times, UNSEEN)
+    lost = GroupSums(np.append(gap.y, -1.0), np.append(gap.size, 1.0), times)
+    return JudgeSums(lost, GroupSums(np.append(baseline.y, 0.0), np.append(baseline.size, 0.0), times))
 
 
 def _drawn(sums: JudgeSums, draws: ArrayLike) -> JudgeSums:

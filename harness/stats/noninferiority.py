@@ -114,22 +114,23 @@ class GuardedMean(NamedTuple):
         return -float(brentq(lambda margin: float(self.p(margin)) - alpha, 0.0, 1.0, xtol=_PLACES))
 
 
-def guarded_mean(sums: GroupSums, cap: ArrayLike = math.inf, variance: ClusterVariance = "cr2") -> GuardedMean:
+def guarded_mean(sums: GroupSums, cap: ArrayLike = math.inf, variance: ClusterVariance = "cr2", lost: ArrayLike = 1.0) -> GuardedMean:
     """The guarded mean of a gap, from arrays of shape (..., groups).
 
     Args:
         sums: of the gaps, from `gap_sums`.
         cap: (...) items that a group counts for at most (`unequal_groups.group_cap`): its sum and its size are multiplied by cap / size.
         variance: `cr1` takes groups as equal.
+        lost: (...) number of items in the group that is added.
     """
     f = np.minimum(1.0, np.asarray(cap, np.float64)[..., None] / np.where(sums.size > 0, sums.size, 1.0))
     y, size, times = f * sums.y, f * sums.size, sums.times * (sums.size > 0)
     groups = np.asarray(times.sum(axis=-1))
     with np.errstate(divide="ignore", invalid="ignore"):
         factors = np.sqrt((1 - 1 / groups)[..., None] * leverage(size, times, variance))
-        found = hall_mean(y, size, times, guard=_LOST, weight=1.0, factors=factors)
-    n = np.vecdot(size, times) + 1
-    unit = found.groups * (np.vecdot(f * size, times) + 1) / n**2
+        found = hall_mean(y, size, times, guard=_LOST, weight=1.0, units=lost, factors=factors)
+    n = np.vecdot(size, times) + lost
+    unit = found.groups * (np.vecdot(f * size, times) + lost) / n**2
     return GuardedMean(found._replace(freedom=freedom_of_tests(size, times, variance) + 1), unit)
 
 

@@ -196,3 +196,36 @@ def test_a_full_comparison_says_what_can_be_accepted_or_why_nothing(make_recordi
     [accepted] = made["acceptance"]
     assert accepted["threshold"] is None and reason in accepted["reason"] and accepted["language"] == "en"
     assert "acceptance" not in compare([source], CompareOptions()).as_json()
+
+
+def test_groups_of_different_sizes_count_as_fewer_equal_ones(make_recording: MakeRecording) -> None:
+    labels = labels_of(np.random.default_rng(4), 260)
+    group = np.r_[np.zeros(100, int), 1 + np.arange(160) // 4]
+    places = {item: {"group": f"g{number}"} for item, number in zip(labels, group.tolist(), strict=True)}
+    verdict = decided(make_recording, labels, majority(labels), places=places)
+    assert verdict.groups == 41 and verdict.effective_groups == pytest.approx(2.2073372112957657)
+    assert verdict.cap == pytest.approx(14.386434589850431)
+    assert "41 groups of different sizes and count as if in 2.2 equal groups" in verdict.sentence
+    assert "none counts for more than 14.4 texts" in verdict.sentence
+
+
+def test_a_large_group_alone_shows_nothing(make_recording: MakeRecording) -> None:
+    """The judge is right in one group of 100 texts and wrong elsewhere, or the other way round: neither is shown of all texts."""
+    labels = labels_of(np.random.default_rng(5), 260, people=0.97)
+    group = np.r_[np.zeros(100, int), 1 + np.arange(160) // 4]
+    places = {item: {"group": f"g{number}"} for item, number in zip(labels, group.tolist(), strict=True)}
+    for right in (group == 0, group > 0):
+        answers = {item: most if kept else (most + 1) % 3 for (item, most), kept in zip(majority(labels).items(), right, strict=True)}
+        verdict = decided(make_recording, labels, answers, places=places)
+        assert verdict.verdict == "too few labels", verdict.sentence
+
+
+def test_cells_that_are_too_small_for_tests_count_in_the_plan_of_further_texts(make_recording: MakeRecording) -> None:
+    few = labels_of(np.random.default_rng(6), 28, people=0.8)
+    tags = ("en", "de", "fr", "es", "it", "sw", "hi", "ta")
+    every = {f"{tag}-{item}": row for tag in tags for item, row in few.items()}
+    places = {item: {"language": item.split("-")[0]} for item in every}
+    alone = decided(make_recording, few, majority(few))
+    together = verdicts([make_recording(every, majority(every), places=places)], CompareOptions())
+    assert alone.reason == "fewer than 30 items with two annotators" and alone.k is not None
+    assert len(together) == len(tags) and all(one.k is not None and one.k > alone.k for one in together)

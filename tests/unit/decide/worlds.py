@@ -34,6 +34,7 @@ class World:
         people: probability of each annotator to report the truth.
         sizes: number of items of each group; one group an item if all are 1.
         sd_people, sd_judge: how much the probabilities vary between groups.
+        swing: the judge's probability is so much above the mean in half of the groups, and below it in the others.
         copies: probability that the judge gives the first annotator's class.
         missing: probability that an annotator has not labelled an item.
         fails: probability that the judge gives no readable score.
@@ -45,6 +46,7 @@ class World:
     sizes: tuple[int, ...] = ()
     sd_people: float = 0.0
     sd_judge: float = 0.0
+    swing: float = 0.0
     copies: float = 0.0
     missing: float = 0.0
     fails: float = 0.0
@@ -86,6 +88,37 @@ class Drawn(NamedTuple):
     better_n: Floats
 
 
+def _geometric(groups: int) -> tuple[int, ...]:
+    return tuple(round(float(size)) for size in np.geomspace(1, 40, groups))
+
+
+_MEDIUM = (0.2, 0.3, 0.5)
+_SIZES = {
+    "100 + 40×4": (100, *[4] * 40),
+    "3×60 + 60×3": (*[60] * 3, *[3] * 60),
+    "25 of 1–40 geometric": _geometric(25),
+    "5×40 + 55×4": (*[40] * 5, *[4] * 55),
+    "60 + 59×5": (60, *[5] * 59),
+    "30 + 29×5": (30, *[5] * 29),
+    "6×40 + 40×8": (*[40] * 6, *[8] * 40),
+    "60 geometric": _geometric(60),
+    "20 equal": (10,) * 20,
+}
+UNEQUAL = tuple(World(name, _MEDIUM, (0.8,) * 3, sizes, swing=0.3) for name, sizes in _SIZES.items())
+"""Groups of very different size, and a judge whose skill differs from group to group."""
+UNEQUAL_KINDS = tuple(
+    replace(world, name=f"{world.name}, {kind}", **changed)
+    for world in UNEQUAL
+    if world.name in ("100 + 40×4", "25 of 1–40 geometric", "60 geometric", "20 equal")
+    for kind, changed in {
+        "two annotators": {"people": (0.8,) * 2},
+        "80/20": {"shares": (0.2, 0.8)},
+        "five classes": {"shares": LIKERT, "people": (0.7,) * 3},
+        "no swing": {"swing": 0.0},
+    }.items()
+)
+
+
 def judge_of(world: World, gap: float) -> float:
     """The judge's mean probability to report the truth with which its agreement with people is `gap` above theirs."""
     low, high = -1.0, 3.0
@@ -102,15 +135,18 @@ def _spread() -> Floats:
 
 def _gap(world: World, judge: float) -> float:
     s, people = world.chance, world.people
+    if world.swing:
+        q = np.clip([judge - world.swing, judge + world.swing], 0, 1).mean()
+        return float((1 - s) * people[0] * (q - people[0]))
     if world.sd_judge or world.sd_people:
         p, q = (
             np.clip(mean + sd * z, 0, 1)
             for mean, sd, z in zip((people[0], judge), (world.sd_people, world.sd_judge), _spread(), strict=True)
         )
         return float((1 - s) * ((p * q).mean() - (p * p).mean()))
-    pairs = [(people[a] * people[b]) * (1 - s) + s for a in range(3) for b in range(a)]
-    among = sum(pairs) / 3
-    alone = sum(people) / 3 * judge * (1 - s) + s
+    pairs = [(people[a] * people[b]) * (1 - s) + s for a in range(len(people)) for b in range(a)]
+    among = sum(pairs) / len(pairs)
+    alone = sum(people) / len(people) * judge * (1 - s) + s
     copied = (1 + sum(people[0] * other * (1 - s) + s for other in people[1:])) / 3
     return (1 - world.fails) * (world.copies * copied + (1 - world.copies) * alone) - among
 
@@ -127,7 +163,10 @@ def draw(world: World, judge: float, cells: int, rng: np.random.Generator) -> Dr
     def probability(mean: float, sd: float) -> Floats | float:
         if not sd:
             return mean
-        return np.clip(mean + sd * rng.normal(size=(cells, len(sizes))), 0, 1)[:, group]
+        return of_groups(mean + sd * rng.normal(size=(cells, len(sizes))))
+
+    def of_groups(p: Floats) -> Floats:
+        return np.asarray(np.clip(p, 0, 1)[:, group])
 
     def reports(p: Floats | float) -> Ints:
         return np.where(rng.random((cells, items), np.float32) < p, true, classes())
@@ -135,7 +174,8 @@ def draw(world: World, judge: float, cells: int, rng: np.random.Generator) -> Dr
     true = classes()
     shared = probability(world.people[0], world.sd_people)
     labels = [reports(shared if world.sd_people else p) for p in world.people]
-    score = reports(probability(judge, world.sd_judge))
+    swing = world.swing * (2 * rng.integers(0, 2, (cells, len(sizes))) - 1) if world.swing else None
+    score = reports(probability(judge, world.sd_judge) if swing is None else of_groups(judge + swing))
     if world.copies:
         score = np.where(rng.random((cells, items)) < world.copies, labels[0], score)
     if world.fails:

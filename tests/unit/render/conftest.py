@@ -97,6 +97,8 @@ VERDICT: dict[str, Any] = {
     "more_than_k": False,
     "n": 40,
     "groups": 24,
+    "effective_groups": 24.0,
+    "cap": None,
     "n_labelled": 40,
     "agreement": 0.4,
     "people": 0.6,
