@@ -132,6 +132,7 @@ from harness.stats.paired import (
 )
 from harness.stats.panel import (
     PanelGain,
+    difference_from_best,
     error_correlation,
     majority_accuracy,
     panel_gain,
@@ -286,6 +287,7 @@ __all__ = [
     "debiased_interval",
     "design_effect",
     "difference",
+    "difference_from_best",
     "differential_functioning",
     "distinct_counts",
     "distribution",
