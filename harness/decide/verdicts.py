@@ -42,7 +42,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         perfect_bound: the family bound of a judge that agrees with people on every text just as they agree with each other. Where it is
             not above -margin, no such judge can be shown with so few texts. None without texts of two annotators.
         p_gap, p_base: one-sided p of "no more than the margin worse than people", and of "better than the baseline".
-        q_use, q_worse, q_base_worse: p after correction over the family; `family` is its number of cells.
+        p_one_class: that the judge varies as much as people do; `do not use` for one class needs its q.
+        q_use, q_worse, q_base_worse, q_one_class: p after correction over the family; `family` is its number of cells.
         right, base_diff: share of right answers of the judge, and the same minus that of the majority baseline.
         base_bound: the lower bound of `base_diff` at the level of `family_bound`.
         coverage: share of readable answers.
@@ -76,9 +77,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     perfect_bound: float | None
     p_gap: float | None
     p_base: float | None
+    p_one_class: float | None
     q_use: float | None
     q_worse: float | None
     q_base_worse: float | None
+    q_one_class: float | None
     family: int
     right: float | None
     base_diff: float | None
@@ -147,19 +150,21 @@ class _Corrected(msgspec.Struct, frozen=True):
     q_worse: float
     q_base_worse: float
     q_base: float
+    q_one_class: float
     level: float
     next_level: float
 
 
 def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[Verdict]:
-    assessed = np.array([has_enough(_tested(one), options) or one.labels != "native" for one in tests])
+    assessed = np.array([has_enough(_tested(one, options), options) or one.labels != "native" for one in tests])
     p = {name: np.array([getattr(one, name) for one in tests]) for name in ("p_gap", "p_base", "p_worse", "p_base_worse")}
+    p["p_one_class"] = np.array([one.variation.p for one in tests])
     use = np.where(assessed, np.nan_to_num(np.maximum(p["p_gap"], p["p_base"]), nan=1.0), math.nan)
     q_use, level, next_level = _corrected(use, options)
     others = [_corrected(np.where(assessed, np.nan_to_num(p[name], nan=1.0), math.nan), options)[0] for name in p if name != "p_gap"]
     for place, one in enumerate(tests):
-        q_base, q_worse, q_base_worse = (each[place] for each in others)
-        corrected = _Corrected(q_use[place], q_worse, q_base_worse, q_base, level[place], next_level)
+        q_base, q_worse, q_base_worse, q_one_class = (each[place] for each in others)
+        corrected = _Corrected(q_use[place], q_worse, q_base_worse, q_base, q_one_class, level[place], next_level)
         yield _verdict(one, corrected, int(assessed.sum()), options)
 
 
@@ -179,14 +184,14 @@ def _corrected(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats, flo
     return q, np.where(shown, options.alpha / (m - np.minimum(rank, m - 1)), following), following
 
 
-def _tested(one: CellTests, corrected: _Corrected | None = None) -> DecisionInputs:
-    q = corrected or _Corrected(1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
+def _tested(one: CellTests, options: DecisionOptions, corrected: _Corrected | None = None) -> DecisionInputs:
+    q = corrected or _Corrected(1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
     q_use, q_worse, q_base_worse = (1.0 if math.isnan(value) else value for value in (q.q_use, q.q_worse, q.q_base_worse))
     return DecisionInputs(
         labels=one.labels,
         n=one.n,
         groups=one.groups,
-        one_class=one.one_class,
+        one_class=one.one_class and q.q_one_class <= options.alpha,
         coverage=one.coverage,
         coverage_upper=one.coverage_upper,
         q_use=q_use,
@@ -199,7 +204,7 @@ def _tested(one: CellTests, corrected: _Corrected | None = None) -> DecisionInpu
 
 
 def _verdict(one: CellTests, corrected: _Corrected, family: int, options: DecisionOptions) -> Verdict:
-    tested = _tested(one, corrected)
+    tested = _tested(one, options, corrected)
     decision: Decision = decide(tested, options)
     controls = None if one.labels == "native" else passes_controls(corrected.q_base, tested, options)
     k = None
@@ -225,9 +230,11 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         perfect_bound=number(_perfect_bound(one, corrected.level)),
         p_gap=number(one.p_gap),
         p_base=number(one.p_base),
+        p_one_class=number(one.variation.p),
         q_use=number(corrected.q_use),
         q_worse=number(corrected.q_worse),
         q_base_worse=number(corrected.q_base_worse),
+        q_one_class=number(corrected.q_one_class),
         family=family,
         right=number(one.right),
         base_diff=number(one.baseline.mean),

@@ -121,6 +121,7 @@ from harness.stats.misclassification import (
 )
 from harness.stats.more_labels import MoreLabels, about_more, p_use
 from harness.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
+from harness.stats.one_class import OneClass, one_class_test
 from harness.stats.paired import (
     VS_BASELINE,
     Difference,
@@ -226,6 +227,7 @@ __all__ = [
     "MetaAnalysis",
     "MoreLabels",
     "MurphyDecomposition",
+    "OneClass",
     "OneWay",
     "PageTest",
     "PanelGain",
@@ -347,6 +349,7 @@ __all__ = [
     "murphy_decomposition",
     "neyman_allocation",
     "of_sums",
+    "one_class_test",
     "one_way_components",
     "one_way_icc",
     "p_use",

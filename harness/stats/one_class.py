@@ -13,18 +13,28 @@ from harness.stats.arrays import Floats, ShapeError, as_codes, as_index
 
 @dataclass(frozen=True, slots=True)
 class OneClass:
-    """`others` of the judge's `n` readable answers are not its commonest class.
+    """`others` of the judge's `n` readable answers are not its commonest class; `usual` of people's `labels` are their commonest class.
 
-    `judge_share` and `people_share` are those of the commonest answer and of the commonest label. `p_by_class` (k,) has for each class c
-    the chance of so few answers or groups without c, `p` their sum, at most 1. NaN without a readable answer to a labelled item.
+    `p_by_class` (k,) has for each class c the chance of so few groups with anything but c, `p` their sum, at most 1. NaN without a readable
+    answer to a labelled item.
     """
 
     p: float
     p_by_class: Floats
     others: int
     n: int
-    judge_share: float
-    people_share: float
+    usual: int
+    labels: int
+
+    @property
+    def judge_share(self) -> float:
+        """Of the commonest answer."""
+        return 1 - self.others / self.n if self.n else math.nan
+
+    @property
+    def people_share(self) -> float:
+        """Of the commonest label."""
+        return self.usual / self.labels if self.labels else math.nan
 
 
 def one_class_test(counts: ArrayLike, judge: ArrayLike, groups: ArrayLike) -> OneClass:
@@ -63,7 +73,7 @@ def one_class_test(counts: ArrayLike, judge: ArrayLike, groups: ArrayLike) -> On
     used = (code >= 0) & (table.sum(axis=1) > 0)
     table, code, index = table[used], code[used], index[used]
     if not len(code):
-        return OneClass(math.nan, np.full(k, math.nan), 0, 0, math.nan, math.nan)
+        return OneClass(math.nan, np.full(k, math.nan), 0, 0, 0, 0)
     given, labels = np.bincount(code, minlength=k), table.sum(axis=0)
     others = int(len(code) - given.max())
     together = table + (code[:, None] == np.arange(k))
@@ -72,7 +82,7 @@ def one_class_test(counts: ArrayLike, judge: ArrayLike, groups: ArrayLike) -> On
     np.maximum.at(largest, index, other)
     of_classes = np.array([_at_most(others, share) for share in largest[np.unique(index)].T])
     p = min(1.0, float(of_classes.sum()))
-    return OneClass(p, of_classes, others, len(code), float(given.max() / len(code)), float(labels.max() / labels.sum()))
+    return OneClass(p, of_classes, others, len(code), int(labels.max()), int(labels.sum()))
 
 
 def _at_most(x: int, chances: Floats) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,9 @@ import pytest
 from harness.stats.arrays import ShapeError
 from harness.stats.multiplicity import holm
 from harness.stats.one_class import one_class_test
+from tests.conftest import SHARED_DATA
 
-CASES = Path(__file__).parents[4] / "shared/data/decision_fixtures/unequal.json"
+CASES = SHARED_DATA / "decision_fixtures/unequal.json"
 CELLS = 15
 
 
