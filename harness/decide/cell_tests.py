@@ -20,7 +20,7 @@ from harness.decide.annotator_labels import AnnotatorLabels, annotator_test
 from harness.decide.keyed_rows import keyed_rows
 from harness.decide.options import DecisionOptions
 from harness.model import Score
-from harness.stats import RARE
+from harness.stats import RARE, OneClass, one_class_test
 from harness.stats.arrays import Floats, Ints
 from harness.stats.cluster_mean import ClusterMean, cluster_mean
 from harness.stats.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests
@@ -59,6 +59,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         baseline: right answers of the judge minus those of the majority baseline.
         coverage, coverage_upper, failures: readable answers, and what the others are.
         judge_commonest, labels_commonest: class and share of the commonest answer and label.
+        variation: the test that the judge varies as much as people do.
         level, leniency, same_level: judge minus mean label in points, by groups; whether it is shown to be less than a tenth of the
             scale, which is `reach` points.
         rho: correlation of judge and labels; `gain` effective labels per label if many further texts are judged.
@@ -86,6 +87,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     failures: dict[str, int]
     judge_commonest: tuple[Score, float] | None
     labels_commonest: tuple[Score, float] | None
+    variation: OneClass
     level: ClusterMean
     reach: float
     same_level: bool
@@ -116,7 +118,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def one_class(self) -> bool:
-        """Whether the judge gives one class to everything although people do not."""
+        """Whether the judge gives one class to everything although people do not. It may be chance: see `variation`."""
         if self.judge_commonest is None or self.labels_commonest is None:
             return False
         return self.judge_commonest[1] >= _CONSTANT and self.labels_commonest[1] < _VARIED
@@ -204,6 +206,9 @@ class _UnitMeasures:
             failures=self._failures(rows[counted]),
             judge_commonest=commonest[0],
             labels_commonest=commonest[1],
+            variation=self._variation(
+                key["metric"], items[labelled], codes[labelled], pairs and pairs[1][labelled], commonest[0] and commonest[0][0]
+            ),
             level=level,
             reach=correction.reach,
             same_level=same_level_p(level, correction.reach) <= options.alpha,
@@ -212,6 +217,15 @@ class _UnitMeasures:
             few_rare_cases=correction.few_rare_cases,
             alt_test=annotator_test(table, codes[paired], group[paired], options.discount(judged.data.about.epsilon)),
         )
+
+    def _variation(self, metric: str, items: Ints, codes: Floats, given: Floats | None, commonest: Score | None) -> OneClass:
+        """Numbers are of two classes here: the judge's commonest, and all others."""
+        interval, judge = self.intervals.get(metric), codes
+        counts: Floats | Ints = self.judged.counted[metric].counts[items]
+        if interval and given is not None:
+            counts = interval.counts_of(commonest, items)
+            judge = np.where(np.isnan(given), np.nan, given != commonest)
+        return one_class_test(counts, np.round(judge), self.group[items])
 
     def _failures(self, rows: Ints) -> dict[str, int]:
         kinds = self.judged.units.judgments.failure.take(rows[self.score[rows] < 0])
@@ -252,6 +266,12 @@ class _Distances:
     def pairs(self, items: Ints, y: Floats) -> tuple[Floats, Floats]:
         """The mean label and the judge's score of some items."""
         return self.mean[items], y
+
+    def counts_of(self, score: Score | None, items: Ints) -> Floats:
+        """(items, 2) labels of some items that are this score, and all others."""
+        own = self.scores.of_items(items)
+        same = np.bincount(own.item, own.raw == score, len(items))
+        return np.column_stack([same, np.bincount(own.item, minlength=len(items)) - same])
 
     def labels(self, items: Ints) -> Floats:
         """All labels of some items."""

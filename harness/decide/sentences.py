@@ -162,11 +162,10 @@ def reasons(
 
 
 def _constant(one: CellTests) -> str:
-    assert one.judge_commonest and one.labels_commonest
-    (given, often), (_, usual) = one.judge_commonest, one.labels_commonest
-    return (
-        f"it does not vary: it gives '{given}' to {_of_hundred(often)} of 100 texts, and people's commonest class has {_of_hundred(usual)}"
-    )
+    assert one.judge_commonest
+    given, found = one.judge_commonest[0], one.variation
+    often, usual = f"{found.n - found.others:,} of {found.n:,} texts", f"{found.usual:,} of {found.labels:,} labels"
+    return f"it does not vary: it gives '{given}' to {often}, and people's commonest class has {usual}"
 
 
 def _controls_reasons(one: CellTests, controls: Controls, tested: DecisionInputs, options: DecisionOptions) -> tuple[str, ...]:

@@ -46,8 +46,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
             not above -margin, no such judge can be shown with so few texts. None without texts of two annotators.
         p_gap, p_base: one-sided p of "no more than the margin worse than people", and of "better than the baseline".
             With a cap, groups count for no more than it.
-        q_use, q_worse, q_base_worse: p after correction over the family; `family` is its number of cells. With a cap, it is at least the p
-            without one.
+        p_one_class: that the judge varies as much as people do; `do not use` for one class needs its q.
+        q_use, q_worse, q_base_worse, q_one_class: p after correction over the family; `family` is its number of cells. With a cap, the
+            first three are at least the p without one.
         right, base_diff: share of right answers of the judge, and the same minus that of the majority baseline.
         base_bound: the lower bound of `base_diff` at the level of `family_bound`.
         coverage: share of readable answers.
@@ -83,9 +84,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     perfect_bound: float | None
     p_gap: float | None
     p_base: float | None
+    p_one_class: float | None
     q_use: float | None
     q_worse: float | None
     q_base_worse: float | None
+    q_one_class: float | None
     family: int
     right: float | None
     base_diff: float | None
@@ -154,17 +157,20 @@ class _Corrected(msgspec.Struct, frozen=True):
     q_worse: float
     q_base_worse: float
     q_base: float
+    q_one_class: float
     level: float
     next_level: float
 
 
 def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[Verdict]:
-    assessed = np.array([has_enough(_tested(one), options) or one.labels != "native" for one in tests])
+    assessed = np.array([has_enough(_tested(one, options), options) or one.labels != "native" for one in tests])
     use, level = _of_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
     worse, base_worse, base = (_of_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
+    variation = np.array([one.variation.p for one in tests])
+    one_class = _corrected(np.where(assessed, np.nan_to_num(variation, nan=1.0), math.nan), options)[0]
     for place, one in enumerate(tests):
-        corrected = _Corrected(use[place], worse[place], base_worse[place], base[place], level[place], next_level)
+        corrected = _Corrected(use[place], worse[place], base_worse[place], base[place], one_class[place], level[place], next_level)
         yield _verdict(one, corrected, int(assessed.sum()), options)
 
 
@@ -196,14 +202,14 @@ def _next_level(shown: int, cells: int, options: DecisionOptions) -> float:
     return options.alpha / max(cells - shown, 1)
 
 
-def _tested(one: CellTests, corrected: _Corrected | None = None) -> DecisionInputs:
-    q = corrected or _Corrected(1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
+def _tested(one: CellTests, options: DecisionOptions, corrected: _Corrected | None = None) -> DecisionInputs:
+    q = corrected or _Corrected(1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
     q_use, q_worse, q_base_worse = (1.0 if math.isnan(value) else value for value in (q.q_use, q.q_worse, q.q_base_worse))
     return DecisionInputs(
         labels=one.labels,
         n=one.n,
         groups=one.groups,
-        one_class=one.one_class,
+        one_class=one.one_class and q.q_one_class <= options.alpha,
         coverage=one.coverage,
         coverage_upper=one.coverage_upper,
         q_use=q_use,
@@ -216,7 +222,7 @@ def _tested(one: CellTests, corrected: _Corrected | None = None) -> DecisionInpu
 
 
 def _verdict(one: CellTests, corrected: _Corrected, family: int, options: DecisionOptions) -> Verdict:
-    tested = _tested(one, corrected)
+    tested = _tested(one, options, corrected)
     decision: Decision = decide(tested, options)
     controls = None if one.labels == "native" else passes_controls(corrected.q_base, tested, options)
     k = None
@@ -245,9 +251,11 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         perfect_bound=number(_perfect_bound(one, options.alpha, corrected.level)),
         p_gap=number(float(one.tests.capped.gap)),
         p_base=number(float(one.tests.capped.base)),
+        p_one_class=number(one.variation.p),
         q_use=number(corrected.q_use),
         q_worse=number(corrected.q_worse),
         q_base_worse=number(corrected.q_base_worse),
+        q_one_class=number(corrected.q_one_class),
         family=family,
         right=number(one.right),
         base_diff=number(one.baseline.mean),

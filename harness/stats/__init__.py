@@ -122,6 +122,7 @@ from harness.stats.misclassification import (
 )
 from harness.stats.more_labels import MoreLabels, about_more
 from harness.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
+from harness.stats.one_class import OneClass, one_class_test
 from harness.stats.paired import (
     VS_BASELINE,
     Difference,
@@ -133,6 +134,7 @@ from harness.stats.paired import (
 )
 from harness.stats.panel import (
     PanelGain,
+    difference_from_best,
     error_correlation,
     majority_accuracy,
     panel_gain,
@@ -230,6 +232,7 @@ __all__ = [
     "MetaAnalysis",
     "MoreLabels",
     "MurphyDecomposition",
+    "OneClass",
     "OneWay",
     "PageTest",
     "PanelGain",
@@ -292,6 +295,7 @@ __all__ = [
     "debiased_interval",
     "design_effect",
     "difference",
+    "difference_from_best",
     "differential_functioning",
     "distinct_counts",
     "distribution",
@@ -355,6 +359,7 @@ __all__ = [
     "murphy_decomposition",
     "neyman_allocation",
     "of_sums",
+    "one_class_test",
     "one_way_components",
     "one_way_icc",
     "pa",
