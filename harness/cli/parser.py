@@ -42,7 +42,8 @@ from harness.cli.use_parser import accept_parser, certify_parser, correct_parser
 _EXIT_CODES = """exit codes:
   0    done
   1    'harness check', 'harness store check' or 'harness board check' found problems; 'harness labels import' refused rows;
-       'harness certify --check' found a stale certificate; 'harness gate' found a broken limit
+       'harness certify --check' found a stale certificate; a certificate allows nothing; 'harness gate' found a
+       broken limit
   2    a flag or a name is wrong, or flags exclude each other
   3    a content or data file is wrong (the message gives file:line)
   4    a judge cannot be reached, used or trusted

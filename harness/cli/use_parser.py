@@ -75,7 +75,12 @@ def certify_parser(commands: Any) -> None:
     judged_source(p, optional=True)
     what = p.add_argument_group("what to do")
     what.add_argument("--to", type=Path, metavar="FILE", help="write the certificate of one judge to this file (JSON)")
-    what.add_argument("--check", type=Path, metavar="FILE", help="say what of a certificate is stale, and why; exit code 1 if anything is")
+    what.add_argument(
+        "--check",
+        type=Path,
+        metavar="FILE",
+        help="make a certificate again and say what of it is stale, and why; exit code 1 if anything is, or if it allows nothing",
+    )
     _acceptance_flags(p.add_argument_group("what to guarantee of automatic acceptance"))
     decision_flags(p)
     json_flag(p)
