@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
+import tomllib
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -407,6 +409,9 @@ def read_spec(path: Path, kind: type[S]) -> S:
     except OSError as err:
         raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
     try:
+        if (number := _NOT_FINITE.search(raw)) and _holds_not_finite(tomllib.loads(raw.decode())):
+            place = raw.count(b"\n", 0, number.start(1)) + 1
+            raise ContentError(f"{number[1].decode()} is no number that can be compared; write a finite one", path, place)
         return msgspec.toml.decode(raw, type=kind)
     except UnicodeDecodeError as err:
         raise ContentError("not UTF-8; save the file as UTF-8", path, raw[: err.start].count(b"\n") + 1) from None
@@ -417,6 +422,18 @@ def read_spec(path: Path, kind: type[S]) -> S:
     except ValueError as err:  # msgspec.DecodeError or tomllib.TOMLDecodeError: not TOML
         line = re.search(r"at line (\d+)", str(err))
         raise ContentError(f"not valid TOML: {err}", path, int(line[1]) if line else None) from None
+
+
+_NOT_FINITE = re.compile(rb"[=\[,]\s*([+-]?(?:nan|inf))\b")
+
+
+def _holds_not_finite(value: Any) -> bool:
+    """Whether a value of TOML holds nan or inf, which TOML allows and no limit, scale or share may be."""
+    if isinstance(value, dict):
+        return any(map(_holds_not_finite, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_not_finite, value))
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _validation_message(err: msgspec.ValidationError) -> str:

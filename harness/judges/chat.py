@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from itertools import zip_longest
@@ -42,7 +43,7 @@ _SYSTEM_REFUSED = re.compile(
 TRANSIENT = frozenset({408, 409, 425, 429})  # and every 5xx
 _PARAMETER_REFUSALS = (400, 422, 501)  # may be about a parameter, a role or an answer format
 _BROKEN = 500  # may be about a role, which its message then says, or about an answer format, of which it says nothing
-_MOST_BROKEN = 2  # answers with 500 that are taken for an outage, before the answer format is tested
+_MOST_BROKEN = 2  # answers with 500 to one call that are taken for an outage, before the answer format is tested
 _ROUNDS = 2  # in which an answer format has to fail, and a looser one to work, before 500 is taken as a refusal of the format
 _FATAL = frozenset({401, 402, 404})  # every further call would be refused too
 _LONGEST_NAME = 200  # characters of a model name or a finish reason
@@ -98,7 +99,7 @@ class Chat:
         self._answered = False
         self._working_forms: set[str] = set()  # answer formats that the endpoint has answered in
         self._testing_form = False
-        self._broken = 0  # answers with 500 to formats that never worked
+        self._broken: Counter[str] = Counter()  # by call, answers with 500 to formats that never worked
 
     async def ask(self, call: Call) -> Reply:
         """Make one attempt. Raises NoReply or FatalReply as the Judge protocol says."""
@@ -134,8 +135,8 @@ class Chat:
             return False
         if request.form != self.capabilities.form:  # another call has found out
             return True
-        self._broken += 1
-        if self._testing_form or self._broken <= _MOST_BROKEN:
+        self._broken[call.call_id] += 1
+        if self._testing_form or self._broken[call.call_id] <= _MOST_BROKEN:
             return False
         self._testing_form = True  # one call tests for all: the others have no reply, and are asked again later
         try:
