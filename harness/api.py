@@ -190,6 +190,7 @@ def _compute_report(result: RunResult, decision: decide.DecisionOptions) -> Note
         answered_by=result.answers.answered_by,
         left_out=result.answers.left_out,
         spans=result.answers.spans,
+        reasoning=result.answers.reasoning,
         realised=result.realised,
         absent=result.absent,
         native_data=result.prepared.library.native_data(result.protocol.languages),

@@ -425,6 +425,9 @@ class Token(msgspec.Struct, frozen=True, array_like=True):
     others: dict[str, float]
 
 
+SYSTEM_ROLE = "system role"  # among what is left out: the system's text then begins the user's
+
+
 class Reply(msgspec.Struct, frozen=True):
     """What came back to one attempt of a call, verbatim.
 
@@ -443,6 +446,7 @@ class Reply(msgspec.Struct, frozen=True):
     tokens: tuple[Token, ...] = ()  # of the answer, if probabilities were requested and returned
     left_out: tuple[str, ...] = ()  # parameters that the endpoint does not accept and that were not sent
     reasoning_room: int = 0  # extra tokens for the reasoning before the answer
+    reasoning_characters: int = 0  # that the endpoint reported beside the text; reasoning within the text is counted when it is read
     batched: bool = False  # sent through the provider's batch interface, which has its own prices
 
 

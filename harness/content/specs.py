@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -416,12 +417,28 @@ def read_spec(path: Path, kind: type[S]) -> S:
     except ValueError as err:  # tomllib.TOMLDecodeError
         line = re.search(r"at line (\d+)", str(err))
         raise ContentError(f"not valid TOML: {err}", path, int(line[1]) if line else None) from None
+    if (number := _NOT_FINITE.search(text)) and _holds_not_finite(content):
+        raise ContentError(
+            f"{number[1]} is no number that can be compared; write a finite one", path, text.count("\n", 0, number.start(1)) + 1
+        )
     if wrong := wrong_key(content, kind):
         raise ContentError(wrong.message, path, key_line(text, wrong.trail))
     try:
         return msgspec.convert(content, kind)
     except msgspec.ValidationError as err:
         raise ContentError(_validation_message(err), path, _line_of_key(text, str(err))) from None
+
+
+_NOT_FINITE = re.compile(r"[=\[,]\s*([+-]?(?:nan|inf))\b")
+
+
+def _holds_not_finite(value: Any) -> bool:
+    """Whether a value of TOML holds nan or inf, which TOML allows and no limit, scale or share may be."""
+    if isinstance(value, dict):
+        return any(map(_holds_not_finite, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_not_finite, value))
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _validation_message(err: msgspec.ValidationError) -> str:

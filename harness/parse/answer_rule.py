@@ -10,6 +10,7 @@ from harness.errors import UsageError
 from harness.model import Failure, Scale, Score
 from harness.parse.json_form import JsonPairs, extract_json, to_json_text
 from harness.parse.prose import is_refusal
+from harness.parse.reasoning import without_reasoning
 from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading, agreed_reading, clean, failed_reading, read_choice
 from harness.parse.vocabulary import Vocabulary
 from harness.patterns import SECONDS, Pattern, SlowPattern, pattern_of
@@ -49,7 +50,7 @@ class AnswerRule(msgspec.Struct, frozen=True):
 def read_by_rule(
     text: str, rule: AnswerRule, scale: Scale, vocabulary: Vocabulary, *, finish_reason: str | None = None, refusal: str | None = None
 ) -> Reading:
-    """Read the score of an answer.
+    """Read the score of an answer. Marked reasoning before it is not read.
 
     Several matches must say the same. Without a score the failure is `refused` if the provider or the text says so, `truncated` if the
     answer was cut, `missing` if it is empty, `off_scale` for a score off the scale, `slow_pattern` if the pattern did not end on it, else
@@ -64,12 +65,13 @@ def read_by_rule(
     >>> read_by_rule("GRADE: C, no, GRADE: I", AnswerRule("regex:GRADE: ([CPI])", {"C": 2, "I": 0}), scale, words).failure
     <Failure.NOT_JSON: 'not_json'>
     """
+    whole, text = text, without_reasoning(text)
     try:
         found = _values(text[:MAX_RULE_CHARACTERS], rule)
     except SlowPattern:
         return failed_reading(Failure.SLOW_PATTERN)
     readings = [_reading(value, rule.map, scale, vocabulary) for value in found]
-    reading = agreed_reading(readings) if readings else failed_reading(_failure(text, finish_reason))
+    reading = agreed_reading(readings) if readings else failed_reading(_failure(whole, text, finish_reason))
     if reading.score is None and (refusal or finish_reason == "content_filter" or is_refusal(text, vocabulary)):
         return failed_reading(Failure.REFUSED, reading.raw_choice)
     return msgspec.structs.replace(reading, justification=clean(text.strip()) or None)
@@ -111,7 +113,7 @@ def _reading(value: str, words: Mapping[str, Score], scale: Scale, vocabulary: V
     return read_choice(raw, scale, vocabulary)
 
 
-def _failure(text: str, finish_reason: str | None) -> Failure:
-    if not text.strip():
-        return Failure.MISSING
-    return Failure.TRUNCATED if finish_reason == "length" else Failure.NOT_JSON
+def _failure(whole: str, answer: str, finish_reason: str | None) -> Failure:
+    if whole.strip() and finish_reason == "length":
+        return Failure.TRUNCATED
+    return Failure.NOT_JSON if answer.strip() else Failure.MISSING

@@ -45,6 +45,8 @@ def write_record(
         "missing": answers.missing,
         "answered_by": answers.answered_by,
         "forms": answers.forms,
+        "left_out": answers.left_out,
+        "reasoning": answers.reasoning,
         "spent": {
             judge: {language: _with_cost(spent, prices.get(judge)) for language, spent in by.items()} for judge, by in answers.spent.items()
         },

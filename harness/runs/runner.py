@@ -114,7 +114,6 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
     for host in remote_hosts(judges, settings) if prepared.data.private else ():
         watcher.consent(host, len(prepared.data.asked_metrics))
     with Store.writing(out) as store:
-        store.put_run(protocol.name, msgspec.json.encode(protocol))
         return _ask_and_read(judges, openings, prepared, store, out, watcher, settings)
 
 
@@ -167,8 +166,10 @@ def _ask_and_read(
 ) -> RunResult:
     """Ask these judges the calls that have no reply, and read the whole run from the store."""
     plan = prepared.plan(store)
+    prepared.refuse_empty(plan)
     started = time.time()
     run = prepared.protocol.name
+    store.put_run(run, msgspec.json.encode(prepared.protocol))
     since = begin_fresh_run(store, run) if settings.fresh else None
     sessions, engine = ask_judges(judges, openings, plan, reading_of(prepared), store, watcher, settings, since)
     stale = _count_stale(judges, plan, store, since)
@@ -305,4 +306,5 @@ def _worded_variants(protocol: RunProtocol) -> tuple[str, ...]:
 def planned_calls(prepared: Prepared, judges: Sequence[Judge]) -> dict[str, PlannedCalls]:
     """`{judge name: calls}` for a dry run, without a store."""
     plan = prepared.plan(None)
+    prepared.refuse_empty(plan)
     return {judge.identity.name: plan.calls(judge.identity) for judge in judges}
