@@ -17,7 +17,7 @@ from harness.labels.columns_of_source import BlankCell, ColumnPlan, SourceLabel,
 from harness.labels.folder import data_toml, write_folder
 from harness.labels.items import GivenItems, ItemRows, read_given_items
 from harness.labels.layouts import from_potato, is_potato, one_record_per_item
-from harness.labels.mapping import LabelMapping, with_annotator_of_file
+from harness.labels.mapping import LabelMapping, scale_hint, with_annotator_of_file
 from harness.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.labels.read import read_source
 from harness.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
@@ -369,6 +369,9 @@ class _LabelImport:
             )
         if not self.mapping.annotators and not self.target.about and about.annotators == "anonymous":
             hints.append("annotators count as anonymous; if each id is one person throughout, pass --annotators persistent")
+        hints += [
+            scale_hint(name, scale) for name, scale in self.mapping.metrics.items() if any(row["metric"] == name for row in self.labels)
+        ]
         task = self.mapping.task
         if task and task not in self.library.task_files:
             near = suggest(task, self.library.task_files)

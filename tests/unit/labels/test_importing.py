@@ -18,7 +18,7 @@ from harness.analyse import LABELS_BY, CompareOptions, check_labels
 from harness.content import Library
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.labels import ImportOptions, LabelMapping, import_labels
-from harness.labels.mapping import ScoreColumn
+from harness.labels.mapping import ScoreColumn, parse_scales
 from harness.model import Scale
 
 Written = Callable[..., Path]
@@ -130,6 +130,19 @@ def test_a_name_that_does_not_occur_is_a_slip_and_nothing_is_written(written: Wr
     with pytest.raises(UsageError, match=r"tnoe: .*a\.csv has no label of this metric\. Did you mean 'tone'\?\n +choose from: tone"):
         into(written("a.csv", LONG + "1,x,tone,2\n"), what)
     assert not into.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("warmth=1..5:best=5", ("the interval scale", "because a range was given", "--scale warmth=1,2,3,4,5")),
+        ("warmth=1,2,3,4,5:best=5", ("the ordinal scale", "because classes were given", "one off as wrong", "--scale warmth=1..5")),
+    ],
+)
+def test_the_import_says_which_scale_it_took(written: Written, into: Any, text: str, words: tuple[str, ...]) -> None:
+    done = into(written("a.csv", "id,annotator,score\n1,x,2\n"), {"metric": "warmth", "metrics": parse_scales([text])})
+    [hint] = [one for one in done.hints if "scale" in one]
+    assert hint.startswith("'warmth' is on the ") and all(each in hint for each in words)
 
 
 # What is refused, row by row
