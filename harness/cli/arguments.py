@@ -256,6 +256,15 @@ def prices_flag(parser: Any) -> None:
     parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML); they take precedence over list prices")
 
 
+def allow_refused_flag(parser: Any) -> None:
+    """`--allow-refused` of the imports."""
+    parser.add_argument(
+        "--allow-refused",
+        action="store_true",
+        help="import the other rows where some are refused (default: then nothing is written); refused.jsonl holds the refused rows",
+    )
+
+
 def json_flag(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
 

@@ -212,7 +212,7 @@ class _ScoreImport:
                 self._import(score)
             except UnreadableScore as error:
                 self.refused.append(RefusedScore(score.place, str(error)))
-        kept = bool(self.judgments or self.labels)
+        kept = bool(self.judgments or self.labels) and (not self.refused or self.options.allow_refused)
         notes = self._notes()
         if kept:
             self._write(notes)
@@ -310,7 +310,7 @@ class _ScoreImport:
         notes = [*self.foreign.notes, *(f"{len(places)} {what} ({self._first(places)})" for what, places in self.changes.items())]
         notes += [f"{self._not_blind()} {NOT_BLIND}"] if self._not_blind() else []
         notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
-        if self.refused:
+        if self.refused and self.options.allow_refused:
             notes.append(f"{len(self.refused)} scores were refused; refused.jsonl holds them")
         return notes
 

@@ -60,6 +60,7 @@ class ScoreImportOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     label_from: str | None = None
     take_values: bool = False
     append: bool = False
+    allow_refused: bool = False
     keep_annotators: bool = False
     salt_file: Path | None = None
     id: str | None = None

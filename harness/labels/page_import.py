@@ -50,7 +50,7 @@ def import_page_results(
     """Import result files of labelling pages. Without `to`, the labels go into the data folder that the pages were made from.
 
     Of `mapping`, only `annotator` is used: the code of the one who gave all answers. Of `options`, `items` names the data of the pages, and
-    `keep_annotators` and `salt_file` are used.
+    `keep_annotators`, `salt_file` and `allow_refused` are used.
 
     Raises ContentError for files that cannot be trusted (see `read_results`) and for data whose texts are no longer those of the pages,
     and UsageError for impossible options. Nothing is written then.
@@ -66,7 +66,7 @@ def import_page_results(
     target = TargetFolder(to or Path(source), library, append=True)
     pseudonyms = _pseudonyms(options, target)
     annotator = mapping.annotator if mapping else None
-    return _PageImport(record, seen, data, target, pseudonyms, annotator, own.one_person, library).run(paths)
+    return _PageImport(record, seen, data, target, pseudonyms, annotator, own.one_person, library).run(paths, options.allow_refused)
 
 
 def _refuse_changed_texts(record: PageRecord, items: Mapping[str, Item], source: str) -> None:
@@ -129,7 +129,7 @@ class _PageImport:
             if sessions.get((one.page.page, self._annotator(one)), one.result.session) not in one.result.sessions:
                 raise ContentError(two_sessions(one.page.annotator, f"in {self.target.folder}"), one.path)
 
-    def run(self, paths: Sequence[Path]) -> ImportSummary:
+    def run(self, paths: Sequence[Path], allow_refused: bool) -> ImportSummary:
         for one in self.seen:
             if one.entry.role == "label" and not one.answer.skip:
                 for metric in one.answer.scores:
@@ -137,7 +137,8 @@ class _PageImport:
         items = self._items()
         notes = self._notes(paths)
         about = self._about(notes)
-        self._write(items, about)
+        if written := not self.refused or allow_refused:
+            self._write(items, about)
         return ImportSummary(
             rows=len(self.labels) + len(self.reviews) + len(self.refused) + self.known,
             labels=len(self.labels),
@@ -152,6 +153,7 @@ class _PageImport:
             notes=tuple(notes),
             known=self.known,
             reviews=len(self.reviews),
+            written=written,
         )
 
     def _add_label(self, one: SeenText, metric: str) -> None:
@@ -164,7 +166,8 @@ class _PageImport:
                 one, row, f"{score!r} is not on a scale of '{metric}' ({scale.describe() if scale else 'the page does not ask it'})"
             )
         elif place and earlier != score:
-            self._refuse(one, row, f"{row['annotator_id']} already scored '{metric}' of '{row['item_id']}' with {earlier!r} in {place}")
+            before = f"{row['annotator_id']} already scored '{metric}' of '{row['item_id']}' with {earlier!r} in {place}"
+            self._refuse(one, row, f"{before}; remove that label if the new one should count")
         elif place:
             self.known += 1
         else:

@@ -287,13 +287,16 @@ def test_scores_join_a_folder_that_has_items_and_labels(imported: Callable[..., 
     write_rows(folder / "labels.jsonl", [{"item_id": "ja-1", "annotator_id": "p", "metric": "fluency", "score": 2}])
     (folder / "data.toml").write_text('id = "mine"\n[metrics.fluency]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n', "utf-8")
     labels = (folder / "labels.jsonl").read_bytes()
-    summary = imported("deepeval-test-run.json", scales=(), drop=("fluency [GEval]",), rename={"Calibrated fluency": "fluency"})
+    chosen: dict[str, Any] = {"scales": (), "drop": ("fluency [GEval]",), "rename": {"Calibrated fluency": "fluency"}}
+    before = sorted(folder.iterdir())
+    assert not imported("deepeval-test-run.json", **chosen).written and sorted(folder.iterdir()) == before
+    summary = imported("deepeval-test-run.json", **chosen, allow_refused=True)
     assert scored(summary) == [("ja-1", "openai/gpt-4o", "fluency", 0, 2)]
     assert [refusal.reason for refusal in summary.refused] == ["there is no item 'ja-2'", "there is no item 'cs-1'"]
     assert (folder / "labels.jsonl").read_bytes() == labels
     with pytest.raises(UsageError, match="already holds judgments; pass --append"):
         imported("mlflow-traces.json")
-    again = imported("mlflow-traces.json", append=True)
+    again = imported("mlflow-traces.json", append=True, allow_refused=True)
     assert len(rows(folder, "judgments")) == 2 and again.judgments == 1
     assert harness.compare(folder).cells
 

@@ -32,7 +32,7 @@ from harness.model import Item, Scale
 LIBRARY = Library()
 SCALE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
 ITEMS = [Item(f"i{n}", "cs", "chat", group=f"i{n}", fields={"text": f"text {n}"}) for n in range(3)]
-KEEP = ImportOptions(keep_annotators=True)
+KEEP = ImportOptions(keep_annotators=True, allow_refused=True)
 
 
 @pytest.fixture
@@ -127,6 +127,12 @@ def test_an_answer_that_changed_after_the_import_is_refused(folder: Path, result
     assert len((folder / "refused.jsonl").read_text().splitlines()) == 1
     run(result([answer("k0", 1)], "b.json"))
     assert len((folder / "refused.jsonl").read_text().splitlines()) == 1
+
+
+def test_where_an_answer_is_refused_nothing_is_written_unless_it_is_asked_for(folder: Path, result: Callable[..., Path]) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    done = import_page_results([result([answer("k0", 7), answer("k1", 1)])], options=ImportOptions(keep_annotators=True), library=LIBRARY)
+    assert not done.written and len(done.refused) == 1 and {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_a_score_off_the_scale_is_refused(folder: Path, result: Callable[..., Path]) -> None:
