@@ -26,6 +26,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         with interrupted_once(), checked_output():
             arguments = parse(sys.argv[1:] if argv is None else argv)
             verbose = arguments.verbose
+            if getattr(arguments, "in_checkout", False):
+                from harness.cli.checkout import content_here  # late: it reads content
+
+                arguments.content = content_here(arguments.content)
             code: int = arguments.command(arguments)
             return code
     except HarnessError as err:
