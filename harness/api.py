@@ -407,7 +407,7 @@ def _open_source(source: Dataset | RunResult | Path | str, card: str | None, out
         return OpenedSource(_recorded(load(source, card=card), Path(source).resolve().name))
     name, results = run_place(source, out)
     if not (results / "store.sqlite").is_file():
-        raise UsageError(f"{source} is neither a data folder nor a run's folder, and {out} is no results folder with a run of that name")
+        raise UsageError(f"{source} is not a data folder or a run's folder, and {out} is no results folder with a run of that name")
     return _open_source(reopen(name, results), None, results)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,19 +65,7 @@ def add(commands: Any) -> None:
     for one in (_show, _build, _check, _record, _verify, _seal, _open, _rotate):
         one(sub)
     for parser in sub.choices.values():
-        parser.set_defaults(command=_in_checkout(parser.get_default("command")))
-
-
-def _in_checkout(command: Callable[[Namespace], int]) -> Callable[[Namespace], int]:
-    """The command, with the boards of the checkout that it is called in."""
-
-    def call(arguments: Namespace) -> int:
-        from harness.cli.checkout import content_here  # late: it reads content
-
-        arguments.content = content_here(arguments.content)
-        return command(arguments)
-
-    return call
+        parser.set_defaults(in_checkout=True)
 
 
 def _show(sub: Any) -> None:

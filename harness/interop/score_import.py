@@ -268,7 +268,8 @@ class _ScoreImport:
             raise UnreadableScore(f"{judge} already scored '{metric}' of '{item}', repeat {repeat}")
         earlier.append(repeat)
         extra = {"variant": score.variant, "temperature": score.temperature, "repeat": repeat or None}
-        extra |= {"raw_choice": reading.raw_choice, "justification": reading.justification or score.justification}
+        words = score.justification if isinstance(score.justification, str) else None
+        extra |= {"raw_choice": reading.raw_choice, "justification": reading.justification or words}
         self.judgments.append(row | {name: value for name, value in extra.items() if value is not None})
 
     def _reading(self, score: ForeignScore, scale: Scale) -> Reading:

@@ -44,4 +44,4 @@ def test_a_path_without_a_run_is_explained(cli: Cli, out: Path, tmp_path: Path) 
     done = cli("correct", tmp_path / "nothing", "--out", out)
     assert done.code == 2 and "no run" in done.err
     done = cli("correct", tmp_path / "nothing", "--out", tmp_path)
-    assert done.code == 2 and "neither a data folder nor a run's folder" in done.err
+    assert done.code == 2 and "not a data folder or a run's folder" in done.err

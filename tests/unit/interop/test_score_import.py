@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import harness
+from harness.archives import open_archive
 from harness.errors import ContentError, UsageError
 from harness.interop import ScoreImportOptions, ScoreImportSummary, import_scores
 from harness.interop.settings import parse_map
@@ -87,11 +88,9 @@ def test_a_person_who_overwrote_the_judge_leaves_both_and_every_comparison_says_
 
 
 def test_json_and_deflated_logs_read_like_eval_logs_with_bare_nan(imported: Callable[..., ScoreImportSummary], tmp_path: Path) -> None:
-    from harness.interop.inspect_log import _member
-
-    with zipfile.ZipFile(FILES / "graded.eval") as archive:
-        names = ["header.json", *(name for name in archive.namelist() if name.startswith("samples/"))]
-        content = {name: _member(FILES / "graded.eval", archive, name) for name in names}
+    with open_archive(FILES / "graded.eval", 1 << 24, "log") as log_file:
+        names = ["header.json", *(name for name in log_file.names if name.startswith("samples/"))]
+        content = {name: log_file.read(name) for name in names}
     assert b"NaN" in b"".join(content.values())
     with zipfile.ZipFile(tmp_path / "old.eval", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in content.items():
