@@ -38,6 +38,9 @@ CI_METHOD = (
     "t); none below 8 groups"
 )
 
+CI_SIGNED = "wilson/hall/cluster-bootstrap-2"
+"""The method of intervals in a signature. Its number grows when the same method gives other numbers."""
+
 
 class Recording(msgspec.Struct, frozen=True):
     """One data set with the judgments that are compared with its labels.
@@ -309,7 +312,7 @@ def _signature(parts: Sequence[_Part], judged: Sequence[JudgedData], options: Co
             majority=options.majority,
             level=options.level,
             versus="=".join(options.versus) if options.versus else "none",
-            ci="wilson/hall/cluster-bootstrap",
+            ci=CI_SIGNED,
             seed=options.seed,
             resamples=options.resamples,
             harness=version("judge-harness"),
