@@ -46,6 +46,7 @@ from tests.unit.decide.worlds import (
     p_values,
     verdicts,
 )
+from tests.unit.stats.guarded import guarded_table
 
 OPTIONS = DecisionOptions()
 DESIGNS = ((60, 1), (200, 1), (600, 1), (600, 10), (200, 10))
@@ -404,7 +405,7 @@ def recalibrated_table() -> Iterator[str]:
         yield f"| {truth} | {n} | {found.loss:+.4f} | {limit:+.4f} | {found.log_loss:+.4f} | {found.isotonic:+.4f} |"
 
 
-TABLES: tuple[Table, ...] = (grid_table, needed_table, powered_table, accepted_table, recalibrated_table, planned_table)
+TABLES: tuple[Table, ...] = (grid_table, needed_table, powered_table, accepted_table, recalibrated_table, planned_table, guarded_table)
 
 
 if __name__ == "__main__":
