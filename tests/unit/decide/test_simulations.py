@@ -53,6 +53,7 @@ from tests.unit.decide.worlds import (
     sums_of,
     verdicts,
 )
+from tests.unit.stats.guarded import guarded_table
 
 OPTIONS = DecisionOptions()
 DESIGNS = ((60, 1), (200, 1), (600, 1), (600, 10), (200, 10))
@@ -553,6 +554,7 @@ TABLES: tuple[Table, ...] = (
     accepted_table,
     recalibrated_table,
     planned_table,
+    guarded_table,
 )
 
 

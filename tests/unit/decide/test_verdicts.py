@@ -53,6 +53,20 @@ def test_a_constant_judge_does_not_vary(make_recording: MakeRecording) -> None:
     verdict = decided(make_recording, labels, dict.fromkeys(labels, 1))
     assert (verdict.verdict, verdict.reason, verdict.obstacles) == ("do not use", "one class for everything", ("constant",))
     assert "it gives '1' to 100 of 100 texts" in verdict.sentence
+    assert verdict.q_one_class is not None and verdict.q_one_class < 1e-6
+
+
+def test_a_judge_without_a_rare_answer_may_be_like_people(make_recording: MakeRecording) -> None:
+    """Thirty texts, two of them with a rare label of one person of three: no rare answer is what a person would give too."""
+    labels = {item: [1, 1, 1] for item in labels_of(np.random.default_rng(2), 30)}
+    for item in list(labels)[:3]:
+        labels[item] = [1, 1, 2]
+    for item in list(labels)[3:5]:
+        labels[item] = [2, 1, 2]
+    verdict = decided(make_recording, labels, dict.fromkeys(labels, 1))
+    assert verdict.reason != "one class for everything" and verdict.q_one_class is not None and verdict.q_one_class > 0.05
+    constant = decided(make_recording, labels_of(np.random.default_rng(2), 30), dict.fromkeys(labels, 1))
+    assert "it gives '1' to 30 of 30 texts" in constant.sentence and "of 90 labels" in constant.sentence
 
 
 def test_a_judge_that_refuses_fails_too_often(make_recording: MakeRecording) -> None:

@@ -91,18 +91,3 @@ def test_a_judge_like_people_is_not_called_constant(share: float, n: int) -> Non
 @pytest.mark.slow
 def test_a_constant_judge_is_found() -> None:
     assert grids(0.9, 60, 20, 2, constant=True)[2] >= 0.7 and grids(0.8, 60, 20, 3, constant=True)[2] >= 0.98
-
-
-def table(times: int = 200) -> str:
-    """For docs/statistics.md."""
-    lines = ["| world | texts | judge like people: any of 15 cells, thresholds alone | with the test |", "| --- | --- | --- | --- |"]
-    for share, n in WORLDS:
-        before, after, _ = grids(share, n, times, 1)
-        lines.append(f"| {share:.0%} | {n} | {before:.1%} | {after:.1%} |")
-    for share in (0.9, 0.8):
-        lines.append(f"| {share:.0%}, constant judge | 60 | cells found | {grids(share, 60, times // 4, 2, constant=True)[2]:.0%} |")
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    print(table())
