@@ -24,10 +24,10 @@ _OBSTACLES = {
 
 
 def _groups(row: Row) -> str:
-    """`41 as 2.2, ≤14.4`: blank where all groups are of one size."""
+    """`41 as 2.2, ≤14.4`: blank where all groups are of one size, and for controls, whose verdict compares nobody with people."""
     from harness.decide.sentences import equal_groups
 
-    shown = equal_groups(row["groups"], row.get("effective_groups"))
+    shown = "" if row.get("controls") else equal_groups(row["groups"], row.get("effective_groups"))
     if not shown:
         return ""
     return f"{row['groups']} as {shown}" + ("" if row["cap"] is None else f", ≤{row['cap']:.1f}")
