@@ -49,7 +49,7 @@ def cluster_score_test(squares: ArrayLike, score: ArrayLike, information: ArrayL
     >>> u = np.array([1.0, -0.5, 2.0, 1.5, 0.5, 1.0])
     >>> found = cluster_score_test([[u @ u]], [u.sum()], [[1.0]], [True], len(u))
     >>> round(found.statistic, 3), found.df, round(found.p, 4)
-    (3.457, 1, 0.0707)
+    (3.457, 1, 0.0478)
     """
     v, u, i, which = np.asarray(squares, np.float64), np.asarray(score, np.float64), np.asarray(information, np.float64), np.asarray(tested)
     if not v.shape == i.shape == (len(u), len(u)) or which.shape != u.shape:
