@@ -50,7 +50,8 @@ def _refusal(host: str, port: int, err: OSError) -> str:
 def address_of(listener: socket.socket, host: str) -> str:
     """The beginning of the addresses that are served.
 
-    >>> address_of(listening_socket("127.0.0.1", 0), "::1")[:13]
+    >>> with listening_socket("127.0.0.1", 0) as listener:
+    ...     address_of(listener, "::1")[:13]
     'http://[::1]:'
     """
     return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
