@@ -68,7 +68,7 @@ def _holds(source: Recording, metric: str, chosen: set[str]) -> bool:
 def _correction(y: Floats, f: Floats, group: Ints) -> Correction:
     found = summarise_labelled(y, f, group)
     numbers = (found.mean_label, found.mean_judge, found.variance_label, found.variance_judge, found.covariance)
-    return Correction(None, found.n, found.groups, *numbers, float(f.mean()))
+    return Correction(None, found.n, found.groups, *numbers, float(f.mean()), found.spread)
 
 
 def test_a_written_certificate_corrects_the_other_half(pariksha: Recording, tmp_path: Path) -> None:
