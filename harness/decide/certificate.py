@@ -2,7 +2,7 @@
 
 >>> from harness import certificate
 >>> certificate.SCHEMA_VERSION
-1
+2
 
 `certificate.load("certificate.json").apply(scores, language="ja", metric="fluency", judge="openai/gpt-4o-2024-08-06")` corrects the mean of
 new scores; with `confidence=` it says which scores can be accepted. Both are refused where the certificate is stale or forbids it.
@@ -29,10 +29,12 @@ from harness.decide.rule import VerdictName
 from harness.decide.three_estimates import ends
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.model import JudgeIdentity, Scale, Score
-from harness.stats import LabelledSummary, correct_with_summary
+from harness.stats import LabelledSpread, LabelledSummary, correct_with_summary
 from harness.stats.arrays import Floats, ShapeError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+_READABLE = (1, SCHEMA_VERSION)
+"""Version 1 has corrections without `spread`."""
 MAX_BYTES = 16 * 1024 * 1024
 _ALLOWED: tuple[VerdictName, ...] = ("use", "use corrected")
 _ROUNDING = 1e-9
@@ -85,8 +87,8 @@ class Correction(msgspec.Struct, frozen=True):
     """Parameters of the corrected mean, or of the share of class `share_of`.
 
     `n` labelled items in `groups` independent groups have the means `mean_label` and `mean_judge`; variances and covariance are those of
-    these two means over groups. A score that cannot be read counts as `failure_value`. The weight of the judge is computed for each new
-    number of scores.
+    these two means over groups, and `spread` is what degrees of freedom and the weight of the judge are computed from, for new scores. A
+    score that cannot be read counts as `failure_value`. Without `spread` (schema version 1) groups are taken as equal.
     """
 
     share_of: Score | None
@@ -98,6 +100,7 @@ class Correction(msgspec.Struct, frozen=True):
     variance_judge: float
     covariance: float
     failure_value: float
+    spread: LabelledSpread | None = None
 
     def __post_init__(self) -> None:
         numbers = (self.mean_label, self.mean_judge, self.variance_label, self.variance_judge, self.covariance, self.failure_value)
@@ -107,12 +110,26 @@ class Correction(msgspec.Struct, frozen=True):
             raise ValueError("a correction needs two groups, and no more groups than labels")
         if min(self.variance_label, self.variance_judge) < 0 or self.covariance**2 > self.variance_label * self.variance_judge * (1 + 1e-6):
             raise ValueError("these are no variances with their covariance")
+        if self.spread is not None:
+            self._refuse_impossible(self.spread)
+
+    def _refuse_impossible(self, spread: LabelledSpread) -> None:
+        """Raise for groups that are not those of the correction, and for sums of squares that no numbers have."""
+        numbers = (*spread.sizes, *spread.between, *spread.within)
+        if not all(map(math.isfinite, numbers)) or min(spread.sizes, default=0) <= 0 or min(spread.times, default=0) < 1:
+            raise ValueError("the sizes of groups are above 0, and sums of squares are finite")
+        if len(spread.sizes) != len(spread.times) or sum(spread.times) != self.groups:
+            raise ValueError(f"the sizes in spread are not of {self.groups} groups")
+        if not math.isclose(sum(size * times for size, times in zip(spread.sizes, spread.times, strict=True)), self.n, rel_tol=1e-6):
+            raise ValueError(f"the sizes in spread do not add up to {self.n} labels")
+        for squares, products, others in (spread.between, spread.within):
+            if min(squares, others) < 0 or products**2 > squares * others * (1 + 1e-6) + _ROUNDING:
+                raise ValueError("these are no sums of squares and products")
 
     @property
     def summary(self) -> LabelledSummary:
-        return LabelledSummary(
-            self.n, self.groups, self.mean_label, self.mean_judge, self.variance_label, self.variance_judge, self.covariance
-        )
+        means = (self.mean_label, self.mean_judge)
+        return LabelledSummary(self.n, self.groups, *means, self.variance_label, self.variance_judge, self.covariance, self.spread)
 
 
 class CertifiedThreshold(msgspec.Struct, frozen=True):
@@ -289,6 +306,15 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     cells: tuple[CertifiedCell, ...]
     options: CertifiedOptions | None = None
 
+    def __post_init__(self) -> None:
+        if self.schema_version > 1 and any(correction.spread is None for cell in self.cells for correction in cell.corrections):
+            raise ValueError(f"a correction has no spread, which schema version {self.schema_version} has")
+
+    @property
+    def can_be_made_again(self) -> bool:
+        """Whether it says how its numbers were made, and this program makes them in the same way."""
+        return self.options is not None and self.schema_version == SCHEMA_VERSION
+
     @property
     def allowed(self) -> tuple[CertifiedCell, ...]:
         """The cells in which the judge's scores may be used: those with the verdict `use` or `use corrected`."""
@@ -421,8 +447,9 @@ def read(path: Path | str) -> Certificate:
         raise ContentError(f"larger than {MAX_BYTES >> 20} MiB; this is no certificate", path)
     try:
         version = msgspec.json.decode(raw, type=_Version).schema_version
-        if version != SCHEMA_VERSION:
-            raise ContentError(f"schema version {version}; this program reads version {SCHEMA_VERSION}; {_AGAIN}", path)
+        if version not in _READABLE:
+            read = " and ".join(map(str, _READABLE))
+            raise ContentError(f"schema version {version}; this program reads versions {read}; {_AGAIN}", path)
         return msgspec.json.decode(raw, type=Certificate)
     except msgspec.ValidationError as err:
         raise ContentError(f"not a certificate: {err}; {_AGAIN}", path) from None

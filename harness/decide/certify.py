@@ -211,7 +211,7 @@ def unchecked(certificate: Certificate, asked: JudgedRun | None) -> tuple[str, .
     """What cannot be compared, because the certificate or the source does not know it."""
     unknown = certificate.unchecked or (() if asked else ("prompt", "rubric", "settings of the judge"))
     scores = () if certificate.judge.judgments else ("scores of the judge",)
-    return (*unknown, *scores, *(() if certificate.options else ("verdicts", "numbers")))
+    return (*unknown, *scores, *(() if certificate.can_be_made_again else ("verdicts", "numbers")))
 
 
 def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
@@ -263,9 +263,9 @@ def _other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
 
 
 def _differences(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> tuple[str, ...]:
-    """What comes out differently when the certificate is made again; empty if it does not know how it was made."""
+    """What comes out differently when the certificate is made again; empty if it cannot be."""
     options, judge = certificate.options, certificate.judge
-    if options is None:
+    if options is None or not certificate.can_be_made_again:
         return ()
     annotators = None if options.annotators is None else Annotators.parse(options.annotators)
     compare = CompareOptions(
@@ -385,7 +385,7 @@ def _summarised(share_of: Score | None, sample: Sample, weights: Floats | None) 
     scores = np.where(np.isnan(sample.f), failure_value, sample.f)
     found: LabelledSummary = summarise_labelled(sample.y, scores, sample.group, weights=weights)
     numbers = (found.mean_label, found.mean_judge, found.variance_label, found.variance_judge, found.covariance)
-    return Correction(share_of, found.n, found.groups, *numbers, failure_value)
+    return Correction(share_of, found.n, found.groups, *numbers, failure_value, found.spread)
 
 
 def _design_weights(cell: ScoredItems) -> Floats | None:

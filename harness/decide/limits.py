@@ -12,6 +12,7 @@ from harness.analyse.unit_agreement import mean_of_questions, unit_hits
 from harness.analyse.units import item_key
 from harness.decide.cell_tests import CellTests
 from harness.decide.keyed_rows import KEYS, keyed_rows
+from harness.decide.options import DecisionOptions
 from harness.stats import holm, paired_difference
 from harness.stats.arrays import Floats, Ints
 from harness.stats.intervals import proportion_interval
@@ -122,12 +123,13 @@ def drop(new: CellHits, old: CellHits) -> LimitedNumber:
     return LimitedNumber(found.diff, interval.lo, interval.hi, found.n, interval.groups, found.reason or interval.reason or "")
 
 
-def no_worse_than_people(tests: CellTests, margin: float, alpha: float) -> tuple[float, float]:
-    """p of "no more than `margin` worse than people" and of "more than that worse", for a correction at `alpha`; NaN without annotators.
+def no_worse_than_people(tests: CellTests, margin: float, options: DecisionOptions) -> tuple[float, float]:
+    """p of "no more than `margin` worse than people" and of "more than that worse"; NaN without annotators.
 
-    Both are the tests of the verdict (docs/decisions.md), at a margin of the policy's own.
+    Both are the tests of the verdict (docs/decisions.md) under the same options, but at a margin of the policy's own; they are for a
+    correction at `options.alpha`.
     """
-    found = judge_tests(tests.sums, margin).to_correct(alpha)
+    found = judge_tests(tests.sums, margin, options.effective_groups).to_correct(options.alpha)
     return float(found.gap), float(found.worse)
 
 

@@ -165,12 +165,12 @@ def _measured(fields: Mapping[str, Any], key: CellKey, numbers: GatedNumbers) ->
         return _Draft(_counted(fields, numbers.cells[key]))
     if key not in numbers.tests:
         raise NoNumber("the judge's scale is not that of the labels, so only their orders are compared")
-    why_open, tests, least, alpha = numbers.why_open(key, limit), numbers.tests[key], numbers.policy.thresholds, numbers.policy.alpha
+    why_open, tests, options = numbers.why_open(key, limit), numbers.tests[key], numbers.policy.thresholds
     if limit == "beats_baseline":
-        return _tested(fields, better_than_baseline(tests, alpha), tests.baseline, "the texts", least, why_open)
+        return _tested(fields, better_than_baseline(tests, options.alpha), tests.baseline, "the texts", options, why_open)
     if limit == "not_below_people_by":
-        p = no_worse_than_people(tests, float(bound), alpha)
-        return _tested(fields, p, tests.gap, "the texts with two annotators", least, why_open)
+        p = no_worse_than_people(tests, float(bound), options)
+        return _tested(fields, p, tests.gap, "the texts with two annotators", options, why_open)
     if limit == "verdict":
         return _Draft(_of_verdict(fields, numbers.verdicts[key]), why_open=why_open)
     return _Draft(_against_interval(fields, _number(fields, key, numbers), least=limit == "at_least"), why_open=why_open)

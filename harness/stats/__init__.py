@@ -104,6 +104,7 @@ from harness.stats.label_budget import (
     sd_upper_limit,
 )
 from harness.stats.labelled_summary import (
+    LabelledSpread,
     LabelledSummary,
     SummaryCorrected,
     correct_with_summary,
@@ -226,6 +227,7 @@ __all__ = [
     "JudgeSums",
     "JudgeTests",
     "Kind",
+    "LabelledSpread",
     "LabelledSummary",
     "Looks",
     "MarginTest",

@@ -212,20 +212,48 @@ def interval_freedom(values: ArrayLike, index: ArrayLike, weights: ArrayLike | N
 def _freedom_as_correlated(columns: Floats, index: Ints, weights: Floats | None, size: Floats, free: float) -> float:
     if not free < len(size) - 1:  # groups of one size, or a single one
         return free
-    return float(bell_mccaffrey(size, 1.0, max(LEAST_CORRELATION, _correlation(columns, index, weights, size))))
+    between, within = (float(np.trace(part)) for part in sums_of_squares(columns, index, weights))
+    return freedom_at(_correlation(between, within, size, np.ones(len(size)), len(columns)), size)
 
 
-def _correlation(columns: Floats, index: Ints, weights: Floats | None, size: Floats) -> float:
-    """The intra-class correlation by analysis of variance over groups of different sizes; 1 where no group has two items."""
+def freedom_of_squares(between: float, within: float, size: Floats, times: Floats, items: int) -> float:
+    """`interval_freedom` from sums of squares between and within groups; `times` groups have the sum of relative weights `size`.
+
+    >>> freedom_of_squares(2.25, 2.75, np.array([2.0]), np.array([2.0]), 4)
+    1.0
+    """
+    free = float(bell_mccaffrey(size, times))
+    return freedom_at(_correlation(between, within, size, times, items), size, times) if free < times.sum() - 1 else free
+
+
+def freedom_at(correlation: float, size: ArrayLike, times: ArrayLike = 1.0) -> float:
+    """Degrees of freedom of an interval: `bell_mccaffrey` at this correlation of items in a group, at least 0.1.
+
+    >>> round(freedom_at(0.0, [100.0, 4.0], [1, 40]), 3)
+    1.639
+    """
+    return float(bell_mccaffrey(size, times, max(LEAST_CORRELATION, correlation)))
+
+
+def sums_of_squares(columns: Floats, index: Ints, weights: Floats | None = None) -> tuple[Floats, Floats]:
+    """Sums of squares and products (d, d) of (items, d) numbers: between groups, and within them.
+
+    >>> [part.tolist() for part in sums_of_squares(np.array([[1.0], [3.0], [5.0]]), np.array([0, 0, 1]))]
+    [[[6.0]], [[2.0]]]
+    """
     w = np.ones(len(columns)) if weights is None else weights
-    n, groups, items = float(size.sum()), len(size), len(columns)
+    size = np.bincount(index, w)
+    of_group = np.stack([np.bincount(index, w * x) for x in columns.T], axis=1) / size[:, None]
+    between, within = of_group - w @ columns / w.sum(), columns - of_group[index]
+    return np.asarray((size[:, None] * between).T @ between), np.asarray((w[:, None] * within).T @ within)
+
+
+def _correlation(between: float, within: float, size: Floats, times: Floats, items: int) -> float:
+    """The intra-class correlation by analysis of variance over groups of different sizes; 1 where no group has two items."""
+    n, groups = float(size @ times), float(times.sum())
     if items <= groups:
         return 1.0
-    between = within = 0.0
-    for x in columns.T:
-        of_group = np.bincount(index, w * x) / size
-        between += float(size @ (of_group - w @ x / n) ** 2) / (groups - 1)
-        within += float(w @ (x - of_group[index]) ** 2) / (items - groups)
-    typical = (n - float(size @ size) / n) / (groups - 1)
-    shared = max(0.0, (between - within) / typical)
-    return shared / (shared + within) if shared + within > 0 else 1.0
+    of_groups, of_items = between / (groups - 1), within / (items - groups)
+    typical = (n - float(size**2 @ times) / n) / (groups - 1)
+    shared = max(0.0, (of_groups - of_items) / typical)
+    return shared / (shared + of_items) if shared + of_items > 0 else 1.0

@@ -1,7 +1,7 @@
 """Prediction-powered inference from a summary of the labelled items: what a certificate keeps, and what weights of a sampling plan need.
 
-The labelled items are summarised by the means of labels and scores and the covariance of these two means over groups. With such a summary
-new scores can be corrected without the labels.
+The labelled items are summarised by means, sums of squares and sizes of groups. With such a summary new scores can be corrected without the
+labels, to the same numbers as with them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.arrays import Floats, Ints, ShapeError, as_index
-from harness.stats.cluster_mean import cluster_mean, interval_freedom
+from harness.stats.cluster_mean import ClusterMean, cluster_mean, freedom_of_squares, interval_freedom, sums_of_squares
 from harness.stats.intervals import Interval
 from harness.stats.prediction_powered import (
     TOO_FEW_LABELS,
@@ -26,14 +26,29 @@ from harness.stats.prediction_powered import (
 from harness.stats.unequal_groups import leverage
 
 TOO_FEW_SCORES = "fewer than two independent scores"
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledSpread:
+    """How labels and scores of labelled items spread between groups and within them, and how large the groups are.
+
+    `times` groups have the sum of relative weights `sizes` (the number of items, if all were drawn with one probability). `between` and
+    `within` are sums of squares of labels, products of labels and scores, and squares of scores.
+    """
+
+    sizes: tuple[float, ...]
+    times: tuple[int, ...]
+    between: tuple[float, float, float]
+    within: tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledSummary:
     """Means of the labels and the judge's scores of `n` labelled items in `groups` groups, and the covariance of these two means.
 
-    `variance_label`, `variance_judge` and `covariance` are those of the means over groups: standard errors squared, not variances of
-    items. NaN with fewer than two groups.
+    `variance_label`, `variance_judge` and `covariance` are those of the means over groups (CR2): standard errors squared, not variances of
+    items. NaN with fewer than two groups. Without the `spread`, which summaries of earlier versions do not have, groups are taken as equal.
     """
 
     n: int
@@ -43,6 +58,7 @@ class LabelledSummary:
     variance_label: float
     variance_judge: float
     covariance: float
+    spread: LabelledSpread | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +87,8 @@ def summarise_labelled(
 ) -> LabelledSummary:
     """Means of labels and scores of labelled items, and the covariance of these means over groups.
 
-    mean = sum w x / sum w; covariance = G / (G - 1) sum_g u_g v_g with u_g = sum_{i in g} w_i (Y_i - mean Y) / sum w, and v_g alike for
-    the scores. Without weights this is the plain cluster covariance.
+    mean = sum w x / sum w; covariance = sum_g u_g v_g / (1 - h_g) with u_g = sum_{i in g} w_i (Y_i - mean Y) / sum w, v_g alike for the
+    scores, and h_g the group's share of the weights (CR2, as `cluster_mean`).
 
     Args:
         labels: (items,) label or mean label of each item, without gaps.
@@ -86,7 +102,7 @@ def summarise_labelled(
     Raises:
         ShapeError: if the arrays are not of one length.  ValueError: for weights that are not above 0, or labels or scores with gaps.
 
-    Reference: Cameron & Miller (2015); Hájek (1971) for the weighted mean.
+    Reference: Bell & McCaffrey (2002); Hájek (1971) for the weighted mean.
 
     >>> found = summarise_labelled([1, 1, 0, 0, 1, 0], [1, 0, 0, 0, 1, 1], groups=[1, 1, 2, 2, 3, 3])
     >>> found.mean_label, round(found.variance_label, 4), round(found.covariance, 4), found.groups
@@ -101,10 +117,17 @@ def summarise_labelled(
     if not len(y):
         return LabelledSummary(0, 0, math.nan, math.nan, math.nan, math.nan, math.nan)
     index = as_index(np.arange(len(y)) if groups is None else groups, len(y), "groups")
+    relative, both = w * len(y), np.stack([y, f], axis=1)
     u, v = _group_influence(y, w, index), _group_influence(f, w, index)
-    count = len(u)
-    scale = count / (count - 1) if count > 1 else math.nan
-    return LabelledSummary(len(y), count, float(w @ y), float(w @ f), scale * float(u @ u), scale * float(v @ v), scale * float(u @ v))
+    raised = leverage(np.bincount(index, relative)) if len(u) > 1 else np.full(1, math.nan)
+    of_label, of_judge, of_both = (float((one * other) @ raised) for one, other in ((u, u), (v, v), (u, v)))
+    return LabelledSummary(len(y), len(u), float(w @ y), float(w @ f), of_label, of_judge, of_both, _spread(both, relative, index))
+
+
+def _spread(both: Floats, relative: Floats, index: Ints) -> LabelledSpread:
+    sizes, times = np.unique(np.bincount(index, relative), return_counts=True)
+    between, within = ((float(part[0, 0]), float(part[0, 1]), float(part[1, 1])) for part in sums_of_squares(both, index, relative))
+    return LabelledSpread(tuple(sizes.tolist()), tuple(times.tolist()), between, within)
 
 
 def correct_with_summary(
@@ -118,12 +141,13 @@ def correct_with_summary(
 ) -> SummaryCorrected:
     """Mean label of the population from which labelled and new items come, corrected by a summary of the labelled ones.
 
-    theta = mean Y + lam (mean f, new - mean f, labelled); variance = V_YY - 2 lam V_Yf + lam² (V_ff + V_new), lam = V_Yf / (V_ff + V_new)
-    cut to [0, 1]; 0 for a judge that does not vary. V are variances of means over groups; Student's t with the smaller number of groups
-    minus 1. No group may have both labelled and new items.
+    theta = mean Y + lam (mean f, new - mean f, labelled); variance = V_YY - 2 lam V_Yf + lam² (V_ff + V_new), V of means over groups. If
+    all labelled items were drawn with one probability, this is `prediction_powered_mean` of labelled and new items together, with its lam
+    and its degrees of freedom. With other probabilities the new items stand for the population by themselves, and the labelled ones by
+    their weights. No group may have both labelled and new items.
 
-    With the same lam this is `prediction_powered_mean`. The lam that is chosen differs from its a little: there, one variance of all scores
-    stands for both V_ff and V_new, and items count as independent; here, each part has its own variance over groups.
+    A summary without `spread` takes groups as equal: lam = V_Yf / (V_ff + V_new) cut to [0, 1], and Student's t with the smaller number of
+    groups minus 1.
 
     Args:
         summary: of the labelled items.
@@ -144,28 +168,61 @@ def correct_with_summary(
     >>> labelled = summarise_labelled([1, 2, 3, 4, 2, 3], [1, 2, 3, 3, 2, 2])
     >>> found = correct_with_summary(labelled, [1, 2, 3] * 20)
     >>> round(found.value, 3), round(found.error, 3), round(found.lam, 2), found.judge_only
-    (2.333, 0.236, 1.0, 2.0)
+    (2.366, 0.253, 0.8, 2.0)
     """
     f = np.asarray(judged, np.float64)
     if np.isnan(f).any():
         raise ValueError("scores of new items have no gaps; give failures a fixed value")
     new = cluster_mean(f, groups)
     reason = TOO_FEW_LABELS if math.isnan(summary.variance_label) else TOO_FEW_SCORES if math.isnan(new.error) else None
-    judge_variance = summary.variance_judge + new.error**2
-    if lam is None:
-        lam = float(np.clip(summary.covariance / judge_variance, 0.0, 1.0)) if judge_variance > 0 else 0.0
+    lam = _chosen_lam(summary, f, new) if lam is None else lam
     value = summary.mean_label + lam * (new.mean - summary.mean_judge)
     residual = max(0.0, summary.variance_label - 2 * lam * summary.covariance + lam**2 * summary.variance_judge)
     variance = residual + (lam * new.error) ** 2
     if reason:
         value = residual = variance = lam = math.nan
-    error, freedom = math.sqrt(variance), min(summary.groups, new.groups) - 1.0
+    error, freedom = math.sqrt(variance), _freedom(summary, new, lam, residual, (lam * new.error) ** 2)
     if share:
         interval = share_interval(value, error, freedom, summary.groups, summary.n + new.n, level)
     else:
         interval = t_interval(value, error, freedom, summary.groups, level)
     effective = summary.n * summary.variance_label / variance if variance > 0 else float(summary.n) if variance == 0 else math.nan
     return SummaryCorrected(value, error, freedom, interval, lam, new.n, new.mean, residual, effective, reason)
+
+
+def _chosen_lam(summary: LabelledSummary, f: Floats, new: ClusterMean) -> float:
+    """The lam of the smallest variance in [0, 1]; 0 for a constant judge, and without new items."""
+    if not new.n:
+        return 0.0
+    if summary.spread is None:
+        covariance, variance = summary.covariance, summary.variance_judge + new.error**2
+    else:
+        n, total = summary.n, summary.n + new.n
+        _, products, squares = np.add(summary.spread.between, summary.spread.within)
+        apart = (new.mean - summary.mean_judge) ** 2 * n * new.n / total
+        of_items = float(squares + ((f - new.mean) ** 2).sum() + apart) / max(total - 1, 1)
+        covariance, variance = float(products) / max(n, 1), of_items * (1 + n / new.n)
+    return float(np.clip(covariance / variance, 0.0, 1.0)) if variance > _ROUNDING**2 * max(1.0, new.mean**2) else 0.0
+
+
+def _freedom(summary: LabelledSummary, new: ClusterMean, lam: float, labelled: float, judged: float) -> float:
+    """Degrees of freedom of the sum of two independent parts with these variances, as in `prediction_powered_mean`."""
+    fewer = min(summary.groups, new.groups) - 1.0
+    if summary.spread is None or math.isnan(labelled):
+        return fewer
+    alone = summary.groups == summary.n and new.groups == new.n
+    of_labels = _labelled_freedom(summary.spread, summary.n, lam)
+    if alone or lam == 0:
+        return of_labels
+    total = labelled**2 / of_labels + judged**2 / new.interval_freedom
+    return min((labelled + judged) ** 2 / total, fewer) if total > 0 else fewer
+
+
+def _labelled_freedom(spread: LabelledSpread, items: int, lam: float) -> float:
+    """Of the mean of the labels less lam times the scores."""
+    of = np.array([1.0, -2 * lam, lam**2])
+    between, within = (max(0.0, float(of @ part)) for part in (spread.between, spread.within))
+    return freedom_of_squares(between, within, np.array(spread.sizes), np.array(spread.times, np.float64), items)
 
 
 def prediction_powered_weighted(

@@ -17,7 +17,7 @@ import pytest
 from harness import certificate
 from harness.analyse import CompareOptions, Recording
 from harness.decide.certificate import AcceptedScores, Certificate, CorrectedMean
-from harness.decide.certify import NOT_RANDOM, certify, staleness
+from harness.decide.certify import NOT_RANDOM, certify, staleness, unchecked
 from harness.decide.correct import CorrectOptions, correct
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.model import JudgeIdentity, Scale
@@ -75,6 +75,65 @@ def test_applied_to_the_unlabelled_items_it_is_the_corrected_number(source: Reco
     [number] = correct([source], CompareOptions(where={"metric": ("tone",)}), CorrectOptions(by=())).numbers
     assert found.estimate == pytest.approx(number.corrected.value, abs=0.02)
     assert (found.labels, found.scores, found.unchecked) == (int((~new).sum()), int(new.sum()), held.unchecked)
+
+
+def test_on_groups_of_different_size_it_is_what_correct_gives(recorded: Record) -> None:
+    """Every third prompt is in one of ten large groups; new texts are those of groups without a label."""
+    own = recorded(prompts=400, labelled=0.5, fields=lambda number, system, rng: {"group": f"p{number if number % 3 else number % 30}"})
+    held, groups = certify(own, CompareOptions(where={"metric": ("tone",)})), {item.item_id: item.group for item in own.data.items}
+    labelled = {groups[item] for item in own.data.labelled_metrics}
+    whole = {item for item, group in groups.items() if item in own.data.labelled_metrics or group not in labelled}
+    data = own.data.only(item for item in own.data.items if item.item_id in whole)
+    source = msgspec.structs.replace(own, data=data, judgments=own.judgments.for_items(data.by_id))
+    y, f, group = scores_of(source, "tone", None)
+    new = np.isnan(y)
+    assert not set(group[new]) & set(group[~new]) and len(np.unique(np.unique(group[~new], return_counts=True)[1])) > 1
+    for share_of, options in ((None, CorrectOptions(by=())), (2, CorrectOptions(by=(), share_of="2"))):
+        found = corrected(held, f[new], groups=group[new], share_of=share_of)
+        [number] = correct([source], CompareOptions(where={"metric": ("tone",)}), options).numbers
+        assert (found.estimate, *(found.interval or ())) == pytest.approx((number.corrected.value, *(number.corrected.ci or ())), abs=1e-9)
+        assert (found.lam, found.effective_labels) == pytest.approx((number.lam, number.effective_labels), abs=1e-9)
+
+
+def earlier(held: Certificate) -> dict[str, Any]:
+    """The certificate as schema version 1 has it."""
+    content: dict[str, Any] = json.loads(to_json(held)) | {"schema_version": 1}
+    for cell in content["cells"]:
+        for correction in cell["corrections"]:
+            del correction["spread"]
+    return content
+
+
+def test_a_certificate_of_version_1_corrects_with_what_it_holds(source: Recording, held: Certificate, tmp_path: Path) -> None:
+    path = tmp_path / "earlier.json"
+    path.write_text(json.dumps(earlier(held)))
+    old = certificate.load(path)
+    y, f, group = scores_of(source, "tone", None)
+    found, now = (corrected(each, f[np.isnan(y)], groups=group[np.isnan(y)]) for each in (old, held))
+    assert found.estimate == pytest.approx(now.estimate, abs=0.02) and found.error == pytest.approx(now.error, rel=0.05)
+    assert staleness(old, source) == () and unchecked(old, None)[-2:] == ("verdicts", "numbers")
+    path.write_text(json.dumps(earlier(held) | {"schema_version": 2}))
+    with pytest.raises(ContentError, match="a correction has no spread, which schema version 2 has"):
+        certificate.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"sizes": [0.0]}, "above 0"),
+        ({"times": [3]}, "are not of"),
+        ({"sizes": [7.0]}, "do not add up"),
+        ({"within": [1.0, 9.0, 1.0]}, "no sums of squares"),
+        ({"between": [-1.0, 0.0, 1.0]}, "no sums of squares"),
+    ],
+    ids=str,
+)
+def test_an_impossible_spread_is_refused(held: Certificate, tmp_path: Path, change: dict[str, Any], words: str) -> None:
+    content, path = json.loads(to_json(held)), tmp_path / "spoilt.json"
+    content["cells"][0]["corrections"][0]["spread"].update(change)
+    path.write_text(json.dumps(content))
+    with pytest.raises(ContentError, match=words):
+        certificate.load(path)
 
 
 def test_shares_of_classes_sum_to_one_where_the_judge_has_one_weight(held: Certificate) -> None:
@@ -193,7 +252,7 @@ def test_one_new_score_is_too_few(held: Certificate) -> None:
         (lambda text: "[]", "not a certificate"),
         (lambda text: "{}", "not a certificate: Object missing required field `schema_version`"),
         (lambda text: '{"schema_version": 1}', "not a certificate: Object missing required field"),
-        (lambda text: text.replace('"schema_version": 1', '"schema_version": 7'), "schema version 7; this program reads version 1"),
+        (lambda text: text.replace('"schema_version": 2', '"schema_version": 7'), "schema version 7; this program reads versions 1 and 2"),
         (lambda text: text.replace('"variance_label": 0', '"variance_label": -0'), "no variances"),
         (lambda text: text.replace('"alpha": 0.05', '"alpha": 5'), "alpha is 5"),
         (lambda text: text.replace('"verdict": "use', '"verdict": "always use'), "Invalid enum value"),

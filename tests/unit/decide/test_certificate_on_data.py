@@ -68,7 +68,7 @@ def _holds(source: Recording, metric: str, chosen: set[str]) -> bool:
 def _correction(y: Floats, f: Floats, group: Ints) -> Correction:
     found = summarise_labelled(y, f, group)
     numbers = (found.mean_label, found.mean_judge, found.variance_label, found.variance_judge, found.covariance)
-    return Correction(None, found.n, found.groups, *numbers, float(f.mean()))
+    return Correction(None, found.n, found.groups, *numbers, float(f.mean()), found.spread)
 
 
 def test_a_written_certificate_corrects_the_other_half(pariksha: Recording, tmp_path: Path) -> None:
@@ -109,4 +109,7 @@ def test_what_the_command_certifies_is_what_the_split_computes(pariksha: Recordi
     own = made.cell("hi", "task_quality").corrections[0]
     expected = _correction(y, f, group)
     assert own.groups == 20 and own.summary.n == expected.n
-    assert msgspec.structs.astuple(own)[3:] == pytest.approx(msgspec.structs.astuple(expected)[3:])
+    assert msgspec.structs.astuple(own)[3:-1] == pytest.approx(msgspec.structs.astuple(expected)[3:-1])
+    assert own.spread is not None and expected.spread is not None
+    for name in ("sizes", "times", "between", "within"):
+        assert getattr(own.spread, name) == pytest.approx(getattr(expected.spread, name))

@@ -11,6 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import DecisionInputs, decide
@@ -21,6 +22,7 @@ from harness.stats.groups import GroupSums
 from harness.stats.judge_tests import FourP, JudgeSums, judge_tests
 from harness.stats.unequal_groups import ClusterVariance
 
+Bools = NDArray[np.bool_]
 LANGUAGES, METRICS = 9, 5
 CELLS = LANGUAGES * METRICS
 
@@ -38,6 +40,8 @@ class World:
         copies: probability that the judge gives the first annotator's class.
         missing: probability that an annotator has not labelled an item.
         fails: probability that the judge gives no readable score.
+        distance: classes agree the more the closer they are; then only gaps are drawn, and no baseline.
+        worse_in_large: the judge reports the truth as people do, but less often in groups of more than the mean size.
     """
 
     name: str
@@ -50,6 +54,8 @@ class World:
     copies: float = 0.0
     missing: float = 0.0
     fails: float = 0.0
+    distance: bool = False
+    worse_in_large: bool = False
 
     def of(self, items: int, size: int = 1) -> World:
         """This world with so many items, in groups of so many."""
@@ -57,8 +63,17 @@ class World:
 
     @property
     def chance(self) -> float:
-        """The probability that two draws from the shares agree."""
-        return sum(share**2 for share in self.shares)
+        """How much two draws from the shares agree on average: the probability that they are equal, unless distance counts."""
+        if not self.distance:
+            return sum(share**2 for share in self.shares)
+        below = np.cumsum(self.shares)[:-1]
+        return float(1 - 2 * (below * (1 - below)).sum() / len(below))
+
+    @property
+    def large(self) -> Bools:
+        """(groups,): which groups have more than the mean number of items."""
+        sizes = np.asarray(self.sizes)
+        return np.asarray(sizes > sizes.mean())
 
 
 THIRDS, LIKERT = (1 / 3, 1 / 3, 1 / 3), (0.1, 0.1, 0.2, 0.3, 0.3)
@@ -88,35 +103,59 @@ class Drawn(NamedTuple):
     better_n: Floats
 
 
-def _geometric(groups: int) -> tuple[int, ...]:
+def geometric(groups: int) -> tuple[int, ...]:
+    """Sizes from 1 to 40."""
     return tuple(round(float(size)) for size in np.geomspace(1, 40, groups))
+
+
+def _uniform(groups: int) -> tuple[int, ...]:
+    return tuple(round(float(size)) for size in np.linspace(1, 40, groups))
 
 
 _MEDIUM = (0.2, 0.3, 0.5)
 _SIZES = {
     "100 + 40×4": (100, *[4] * 40),
     "3×60 + 60×3": (*[60] * 3, *[3] * 60),
-    "25 of 1–40 geometric": _geometric(25),
+    "25 of 1–40 geometric": geometric(25),
     "5×40 + 55×4": (*[40] * 5, *[4] * 55),
     "60 + 59×5": (60, *[5] * 59),
     "30 + 29×5": (30, *[5] * 29),
     "6×40 + 40×8": (*[40] * 6, *[8] * 40),
-    "60 geometric": _geometric(60),
+    "60 geometric": geometric(60),
+    "25 uniform": _uniform(25),
+    "30 uniform": _uniform(30),
     "20 equal": (10,) * 20,
 }
 UNEQUAL = tuple(World(name, _MEDIUM, (0.8,) * 3, sizes, swing=0.3) for name, sizes in _SIZES.items())
 """Groups of very different size, and a judge whose skill differs from group to group."""
-UNEQUAL_KINDS = tuple(
-    replace(world, name=f"{world.name}, {kind}", **changed)
-    for world in UNEQUAL
-    if world.name in ("100 + 40×4", "25 of 1–40 geometric", "60 geometric", "20 equal")
-    for kind, changed in {
-        "two annotators": {"people": (0.8,) * 2},
-        "80/20": {"shares": (0.2, 0.8)},
-        "five classes": {"shares": LIKERT, "people": (0.7,) * 3},
-        "no swing": {"swing": 0.0},
-    }.items()
+_ODIA = (9, *[8] * 5, *[7] * 7, 6, 6, 5, 5, 4, 3, 3)
+"""Texts of PARIKSHA's prompts in Odia that two people labelled."""
+UNEQUAL_KINDS = (
+    *(
+        replace(world, name=f"{world.name}, {kind}", **changed)
+        for world in UNEQUAL
+        if world.name in ("100 + 40×4", "25 of 1–40 geometric", "60 geometric", "20 equal")
+        for kind, changed in {
+            "two annotators": {"people": (0.8,) * 2},
+            "80/20": {"shares": (0.2, 0.8)},
+            "five classes": {"shares": LIKERT, "people": (0.7,) * 3},
+            "no swing": {"swing": 0.0},
+        }.items()
+    ),
+    World("PARIKSHA Odia, two annotators", _MEDIUM, (0.8,) * 2, _ODIA, swing=0.3),
 )
+UNEQUAL_POINTS = tuple(
+    replace(world, name=f"{world.name}, 0–100", shares=(1 / 101,) * 101, distance=True)
+    for world in UNEQUAL
+    if world.name in ("100 + 40×4", "25 of 1–40 geometric", "60 geometric", "25 uniform")
+)
+"""Scores from 0 to 100 that agree the more the closer they are; the gap alone is tested."""
+UNEQUAL_LARGE = tuple(
+    replace(world, swing=0.0, worse_in_large=True)
+    for world in UNEQUAL
+    if world.name in ("100 + 40×4", "3×60 + 60×3", "25 of 1–40 geometric", "5×40 + 55×4", "6×40 + 40×8")
+)
+"""The judge is worse in the large groups only."""
 
 
 def judge_of(world: World, gap: float) -> float:
@@ -135,6 +174,9 @@ def _spread() -> Floats:
 
 def _gap(world: World, judge: float) -> float:
     s, people = world.chance, world.people
+    if world.worse_in_large:
+        sizes = np.asarray(world.sizes)
+        return float((1 - s) * people[0] * (judge - people[0]) * sizes[world.large].sum() / sizes.sum())
     if world.swing:
         q = np.clip([judge - world.swing, judge + world.swing], 0, 1).mean()
         return float((1 - s) * people[0] * (q - people[0]))
@@ -175,6 +217,8 @@ def draw(world: World, judge: float, cells: int, rng: np.random.Generator) -> Dr
     shared = probability(world.people[0], world.sd_people)
     labels = [reports(shared if world.sd_people else p) for p in world.people]
     swing = world.swing * (2 * rng.integers(0, 2, (cells, len(sizes))) - 1) if world.swing else None
+    if world.worse_in_large:
+        swing = np.where(world.large, 0.0, world.people[0] - judge) * np.ones((cells, 1))
     score = reports(probability(judge, world.sd_judge) if swing is None else of_groups(judge + swing))
     if world.copies:
         score = np.where(rng.random((cells, items)) < world.copies, labels[0], score)
@@ -182,6 +226,8 @@ def draw(world: World, judge: float, cells: int, rng: np.random.Generator) -> Dr
         score = np.where(rng.random((cells, items)) < world.fails, -1, score)
     if world.missing:
         labels = [np.where(rng.random((cells, items)) < world.missing, -2, label) for label in labels]
+    if world.distance:
+        return _sums_of_distances(np.stack(labels), score, k, group, len(sizes))
     counts = np.stack([sum((label == c).astype(np.int8) for label in labels) for c in range(k)], axis=-1)
     return _sums(counts, score, group, len(sizes))
 
@@ -198,12 +244,23 @@ def _sums(counts: Ints, score: Ints, group: Ints, groups: int) -> Drawn:
     commonest = np.stack([(reference == c).sum(axis=1) for c in range(counts.shape[-1])], axis=1).argmax(axis=1)
     known = reference >= 0
     better = ((score == reference) & known) * 1.0 - ((commonest[:, None] == reference) & known)
-    starts = np.searchsorted(group, np.arange(groups))
+    columns = (np.where(paired, gap, 0.0), paired, better, known)
+    return Drawn(*(_of_groups(values, group, groups) for values in columns))
 
-    def of_groups(values: Floats) -> Floats:
-        return np.asarray(np.add.reduceat(values, starts, axis=1), np.float64)
 
-    return Drawn(of_groups(np.where(paired, gap, 0.0)), of_groups(paired * 1.0), of_groups(better), of_groups(known * 1.0))
+def _of_groups(values: Floats, group: Ints, groups: int) -> Floats:
+    """Sums (cells, groups) of values (cells, items)."""
+    return np.asarray(np.add.reduceat(values.astype(np.float64), np.searchsorted(group, np.arange(groups)), axis=1))
+
+
+def _sums_of_distances(labels: Ints, score: Ints, k: int, group: Ints, groups: int) -> Drawn:
+    """Gaps of agreement by distance by group, from labels (annotators, cells, items) and scores (cells, items); no baseline."""
+    people = labels.astype(np.float64)
+    with_judge = np.abs(people - score).mean(axis=0)
+    among = np.mean([np.abs(people[a] - people[b]) for a in range(len(people)) for b in range(a)], axis=0)
+    gap = _of_groups((among - with_judge) / (k - 1), group, groups)
+    size = _of_groups(np.ones(score.shape), group, groups)
+    return Drawn(gap, size, np.zeros_like(gap), size)
 
 
 class PValues(NamedTuple):

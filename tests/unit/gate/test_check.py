@@ -115,6 +115,14 @@ def test_tests_of_the_whole_policy_are_corrected_together(good: Path) -> None:
     assert alone is not None and together[0].q is not None and together[0].q >= 2 * alone * 0.999
 
 
+def test_people_are_compared_under_the_policys_effective_groups(tmp_path: Path) -> None:
+    """A third of the prompts are one group, so that large groups are capped, unless the policy lets two effective groups do."""
+    folder = judged_folder(tmp_path / "unequal", labelled=0.9, fields=lambda number, system, rng: {"group": f"p{max(number, 40)}"})
+    q = {least: only(gated(folder, not_below_people_by=0.05, policy={"decision": {"effective_groups": least}})).q for least in (2, 10, 15)}
+    assert q[15] == only(gated(folder, not_below_people_by=0.05)).q
+    assert len(set(q.values())) == 3
+
+
 def test_one_broken_limit_fails_the_gate_and_json_says_all(good: Path) -> None:
     result = gated(good, at_least=0.99, min_items=10**6, unread_at_most=0.5)
     assert [check.outcome for check in result.checks] == ["fail", "pass", "inconclusive"] and result.outcome == "fail"

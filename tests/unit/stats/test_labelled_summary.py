@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.stats import ShapeError, prediction_powered_mean
+from harness.stats import ShapeError, prediction_powered_mean, prediction_powered_share
 from harness.stats.cluster_mean import cluster_mean
 from harness.stats.labelled_summary import correct_with_summary, prediction_powered_weighted, summarise_labelled
 
@@ -24,23 +25,41 @@ def made(seed: int, items: int = 120, of_group: int = 3) -> tuple[np.ndarray, np
     return np.round(truth + 2), np.round(truth + 2.4 + 0.6 * rng.normal(size=items)), groups
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_with_one_lam_it_is_prediction_powered_inference_on_whole_groups(seed: int) -> None:
-    y, f, groups = made(seed)
+SIZES = {
+    "single": [1] * 90,
+    "equal": [3] * 40,
+    "one large": [60, *[3] * 40],
+    "geometric": [round(size) for size in np.geomspace(1, 25, 40)],
+}
+
+
+@pytest.mark.parametrize("share", [False, True], ids=["mean", "share"])
+@pytest.mark.parametrize("groups", SIZES.values(), ids=SIZES.keys())
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_prediction_powered_inference_on_whole_groups(seed: int, groups: list[int], share: bool) -> None:
+    """Labelled groups are drawn, so that labelled and new ones have different sizes; the lam is chosen."""
+    rng = np.random.default_rng(seed)
+    index = np.repeat(np.arange(len(groups)), groups)
+    labelled = (rng.permutation(len(groups)) < 22 + 5 * seed)[index]
+    truth = rng.normal(size=len(groups))[index] + rng.normal(size=len(index))
+    y, f = np.round(truth + 2), np.round(truth + 2.4 + 0.6 * rng.normal(size=len(index)))
+    if share:
+        y, f = (y > 2) * 1.0, (f > 2) * 1.0
+    short = correct_with_summary(summarise_labelled(y[labelled], f[labelled], index[labelled]), f[~labelled], index[~labelled], share=share)
+    whole = (prediction_powered_share if share else prediction_powered_mean)(np.where(labelled, y, NAN), f, index)
+    for name in ("lam", "value", "error", "freedom", "effective_n"):
+        assert getattr(short, name) == pytest.approx(getattr(whole, name), rel=1e-9, abs=1e-9), name
+    assert (short.interval.lo, short.interval.hi) == pytest.approx((whole.interval.lo, whole.interval.hi), rel=1e-9, abs=1e-9)
+
+
+def test_without_the_spread_groups_are_taken_as_equal() -> None:
+    y, f, groups = made(1)
     labelled = groups < 15
-    summary = summarise_labelled(y[labelled], f[labelled], groups[labelled])
+    summary = replace(summarise_labelled(y[labelled], f[labelled], groups[labelled]), spread=None)
     short = correct_with_summary(summary, f[~labelled], groups[~labelled])
-    whole = prediction_powered_mean(np.where(labelled, y, NAN), f, groups, lam=short.lam)
+    whole = prediction_powered_mean(np.where(labelled, y, NAN), f, groups, lam=short.lam, variance="cr1")
     assert short.value == pytest.approx(whole.value, abs=1e-12) and short.error == pytest.approx(whole.error, abs=1e-12)
-    assert short.freedom == whole.freedom and short.interval.lo == pytest.approx(whole.interval.lo)
-    assert short.effective_n == pytest.approx(whole.effective_n)
-
-
-def test_the_lam_that_is_chosen_is_nearly_the_same_where_items_are_independent() -> None:
-    y, f, _ = made(1, 4000, 1)
-    labelled = np.arange(4000) < 800
-    short = correct_with_summary(summarise_labelled(y[labelled], f[labelled]), f[~labelled])
-    assert short.lam == pytest.approx(prediction_powered_mean(np.where(labelled, y, NAN), f).lam, abs=0.03)
+    assert short.freedom == 14 and short.lam == pytest.approx(whole.lam)
 
 
 def test_variances_are_those_of_cluster_means() -> None:
