@@ -84,6 +84,34 @@ def dropped_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], opt
         )
 
 
+def uneven_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> Iterator[str]:
+    """Yield a sentence on judges that have more repeats of some items than of others in one cell; none if repeats are even.
+
+    The judgments of a cell count alike, by design: `n_ref` is items times repeats. So uneven repeats weight the items.
+    """
+    if options.level != "item":
+        return
+    classes = {metric: 0 for metric, of in counted.items() if not of.classes.continuous}  # correlations of numbers average repeats
+    counts = countable(units, counted, options) & (units.judgments.metric.recode(classes) == 0)
+    kept = units.take(np.flatnonzero(counts))
+    of_cell = combination_ids([key_column(name, data, kept, counted) for name in options.by], np.zeros(len(kept), np.int8))
+    alike = combination_ids([*_columns(kept), kept.source], of_cell)
+    question = combination_ids([], alike.astype(np.int64) * len(data.items) + kept.item)
+    once, times = first_rows(question), np.bincount(question)
+    least, most = (np.full(int(alike.max(initial=-1)) + 1, start) for start in (len(kept), 0))
+    np.minimum.at(least, alike[once], times)
+    np.maximum.at(most, alike[once], times)
+    uneven = once[(least < most)[alike[once]]]
+    if len(uneven):
+        judges = dict.fromkeys(str(judge) for judge in kept.judgments.judge.take(uneven))
+        fewest, highest = int(least[alike[uneven]].min()), int(most[alike[uneven]].max())
+        yield (
+            f"Items were answered {fewest:,} to {highest:,} times by {_list(list(judges), 'judges')}. Every repeat counts as one judgment, "
+            "so items with more repeats weigh more in agreement and the other numbers of a cell. Verdicts average the repeats of an item "
+            "first."
+        )
+
+
 def _list(names: Sequence[str], what: str) -> str:
     """`a, b, c and 3 more judges (--json has all)`."""
     more = len(names) - _FEW

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from harness.analyse.asked import add_asked, dropped_notes, not_asked_notes, unread_notes
+from harness.analyse.asked import add_asked, dropped_notes, not_asked_notes, uneven_notes, unread_notes
 from harness.analyse.cells import Cell, make_cells, sort_key, with_q
 from harness.analyse.design import SIGNED, Design, design_notes, design_of
 from harness.analyse.error_notes import error_notes
@@ -222,7 +222,12 @@ def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], lis
     """The cells of one data set, and notes for their reader."""
     data, units, unasked, counted = judged.data, judged.units, judged.unasked, judged.counted
     notes = [*not_asked_notes(data, units, unasked, counted, options), *score_notes(data, units, counted, options)]
-    notes += [*dropped_notes(data, units, counted, options), *error_notes(data, units.judgments), *data.labels.sighted_notes()]
+    notes += [
+        *dropped_notes(data, units, counted, options),
+        *uneven_notes(data, units, counted, options),
+        *error_notes(data, units.judgments),
+        *data.labels.sighted_notes(),
+    ]
     if options.level == "system":
         cells = system_cells(data, units, counted, options)
         notes += unread_notes(data, units, counted, options)

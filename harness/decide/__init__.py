@@ -10,11 +10,12 @@ from harness.decide.labels_budget import LabelBudget, LabelsNeeded, label_budget
 from harness.decide.languages import LanguageComparison, language_notes
 from harness.decide.options import DecisionOptions
 from harness.decide.report import Report, report
-from harness.decide.verdicts import Verdict, verdicts
+from harness.decide.verdicts import BesideBaseline, Verdict, verdicts
 
 __all__ = [
     "AcceptOptions",
     "Acceptances",
+    "BesideBaseline",
     "Calibration",
     "CorrectOptions",
     "Corrected",

@@ -102,7 +102,8 @@ def _native_sentence(
 
 
 def _gap(one: CellTests) -> str:
-    return f"its agreement with {_people(one)} is {apart(one.gap.mean, 'below above')} their agreement with each other"
+    measure = "closeness to" if one.closeness else "agreement with"
+    return f"its {measure} {_people(one)} is {apart(one.gap.mean, 'below above')} their {measure} each other"
 
 
 def _base(one: CellTests) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -21,6 +21,7 @@ from harness.stats import benjamini_yekutieli, holm
 from harness.stats.arrays import Floats
 from harness.stats.judge_tests import lower_bounds
 
+BesideBaseline = Literal["above", "below", "not shown"]
 _CONDITION = ("source", "judge", "variant", "temperature", "top_p")
 
 
@@ -34,6 +35,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         sentence: the verdict for a reader.
         k: labelled texts that are still needed if the judge is as good as people; None where more labels would not help, or none are
             needed. `more_than_k`: k is the largest number that was tried, and it does not suffice.
+        beside_baseline: whether the judge is shown `above` or `below` the majority baseline after correction, else `not shown`; None where
+            labels are too few to test. Signs beside agreement are this, so no page marks what a verdict does not show.
+        interval: whether scores are numbers; `right` and `base_diff` are then of closeness.
+        closeness: whether `agreement`, `people` and `gap` are closeness, 1 minus the distance of two scores as a share of the scale's
+            length, and not shares of equal scores.
         n, groups: items with two annotators, and independent texts: groups of items.
         effective_groups: for how many groups of one size they stand; below `groups` where some are larger than others.
         cap: how many items a group counts for at most in the corrected tests; None where no group needs one.
@@ -47,8 +53,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         p_gap, p_base: one-sided p of "no more than the margin worse than people", and of "better than the baseline".
             With a cap, groups count for no more than it.
         p_one_class: that the judge varies as much as people do; `do not use` for one class needs its q.
-        q_use, q_worse, q_base_worse, q_one_class: p after correction over the family; `family` is its number of cells. With a cap, the
-            first three are at least the p without one.
+        q_use, q_worse, q_base, q_base_worse, q_one_class: p after correction over the family; `family` is its number of cells. With a cap,
+            the first four are at least the p without one.
         right, base_diff: share of right answers of the judge, and the same minus that of the majority baseline.
         base_bound: the lower bound of `base_diff` at the level of `family_bound`.
         coverage: share of readable answers.
@@ -69,6 +75,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     controls: Controls | None
     sentence: str
+    beside_baseline: BesideBaseline | None
+    interval: bool
+    closeness: bool
     k: int | None
     more_than_k: bool
     n: int
@@ -87,6 +96,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     p_one_class: float | None
     q_use: float | None
     q_worse: float | None
+    q_base: float | None
     q_base_worse: float | None
     q_one_class: float | None
     family: int
@@ -236,6 +246,9 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         reason=decision.reason,
         controls=controls,
         sentence=sentence(one, decision, controls, k, family, missing, options),
+        beside_baseline=_beside_baseline(corrected, options.alpha),
+        interval=one.interval,
+        closeness=one.closeness,
         k=k.texts if k else None,
         more_than_k=bool(k and k.more_than),
         n=one.n,
@@ -254,6 +267,7 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         p_one_class=number(one.variation.p),
         q_use=number(corrected.q_use),
         q_worse=number(corrected.q_worse),
+        q_base=number(corrected.q_base),
         q_base_worse=number(corrected.q_base_worse),
         q_one_class=number(corrected.q_one_class),
         family=family,
@@ -270,6 +284,12 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         margin=options.margin,
         settings=str(options),
     )
+
+
+def _beside_baseline(corrected: _Corrected, alpha: float) -> BesideBaseline | None:
+    if math.isnan(corrected.q_base):
+        return None
+    return "above" if corrected.q_base <= alpha else "below" if corrected.q_base_worse <= alpha else "not shown"
 
 
 def _perfect_bound(one: CellTests, alpha: float, level: float) -> float:

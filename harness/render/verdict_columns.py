@@ -44,6 +44,19 @@ def _replaced(row: Row) -> str:
     return UNDEFINED if test.get("omega") is None else f"{round(test['omega'] * test['annotators'])} of {test['annotators']}"
 
 
+def _of_pairs(column: str, heading: str, name: str, legend: str, *, closeness: bool) -> Column:
+    """A column of a number that is closeness in some rows and a share of equal scores in others: one heading for each, blank elsewhere."""
+    return Column(
+        column,
+        heading,
+        SHARE,
+        _ALWAYS,
+        legend,
+        value=lambda row: row[name] if row["closeness"] is closeness else None,
+        text=lambda row: percent(row[name]) if row["closeness"] is closeness else "",
+    )
+
+
 VERDICT_COLUMNS: tuple[Column, ...] = (
     Column(
         "answer",
@@ -52,14 +65,23 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         _ALWAYS,
         "what the judge may be used for, by tests that are corrected for all rows of the judge (docs/decisions.md)",
     ),
-    Column(
+    _of_pairs(
         "agreement",
         "judge–person pairs",
-        SHARE,
-        _ALWAYS,
+        "agreement",
         "mean agreement of the judge with each annotator; an unread answer agrees with nobody",
+        closeness=False,
     ),
-    Column("people", "person–person pairs", SHARE, _ALWAYS, "mean agreement of two annotators on the same texts"),
+    _of_pairs("people", "person–person pairs", "people", "mean agreement of two annotators on the same texts", closeness=False),
+    _of_pairs(
+        "closeness",
+        "closeness of judge and people",
+        "agreement",
+        "1 minus the mean distance of the judge from each annotator, as a share of the scale's length; an unread answer is as far as the "
+        "scale is long",
+        closeness=True,
+    ),
+    _of_pairs("closeness_of_people", "closeness of people", "people", "the same of two annotators on the same texts", closeness=True),
     Column("gap", "judge − people", POINTS, _ALWAYS, "the difference of the two in percentage points"),
     Column(
         "family_bound",
@@ -73,16 +95,25 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "agreement",
         SHARE,
         _ALWAYS,
-        "the share of texts on which the judge gives the commonest label; of continuous scores, 1 minus the distance of the judge from "
-        "people, as a share of the scale's length; unread answers count as wrong",
-        value=lambda row: row["right"] if row["people"] is None else None,
+        "the share of texts on which the judge gives the commonest label; unread answers count as wrong",
+        value=lambda row: row["right"] if row["people"] is None and not row["interval"] else None,
+    ),
+    Column(
+        "right_closeness",
+        "closeness to the label",
+        SHARE,
+        _ALWAYS,
+        "1 minus the mean distance of the judge from the mean label of a text, as a share of the scale's length; an unread answer is as "
+        "far as the scale is long",
+        value=lambda row: row["right"] if row["people"] is None and row["interval"] else None,
     ),
     Column(
         "base_diff",
         "judge − constant",
         POINTS,
         _ALONE,
-        "the judge's agreement with the labels minus that of one constant answer to all texts, in percentage points",
+        "the judge's agreement with the labels (of numbers: its closeness to them) minus that of one constant answer to all texts, in "
+        "percentage points",
     ),
     Column(
         "coverage",

@@ -84,7 +84,7 @@ def comparison_page(
     cells: Sequence[Cell] = ()
     if options.level == "item":
         cells = compare(recordings, msgspec.structs.replace(options, by=BY_METRIC.by, versus=None)).cells
-    maps = language_metric_maps(cells)
+    maps = language_metric_maps(cells, comparison.verdicts)
     pictures = pictures_of([(name if len(names) > 1 else None, each) for name, each in zip(names, judged, strict=True)], cells)
     several = len(sides_of(comparison.cells)) > 1 and options.level == "item"
     side_tables = list(_side_tables(comparison.cells)) if several else []

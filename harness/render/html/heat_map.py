@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.analyse import Cell
+from harness.decide import BesideBaseline, Verdict
 from harness.render.html.answer import JudgedCells
-from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN, interval_sign
+from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN
 from harness.render.html.sides import filters_of, languages_of, side_of, sides_of
 from harness.render.numbers import difference, percent
 from harness.render.sides import Side, side_name
 from harness.render.titles import metric_title
+from harness.render.verdicts import side_of_verdict
 
 COLOUR_STEPS = (0.05, 0.15, 0.3)
 """Differences from the baseline from which colours grow stronger."""
-_WORDS = {BELOW: "below", WITHIN: "not shown", ABOVE: "above", UNKNOWN: "too few"}
-_SENTENCES = {
-    BELOW: "shown below the baseline",
-    WITHIN: "not shown to differ from the baseline",
-    ABOVE: "shown above the baseline",
-    UNKNOWN: "too few independent texts to tell",
+_SIGNS: dict[BesideBaseline | None, str] = {"above": ABOVE, "below": BELOW, "not shown": WITHIN, None: UNKNOWN}
+_WORDS: dict[BesideBaseline | None, str] = {"above": "above", "below": "below", "not shown": "not shown", None: "not tested"}
+_SENTENCES: dict[BesideBaseline | None, str] = {
+    "above": "shown above the baseline, after correction for all verdicts of the judge",
+    "below": "shown below the baseline, after correction for all verdicts of the judge",
+    "not shown": "not shown to differ from the baseline, after correction for all verdicts of the judge",
+    None: "not tested: the labels are too few for a verdict",
 }
 
 
@@ -48,32 +51,49 @@ class HeatMap:
     rows: tuple[tuple[str, tuple[Square | None, ...]], ...]
 
 
-def language_metric_maps(cells: Sequence[Cell]) -> list[HeatMap]:
-    """A map of each side, languages × metrics, from cells that pool tasks; none of scores that are numbers, which equal no label."""
+class _Mark(NamedTuple):
+    """What the verdicts behind a number show of judge and baseline."""
+
+    sign: str
+    word: str
+    sentence: str
+
+
+def language_metric_maps(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> list[HeatMap]:
+    """A map of each side, languages × metrics, from cells that pool tasks; none of scores that are numbers, which equal no label.
+
+    The sign of a square is what the verdict on it shows of judge and baseline.
+    """
     cells = [cell for cell in cells if not cell.continuous]
     sides = sides_of(cells)
-    return [_language_metric_map(side, sides, [cell for cell in cells if side_of(cell) == side], cells) for side in sides]
+    marks = {(side_of_verdict(verdict), verdict["language"], verdict["metric"]): verdict.beside_baseline for verdict in verdicts}
+    return [_language_metric_map(side, sides, [cell for cell in cells if side_of(cell) == side], cells, marks) for side in sides]
 
 
-def _language_metric_map(side: Side, sides: Sequence[Side], own: Sequence[Cell], every: Sequence[Cell]) -> HeatMap:
+def _language_metric_map(
+    side: Side, sides: Sequence[Side], own: Sequence[Cell], every: Sequence[Cell], marks: Mapping[tuple[Any, ...], BesideBaseline | None]
+) -> HeatMap:
     metrics = tuple(dict.fromkeys(cell["metric"] for cell in every))
-    squares = {(cell["language"], cell["metric"]): _cell_square(cell) for cell in own}
+    squares = {(cell["language"], cell["metric"]): _cell_square(cell, marks.get((side, cell["language"], cell["metric"]))) for cell in own}
     lines = ((language, tuple(squares.get((language, metric)) for metric in metrics)) for language in languages_of(every))
     titles = tuple(map(metric_title, metrics))
     return HeatMap(side_name(side, sides), "language", "metric", titles, tuple(line for line in lines if any(line[1])))
 
 
-def _cell_square(cell: Cell) -> Square:
+def _cell_square(cell: Cell, shown: BesideBaseline | None) -> Square:
     value, interval, base = cell["pa_failed_wrong"], cell["pa_failed_wrong_ci"], cell.vs_baseline
     title = (
         f"{percent(value, interval)}, n {cell.n_ref:,}; baseline {percent(base['pa'])}, difference {difference(base['diff'], base['ci'])}"
     )
     show = {**filters_of(side_of(cell)), "language": cell["language"], "metric": cell["metric"], "compared": True}
-    return square(percent(value), base["diff"], base["ci"], title, show)
+    return _square(percent(value), base["diff"], _mark([shown]), title, show)
 
 
 def judge_language_map(judged: Sequence[JudgedCells]) -> HeatMap | None:
-    """Judges × languages, all metrics of a language together; None where there is only one judge under one condition, or no agreement."""
+    """Judges × languages, all metrics of a language together; None where there is only one judge under one condition, or no agreement.
+
+    The sign of a square counts what the verdicts on its metrics show.
+    """
     judged = [each for each in judged if each.summary.n_ref]
     sides = sides_of([each.cells[0] for each in judged if each.cells])
     if len(sides) < 2:
@@ -89,13 +109,25 @@ def _summary_square(judged: JudgedCells) -> Square:
     one = judged.summary
     words = f"{percent(one.pa_failed_wrong)}, n {one.n_ref:,}; baseline {percent(one.baseline)}, difference {difference(one.diff, one.ci)}"
     show = {**filters_of(side_of(judged.cells[0])), "language": one.language, "compared": True}
-    return square(percent(one.pa_failed_wrong), one.diff, one.ci, words, show)
+    numbers = {cell["metric"] for cell in judged.cells if cell.continuous}
+    shown = [verdict.beside_baseline for verdict in judged.verdicts if verdict["metric"] not in numbers]
+    return _square(percent(one.pa_failed_wrong), one.diff, _mark(shown), words, show)
 
 
-def square(number: str, diff: float | None, interval: tuple[float, float] | None, title: str, show: Mapping[str, Any]) -> Square:
-    """A square from its difference from the baseline and the interval of that."""
-    sign = interval_sign(interval)
-    return Square(number, sign, _WORDS[sign], colour_of(diff), f"{title}: {_SENTENCES[sign]}", show)
+def _mark(shown: Sequence[BesideBaseline | None]) -> _Mark:
+    """The mark of one verdict, or of several: `above on 2, below on 1 of 5` where they are not of one kind."""
+    kinds = [kind for kind in _SIGNS if kind in shown] or [None]
+    if len(kinds) == 1:
+        return _Mark(_SIGNS[kinds[0]], _WORDS[kinds[0]], _SENTENCES[kinds[0]])
+    found = [kind for kind in kinds if kind in ("above", "below")]
+    if not found:  # some are tested, and nothing is shown
+        return _Mark(WITHIN, _WORDS["not shown"], _SENTENCES["not shown"])
+    word = f"{', '.join(f'{_WORDS[kind]} on {shown.count(kind)}' for kind in found)} of {len(shown)}"
+    return _Mark("".join(_SIGNS[kind] for kind in found), word, f"metrics shown {word}, after correction for all verdicts of the judge")
+
+
+def _square(number: str, diff: float | None, mark: _Mark, title: str, show: Mapping[str, Any]) -> Square:
+    return Square(number, mark.sign, mark.word, colour_of(diff), f"{title}: {mark.sentence}", show)
 
 
 def colour_of(diff: float | None) -> str:

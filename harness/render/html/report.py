@@ -47,7 +47,7 @@ def report_page(result: RunResult, report: Report) -> str:
     library = result.prepared.library
     data = items_json([shown], text_fields(library))
     pictures = pictures_of([(None, judged)], report.by_metric)
-    maps = language_metric_maps(report.by_metric)
+    maps = language_metric_maps(report.by_metric, report.verdicts)
     sections = shown_ablations(report.ablations)
     own, ablations = ([one for one in sections if (one.name in OWN_SECTIONS) is apart] for apart in (True, False))
     answers = answers_of_report(report)

@@ -9,33 +9,38 @@ import pytest
 
 from harness.analyse import Cell, LanguageSummary
 from harness.analyse.score_cells import NOT_CLASSES
+from harness.decide import Verdict
 from harness.render.html.answer import JudgedCells
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 
 MakeCell = Callable[..., Cell]
+MakeVerdict = Callable[..., Verdict]
 
 
 @pytest.mark.parametrize(
-    ("diff", "ci", "sign", "word", "colour"),
+    ("diff", "shown", "sign", "word", "colour"),
     [
-        (0.4, (0.2, 0.6), "▲", "above", "up3"),
-        (0.06, (-0.1, 0.2), "○", "not shown", "up1"),
-        (0.0, (-0.1, 0.1), "○", "not shown", ""),
-        (-0.2, (-0.3, -0.1), "▼", "below", "down2"),
-        (-0.5, None, "·", "too few", "down3"),
-        (None, None, "·", "too few", ""),
+        (0.4, "above", "▲", "above", "up3"),
+        (0.06, "not shown", "○", "not shown", "up1"),
+        (0.0, "not shown", "○", "not shown", ""),
+        (-0.2, "below", "▼", "below", "down2"),
+        (-0.5, None, "·", "not tested", "down3"),
+        (None, None, "·", "not tested", ""),
     ],
 )
-def test_squares(make_cell: MakeCell, diff: float | None, ci: tuple[float, float] | None, sign: str, word: str, colour: str) -> None:
+def test_squares(
+    make_cell: MakeCell, make_verdict: MakeVerdict, diff: float | None, shown: str | None, sign: str, word: str, colour: str
+) -> None:
     cell = make_cell()
-    [drawn] = language_metric_maps([make_cell(vs_baseline=cell.vs_baseline | {"diff": diff, "ci": ci})])
+    cells = [make_cell(vs_baseline=cell.vs_baseline | {"diff": diff})]
+    [drawn] = language_metric_maps(cells, [make_verdict(beside_baseline=shown)])
     [(language, [square])] = drawn.rows
     assert square and (language, square.sign, square.word, square.colour) == ("cs", sign, word, colour)
     assert "n 18; baseline 67 %" in square.title
 
 
 def test_a_click_shows_only_what_is_counted(make_cell: MakeCell) -> None:
-    [drawn] = language_metric_maps([make_cell()])
+    [drawn] = language_metric_maps([make_cell()], [])
     [(_, [square])] = drawn.rows
     assert square and square.show == {
         "judge": "openai/one", "variant": "single", "temperature": 0.0, "language": "cs", "metric": "task_quality", "compared": True,
@@ -43,20 +48,21 @@ def test_a_click_shows_only_what_is_counted(make_cell: MakeCell) -> None:
 
 
 def test_a_metric_that_a_language_lacks_is_blank_and_metrics_have_their_titles(make_cell: MakeCell) -> None:
-    [drawn] = language_metric_maps([make_cell(), make_cell(language="ja", metric="5W1H")])
+    [drawn] = language_metric_maps([make_cell(), make_cell(language="ja", metric="5W1H")], [])
     assert [[square is None for square in squares] for _, squares in drawn.rows] == [[False, True], [True, False]]
     assert drawn.columns == ("Task quality", "Who, what, when, where, why, how")
 
 
 def test_judges_come_before_baselines(make_cell: MakeCell) -> None:
-    drawn = language_metric_maps([make_cell(judge="baseline/majority"), make_cell()])
+    drawn = language_metric_maps([make_cell(judge="baseline/majority"), make_cell()], [])
     assert [each.name for each in drawn] == ["openai/one", "baseline/majority"]
 
 
-def test_several_judges_stand_beside_languages(make_cell: MakeCell) -> None:
+def test_several_judges_stand_beside_languages(make_cell: MakeCell, make_verdict: MakeVerdict) -> None:
     def judged(judge: str, language: str) -> JudgedCells:
         summary = LanguageSummary(language, judge, "single", 0.0, 36, 13, 0.25, 0.5, diff=-0.25, ci=(-0.4, -0.1))
-        return JudgedCells(summary, (), (make_cell(judge=judge, language=language),), judge)
+        verdict = make_verdict(judge=judge, language=language, beside_baseline="below")
+        return JudgedCells(summary, (verdict,), (make_cell(judge=judge, language=language),), judge)
 
     assert judge_language_map([judged("a", "cs"), judged("a", "ja")]) is None
     drawn = judge_language_map([judged("a", "cs"), judged("a", "ja"), judged("b", "ja")])
@@ -71,5 +77,40 @@ def test_several_judges_stand_beside_languages(make_cell: MakeCell) -> None:
 
 def test_numbers_equal_no_label_and_have_no_square(make_cell: MakeCell) -> None:
     cells = [make_cell(), msgspec.structs.replace(make_cell(metric="quality"), undefined={"pa": NOT_CLASSES})]
-    [drawn] = language_metric_maps(cells)
-    assert drawn.columns == ("Task quality",) and not language_metric_maps(cells[1:])
+    [drawn] = language_metric_maps(cells, [])
+    assert drawn.columns == ("Task quality",) and not language_metric_maps(cells[1:], [])
+
+
+def test_an_interval_below_0_is_no_mark_where_the_corrected_verdict_shows_nothing(make_cell: MakeCell, make_verdict: MakeVerdict) -> None:
+    cell = make_cell()
+    assert cell.vs_baseline["ci"][1] < 0
+    [drawn] = language_metric_maps([cell], [make_verdict(beside_baseline="not shown")])
+    [(_, [square])] = drawn.rows
+    assert square and (square.sign, square.word) == ("○", "not shown") and "after correction" in square.title
+
+
+def test_a_verdict_of_another_condition_is_no_mark(make_cell: MakeCell, make_verdict: MakeVerdict) -> None:
+    [drawn] = language_metric_maps([make_cell()], [make_verdict(beside_baseline="below", temperature=0.7)])
+    [(_, [square])] = drawn.rows
+    assert square and square.sign == "·"
+
+
+@pytest.mark.parametrize(
+    ("shown", "sign", "word"),
+    [
+        (("below", "below"), "▼", "below"),
+        (("below", "not shown", None), "▼", "below on 1 of 3"),
+        (("below", "above", "above"), "▲▼", "above on 2, below on 1 of 3"),
+        (("not shown", None), "○", "not shown"),
+        ((), "·", "not tested"),
+    ],
+)
+def test_several_metrics_are_counted(make_cell: MakeCell, make_verdict: MakeVerdict, shown: tuple[str, ...], sign: str, word: str) -> None:
+    def judged(judge: str) -> JudgedCells:
+        summary = LanguageSummary("cs", judge, "single", 0.0, 36, 13, 0.25, 0.5, diff=-0.25, ci=(-0.4, -0.1))
+        verdicts = tuple(make_verdict(judge=judge, metric=f"m{number}", beside_baseline=one) for number, one in enumerate(shown))
+        return JudgedCells(summary, verdicts, (make_cell(judge=judge),), judge)
+
+    drawn = judge_language_map([judged("a"), judged("b")])
+    square = drawn and drawn.rows[0][1][0]
+    assert square and (square.sign, square.word) == (sign, word)
