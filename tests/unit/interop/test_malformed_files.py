@@ -23,7 +23,7 @@ from harness.interop.settings import ScoreImportOptions
 from harness.labels.mapping import parse_scales
 
 FILES = Path(__file__).parent / "files"
-MUTATIONS = 150  # of each file
+MUTATIONS = 40  # of each file
 LIBRARY = Library()
 WRONG: tuple[Any, ...] = (
     None,

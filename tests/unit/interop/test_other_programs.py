@@ -141,6 +141,33 @@ def test_scores_of_inspect_that_a_program_computed_are_no_judgments(imported: Im
         imported({"log.json": inspect_log({"match": match})})
 
 
+def test_a_log_with_every_kind_of_scorer(tmp_path: Path) -> None:
+    """Inspect wrote the log: text comparisons are no judgments, and a judge has one name, whoever replied."""
+    models = {"model_graded_qa": "mockllm/a", "model_graded_fact": "mockllm/role", "model_graded_qa1": "mockllm/b+mockllm/c"}
+    scales = parse_scales([f"{metric}=0,1:best=1" for metric in models])
+    chosen = ScoreImportOptions(scales=scales, categories={"*": {"C": 1, "I": 0}}, language="en", drop=("length", "near_match"))
+    summary = import_scores([FILES / "inspect-scorers.json"], tmp_path / "data", chosen)
+    found = {(row["item_id"], row["judge"], row["metric"], row["score"]) for row in rows(summary, "judgments")}
+    assert found == {(item, judge, metric, score) for item, score in (("q0", 1), ("q1", 0)) for metric, judge in models.items()}
+    for name in ("match", "match1", "includes", "exact", "f1", "pattern", "answer"):
+        assert f"2 scores of '{name}', which a program computed and no model gave, left out" in summary.notes
+    for name in ("length", "near_match"):
+        assert any(note.startswith(f"2 scores of '{name}', a scorer that asked no model: leave them out") for note in summary.notes)
+
+
+def test_a_dated_reply_is_of_the_model_that_has_the_role(imported: Imported) -> None:
+    dated = json.loads(json.dumps(GRADED).replace('"gpt-4o"', '"gpt-4o-2024-08-06"'))
+    other = json.loads(json.dumps(GRADED).replace('"gpt-4o"', '"gpt-4o-mini"'))
+    summary = imported({"log.json": inspect_log({"fluency": dated}, {"fluency": {"value": 1}}, {"fluency": other})})
+    assert [row["judge"] for row in rows(summary, "judgments")] == ["openai/gpt-4o", "openai/gpt-4o", "gpt-4o-mini"]
+
+
+def test_a_person_who_edited_a_text_comparison_leaves_a_label_only(imported: Imported) -> None:
+    edit = {"value": 2, "provenance": {"author": "anna"}}
+    summary = imported({"log.json": inspect_log({"match": {"value": 2, "history": [{"value": 1}, edit]}})}, rename={"match": "fluency"})
+    assert (summary.judgments, summary.labels) == (0, 1)
+
+
 def test_a_damaged_member_of_an_archive_is_named(tmp_path: Path) -> None:
     content = bytearray((FILES / "graded.eval").read_bytes())
     content[content.index(b"samples/") + 60] ^= 0xFF
