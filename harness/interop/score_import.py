@@ -24,6 +24,7 @@ from harness.labels.folder import data_toml, table_file, write_folder
 from harness.labels.items import GivenItems, ItemRows, items_of_folder, read_given_items
 from harness.labels.mapping import LabelMapping
 from harness.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
+from harness.labels.records import refuse_large
 from harness.labels.scores import UnreadableScore, id_text, read_score
 from harness.labels.table import Record, is_blank
 from harness.labels.target_folder import digest_note, salt_note
@@ -404,6 +405,8 @@ def _target(folder: Path, library: Library, *, append: bool) -> GivenItems:
 def _lines(folder: Path, name: str) -> bytes | None:
     """The existing rows of a table, unchanged; None if there is no such table."""
     path = find_table(folder, name) if folder.is_dir() else None
+    if path and path.suffix == ".gz":
+        refuse_large(path)
     return to_jsonl(row for _, row in read_rows(path)) if path else None
 
 
