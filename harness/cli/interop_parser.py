@@ -38,7 +38,9 @@ def import_parser(commands: Any) -> None:
         "--from", dest="kind", choices=SCORES, metavar="KIND", help=f"the kind of file, if it cannot be detected: {', '.join(SCORES)}"
     )
     reading.add_argument(
-        "--preset", metavar="NAME", help="field names of score records: mlflow, deepeval, langfuse, langsmith, phoenix, table"
+        "--preset",
+        metavar="NAME",
+        help="field names of score records: mlflow, deepeval, langfuse, langfuse-traces, langsmith, phoenix, table",
     )
     reading.add_argument("--wide-metrics", type=names, metavar="COLUMNS", help="columns of a table with the scores on one metric each")
     reading.add_argument("--filter", metavar="NAME", help="lm-eval: the filter whose samples are read")

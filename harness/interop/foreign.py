@@ -28,6 +28,8 @@ class ForeignScore(msgspec.Struct, frozen=True, kw_only=True):
         human: whether a person gave it, so that it is a label.
         blind: False if the person saw a judge's score; None if nothing is known.
         variant, temperature: how the judge was asked, if that is known.
+        task: the task of the item, if the score states it.
+        texts: the texts of the item by the names that its task has; empty where only `fields` hold them.
         repeat: from 0; None where equal questions are counted in the order of the file.
     """
 
@@ -46,6 +48,8 @@ class ForeignScore(msgspec.Struct, frozen=True, kw_only=True):
     blind: bool | None = None
     variant: str | None = None
     temperature: float | None = None
+    task: str | None = None
+    texts: Mapping[str, str] = {}
     repeat: int | None = None
 
 
@@ -59,7 +63,7 @@ class ForeignScores(msgspec.Struct, frozen=True):
 
 
 class ReadOptions(msgspec.Struct, frozen=True):
-    """What readers need to be told: a filter of lm-eval, field names of score records, columns that hold the scores of one metric each."""
+    """What readers need to be told: a filter of lm-eval, field names of score records, columns that hold the scores of one metric."""
 
     filter: str | None = None
     preset: str | None = None

@@ -5,14 +5,16 @@ A sample has scores by the name of their scorer; the value of one may be a dict 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.archives import open_archive
 from harness.errors import ContentError
 from harness.interop.foreign import ForeignScore, ForeignScores
+from harness.interop.inspect_models import models_of_scorers
 from harness.interop.lenient_json import decode
 from harness.interop.score_metadata import of_ours
 from harness.labels import table as limits
@@ -23,6 +25,7 @@ _REASONS = {"refusal": Failure.REFUSED, "no_response": Failure.MISSING, "scoring
 _MOST_EPOCHS = 100_000
 _TEXT_SCORERS = frozenset(("match", "includes", "pattern", "answer", "exact", "f1", "choice", "math"))
 _UNCHANGED = "UNCHANGED"
+_DATED = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _TEXTS = {"input": "input", "output": "output"}
 
 
@@ -61,25 +64,30 @@ def _header(content: Any, place: str) -> Mapping[str, Any]:
 
 
 def _scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, Any]]) -> ForeignScores:
-    grader = _grader(about)
+    roles = _roles(about)
     found: list[ForeignScore] = []
-    left_out: Counter[str] = Counter()
+    notes: Counter[str] = Counter()
     outputs: dict[Any, list[str]] = {}
     for place, sample in samples:
         try:
             if not sample.get("scores"):
-                left_out["samples without a score"] += 1
+                notes["samples without a score left out"] += 1
                 continue
-            found += _of_sample(place, sample, about, grader, outputs, left_out)
+            found += _of_sample(place, sample, about, roles, outputs, notes)
         except (AttributeError, TypeError, KeyError, IndexError, ValueError, OverflowError, RecursionError):
             raise ContentError("the sample does not have Inspect's form", place) from None
     if not found:
-        raise ContentError("no sample has a score" + "".join(f"; {count} {what} left out" for what, count in left_out.items()), path)
-    return ForeignScores("inspect", found, [f"{count} {what} left out" for what, count in left_out.items()], _TEXTS)
+        raise ContentError("no sample has a score" + "".join(f"; {count} {what}" for what, count in notes.items()), path)
+    return ForeignScores("inspect", found, [f"{count} {what}" for what, count in notes.items()], _TEXTS)
 
 
 def _of_sample(
-    place: str, sample: dict[str, Any], about: Mapping[str, Any], grader: str | None, outputs: dict[Any, list[str]], left_out: Counter[str]
+    place: str,
+    sample: dict[str, Any],
+    about: Mapping[str, Any],
+    roles: Mapping[str, str],
+    outputs: dict[Any, list[str]],
+    notes: Counter[str],
 ) -> Iterator[ForeignScore]:
     output = str((sample.get("output") or {}).get("completion") or "")
     versions = outputs.setdefault(sample["id"], [])
@@ -99,26 +107,32 @@ def _of_sample(
             **flat({"metadata": sample.get("metadata") or {}}),
         },
     }
+    asked = models_of_scorers(sample.get("events"))
     for name, score in sample["scores"].items():
-        if _is_computed(name, score):
-            left_out[f"scores of '{name}', which a program computed and no model gave,"] += 1
-            continue
         history = score.get("history") or []
+        models = asked.get(name)
+        if _is_computed(name, score):
+            notes[f"scores of '{name}', which a program computed and no model gave, left out"] += 1
+            if len(history) > 1:
+                yield from _edits(shared, name, score, history)
+            continue
         original = history[0] if len(history) > 1 else score
         metadata = score.get("metadata") or {}
         reply = _last_reply(metadata)
         judge = {
             **shared,
-            "who": _one_name(reply.get("model"), grader),
-            "reply": reply.get("content") if isinstance(reply.get("content"), str) else None,
+            "who": _judge(reply.get("model"), models or (), roles, about, panel=bool(metadata.get("panel"))),
+            "reply": reply.get("content") if isinstance(reply.get("content"), str) and not metadata.get("panel") else None,
             "justification": score.get("explanation"),
         }
         reason = score.get("reason") or metadata.get("unscored_reason")
+        if models == () and not metadata:
+            notes[f"scores of '{name}', a scorer that asked no model: leave them out with --drop if they are not a judge's"] += 1
         if ours := of_ours(metadata):
             yield ForeignScore(**(judge | {"reply": None} | ours))
         for metric, value in () if ours else _values(name, original.get("value")):
             if isinstance(value, list):
-                left_out["scores that are lists"] += 1
+                notes["scores that are lists left out"] += 1
                 continue
             failure = _failure(value, reason)
             several = metric != name  # of one reply, which the parser of a single answer cannot read
@@ -128,24 +142,32 @@ def _of_sample(
 
 
 def _is_computed(name: str, score: Mapping[str, Any]) -> bool:
-    """Whether a score is of one of Inspect's scorers that compare texts, and nobody edited it."""
+    """Whether a score is of one of Inspect's scorers that compare texts; a second scorer of the same name has a number."""
     metadata = score.get("metadata") or {}
-    return name.rstrip("0123456789") in _TEXT_SCORERS and not (_last_reply(metadata) or of_ours(metadata) or score.get("history"))
+    return bool({name, name.rstrip("0123456789")} & _TEXT_SCORERS) and not (_last_reply(metadata) or of_ours(metadata))
 
 
-def _one_name(model: Any, grader: str | None) -> str | None:
-    """The judge: the model that replied, under the name that the log has for it: a reply leaves out the provider."""
+def _judge(model: Any, asked: Sequence[str], roles: Mapping[str, str], about: Mapping[str, Any], *, panel: bool) -> str | None:
+    """The judge of a score: the model that the scorer asked, the whole panel that voted, or else the model that replied.
+
+    A reply leaves out the provider and may add a date; the judge has the name that the log has for it.
+    """
+    if len(asked) == 1 or (asked and (panel or not model)):
+        return "+".join(asked)
     if not isinstance(model, str) or not model:
-        return grader
-    return grader if grader and grader.endswith(f"/{model}") else model
+        return roles.get("grader")
+    evaluated = about.get("model")
+    known = [*asked, *roles.values(), *([evaluated] if isinstance(evaluated, str) else [])]
+    ends = (f"/{model}", f"/{_DATED.sub('', model)}")
+    return next((name for name in known if f"/{name}".endswith(ends)), model)
 
 
-def _grader(about: Mapping[str, Any]) -> str | None:
-    """The model in the role of the grader, where the header names one."""
-    roles = about.get("model_roles")
-    role = roles.get("grader") if isinstance(roles, dict) else None
-    model = role.get("model") if isinstance(role, dict) else None
-    return model if isinstance(model, str) and model else None
+def _roles(about: Mapping[str, Any]) -> dict[str, str]:
+    """The models that have a role, by role, the grader first."""
+    given = about.get("model_roles")
+    roles = given if isinstance(given, dict) else {}
+    models = {role: of.get("model") for role, of in roles.items() if isinstance(of, dict)}
+    return {role: model for role, model in sorted(models.items(), key=lambda pair: pair[0] != "grader") if isinstance(model, str) and model}
 
 
 def _epoch(value: Any, place: str) -> int:

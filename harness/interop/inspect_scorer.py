@@ -88,7 +88,10 @@ def judge(
         messages = _messages(call.prompt)
         output = await grader.generate(messages, config=_config(call, structured))
         judgment = instrument.read(call, _reply(output), identity)
-        about = {"grading": [*messages, output.message], **about_judgment(judgment, instrument.signature(identity, judgment.language))}
+        about = {
+            "grading": [*messages, output.message],
+            **about_judgment(judgment, instrument.signature(identity, judgment.language), item),
+        }
         if judgment.score is None:
             reason = "refusal" if judgment.failure == "refused" else "grader_failed"
             return Score.unscored(reason=reason, answer=state.output.completion, explanation=output.completion, metadata=about)

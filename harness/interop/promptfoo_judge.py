@@ -93,7 +93,7 @@ def _graded(output: str, context: Mapping[str, Any], config: AssertionConfig) ->
     call = instrument.call(item, judge.identity)
     reply = asyncio.run(_ask(judge, call))
     judgment = instrument.read(call, reply, judge.identity)
-    about = about_judgment(judgment, instrument.signature(judge.identity, judgment.language))
+    about = about_judgment(judgment, instrument.signature(judge.identity, judgment.language), item)
     about[KEY] |= {"reply": reply.text, "finish_reason": reply.finish_reason, "refusal": reply.refusal}
     if judgment.score is None:
         return _without_score(f"no score ({judgment.failure}): {reply.text or reply.refusal or ''}", about)

@@ -108,7 +108,7 @@ def _json(path: Path, content: Any, kind: str | None, options: ReadOptions) -> F
     if kind == "argilla":
         return annotation_tools.read_argilla(path, content)
     if kind == "records":
-        content = {"traces": [content]} if score_records.is_trace(content) else content
+        content = score_records.listed(content)
         names = _names(options, score_records.preset_of(content) or score_records.TABLE)
         return score_records.read_records(path, list(score_records.records_in(content, names, str(path))), names, options.wide_metrics)
     raise UsageError(f"{path} is a JSON file, which cannot be read as {kind}; files of kind {kind} are JSONL")

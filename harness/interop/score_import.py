@@ -24,6 +24,7 @@ from harness.labels.folder import data_toml, table_file, write_folder
 from harness.labels.items import GivenItems, ItemRows, items_of_folder, read_given_items
 from harness.labels.mapping import LabelMapping
 from harness.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
+from harness.labels.records import refuse_large
 from harness.labels.scores import UnreadableScore, id_text, read_score
 from harness.labels.table import Record, is_blank
 from harness.labels.target_folder import digest_note, salt_note
@@ -91,7 +92,8 @@ class _ScoreImport:
         self.rubrics = rubric_scales(library)
         self.vocabulary: Vocabulary = vocabulary_of(library)
         self.origin = given.about
-        self.rows = ItemRows(known, mapping, library, closed=bool(known))
+        self.rows = ItemRows(known, msgspec.structs.replace(mapping, task=options.task), library, closed=bool(known))
+        self.stated = _stated_tasks(self.scores)
         if not known:
             self._require_language()
         self.pseudonyms = self._pseudonyms()
@@ -107,7 +109,9 @@ class _ScoreImport:
     def _plan(self) -> ColumnPlan:
         """Fields of the record that become texts and keys of new items."""
         options, fields = self.options, {name for score in self.foreign.scores for name in score.fields}
-        columns = {"language": _LANGUAGE} | {role: name for role, name in (("group", options.group), ("system", options.system)) if name}
+        columns = {"language": _LANGUAGE, "task": _TASK_CELL} | {
+            role: name for role, name in (("group", options.group), ("system", options.system)) if name
+        }
         for flag, name in (("--group", options.group), ("--system", options.system), ("--language-from", options.language_from)):
             self._require_field(flag, name, fields)
         for field, name in options.texts.items():
@@ -239,7 +243,12 @@ class _ScoreImport:
     def _item(self, score: ForeignScore) -> str:
         item = id_text(score.item, "item id")
         cells = {**score.fields, _LANGUAGE: self._language(score)} if self.options.language is None else dict(score.fields)
-        self.rows.require(item, Record(cells, 0, score.place, {}, ""), self.plan)
+        cells[_TASK_CELL] = self.stated.get(item, _TASK)
+        plan = self.plan
+        if score.texts and item in self.stated:
+            cells |= {_own_text(name): text for name, text in score.texts.items()}
+            plan = plan._replace(texts={name: _own_text(name) for name in score.texts} | dict(self.options.texts))
+        self.rows.require(item, Record(cells, 0, score.place, {}, ""), plan)
         return item
 
     def _add_label(self, score: ForeignScore, item: str) -> None:
@@ -353,7 +362,7 @@ class _ScoreImport:
         return msgspec.structs.replace(about, metrics={**about.metrics, **own}, notes=(*about.notes, *added))
 
 
-_LANGUAGE = "\x00language"  # a cell that no file has
+_LANGUAGE, _TASK_CELL = "\x00language", "\x00task"  # cells that no file has
 _FROM_PATTERN = "\x00pattern"
 _LANGUAGE_FIELD = re.compile(r"(?:^|\.)(?:language|lang)$")
 
@@ -361,6 +370,20 @@ _LANGUAGE_FIELD = re.compile(r"(?:^|\.)(?:language|lang)$")
 def _language_fields(fields: Mapping[str, Any]) -> list[str]:
     """The fields that usually hold a language: metadata before variables, as these are often a word for the prompt."""
     return sorted((name for name in fields if _LANGUAGE_FIELD.search(name)), key=lambda name: ("metadata" not in name, name))
+
+
+def _stated_tasks(scores: Iterable[ForeignScore]) -> dict[str, str]:
+    """The task of every item of which the scores state one task only: `{item id: task}`."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for score in scores:
+        if score.task is not None:
+            found[str(score.item)].add(score.task)
+    return {item: task for item, (task, *others) in found.items() if not others}
+
+
+def _own_text(name: str) -> str:
+    """The cell of a text that a score of ours states."""
+    return f"\x00text.{name}"
 
 
 def _target(folder: Path, library: Library, *, append: bool) -> GivenItems:
@@ -382,6 +405,8 @@ def _target(folder: Path, library: Library, *, append: bool) -> GivenItems:
 def _lines(folder: Path, name: str) -> bytes | None:
     """The existing rows of a table, unchanged; None if there is no such table."""
     path = find_table(folder, name) if folder.is_dir() else None
+    if path and path.suffix == ".gz":
+        refuse_large(path)
     return to_jsonl(row for _, row in read_rows(path)) if path else None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.model import Failure, Judgment
+from harness.model import Failure, Item, Judgment
 from harness.signature import QuestionSignature
 
 KEY = "harness"
@@ -18,29 +18,34 @@ Reasons = Callable[[NDArray[np.int64]], list[str | None]]
 _AS_IS = ("metric", "variant", "temperature", "justification")
 
 
-def about_judgment(judgment: Judgment, signature: QuestionSignature) -> dict[str, Any]:
-    """The metadata of one judgment, under our key."""
+def about_judgment(judgment: Judgment, signature: QuestionSignature, item: Item) -> dict[str, Any]:
+    """The metadata of one judgment of an item, under our key. The texts have our names, so that they fit the task again."""
     kept = ("metric", "language", "judge", "variant", "temperature", "score", "failure", "justification", "call_id")
-    return {KEY: {name: getattr(judgment, name) for name in kept} | {"signature": str(signature)}}
+    about = {name: getattr(judgment, name) for name in kept}
+    return {KEY: about | {"task": item.task, "texts": dict(item.fields), "signature": str(signature)}}
 
 
 def of_ours(metadata: Any) -> dict[str, Any]:
     """The fields of a `ForeignScore` that a score of ours states; empty if another judge made it. Its reply was read by our parser.
 
-    Raises TypeError for a value of another type than ours have.
+    A score without its task, as earlier versions wrote it, states none. Raises TypeError for a value of another type than ours have.
     """
     about = metadata.get(KEY) if isinstance(metadata, Mapping) else None
     if not isinstance(about, Mapping) or not isinstance(about.get("metric"), str):
         return {}
-    texts = [about.get(name) for name in ("judge", "variant", "justification", "failure")]
+    texts = [about.get(name) for name in ("judge", "variant", "justification", "failure", "task")]
+    own_texts = about.get("texts") or {}
     numbers = [about.get("temperature")] if about.get("temperature") is not None else []
-    if not all(text is None or isinstance(text, str) for text in texts) or not all(map(_is_finite, numbers)):
+    texts_fit = isinstance(own_texts, Mapping) and all(isinstance(text, str) for text in own_texts.values())
+    if not (texts_fit and all(text is None or isinstance(text, str) for text in texts) and all(map(_is_finite, numbers))):
         raise TypeError("not a score of ours")
     failure = about.get("failure")
     known = failure in list(Failure)
     return {
         **{name: about.get(name) for name in _AS_IS},
         "who": about.get("judge"),
+        "task": about.get("task") if own_texts else None,
+        "texts": dict(own_texts),
         "value": about.get("score"),
         "failure": Failure(str(failure)) if known else Failure.MISSING if about.get("score") is None else None,
     }

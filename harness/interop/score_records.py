@@ -95,10 +95,24 @@ def _fits(content: Any, names: RecordNames) -> bool:
     return bool(names.kind) and {names.metric, names.kind} <= record.keys() and any(name in record for name in names.item)
 
 
-def is_trace(content: Any) -> bool:
-    """Whether a JSON value is one trace of MLflow, as `trace.to_json()` writes it."""
-    about = content.get("info") if isinstance(content, dict) else None
-    return isinstance(about, dict) and "trace_id" in about
+def listed(content: Any) -> Any:
+    """A JSON value with its records in a list: one trace of MLflow (`trace.to_json()`) or of Langfuse, a data frame by columns."""
+    if not isinstance(content, dict):
+        return content
+    about = content.get("info")
+    if isinstance(about, dict) and "trace_id" in about:
+        return {"traces": [content]}
+    if isinstance(content.get("scores"), list) and "id" in content:
+        return {"data": [content]}
+    return _rows_of_columns(content) or content
+
+
+def _rows_of_columns(content: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The rows of a data frame that was saved column by column, as `DataFrame.to_json` does by default; None for another form."""
+    columns = list(content.values())
+    if len(columns) < 2 or not all(isinstance(column, dict) and column and column.keys() == columns[0].keys() for column in columns):
+        return None
+    return [{name: column[row] for name, column in content.items()} for row in columns[0]]
 
 
 def records_in(content: Any, names: RecordNames, place: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,8 +15,9 @@ from harness.errors import UsageError
 from harness.labels.folder import table_file
 from harness.labels.items import GivenItems, items_of_folder
 from harness.labels.mapping import LabelMapping
+from harness.labels.records import refuse_large
 from harness.model import AnnotatorKind, Scale
-from harness.tables import find_table, read_rows
+from harness.tables import find_table, open_bytes, read_rows
 
 _SALT_NOTE = "annotators are pseudonyms made with the salt "
 
@@ -92,7 +92,10 @@ class TargetFolder:
         path = self.folder / self.files[name]
         if not path.is_file():
             return None
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        if path.suffix == ".gz":
+            refuse_large(path)
+        with open_bytes(path) as file:
+            data = file.read()
         return data if not data or data.endswith(b"\n") else data + b"\n"
 
 

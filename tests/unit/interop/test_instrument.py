@@ -16,6 +16,8 @@ import harness
 from harness.errors import UsageError
 from harness.interop.instrument import Instrument, InstrumentSpec
 from harness.interop.promptfoo_judge import get_assert
+from harness.interop.score_import import import_scores
+from harness.interop.settings import ScoreImportOptions
 from harness.judges import NoReply
 from harness.model import JudgeIdentity, Message, Reply
 from harness.runs import RunSpec, prepare
@@ -189,6 +191,26 @@ def test_an_assertion_asks_any_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     found = asserted("Děkujeme Vám velmi pěkně za spolupráci.", judge="python:five_lines:score")
     assert (found["pass"], found["score"]) == (True, 1)
     assert found["metadata"]["harness"]["judge"] == "python/five_lines:score" and "graderError" not in found["metadata"]
+
+
+def test_scores_of_our_judge_come_back_with_task_and_texts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """From the assertion to the data folder: another run can ask about the imported items at once."""
+    monkeypatch.syspath_prepend(Path(harness.__file__).parents[1] / "docs" / "own")
+    component = asserted("Děkujeme Vám.", judge="python:five_lines:score")
+    result = {"promptIdx": 0, "vars": {"item_id": "a", "language": "Czech"}, "provider": {"id": "echo"}, "response": {"output": "x"}}
+    component |= {"assertion": {"type": "python"}}
+    old = json.loads(json.dumps(component))
+    for name in ("task", "texts"):
+        del old["metadata"]["harness"][name]
+    items = []
+    for name, graded in (("new", component), ("old", old)):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text(json.dumps(result | {"gradingResult": {"componentResults": [graded]}}), "utf-8")
+        summary = import_scores([path], tmp_path / name, ScoreImportOptions())
+        items += [json.loads(line) for line in (summary.folder / "items.jsonl").read_text("utf-8").splitlines()]
+    texts = {"prompt": TEXTS["prompt"], "output": "Děkujeme Vám."}
+    assert items[0] == {"item_id": "a", "language": "cs", "task": "open_prompt", **texts}
+    assert items[1] == {"item_id": "a", "language": "cs", "task": "imported", "output": "x"}
 
 
 class Busy:

@@ -23,7 +23,7 @@ from harness.interop.settings import ScoreImportOptions
 from harness.labels.mapping import parse_scales
 
 FILES = Path(__file__).parent / "files"
-MUTATIONS = 150  # of each file
+MUTATIONS = 25  # of each file
 LIBRARY = Library()
 WRONG: tuple[Any, ...] = (
     None,
@@ -80,6 +80,8 @@ def whole(name: str) -> Any:
 
 SOURCES: dict[str, tuple[str, Callable[[], Any]]] = {
     "inspect": ("log.json", inspect_log),
+    "every scorer of inspect": ("log.json", lambda: whole("inspect-scorers.json")),
+    "langfuse": ("trace.json", lambda: whole("langfuse-trace.json")),
     "our own scores in inspect": ("log.json", lambda: whole("ours-inspect.json")),
     "promptfoo": ("results.json", lambda: whole("results-with-human-rating.json")),
     "promptfoo lines": ("results.jsonl", lambda: lines("ours-promptfoo.jsonl")),

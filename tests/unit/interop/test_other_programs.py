@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -139,6 +140,66 @@ def test_scores_of_inspect_that_a_program_computed_are_no_judgments(imported: Im
     assert "1 scores of 'match', which a program computed and no model gave, left out" in summary.notes
     with pytest.raises(ContentError, match=r"no sample has a score; 1 scores of 'match', which a program computed"):
         imported({"log.json": inspect_log({"match": match})})
+
+
+def test_a_log_with_every_kind_of_scorer(tmp_path: Path) -> None:
+    """Inspect wrote the log: text comparisons are no judgments, and a judge has one name, whoever replied."""
+    models = {"model_graded_qa": "mockllm/a", "model_graded_fact": "mockllm/role", "model_graded_qa1": "mockllm/b+mockllm/c"}
+    scales = parse_scales([f"{metric}=0,1:best=1" for metric in models])
+    chosen = ScoreImportOptions(scales=scales, categories={"*": {"C": 1, "I": 0}}, language="en", drop=("length", "near_match"))
+    summary = import_scores([FILES / "inspect-scorers.json"], tmp_path / "data", chosen)
+    found = {(row["item_id"], row["judge"], row["metric"], row["score"]) for row in rows(summary, "judgments")}
+    assert found == {(item, judge, metric, score) for item, score in (("q0", 1), ("q1", 0)) for metric, judge in models.items()}
+    for name in ("match", "match1", "includes", "exact", "f1", "pattern", "answer"):
+        assert f"2 scores of '{name}', which a program computed and no model gave, left out" in summary.notes
+    for name in ("length", "near_match"):
+        assert any(note.startswith(f"2 scores of '{name}', a scorer that asked no model: leave them out") for note in summary.notes)
+
+
+def test_a_dated_reply_is_of_the_model_that_has_the_role(imported: Imported) -> None:
+    dated = json.loads(json.dumps(GRADED).replace('"gpt-4o"', '"gpt-4o-2024-08-06"'))
+    other = json.loads(json.dumps(GRADED).replace('"gpt-4o"', '"gpt-4o-mini"'))
+    summary = imported({"log.json": inspect_log({"fluency": dated}, {"fluency": {"value": 1}}, {"fluency": other})})
+    assert [row["judge"] for row in rows(summary, "judgments")] == ["openai/gpt-4o", "openai/gpt-4o", "gpt-4o-mini"]
+
+
+def test_a_person_who_edited_a_text_comparison_leaves_a_label_only(imported: Imported) -> None:
+    edit = {"value": 2, "provenance": {"author": "anna"}}
+    summary = imported({"log.json": inspect_log({"match": {"value": 2, "history": [{"value": 1}, edit]}})}, rename={"match": "fluency"})
+    assert (summary.judgments, summary.labels) == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["langfuse-trace.json", "langfuse-scores-v3.json"])
+def test_langfuse_models_with_numbers_words_and_truth_values(name: str, tmp_path: Path) -> None:
+    """A trace with its scores, and the scores of the API of today; a person's word counts, not Langfuse's number for it."""
+    scales = parse_scales(["fluency=0,1,2:best=2", "polite=0,1:best=1", "tone=0,1:best=1"])
+    categories: dict[str, Any] = {"polite": {"True": 1, "False": 0}, "tone": {"warm": 1, "cold": 0}}
+    chosen = ScoreImportOptions(scales=scales, categories=categories, judge="openai/m", language="en", keep_annotators=True)
+    summary = import_scores([FILES / name], tmp_path / "data", chosen)
+    assert summary.refused == ()
+    assert [(row["judge"], row["score"]) for row in rows(summary, "judgments")] == [("openai/m", 2)]
+    labels = {row["metric"]: (row["annotator_id"], row["score"]) for row in rows(summary, "labels")}
+    assert {metric: labels[metric] for metric in ("polite", "tone")} == {"polite": ("u", 1), "tone": ("u", 1)}
+    assert "source" not in rows(summary, "items")[0]
+
+
+def test_the_table_of_an_mlflow_evaluation_saved_by_columns(tmp_path: Path) -> None:
+    chosen = ScoreImportOptions(
+        scales=parse_scales(["fluency=0,1,2:best=2"]), language="en", drop=("polite", "length", "expected_response"), keep_annotators=True
+    )
+    summary = import_scores([FILES / "mlflow-result-df.json"], tmp_path / "data", chosen)
+    assert [(row["judge"], row["score"]) for row in rows(summary, "judgments")] == [("openai:/gpt-4o", 2)] * 2
+    assert [row["output"] for row in rows(summary, "items")] == ["Thus.", "Because."]
+
+
+def test_packed_labels_of_the_target_are_not_unpacked_without_bound(imported: Imported, tmp_path: Path, monkeypatch: Any) -> None:
+    summary = imported({"scores.json": SCORES})
+    labels = summary.folder / "labels.jsonl"
+    (summary.folder / "labels.jsonl.gz").write_bytes(gzip.compress(labels.read_bytes() + b"\n" * (1 << 20)))
+    labels.unlink()
+    monkeypatch.setattr("harness.labels.table.MAX_BYTES", 1 << 18)
+    with pytest.raises(ContentError, match=r"labels\.jsonl\.gz: larger than 0 MiB unpacked"):
+        imported({"scores.json": SCORES}, append=True)
 
 
 def test_a_damaged_member_of_an_archive_is_named(tmp_path: Path) -> None:
