@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from harness.analyse import CompareOptions, LaidOut, Recording, lay_out
 from harness.analyse.cells import number, sort_key
+from harness.decide.bounds import CellBounds, family_bounds
 from harness.decide.cell_tests import CellTests, cell_tests
 from harness.decide.more_labels import labels_needed
 from harness.decide.options import DecisionOptions
@@ -19,7 +20,6 @@ from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, Verd
 from harness.decide.sentences import not_for, obstacles, reasons, sentence
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.arrays import Floats
-from harness.stats.judge_tests import lower_bounds
 
 BesideBaseline = Literal["above", "below", "not shown"]
 _CONDITION = ("source", "judge", "variant", "temperature", "top_p")
@@ -179,9 +179,10 @@ def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[Ve
     worse, base_worse, base = (_of_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
     variation = np.array([one.variation.p for one in tests])
     one_class = _corrected(np.where(assessed, np.nan_to_num(variation, nan=1.0), math.nan), options)[0]
+    bounds = family_bounds(tests, options.alpha, level)
     for place, one in enumerate(tests):
         corrected = _Corrected(use[place], worse[place], base_worse[place], base[place], one_class[place], level[place], next_level)
-        yield _verdict(one, corrected, int(assessed.sum()), options)
+        yield _verdict(one, corrected, bounds[place], int(assessed.sum()), options)
 
 
 def _of_family(tests: Sequence[CellTests], name: str, assessed: NDArray[np.bool_], options: DecisionOptions) -> tuple[Floats, Floats]:
@@ -231,7 +232,7 @@ def _tested(one: CellTests, options: DecisionOptions, corrected: _Corrected | No
     )
 
 
-def _verdict(one: CellTests, corrected: _Corrected, family: int, options: DecisionOptions) -> Verdict:
+def _verdict(one: CellTests, corrected: _Corrected, bounds: CellBounds, family: int, options: DecisionOptions) -> Verdict:
     tested = _tested(one, options, corrected)
     decision: Decision = decide(tested, options)
     controls = None if one.labels == "native" else passes_controls(corrected.q_base, tested, options)
@@ -239,7 +240,6 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
     if decision == NOBODY or decision.verdict in ("too few labels", "use corrected"):
         k = labels_needed(one, corrected.next_level, options)
     missing = reasons(one, decision, controls, tested, options)
-    alone, bounds = (lower_bounds(one.sums, one.cap, options.alpha, level) for level in (options.alpha, corrected.level))
     return Verdict(
         key=one.key,
         verdict=decision.verdict,
@@ -259,9 +259,9 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         agreement=number(one.people + one.gap.mean),
         people=number(one.people),
         gap=number(one.gap.mean),
-        guarded_bound=number(alone.gap),
+        guarded_bound=number(bounds.alone),
         family_bound=number(bounds.gap),
-        perfect_bound=number(_perfect_bound(one, options.alpha, corrected.level)),
+        perfect_bound=number(bounds.perfect),
         p_gap=number(float(one.tests.capped.gap)),
         p_base=number(float(one.tests.capped.base)),
         p_one_class=number(one.variation.p),
@@ -290,9 +290,3 @@ def _beside_baseline(corrected: _Corrected, alpha: float) -> BesideBaseline | No
     if math.isnan(corrected.q_base):
         return None
     return "above" if corrected.q_base <= alpha else "below" if corrected.q_base_worse <= alpha else "not shown"
-
-
-def _perfect_bound(one: CellTests, alpha: float, level: float) -> float:
-    """The lower bound of the gap if it were 0 in every text."""
-    gap = one.sums.gap
-    return lower_bounds(one.sums._replace(gap=gap._replace(y=np.zeros_like(gap.y))), one.cap, alpha, level).gap

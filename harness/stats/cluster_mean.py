@@ -38,11 +38,11 @@ class MeanTest(NamedTuple):
         """One-sided p of the hypothesis that the mean is `value` or more."""
         return self._p(np.asarray(value, np.float64) - self.mean)
 
-    def lower_bound(self, alpha: float) -> Floats:
-        """The `value` at which `p_above` is `alpha`; the mean itself where all groups say the same."""
+    def lower_bound(self, alpha: ArrayLike) -> Floats:
+        """The `value` at which `p_above` is `alpha` (...); the mean itself where all groups say the same."""
         from scipy.special import stdtrit
 
-        return np.asarray(self.mean - stdtrit(self.freedom, 1 - alpha) * self.error)
+        return np.asarray(self.mean - stdtrit(self.freedom, 1 - np.asarray(alpha)) * self.error)
 
     def _p(self, apart: Floats) -> Floats:
         from scipy.special import stdtr

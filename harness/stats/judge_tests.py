@@ -8,6 +8,7 @@ texts, has to be at most alpha as well, which needs no correction: both have to 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -75,8 +76,7 @@ class JudgeTests(NamedTuple):
 
     def to_correct(self, alpha: float) -> FourP:
         """One p each for a correction for many cells at `alpha`: the capped one, or the plain one where that is above alpha."""
-        pairs = zip(self.capped, self.plain, strict=True)
-        return FourP(*(np.where(plain <= alpha, capped, np.maximum(capped, plain)) for capped, plain in pairs))
+        return FourP(*(_to_correct(capped, plain, alpha) for capped, plain in zip(self.capped, self.plain, strict=True)))
 
     def shown(self, alpha: float, level: float) -> Floats:
         """Whether `use` is shown at the `level` that many cells leave of `alpha`: (...) of bools."""
@@ -124,6 +124,19 @@ def _distinct(rows: Floats) -> tuple[Floats, ...]:
     return *rows[first].T, times
 
 
+def stacked(cells: Sequence[JudgeSums]) -> JudgeSums:
+    """The sums of many cells as arrays (cells, groups); groups that a cell does not have are of size 0 and occur 0 times.
+
+    >>> stacked([judge_sums([0.0], [1.0], [0]), judge_sums([0.0, 0.5, 0.5], [1.0] * 3, [0, 1, 1])]).gap.size.tolist()
+    [[1.0, 0.0], [1.0, 2.0]]
+    """
+    groups = max((len(one.gap.times) for one in cells), default=0)
+    columns = np.zeros((6, len(cells), groups))
+    for row, one in enumerate(cells):
+        columns[:, row, : len(one.gap.times)] = (*one.gap, *one.baseline)
+    return JudgeSums(GroupSums(*columns[:3]), GroupSums(*columns[3:]))
+
+
 def judge_tests(sums: JudgeSums, margin: float, least: float = LEAST_EFFECTIVE, *, variance: ClusterVariance = "cr2") -> JudgeTests:
     """The tests of one cell, or of many at once.
 
@@ -148,6 +161,29 @@ def judge_tests(sums: JudgeSums, margin: float, least: float = LEAST_EFFECTIVE, 
     plain = four_p(judge_means(sums, variance=variance), margin)
     capped = plain if np.isinf(cap).all() else four_p(judge_means(sums, cap), margin)
     return JudgeTests(capped, plain, effective_groups(size, times), cap)
+
+
+def use_p(sums: JudgeSums, margin: float, alpha: float, least: float = LEAST_EFFECTIVE) -> Floats:
+    """`judge_tests(sums, margin, least).to_correct(alpha).use` without the tests that it does not need, for very many samples.
+
+    >>> sums = judge_sums([0.0] * 70, [0.0, 1.0] * 35, range(70))
+    >>> float(use_p(sums, 0.1, 0.05)) == float(judge_tests(sums, 0.1).to_correct(0.05).use)
+    True
+    """
+    cap = group_cap(sums.size, sums.gap.times, least)
+    plain = _two_p(sums, margin)
+    if np.isinf(cap).all():
+        return np.maximum(*plain)
+    return np.maximum(*(_to_correct(*each, alpha) for each in zip(_two_p(sums, margin, cap), plain, strict=True)))
+
+
+def _two_p(sums: JudgeSums, margin: float, cap: ArrayLike = math.inf) -> tuple[Floats, Floats]:
+    """p of both that a `use` needs."""
+    return guarded_mean(sums.gap, cap).p(margin), mean_of_sums(sums.capped(cap).baseline).p_above(0.0)
+
+
+def _to_correct(capped: Floats, plain: Floats, alpha: float) -> Floats:
+    return np.where(plain <= alpha, capped, np.maximum(capped, plain))
 
 
 class JudgeMeans(NamedTuple):
@@ -180,34 +216,36 @@ def _worst(baseline: GroupSums) -> GuardedMean | None:
 
 
 class Bounds(NamedTuple):
-    """Lower bounds of the gap and of the difference from the baseline; NaN with fewer than two groups."""
+    """Lower bounds of the gap and of the difference from the baseline, (...); NaN with fewer than two groups."""
 
-    gap: float
-    base: float
+    gap: Floats
+    base: Floats
 
 
-def lower_bounds(sums: JudgeSums, cap: float, alpha: float, level: float) -> Bounds:
-    """The smaller of two bounds of one cell: with groups capped, at the `level` that many cells leave, and of all texts at `alpha`.
+def lower_bounds(sums: JudgeSums, cap: ArrayLike, alpha: float, level: ArrayLike) -> Bounds:
+    """The smaller of two bounds: with groups capped, at the `level` that many cells leave, and of all texts at `alpha`.
 
     A gap is shown to be above -margin exactly where its bound is, and the difference from the baseline to be above 0 likewise.
 
     Args:
-        sums: of one cell.
-        cap: from `judge_tests`, infinity where none is needed.
-        alpha, level: of one test, and what many cells leave of it.
+        sums: of one cell, or of many at once (`stacked`).
+        cap: (...) from `judge_tests`, infinity where none is needed.
+        alpha, level: of one test, and what many cells leave of it (...).
 
     >>> sums = judge_sums([0.0] * 70, [0.0, 1.0] * 35, range(70))
-    >>> [round(each, 3) for each in lower_bounds(sums, math.inf, 0.05, 0.05 / 45)]
+    >>> [round(float(each), 3) for each in lower_bounds(sums, math.inf, 0.05, 0.05 / 45)]
     [-0.156, 0.309]
     """
-    found = [_bounds(judge_means(sums, cap), level)]
-    if math.isfinite(cap):
-        found.append(_bounds(judge_means(sums), alpha))
-    return Bounds(*(min(each) for each in zip(*found, strict=True)))
+    found, is_capped = _bounds(sums, cap, level), np.isfinite(cap)
+    if not is_capped.any():
+        return found
+    plain = _bounds(sums, math.inf, alpha)
+    return Bounds(*(np.where(is_capped, np.minimum(*each), each[0])[()] for each in zip(found, plain, strict=True)))
 
 
-def _bounds(means: JudgeMeans, level: float) -> Bounds:
-    return Bounds(means.guarded.bound(level), float(means.baseline.lower_bound(level)))
+def _bounds(sums: JudgeSums, cap: ArrayLike, level: ArrayLike) -> Bounds:
+    base = mean_of_sums(sums.capped(cap).baseline).lower_bound(level)
+    return Bounds(guarded_mean(sums.gap, cap).bound(level), base[()])
 
 
 def four_p(means: JudgeMeans, margin: float) -> FourP:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from harness.stats.arrays import Floats
 from harness.stats.groups import GroupSums
-from harness.stats.judge_tests import JudgeSums, judge_sums, judge_tests
+from harness.stats.judge_tests import JudgeSums, judge_sums, use_p
 from harness.stats.unequal_groups import LEAST_EFFECTIVE
 
 GROWTH = 1.05
@@ -100,7 +100,7 @@ def about_more(
     reason = _no_plan(seen, margin)
     if reason:
         return MoreLabels(None, None, math.nan, reason)
-    test, level = rule or (lambda sums: judge_tests(sums, margin, effective_groups).to_correct(alpha).use), alpha / cells
+    test, level = rule or (lambda sums: use_p(sums, margin, alpha, effective_groups)), alpha / cells
     items, total = round(seen.gap.units), float(seen.gap.times.sum())
     if items < FEW:
         seen = _with_lost_item(seen)

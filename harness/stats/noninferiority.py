@@ -19,7 +19,8 @@ from harness.stats.skewness import HallMean, hall_mean
 from harness.stats.unequal_groups import ClusterVariance, freedom_of_tests, leverage
 
 _LOST = -1.0
-_PLACES = 1e-12
+_MARGINS = tuple(k / 32 for k in range(1, 32))
+_HALVINGS = 39  # of the distance between two of these margins: to 1e-13
 
 
 def matched_gap(counts: ArrayLike, score: ArrayLike, weights: ArrayLike | None = None) -> Floats:
@@ -101,17 +102,23 @@ class GuardedMean(NamedTuple):
         """One-sided p of the hypothesis that the gap is -`margin` or less."""
         return self.at(margin).p_above(-np.asarray(margin, np.float64))
 
-    def bound(self, alpha: float) -> float:
-        """Of one sample: minus the margin at which `p` is `alpha`, in [-1, 0]; NaN where p is."""
-        if math.isnan(self.p(0.0)):
-            return math.nan
-        if self.p(0.0) <= alpha:
-            return 0.0
-        if self.p(1.0) > alpha:
-            return -1.0
-        from scipy.optimize import brentq
+    def bound(self, alpha: ArrayLike) -> Floats:
+        """Minus the margin at which `p` is `alpha` (...), in [-1, 0], by bisection; NaN where p is.
 
-        return -float(brentq(lambda margin: float(self.p(margin)) - alpha, 0.0, 1.0, xtol=_PLACES))
+        With very few groups p may pass `alpha` more than once, as the least variance is largest at a margin of a half. It is the largest
+        such margin then: at all larger ones p is smaller.
+        """
+        level, none = np.asarray(alpha, np.float64), self.p(0.0)
+        low = np.zeros(np.broadcast_shapes(none.shape, level.shape))
+        for margin in _MARGINS:
+            low = np.where(self.p(margin) > level, margin, low)
+        high = low + _MARGINS[0]
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            above = self.p(middle) > level
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        found = np.where(none <= level, 0.0, np.where(self.p(1.0) > level, -1.0, -(low + high) / 2))
+        return np.asarray(np.where(np.isnan(none), math.nan, found))[()]
 
 
 def guarded_mean(sums: GroupSums, cap: ArrayLike = math.inf, variance: ClusterVariance = "cr2", lost: ArrayLike = 1.0) -> GuardedMean:
@@ -160,4 +167,4 @@ def guarded_bound(sums: GroupSums, alpha: float) -> float:
     >>> round(guarded_bound(gap_sums([0.0] * 70, range(70)), 0.05), 4)
     -0.0673
     """
-    return guarded_mean(sums).bound(alpha) if sums.groups > 1 else math.nan
+    return float(guarded_mean(sums).bound(alpha)) if sums.groups > 1 else math.nan

@@ -43,7 +43,7 @@ def bell_mccaffrey(size: ArrayLike, times: ArrayLike = 1.0, correlation: float =
     >>> float(bell_mccaffrey([10.0], [25.0])), [round(float(bell_mccaffrey([100.0, 4.0], [1, 40], r)), 3) for r in (1.0, 0.1, 0.0)]
     (24.0, [1.207, 1.639, 6.169])
     """
-    n, m = np.broadcast_arrays(np.asarray(size, np.float64), np.asarray(times, np.float64))
+    n, m = _by_size(size, times)
     m = np.where(n > 0, m, 0.0)
     groups, used = m.sum(axis=-1), m > 0
     smallest = np.where(used, n, math.inf).min(axis=-1, initial=math.inf)
@@ -55,6 +55,16 @@ def bell_mccaffrey(size: ArrayLike, times: ArrayLike = 1.0, correlation: float =
     else:
         unequal = groups
     return np.asarray(np.where(groups < 2, math.nan, np.where(alike, groups - 1, unequal)))
+
+
+def _by_size(size: ArrayLike, times: ArrayLike) -> tuple[Floats, Floats]:
+    """Sizes and times of one shape; many samples of the same groups have those of one size together."""
+    n, m = np.asarray(size, np.float64), np.asarray(times, np.float64)
+    if n.ndim == 1 and m.ndim > 1:
+        n, place = np.unique(n, return_inverse=True)
+        m = m @ (place[:, None] == np.arange(len(n))).astype(np.float64)
+    n, m = np.broadcast_arrays(n, m)
+    return n, m
 
 
 def _freedom_of_sizes(n: Floats, m: Floats, r: float) -> Floats:
@@ -104,11 +114,7 @@ def group_cap(size: ArrayLike, times: ArrayLike = 1.0, least: float = LEAST_EFFE
     >>> round(float(group_cap([100.0, 4.0], [1, 40])), 3), float(group_cap([10.0], [25]))
     (14.386, inf)
     """
-    n, m = np.asarray(size, np.float64), np.asarray(times, np.float64)
-    if n.ndim == 1 and m.ndim:  # samples of the same groups: those of one size together
-        n, place = np.unique(n, return_inverse=True)
-        m = np.add.reduceat(m[..., np.argsort(place, kind="stable")], np.searchsorted(np.sort(place), np.arange(len(n))), axis=-1)
-    n, m = np.broadcast_arrays(n, m)
+    n, m = _by_size(size, times)
     counted = (m > 0) & (n > 0)
     large = np.asarray(effective_groups(n, m) < least)
     found = np.full(large.shape, math.inf)

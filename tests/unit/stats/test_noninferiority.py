@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.stats.arrays import ShapeError
-from harness.stats.noninferiority import gap_sums, guarded_bound, guarded_p, matched_gap, pair_agreement
+from harness.stats.noninferiority import gap_sums, guarded_bound, guarded_mean, guarded_p, matched_gap, pair_agreement
 from harness.stats.weights import agreement_weights
 
 differences = st.lists(st.sampled_from([-1.0, -2 / 3, -1 / 3, 0.0, 1 / 3, 2 / 3]), min_size=2, max_size=60)
@@ -59,3 +59,18 @@ def test_by_distance_a_class_agrees_the_more_the_closer_it_is() -> None:
     assert matched_gap([[0, 0, 2]], [1], weights).tolist() == [-0.5]
     assert matched_gap([[0, 0, 2]], [-1], weights).tolist() == [-1.0]
     assert pair_agreement([[1, 0, 1]], weights).tolist() == [0.0]
+
+
+def test_beyond_the_bound_p_is_never_above_the_level() -> None:
+    """Few unequal groups: p passes small levels more than once."""
+    rng, often = np.random.default_rng(0), 0
+    margins = np.linspace(0, 1, 201)
+    for _ in range(300):
+        n = int(rng.integers(6, 40))
+        found = guarded_mean(gap_sums(rng.choice([0, 0, 0, -1, 1 / 3, -1 / 3], n), np.r_[0, 1, rng.integers(0, n // 3, n - 2)]))
+        bound = -found.bound(0.001)
+        above = np.array([found.p(margin) for margin in margins]) > 0.001
+        often += np.count_nonzero(np.diff(above)) > 1
+        assert not above[margins > bound + 1 / 32].any()
+        assert bound in (0.0, 1.0) or found.p(bound) == pytest.approx(0.001, rel=1e-6)
+    assert often
