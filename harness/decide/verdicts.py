@@ -46,7 +46,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         n_labelled: items that the verdict rests on: `n`, or the labelled ones with constructed labels and without second annotators.
         agreement, people: agreement of the judge with people, failures counted as disagreement, and of people with each other, by pairs.
         gap, guarded_bound: the difference of the two, and its lower bound of one test at alpha.
-        family_bound: the same bound at the level that the correction leaves to this cell. It is above -margin exactly where the gap's
+        family_bound: the same bound at the level that the correction leaves to this cell. Where it is above -margin, the gap's
             part of `use` is shown. With a cap, it is the smaller of that bound and of the bound without a cap at alpha.
         perfect_bound: the family bound of a judge that agrees with people on every text just as they agree with each other. Where it is
             not above -margin, no such judge can be shown with so few texts. None without texts of two annotators.

@@ -225,7 +225,7 @@ class Bounds(NamedTuple):
 def lower_bounds(sums: JudgeSums, cap: ArrayLike, alpha: float, level: ArrayLike) -> Bounds:
     """The smaller of two bounds: with groups capped, at the `level` that many cells leave, and of all texts at `alpha`.
 
-    A gap is shown to be above -margin exactly where its bound is, and the difference from the baseline to be above 0 likewise.
+    A gap is shown to be above -margin wherever its bound is, and the difference from the baseline to be above 0 likewise.
 
     Args:
         sums: of one cell, or of many at once (`stacked`).

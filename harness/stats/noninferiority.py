@@ -162,7 +162,7 @@ def guarded_p(sums: GroupSums, margin: float, variance: ClusterVariance = "cr2")
 def guarded_bound(sums: GroupSums, alpha: float) -> float:
     """The lower bound of the gap, in [-1, 0]: minus the margin at which `guarded_p` is `alpha`; NaN with fewer than two groups.
 
-    It is cut at 0, as a margin is not negative. A gap is shown to be above -margin at the level `alpha` exactly where the bound is.
+    It is cut at 0, as a margin is not negative. A gap is shown to be above -margin at the level `alpha` wherever the bound is.
 
     >>> round(guarded_bound(gap_sums([0.0] * 70, range(70)), 0.05), 4)
     -0.0673
