@@ -39,13 +39,11 @@ class RawFiles:
 
     def text(self, path: str, repository: str = "") -> str:
         """A file as text, without a byte order mark; line ends as they are. Raises ContentError if it is absent or not UTF-8."""
-        file = self._file(path, repository)
-        try:
-            return file.read_bytes().decode("utf-8-sig")
-        except OSError as err:
-            raise ContentError(f"cannot be read: {err.strerror or err}", file) from None
-        except UnicodeDecodeError as err:
-            raise ContentError(f"not UTF-8 at byte {err.start}; the released file is UTF-8", file) from None
+        return self._decoded(path, repository, "utf-8-sig")
+
+    def lines(self, path: str, repository: str = "") -> list[str]:
+        """The lines of a file in which each line is a text, split at line feeds only. A U+FEFF at the start stays: it is part of a text."""
+        return self._decoded(path, repository, "utf-8").removesuffix("\n").split("\n")
 
     def json(self, path: str, repository: str = "") -> Any:
         """A JSON file. Raises ContentError with the line where it is not JSON."""
@@ -78,3 +76,12 @@ class RawFiles:
 
     def _file(self, path: str, repository: str = "") -> Path:
         return self._folders[repository or self._only] / path
+
+    def _decoded(self, path: str, repository: str, encoding: str) -> str:
+        file = self._file(path, repository)
+        try:
+            return file.read_bytes().decode(encoding)
+        except OSError as err:
+            raise ContentError(f"cannot be read: {err.strerror or err}", file) from None
+        except UnicodeDecodeError as err:
+            raise ContentError(f"not UTF-8 at byte {err.start}; the released file is UTF-8", file) from None
