@@ -367,15 +367,21 @@ class Asked(_Spec, frozen=True):
 
 
 class RawFile(_Spec, frozen=True):
-    """A file as its authors released it: its path in the repository, its size and its SHA-256."""
+    """A file as its authors released it: its path in the repository, its size and its SHA-256.
+
+    Size 0 and an empty hash: nobody has fetched it yet. Only a card with `tried = false` has such files.
+    """
 
     path: Text
-    bytes: int
-    sha256: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+    bytes: int = 0
+    sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
 
 
 class RawSource(_Spec, frozen=True):
-    """The files of one repository at one commit. `origin` is `github:OWNER/REPO@COMMIT`, or `hub:OWNER/REPO@REVISION` for a data set hub."""
+    """The files of one repository at one commit.
+
+    `origin` is `github:OWNER/REPO@COMMIT`, or `hub:OWNER/REPO@REVISION` for a data set hub.
+    """
 
     origin: Annotated[str, msgspec.Meta(pattern="^(github|hub):[^/@:]+/[^/@:]+@[0-9A-Za-z]+$")]
     files: tuple[RawFile, ...]
@@ -391,10 +397,13 @@ class RawSource(_Spec, frozen=True):
 
 
 class ConvertedTable(_Spec, frozen=True):
-    """What a table of a converted data folder must be: its number of rows and the SHA-256 of its JSON lines, uncompressed."""
+    """What a table of a converted data folder must be: its number of rows and the SHA-256 of its JSON lines, uncompressed.
+
+    The hash is empty where nobody has converted the whole set yet.
+    """
 
     rows: int
-    sha256: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+    sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
 
 
 class DatasetCard(_Spec, frozen=True):
