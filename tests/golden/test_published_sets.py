@@ -25,7 +25,7 @@ from harness.data.dataset import load_folder
 from harness.published.raw import RawFiles
 from harness.tables import find_table, jsonl_lines, read_rows, to_jsonl
 
-pytestmark = [pytest.mark.needs("shared data"), pytest.mark.needs("raw data")]
+pytestmark = [pytest.mark.needs("shared data"), pytest.mark.needs("raw data"), pytest.mark.slow]
 
 LIBRARY = Library()
 CARDS = {name: card for name in LIBRARY.dataset_card_files if (card := LIBRARY.dataset_card(name)).sources}
