@@ -10,6 +10,7 @@ from harness.decide.cell_tests import CellTests
 from harness.decide.more_labels import FurtherTexts
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import BASE_WORSE, FAILS, ONE_CLASS, WORSE, Controls, Decision, DecisionInputs, has_enough
+from harness.model import BY_PEOPLE
 
 
 def apart(value: float, unit: str) -> str:
@@ -22,8 +23,11 @@ def apart(value: float, unit: str) -> str:
     return f"{100 * abs(value):.1f} points {more if value >= 0 else less}"
 
 
+_ANNOTATORS = {"native": "native speakers", "people": "people"}
+
+
 def _people(one: CellTests) -> str:
-    return "native speakers" if one.labels == "native" else "the annotators"
+    return _ANNOTATORS.get(one.labels, "the annotators")
 
 
 def _place(one: CellTests) -> str:
@@ -174,12 +178,12 @@ def missing_tests(one: CellTests, options: DecisionOptions) -> tuple[str, ...]:
 
     `labels` alone where there are too few to test, and `annotators` where no text has two.
     """
-    if one.labels == "native" and not one.n:
+    if one.labels in BY_PEOPLE and not one.n:
         return ("annotators",)
-    if one.labels == "native" and (one.n < options.items or one.groups < options.groups):
+    if one.labels in BY_PEOPLE and (one.n < options.items or one.groups < options.groups):
         return ("labels",)
     passed = {
-        "people": one.p_gap <= options.alpha or one.labels != "native",
+        "people": one.p_gap <= options.alpha or one.labels not in BY_PEOPLE,
         "baseline": one.p_base <= options.alpha,
         "coverage": one.coverage >= options.coverage,
     }

@@ -16,6 +16,7 @@ from harness.decide.more_labels import labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, VerdictName, decide, has_enough, passes_controls
 from harness.decide.sentences import not_for, obstacles, reasons, sentence
+from harness.model import BY_PEOPLE
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.arrays import Floats
 from harness.stats.noninferiority import gap_sums, guarded_bound
@@ -152,7 +153,7 @@ class _Corrected(msgspec.Struct, frozen=True):
 
 
 def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[Verdict]:
-    assessed = np.array([has_enough(_tested(one), options) or one.labels != "native" for one in tests])
+    assessed = np.array([has_enough(_tested(one), options) or one.labels not in BY_PEOPLE for one in tests])
     p = {name: np.array([getattr(one, name) for one in tests]) for name in ("p_gap", "p_base", "p_worse", "p_base_worse")}
     use = np.where(assessed, np.nan_to_num(np.maximum(p["p_gap"], p["p_base"]), nan=1.0), math.nan)
     q_use, level, next_level = _corrected(use, options)
@@ -201,7 +202,7 @@ def _tested(one: CellTests, corrected: _Corrected | None = None) -> DecisionInpu
 def _verdict(one: CellTests, corrected: _Corrected, family: int, options: DecisionOptions) -> Verdict:
     tested = _tested(one, corrected)
     decision: Decision = decide(tested, options)
-    controls = None if one.labels == "native" else passes_controls(corrected.q_base, tested, options)
+    controls = None if one.labels in BY_PEOPLE else passes_controls(corrected.q_base, tested, options)
     k = None
     if decision == NOBODY or decision.verdict in ("too few labels", "use corrected"):
         k = labels_needed(one, corrected.next_level, options)
@@ -216,7 +217,7 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         more_than_k=bool(k and k.more_than),
         n=one.n,
         groups=one.groups,
-        n_labelled=one.n if one.labels == "native" and one.n else one.baseline.n,
+        n_labelled=one.n if one.labels in BY_PEOPLE and one.n else one.baseline.n,
         agreement=number(one.people + one.gap.mean),
         people=number(one.people),
         gap=number(one.gap.mean),
