@@ -375,7 +375,7 @@ class RawFile(_Spec, frozen=True):
 
 
 class RawSource(_Spec, frozen=True):
-    """The files of one repository at one commit. `origin` is `github:OWNER/REPO@COMMIT`, or `hub:OWNER/REPO@REVISION` for a data set hub."""
+    """The files of one repository at one commit. `origin` is `github:OWNER/REPO@COMMIT`, or `hub:OWNER/REPO@REVISION` for a data hub."""
 
     origin: Annotated[str, msgspec.Meta(pattern="^(github|hub):[^/@:]+/[^/@:]+@[0-9A-Za-z]+$")]
     files: tuple[RawFile, ...]
