@@ -95,8 +95,11 @@ bench: setup
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/stats.py
 	$(BIN)/python benchmarks/decide.py
+	$(BIN)/python benchmarks/same_texts.py
 	$(BIN)/python benchmarks/continuous.py
 	$(BIN)/python benchmarks/labels.py
+	$(BIN)/python benchmarks/cells.py
+	$(BIN)/python benchmarks/rows.py
 	$(BIN)/python benchmarks/page.py
 	$(BIN)/python benchmarks/labelling.py
 	$(BIN)/python benchmarks/perturb.py

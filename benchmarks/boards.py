@@ -1,7 +1,8 @@
 """What checking a full board takes: `make bench`, or `python benchmarks/boards.py N` for another number of submissions.
 
 A board of 10,000 calls in four languages and 100 submissions with replies of usual length, checked by the real command. Prints seconds
-by the clock, CPU seconds of all its processes, and the most memory that they held at once; asserts nothing.
+by the clock, CPU seconds of all its processes, and the most memory that they held at once. Then builds the site of 200 submissions of a
+smaller board, and prints how large it is. Asserts nothing.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import resource
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 import msgspec
+from cells import run
+from memory import Memory
 
 from harness.boards.board import whole_board
 from harness.boards.card import JudgeCard, write_card
@@ -32,11 +34,12 @@ LANGUAGES = {"nl": "Latn", "pl": "Latn", "ko": "Kore", "th": "Thai"}
 METRICS = ("linguistic_acceptability", "output_content_quality", "task_quality", "problematic_content", "hallucination")
 ITEMS = 500  # a language, each on all metrics
 SECONDS, MEGABYTES = 60, 500  # on two cores
+SITE_SUBMISSIONS, SITE_ITEMS, SITE_MEGABYTES = 200, 40, 15
 WORDS = ("the text reads well and keeps to", "what was asked", "but one sentence", "is wrong", "and a word", "is missing", "in the middle")
 
 
-def write_content(folder: Path) -> None:
-    """A board, and the packs that it is of."""
+def write_content(folder: Path, count: int = ITEMS) -> None:
+    """A board, and the packs that it is of, with so many items a language."""
     for tag, script in LANGUAGES.items():
         pack = folder / "languages" / tag
         (pack / "items").mkdir(parents=True)
@@ -44,7 +47,7 @@ def write_content(folder: Path) -> None:
         head = f'tag = "{tag}"\nversion = "1.0.0"\nscript = "{script}"\nresource_class = 4\nsegmenter = "icu"\nreviewed_by = []\n'
         (pack / "pack.toml").write_text(head, encoding="utf-8")
         with (pack / "items/open_prompt.jsonl").open("w") as items, (pack / "labels/open_prompt.jsonl").open("w") as labels:
-            for n in range(ITEMS):
+            for n in range(count):
                 texts = {"prompt": f"Question {n}? " * 8, "output": f"Answer {n} in {tag}. " * 20}
                 row = {"item_id": f"{tag}-{n}", "language": tag, "task": "open_prompt", "group": f"{tag}-{n // 4}", **texts}
                 items.write(json.dumps(row) + "\n")
@@ -80,35 +83,20 @@ def write_submission(folder: Path, number: int, expected: ExpectedCalls) -> int:
     return len(text)
 
 
-class Memory:
-    """The most that a process and all below it held at once, in MB, looked at every 50 ms."""
-
-    def __init__(self, process: int) -> None:
-        self.most = 0.0
-        self._process = process
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
-
-    def _watch(self) -> None:
-        while not self._ended.wait(0.05):
-            self.most = max(self.most, _held(self._process) / 1024)
-
-    def end(self) -> float:
-        self._ended.set()
-        self._thread.join()
-        return self.most
-
-
-def _held(process: int) -> int:
-    """KB of a process and those that it started; memory that they share counts for each."""
-    try:
-        status = Path(f"/proc/{process}/status").read_text()
-        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    except OSError:
-        return 0
-    own = next((int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")), 0)
-    return own + sum(_held(int(child)) for child in children)
+def building(count: int) -> None:
+    """`board build --site` of many submissions of a small board: how large its pages are."""
+    with tempfile.TemporaryDirectory() as name:
+        content, site = Path(name) / "content", Path(name) / "site"
+        write_content(content, SITE_ITEMS)
+        expected = expected_calls(whole_board("large", [content]))
+        for number in range(count):
+            write_submission(content / "leaderboards" / "large" / "submissions" / f"judge-{number}", number, expected)
+        used = run("board", "build", "large", "--content", str(content), "--site", str(site))
+        size = sum(page.stat().st_size for page in site.iterdir())
+    print(f"harness board build --site: {count} submissions of {len(expected.queries):,} replies, {len(LANGUAGES)} languages")
+    print(f"  all pages         {size / 1e6:8.1f} MB   limit {SITE_MEGABYTES} MB")
+    print(f"  CPU               {used.cpu:8.1f} s")
+    print(f"  most memory       {used.memory:8.0f} MB")
 
 
 def main() -> None:
@@ -133,7 +121,8 @@ def main() -> None:
     )
     print(f"  by the clock      {taken:8.1f} s    limit {SECONDS} s on two cores")
     print(f"  CPU, all together {cpu:8.1f} s")
-    print(f"  most memory       {memory.end():8.0f} MB   limit {MEGABYTES} MB")
+    print(f"  most memory       {memory.end():8.0f} MB   limit {MEGABYTES} MB", flush=True)
+    building(SITE_SUBMISSIONS)
 
 
 if __name__ == "__main__":

@@ -34,9 +34,11 @@ from harness.runs import (
     kept_report,
     refused_controls,
     reopen,
+    run_place,
 )
 from harness.runs import run as run_spec
 from harness.tables import sha256_of
+from harness.text import as_names
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
 
@@ -188,6 +190,7 @@ def _compute_report(result: RunResult, decision: decide.DecisionOptions) -> Note
         answered_by=result.answers.answered_by,
         left_out=result.answers.left_out,
         spans=result.answers.spans,
+        reasoning=result.answers.reasoning,
         realised=result.realised,
         absent=result.absent,
         native_data=result.prepared.library.native_data(result.protocol.languages),
@@ -245,12 +248,12 @@ def _card(card: str | None, recipe: str | None) -> str | None:
 
 def compare(
     *sources: Dataset | RunResult | Path | str,
-    judges: Sequence[str] | None = None,
-    by: Sequence[str] | None = None,
+    judges: str | Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
     annotators: str | None = None,
     majority: Literal["drop", "median", "strict"] = "drop",
     level: Literal["item", "system"] = "item",
-    where: Mapping[str, Sequence[str]] | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
     versus: tuple[str, str] | None = None,
     card: str | None = None,
     recipe: str | None = None,
@@ -264,12 +267,13 @@ def compare(
 
     Args:
         sources: data sets (`load`, `from_frames`), runs, paths of data folders, or names of runs.
-        judges: compare only these judges. `panel/<file.toml>` adds a panel, computed from its members' judgments; members are compared too.
-        by: keys to group by; by default language, task, metric, judge, variant and temperature.
+        judges: compare only this judge, or these. `panel/<file.toml>` adds a panel, computed from its members' judgments; members are
+            compared too.
+        by: the key to group by, or several; by default language, task, metric, judge, variant and temperature.
         annotators: which items count: `"3"` exactly three annotators, `"2+"` two or more (the default, if any item has two).
         majority: how the labels of several annotators become one reference; `median` needs ordered scales.
         level: `item`, or `system` for correlations of the means of systems.
-        where: `{name: values}`; keep only items, metrics, judges or variants with one of these values.
+        where: `{name: values}`; keep only items, metrics, judges or variants with this value, or one of these.
         versus: `("judge", name)`, or variant, temperature or source; adds to each cell its paired difference from that one.
         card: the dataset card of data folders that are given as paths; `recipe` is its former name.
         out: the results folder of runs that are given as names.
@@ -286,31 +290,32 @@ def compare(
     given = with_versus_source(sources, versus)
     opened = open_sources(given, _card(card, recipe), Path(out))
     versus = named_versus(versus, given, opened)
-    opened, judges = with_panels(opened, judges, (where or {}).get("metric"))
+    metrics = (where or {}).get("metric")
+    opened, judges = with_panels(opened, judges and as_names(judges), metrics and as_names(metrics))
     options = compare_options(judges, by, annotators, majority, level, where, versus, seed, standardise)
     compared = decide.compare([source.recording for source in opened], options, decision or decide.DecisionOptions(), full=full)
     return NotebookComparison(**msgspec.structs.asdict(compared))
 
 
 def compare_options(
-    judges: Sequence[str] | None,
-    by: Sequence[str] | None,
+    judges: str | Sequence[str] | None,
+    by: str | Sequence[str] | None,
     annotators: str | None,
     majority: Literal["drop", "median", "strict"],
     level: Literal["item", "system"],
-    where: Mapping[str, Sequence[str]] | None,
+    where: Mapping[str, str | Sequence[str]] | None,
     versus: tuple[str, str] | None,
     seed: int,
     standardise: Literal["none", "annotator"] = "none",
 ) -> analyse.CompareOptions:
     """The options of the analysis from the arguments of `compare`."""
     return analyse.CompareOptions(
-        by=tuple(by) if by is not None else analyse.CompareOptions().by,
+        by=as_names(by) if by is not None else analyse.CompareOptions().by,
         annotators=analyse.Annotators.parse(annotators) if annotators else None,
         majority=majority,
         level=level,
-        where={name: tuple(values) for name, values in (where or {}).items()},
-        judges=tuple(judges) if judges else None,
+        where={name: as_names(values) for name, values in (where or {}).items()},
+        judges=as_names(judges) if judges else None,
         versus=versus,
         seed=seed,
         standardise=standardise,
@@ -398,14 +403,17 @@ def _open_source(source: Dataset | RunResult | Path | str, card: str | None, out
     if isinstance(source, RunResult):
         recording = analyse.recording(source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.panels)
         return OpenedSource(msgspec.structs.replace(recording, notes=tuple(_notes(source))), source)
-    path = Path(source)
-    if path.is_dir() and not (path / "run.json").is_file():
-        return OpenedSource(_recorded(load(path, card=card), path.resolve().name))
-    if path.is_dir():
-        return _open_source(reopen(path.resolve().name, path.resolve().parent.parent), None, out)
-    if not (out / "store.sqlite").is_file():
-        raise UsageError(f"{source} is not a data folder, and {out} is not a results folder with a run of that name")
-    return _open_source(reopen(str(source), out), None, out)
+    if is_data_folder(source):
+        return OpenedSource(_recorded(load(source, card=card), Path(source).resolve().name))
+    name, results = run_place(source, out)
+    if not (results / "store.sqlite").is_file():
+        raise UsageError(f"{source} is not a data folder or a run's folder, and {out} is no results folder with a run of that name")
+    return _open_source(reopen(name, results), None, results)
+
+
+def is_data_folder(source: Path | str) -> bool:
+    """Whether a path is a folder that is not the folder of a run."""
+    return Path(source).is_dir() and not (Path(source) / "run.json").is_file()
 
 
 def _notes(result: RunResult) -> Iterator[str]:
@@ -478,15 +486,16 @@ def gated_source(source: Dataset | RunResult | Path | str, card: str | None, out
         return gate.GatedSource(opened.recording, analyse.CompareOptions(), {"": signature})
     protocol = opened.run.protocol
     signatures = {identity.name: str(analyse.signature(protocol, identity)) for identity in protocol.judges}
-    return gate.GatedSource(opened.recording, analyse.of_rule(protocol.majority, protocol.annotators), signatures)
+    rule = analyse.of_rule(protocol.majority, protocol.annotators)
+    return gate.GatedSource(opened.recording, rule, signatures, gate.unanswered_calls(opened.run))
 
 
 def check_labels(
     source: Dataset | Path | str,
     *,
-    by: Sequence[str] | None = None,
+    by: str | Sequence[str] | None = None,
     annotators: str | None = None,
-    where: Mapping[str, Sequence[str]] | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
     card: str | None = None,
     recipe: str | None = None,
     seed: int = 0,
@@ -495,9 +504,9 @@ def check_labels(
     """Check a label set before it is compared with a judge, like `harness labels check`. Arguments and errors as `compare`."""
     data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), card=_card(card, recipe))
     options = analyse.CompareOptions(
-        by=tuple(by) if by is not None else analyse.LABELS_BY,
+        by=as_names(by) if by is not None else analyse.LABELS_BY,
         annotators=analyse.Annotators.parse(annotators) if annotators else None,
-        where={name: tuple(values) for name, values in (where or {}).items()},
+        where={name: as_names(values) for name, values in (where or {}).items()},
         seed=seed,
     )
     return analyse.check_labels(data, options, watch)

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 GATE_FAILED, GATE_INCONCLUSIVE = 1, 7
+STALE, NOTHING_ALLOWED = 1, 1  # of a certificate
 _MOST_FAULTS = 6  # of a file, in one message
 INTERRUPTED = 130  # Ctrl-C; the shells' convention
 

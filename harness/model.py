@@ -426,6 +426,9 @@ class Token(msgspec.Struct, frozen=True, array_like=True):
     others: dict[str, float]
 
 
+SYSTEM_ROLE = "system role"  # among what is left out: the system's text then begins the user's
+
+
 class Reply(msgspec.Struct, frozen=True):
     """What came back to one attempt of a call, verbatim.
 
@@ -444,6 +447,7 @@ class Reply(msgspec.Struct, frozen=True):
     tokens: tuple[Token, ...] = ()  # of the answer, if probabilities were requested and returned
     left_out: tuple[str, ...] = ()  # parameters that the endpoint does not accept and that were not sent
     reasoning_room: int = 0  # extra tokens for the reasoning before the answer
+    reasoning_characters: int = 0  # that the endpoint reported beside the text; reasoning within the text is counted when it is read
     batched: bool = False  # sent through the provider's batch interface, which has its own prices
 
 
@@ -456,6 +460,7 @@ class Failure(enum.StrEnum):
     TRUNCATED = "truncated"
     MISSING = "missing"
     TIED = "tied"  # of a panel: its members gave no majority
+    SLOW_PATTERN = "slow_pattern"  # of a prompt of the user's own: its regular expression did not end on the reply
 
 
 class Judgment(msgspec.Struct, frozen=True):

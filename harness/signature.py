@@ -58,6 +58,7 @@ class Signature(_SignatureText, frozen=True):
     annotators: str = ""  # annotators that an item needs: `3`, `2+`; empty: two or more, or one if no item has two
     reask: str = "none"  # which answers were requested again
     decide: str = ""  # the thresholds of the verdicts
+    left_out: tuple[str, ...] = ()  # parameters and roles that the endpoint does not take, and that were not sent
 
 
 class ComparisonSignature(_SignatureText, frozen=True):

@@ -7,12 +7,33 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 # C0 and C1 controls except tab and newline, and characters that reorder or hide text: bidi controls, the byte-order mark.
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_LINE_BREAKS = re.compile(r"\s*[\n\r\u2028\u2029]\s*")
 _INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp", "Mn"}  # categories: controls, joiners, spaces, combining marks
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # C0 and C1 but tab, line feed and carriage return
+
+
+def as_names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """One name or several; a text is one name, not its letters.
+
+    >>> as_names("language"), as_names(["ja", "cs"])
+    (('language',), ('ja', 'cs'))
+    """
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def short_repr(value: object, name: str, **counts: int) -> str:
+    """What a notebook shows of an object that holds much: its kind, its name and how much it holds.
+
+    >>> short_repr(object(), "pariksha", items=1200)
+    "<object 'pariksha': 1,200 items>"
+    """
+    held = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+    return f"<{type(value).__name__}{f' {name!r}' if name else ''}: {held}>"
 
 
 def without_controls(text: str) -> str:
@@ -27,6 +48,15 @@ def terminal_safe(text: str) -> str:
     'a[31mbc'
     """
     return _UNSAFE.sub("", text)
+
+
+def one_line(text: str) -> str:
+    """Text that is safe in a terminal, on one line: names of judges and texts are part of headings.
+
+    >>> one_line("judge\\n## Use it\\u2028now")
+    'judge ## Use it now'
+    """
+    return _LINE_BREAKS.sub(" ", terminal_safe(text))
 
 
 def looks_like_formula(text: str) -> bool:

@@ -4,7 +4,7 @@ from harness.analyse.ablations import ablations, comparison_sections
 from harness.analyse.cells import NAMES as STATISTICS
 from harness.analyse.cells import Cell
 from harness.analyse.chiang_lee import chiang_lee
-from harness.analyse.compare import CI_METHOD, Comparison, JudgedData, LaidOut, Recording, compare, compare_laid_out, lay_out
+from harness.analyse.compare import CI_METHOD, Comparison, JudgedData, LaidOut, Recording, compare, compare_laid_out, judged_data, lay_out
 from harness.analyse.coverage import RunCoverage, run_coverage
 from harness.analyse.failures import failures_by_condition
 from harness.analyse.free_text import free_text
@@ -64,6 +64,7 @@ __all__ = [
     "failures_by_condition",
     "free_text",
     "gains_over",
+    "judged_data",
     "label_cells",
     "label_score_pairs",
     "lay_out",

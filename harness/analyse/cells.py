@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
@@ -46,6 +47,7 @@ from harness.stats import (
 from harness.stats.arrays import Estimate, Estimates, Floats, Ints
 from harness.stats.design_estimates import gain_over_simple_sample
 from harness.stats.groups import relative_weights
+from harness.stats.processes import intervals_on_all_cores
 
 BASELINE = "majority"
 HYPOTHESIS = (
@@ -344,10 +346,12 @@ class _CellTable:
     ) -> list[Cell]:
         """The cells of `rows`; numbers of items are those of `counts`, where every item counts once."""
         classes, rule = self.classes, self.options.majority
-        statistics = cell_statistics(len(classes.scores), classes.kind, classes.values, rule=rule, direction=classes.direction)
+        every = partial(cell_statistics, len(classes.scores), classes.kind, classes.values, rule=rule, direction=classes.direction)
         if classes.continuous:  # with one class it only counts what was read
-            statistics = tuple(each for each in statistics if each.name == _OVERALL)
-        values, found = estimate(statistics, rows), intervals(statistics, rows, **self.drawing)
+            statistics = tuple(each for each in every() if each.name == _OVERALL)
+            values, found = estimate(statistics, rows), intervals(statistics, rows, **self.drawing)
+        else:
+            values, found = estimate(every(), rows), intervals_on_all_cores(every, rows, **self.drawing)
         (n_ref, n, _), covered = coverage(counts, rule=rule), coverage(rows, rule=rule).coverage
         by_agreement, rare = (
             distribution_by_agreement(rows)._replace(items=distribution_by_agreement(counts).items),

@@ -26,6 +26,7 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges import Panel
 from harness.signature import ComparisonSignature
+from harness.text import short_repr
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -36,6 +37,9 @@ CI_METHOD = (
     "skewness-corrected t over groups; means cluster bootstrap with Student's t; coefficients cluster bootstrap (BCa, widened to Student's "
     "t); none below 8 groups"
 )
+
+CI_SIGNED = "wilson/hall/cluster-bootstrap-2"
+"""The method of intervals in a signature. Its number grows when the same method gives other numbers."""
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -63,6 +67,14 @@ class Comparison(msgspec.Struct, frozen=True):
     level: str = "item"
     notes: tuple[str, ...] = ()  # for readers of the numbers
     schema_version: int = SCHEMA_VERSION
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.source, cells=len(self.cells))
+
+    @property
+    def source(self) -> str:
+        """The first part of the signature: what was compared."""
+        return self.signature.partition("|")[0]
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs: `{schema_version, signature, ci_method, level, notes, cells}`."""
@@ -136,6 +148,11 @@ def lay_out(sources: Sequence[Recording], options: CompareOptions) -> LaidOut:
     notes = dict.fromkeys(note for part in parts for note in part.whole.notes)
     kept = tuple(msgspec.structs.replace(part.whole, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
     return LaidOut(by, judged, tuple(notes), _signature(parts, judged, options), kept)
+
+
+def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedData, ...]:
+    """The judgments of each source beside its labels, without the signature, whose hashes read every row. Raises as `compare`."""
+    return tuple(_judged_data(same, options) for same in _same_data(_restricted(sources, options)))
 
 
 def compare_laid_out(laid_out: LaidOut, options: CompareOptions) -> Comparison:
@@ -295,7 +312,7 @@ def _signature(parts: Sequence[_Part], judged: Sequence[JudgedData], options: Co
             majority=options.majority,
             level=options.level,
             versus="=".join(options.versus) if options.versus else "none",
-            ci="wilson/hall/cluster-bootstrap",
+            ci=CI_SIGNED,
             seed=options.seed,
             resamples=options.resamples,
             harness=version("judge-harness"),

@@ -43,6 +43,7 @@ from harness.stats.arrays import Floats, Ints
 from harness.stats.continuous import score_correlation
 from harness.stats.correlation import NAMES as CORRELATIONS
 from harness.stats.severity import eta_squared
+from harness.text import short_repr
 
 SCHEMA_VERSION = 1
 HUMAN_NAMES = tuple(statistic.name for statistic in human_statistics(2, "interval"))
@@ -70,6 +71,9 @@ class LabelCheck(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
     attention_checks: tuple[dict[str, Any], ...] = ()  # how often people scored a damaged text below its original
     schema_version: int = SCHEMA_VERSION
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.signature.partition("|")[0], cells=len(self.cells), flagged_annotators=len(self.flagged))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
@@ -19,6 +20,9 @@ class MatchedPair(msgspec.Struct, frozen=True):
     gap: float
     gap_ci: Pair | None
     n: int
+
+
+BesideBaseline = Literal["above", "below", "not shown", "too few texts"]
 
 
 class RankedJudge(msgspec.Struct, frozen=True):
@@ -49,6 +53,13 @@ class RankedJudge(msgspec.Struct, frozen=True):
     statistics: dict[str, float | None]
     matched: MatchedPair | None
     consistency: float | None
+
+    @property
+    def beside_baseline(self) -> BesideBaseline:
+        """What is shown of the judge beside the baseline, by where the interval of the difference lies: the one answer of every table."""
+        if self.beats_baseline is None or self.baseline_ci is None:
+            return "too few texts"
+        return "above" if self.beats_baseline else "below" if self.baseline_ci[1] < 0 else "not shown"
 
 
 class AnnotatorFigures(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.metadata import version
 
-from harness.analyse.compare import Recording
+from harness.analyse.compare import CI_SIGNED, Recording
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.judges import Panel
@@ -43,7 +43,7 @@ def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
         segmenter=segmenter_version() if any(condition.perturbation for condition in protocol.conditions) else "none",
         majority=protocol.majority,
         annotators=protocol.annotators,
-        ci="wilson/hall/cluster-bootstrap",
+        ci=CI_SIGNED,
         harness=version("judge-harness"),
         reask="refused" if protocol.reask else "none",
     )

@@ -23,8 +23,9 @@ def score_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], optio
     numbers = [metric for metric in judged if not counted[metric].classes.order_only]
     if numbers:
         yield (
-            f"Verdicts on {', '.join(numbers)}: scores are numbers, so agreement is 1 minus the distance of two scores, as a share of the "
-            "length of the scale; a constant is the median label of other texts."
+            f"Verdicts on {', '.join(numbers)}: scores are numbers, so the pairs of the verdicts are closeness (1 minus the distance of "
+            "two scores, as a share of the length of the scale), not the share of equal scores that the table above the verdicts calls "
+            "agreement and pairs; a constant is the median label of other texts."
         )
     for metric, of in counted.items():
         if of.scores is None or metric not in units.judgments.metric.used:

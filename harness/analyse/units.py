@@ -205,7 +205,7 @@ def asked_and_not(units: Units, data: Dataset, counted: Mapping[str, Votes], ask
     place = CodedColumn.from_values((item.language, item.task) for item in data.items)
     condition = [getattr(j, name) for name in CONDITION]
     labelled = {metric: votes.counts.sum(axis=1) > 0 for metric, votes in counted.items()}
-    shown = _ShownItems(asked, data, every)
+    shown = ShownToJudges(asked, data, every)
     missing, unasked = [], []
     for rows in rows_by_number(combination_ids([*condition, j.metric, place.take(units.item)], np.zeros(len(units), np.int8))):
         row = int(rows[0])
@@ -222,7 +222,7 @@ def asked_and_not(units: Units, data: Dataset, counted: Mapping[str, Votes], ask
     return joined_units([units, added]) if len(added) else units, _units_without_score(units, data, unasked, None)
 
 
-class _ShownItems:
+class ShownToJudges:
     """The items that a judge was shown under each condition, whether it judged them or not."""
 
     def __init__(self, asked: Asked, data: Dataset, every: Judgments) -> None:

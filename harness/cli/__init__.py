@@ -14,6 +14,8 @@ from harness.cli.parser import build_parser, command_parser
 from harness.cli.streams import checked_output, interrupted_once
 from harness.errors import INTERRUPTED, HarnessError
 
+_ASKING = ("run", "generate", "batch", "study", "board")  # commands that ask judges
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. Only HarnessError is caught: any other exception is a bug."""
@@ -24,6 +26,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         with interrupted_once(), checked_output():
             arguments = parse(sys.argv[1:] if argv is None else argv)
             verbose = arguments.verbose
+            if getattr(arguments, "in_checkout", False):
+                from harness.cli.checkout import content_here  # late: it reads content
+
+                arguments.content = content_here(arguments.content)
             code: int = arguments.command(arguments)
             return code
     except HarnessError as err:
@@ -32,7 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"harness: {_clean(str(err))}", file=sys.stderr)
         return err.exit_code
     except KeyboardInterrupt:
-        print("harness: interrupted; all answers are kept, and the same command continues the run", file=sys.stderr)
+        words = sys.argv[1:] if argv is None else argv
+        kept = "; all answers are kept, and the same command continues the run" if words and words[0] in _ASKING else ""
+        print(f"harness: interrupted{kept}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe has closed it
         return 0

@@ -256,6 +256,15 @@ def prices_flag(parser: Any) -> None:
     parser.add_argument("--prices", type=Path, metavar="FILE", help="your own prices (TOML); they take precedence over list prices")
 
 
+def allow_refused_flag(parser: Any) -> None:
+    """`--allow-refused` of the imports."""
+    parser.add_argument(
+        "--allow-refused",
+        action="store_true",
+        help="import the other rows where some are refused (default: then nothing is written); refused.jsonl holds the refused rows",
+    )
+
+
 def json_flag(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
 
@@ -285,6 +294,7 @@ DECISION_FLAGS: dict[str, tuple[str, type[int] | type[float] | tuple[str, ...], 
     "agreement": ("--agreement", ("exact", "distance"), "classes agree if equal, or the more the closer they are (default: exact)"),
     "items": ("--min-items", int, "fewer texts with two annotators are too few (default: 30)"),
     "groups": ("--min-groups", int, "fewer independent texts are too few (default: 20)"),
+    "effective_groups": ("--effective-groups", float, "large groups are capped until all stand for so many equal ones (default: 15)"),
     "coverage": ("--min-coverage", float, "'use' needs a readable score for this share of texts (default: 0.95)"),
     "least_coverage": ("--least-coverage", float, "below this share a judge fails too often (default: 0.8)"),
     "gain": ("--min-gain", float, "'use corrected' needs this many effective labels for each label (default: 1.1)"),

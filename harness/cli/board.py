@@ -19,24 +19,35 @@ from harness.boards.scoring import ScoredSubmission
 from harness.boards.submit import SubmitterStatement, WrittenSubmission
 from harness.boards.submit import record as record_scores
 from harness.boards.submit import submit as submit_run
+from harness.cli.checkout import other_checkout
 from harness.content import Board, Library
 from harness.content.problems import Problem
-from harness.errors import ContentError
+from harness.errors import ContentError, UsageError
 from harness.judges import traits_of
-from harness.runs import Prepared, reopen
+from harness.runs import Prepared, reopen, run_place
 from harness.tables import to_json
 from harness.text import terminal_safe
 
 
 def submit(arguments: argparse.Namespace) -> int:
-    run = reopen(arguments.run, arguments.out)
-    written = submit_run(run, arguments.out, arguments.board, _statement(arguments), arguments.judge)
+    name, out = run_place(arguments.run, arguments.out)
+    run = reopen(name, out)
+    about = msgspec.structs.replace(_statement(arguments), into=arguments.into or _checkout_with(arguments.board))
+    written = submit_run(run, out, arguments.board, about, arguments.judge)
     if arguments.json:
         return _print_written(written)
     for one in written:
         print(terminal_safe(f"{one.card.name}: {one.calls:,} replies written to {one.folder}"))
     print(terminal_safe("\n".join(["", *_next_steps(written, arguments.board), "", "Nothing has been sent anywhere."])))
     return 0
+
+
+def _checkout_with(board: str) -> Path | None:
+    """The checkout that the command is called in, which has to have the board; None in the program's own checkout."""
+    here = other_checkout()
+    if here is not None and not (here / "leaderboards" / board / "board.toml").is_file():
+        raise UsageError(f"the checkout {here} has no board '{board}'; call this in a checkout that has it, or name one with --into DIR")
+    return here
 
 
 def record(arguments: argparse.Namespace) -> int:
@@ -109,7 +120,7 @@ def check(arguments: argparse.Namespace) -> int:
             print(_one_line(problem))
         was_read = not (checked.change and checked.change.unreadable)
         sealed = _sealed_notes(library, arguments.boards, opened=arguments.key is not None) if was_read else []
-        for line in [*_summary(checked), *sealed]:
+        for line in [*_summary(checked, library, arguments.boards), *sealed]:
             print(terminal_safe(" ".join(line.splitlines())), file=sys.stderr)
         for finding in findings:
             print(terminal_safe(f"{finding.judge}: {'look closer: ' if finding.flagged else ''}{finding.sentence}"), file=sys.stderr)
@@ -180,7 +191,7 @@ def _printable(name: str) -> str:
     return name.encode("utf-8", "replace").decode()
 
 
-def _summary(checked: CheckedBoards) -> list[str]:
+def _summary(checked: CheckedBoards, library: Library, names: Sequence[str]) -> list[str]:
     lines = [_line(one) for one in checked.submissions]
     lines += [f"{name}: not checked: {why}" for name, why in checked.unchecked.items()]
     if checked.change is not None:
@@ -193,7 +204,10 @@ def _summary(checked: CheckedBoards) -> list[str]:
             lines.append(f"{checked.change.uncommitted:,} files of boards are not committed and were not checked")
     if checked.problems:
         return [*lines, f"{len(checked.problems)} problems"]
-    return [*lines, f"{len(checked.submissions)} submissions, no problems" if checked.submissions else "no submissions"]
+    if checked.submissions:
+        return [*lines, f"{len(checked.submissions)} submissions, no problems"]
+    places = dict.fromkeys(library.board_files[name].parent.parent for name in names or library.board_files)
+    return [*lines, f"no submissions in {', '.join(map(str, places))}"]
 
 
 def _line(one: CheckedSubmission) -> str:

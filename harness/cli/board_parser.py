@@ -26,7 +26,7 @@ def submit_parser(commands: Any) -> None:
     p = command(
         commands, "submit", "board:submit", "write a run's replies to a board's folder, so that they can be proposed; sends nothing"
     )
-    p.add_argument("run", metavar="RUN", help="a run's name, or the beginning of one name")
+    p.add_argument("run", metavar="RUN", help="a run's name, the beginning of one, or its folder")
     p.add_argument("--board", required=True, metavar="NAME", help="the board whose protocol the run follows")
     where = p.add_argument_group("what to submit, and where to write it")
     where.add_argument("--judge", action="append", default=[], metavar="NAME", help="only this judge of the run; repeatable")
@@ -64,6 +64,8 @@ def add(commands: Any) -> None:
     sub = group(commands, "board", "show, build, check, verify and seal leaderboards")
     for one in (_show, _build, _check, _record, _verify, _seal, _open, _rotate):
         one(sub)
+    for parser in sub.choices.values():
+        parser.set_defaults(in_checkout=True)
 
 
 def _show(sub: Any) -> None:

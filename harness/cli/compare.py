@@ -19,6 +19,10 @@ def compare(arguments: argparse.Namespace) -> int:
     from harness.tables import to_json
 
     page = page_path(arguments.html)
+    if arguments.figure:
+        from harness.render.figures import form_of
+
+        form_of(arguments.figure)  # a wrong name is refused before anything that takes time
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
     where = restrictions(arguments.where)
@@ -37,7 +41,13 @@ def compare(arguments: argparse.Namespace) -> int:
             arguments.seed,
             arguments.standardise,
         )
-        comparison = decide.compare([source.recording for source in sources], options, decision, full=arguments.decide == "full")
+        comparison = decide.compare(
+            [source.recording for source in sources],
+            options,
+            decision,
+            full=arguments.decide == "full",
+            sections=_shows_sections(arguments),
+        )
     if arguments.sections:
         from harness.render.files import write_sections
 
@@ -77,6 +87,12 @@ def compare(arguments: argparse.Namespace) -> int:
         )
         show(drawn, comparison.signature)
     return 0
+
+
+def _shows_sections(arguments: argparse.Namespace) -> bool:
+    """Whether any output has the sections: all but `--csv`, `--latex` and the verdicts alone."""
+    written = arguments.sections or arguments.html or arguments.json or arguments.md
+    return bool(written) or not (arguments.csv or arguments.latex or arguments.verdicts)
 
 
 def _command(arguments: argparse.Namespace) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness import analyse, api
@@ -88,9 +87,8 @@ def hub(arguments: argparse.Namespace) -> int:
 
 def _published(arguments: argparse.Namespace) -> tuple[Dataset, Judgments | None, tuple[str, ...], RunResult | None]:
     """The data, the judgments if there are any, what readers must know, and the run that they come from."""
-    path = Path(arguments.source)
-    if path.is_dir() and not (path / "run.json").is_file():  # a data folder without judgments can be published too
-        data = api.load(path, card=arguments.card)
+    if api.is_data_folder(arguments.source):  # it can be published without judgments too
+        data = api.load(arguments.source, card=arguments.card)
         return data, data.judgments, data.about.notes, None
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
     return source.recording.data, source.recording.judgments, source.recording.notes, source.run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from harness import api
@@ -27,12 +28,17 @@ def gate(arguments: argparse.Namespace) -> int:
 
 
 def new_policy(arguments: argparse.Namespace) -> int:
-    from harness.gate import policy_text
+    from harness.gate import suggested_policy
     from harness.tables import write_atomic
 
     path = (arguments.into or Path()) / "gate.toml"
     if path.exists():
         raise UsageError(f"{path} exists; edit it, or choose another folder with --into")
-    write_atomic(path, policy_text(api.gated_source(arguments.name, None, arguments.out)))
+    policy = suggested_policy(api.gated_source(arguments.name, None, arguments.out))
+    write_atomic(path, policy.text)
     print(path)
+    if policy.unproven:
+        first, more = ", ".join(policy.unproven[:3]), len(policy.unproven) - 3
+        where = first + (f" and {more} more" if more > 0 else "")
+        print(f"harness: {arguments.name} does not hold the verdict that the policy asks for: {where}", file=sys.stderr)
     return 0

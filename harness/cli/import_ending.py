@@ -47,6 +47,15 @@ def print_refusals(refused: Sequence[_Refusal], notes: Iterable[str]) -> None:
         print(terminal_safe(line), file=sys.stderr)
 
 
+def refusals_of(imported: _Summary, others: int) -> str:
+    """How many rows were refused, and what became of the others, or could."""
+    count = f"{len(imported.refused):,} refused"
+    if imported.written:
+        return f"{count} (see {imported.folder / 'refused.jsonl'})"
+    choice = ", or pass --allow-refused to import the others without them" if others else ""
+    return f"{count}, so nothing was written; correct them{choice}"
+
+
 def _rows(places: Sequence[str]) -> str:
     """The first places, and how many more there are."""
     more = len(places) - _PLACES

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from harness.cli.import_ending import ended, print_refusals
+from harness.cli.import_ending import ended, print_refusals, refusals_of
 from harness.content import Library
 from harness.interop import ScoreImportOptions, ScoreImportSummary, import_scores
 from harness.interop.settings import check_scales, parse_map, with_mapping_file
@@ -28,7 +28,7 @@ def import_(arguments: argparse.Namespace) -> int:
 def _options(arguments: argparse.Namespace) -> ScoreImportOptions:
     same_name = (
         *("kind", "item_from", "language_from", "id_pattern", "language", "task", "metric", "judge", "group", "system", "items", "preset"),
-        *("filter", "label_from", "take_values", "append", "keep_annotators", "salt_file", "id", "title"),
+        *("filter", "label_from", "take_values", "append", "allow_refused", "keep_annotators", "salt_file", "id", "title"),
     )
     files = [text for text in arguments.map if text.endswith(".toml")]
     options = ScoreImportOptions(
@@ -52,8 +52,9 @@ def _print_summary(imported: ScoreImportSummary) -> None:
     failures = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in imported.failures.items())
     judgments = counted(imported.judgments, "judgment") + (f" ({failures})" if failures else "")
     summary = f"{imported.kind}: {judgments} and {counted(imported.labels, 'label')} of {counted(imported.items, 'item')}"
-    ending = " imported" if imported.written else "; nothing was written"
-    print(terminal_safe(f"{summary}{ending}"), file=sys.stderr)
+    ending = " imported" if imported.written else " could be imported" if imported.refused else "; nothing was written"
+    refused = f"; {refusals_of(imported, imported.judgments + imported.labels)}" if imported.refused else ""
+    print(terminal_safe(f"{summary}{ending}{refused}"), file=sys.stderr)
 
 
 def _facts(imported: ScoreImportSummary) -> dict[str, Any]:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.cli.arguments import command, content_flag, group, json_flag, names, out_flag, single_temperature, single_top_p
+from harness.cli.arguments import (
+    allow_refused_flag,
+    command,
+    content_flag,
+    group,
+    json_flag,
+    names,
+    out_flag,
+    single_temperature,
+    single_top_p,
+)
 
 # The same as in harness.interop, which takes time to import. A test compares them.
 SCORES = ("inspect", "promptfoo", "lm-eval", "openai-batch", "anthropic-batch", "records", "label-studio", "argilla")
@@ -22,6 +32,7 @@ def import_parser(commands: Any) -> None:
     p.add_argument("files", nargs="+", type=Path, metavar="FILE", help="files of one kind, such as a batch's output and input")
     p.add_argument("--to", type=Path, required=True, metavar="DIR", help="the data folder to write or to add to")
     p.add_argument("--append", action="store_true", help="add to a folder that already has judgments")
+    allow_refused_flag(p)
     reading = p.add_argument_group("how to read them")
     reading.add_argument(
         "--from", dest="kind", choices=SCORES, metavar="KIND", help=f"the kind of file, if it cannot be detected: {', '.join(SCORES)}"

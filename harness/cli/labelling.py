@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -83,24 +84,28 @@ def serve(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     if missing := [name for name in ("starlette", "uvicorn") if find_spec(name) is None]:
         raise UsageError(f"'labels serve' needs the package {missing[0]}: pip install \"judge-harness[serve]\"")
-    from harness.labelling.serve import LOOPBACK, application, served_pages
+    from harness.labelling.listen import LOOPBACK, address_of, listening_socket, sole_server
+    from harness.labelling.serve import RESULTS, application, served_pages
 
     if not (arguments.folder / RECORD).is_file():
         raise UsageError(f"{arguments.folder} has no pages to serve; write them with 'harness labels page DATA --out {arguments.folder}'")
     pages = served_pages(arguments.folder)
     host = arguments.host or LOOPBACK[0]
-    for token, own in pages:
-        print(terminal_safe(f"{own.annotator}  http://{host}:{arguments.port}/{token}/"), flush=True)
-    print(f"answers are kept in {arguments.folder / 'results'}; Ctrl-C ends the server", file=sys.stderr)
-    if host not in LOOPBACK:
-        print(
-            "warning: everybody in this network who knows a link can read its texts and answer, and what is sent is not encrypted",
-            file=sys.stderr,
-        )
+    app = application(arguments.folder, pages, hosts=LOOPBACK if host in LOOPBACK else ("*",))
     import uvicorn
 
-    hosts = LOOPBACK if host in LOOPBACK else ("*",)
-    uvicorn.run(application(arguments.folder, pages, hosts=hosts), host=host, port=arguments.port, log_level="warning", access_log=False)
+    with sole_server(arguments.folder / RESULTS), listening_socket(host, arguments.port) as listener:
+        for token, own in pages:
+            print(terminal_safe(f"{own.annotator}  {address_of(listener, host)}/{token}/"), flush=True)
+        print(f"answers are kept in {arguments.folder / RESULTS}; Ctrl-C ends the server", file=sys.stderr)
+        if host not in LOOPBACK:
+            print(
+                "warning: everybody in this network who knows a link can read its texts and answers, and answer; "
+                "what is sent is not encrypted",
+                file=sys.stderr,
+            )
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run(sockets=[listener])
     return 0
 
 

@@ -108,15 +108,15 @@ def labels_serve(sub: Any) -> None:
     """`labels serve`."""
     p = command(sub, "serve", "labelling:serve", "serve labelling pages to people in one room, and keep their answers as they come")
     p.add_argument("folder", type=Path, metavar="FOLDER", help="the folder that 'labels page' wrote")
-    p.add_argument("--port", type=_port, default=8765, metavar="N", help="the port (default: 8765)")
+    p.add_argument("--port", type=_port, default=8765, metavar="N", help="the port; 0: any that is free (default: 8765)")
     p.add_argument(
         "--host", metavar="ADDRESS", help="the address to listen on, e.g. 0.0.0.0 for all of this machine's (default: this machine only)"
     )
 
 
 def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and 0 < int(text) < 65536):
-        raise argparse.ArgumentTypeError(f"expected a port from 1 to 65535; got '{text}'")
+    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) < 65536):
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535; got '{text}'")
     return int(text)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.cli.import_ending import ended, print_refusals
+from harness.cli.import_ending import ended, print_refusals, refusals_of
 from harness.content import Library
 from harness.data import load_bundled, load_folder
 from harness.errors import UsageError
@@ -24,7 +24,7 @@ from harness.labels import (
     load_mapping,
 )
 from harness.labels.mapping import ROLES, parse_categories, parse_pairs, parse_scales
-from harness.labels.page_results import is_result_file
+from harness.labels.page_files import is_result_file
 from harness.render.numbers import counted
 from harness.tables import to_json
 from harness.text import terminal_safe
@@ -42,6 +42,7 @@ def import_(arguments: argparse.Namespace) -> int:
         second_round=arguments.second_round,
         keep_annotators=arguments.keep_annotators,
         salt_file=arguments.salt_file,
+        allow_refused=arguments.allow_refused,
     )
     library = Library(*arguments.content)
     imported = _import_pages(arguments, options, library) if _from_pages(arguments) else _import_source(arguments, options, library)
@@ -88,7 +89,7 @@ def _print_summary(imported: ImportSummary) -> None:
     """Print to stderr what was refused, what was guessed, and how much was imported."""
     print_refusals(imported.refused, imported.hints)
     details = [
-        _refused(imported),
+        refusals_of(imported, imported.rows - len(imported.refused)) if imported.refused else "",
         f"{counted(imported.blank, 'empty cell')}" if imported.blank else "",
         f"{counted(imported.left_out, 'answer')} left out" if imported.left_out else "",
         f"{counted(imported.known, 'row')} known already" if imported.known else "",
@@ -96,14 +97,8 @@ def _print_summary(imported: ImportSummary) -> None:
     suffix = "".join(f"; {part}" for part in details if part)
     what = counted(imported.reviews, "review") if imported.reviews else counted(imported.labels, "label")
     summary = f"{what} by {counted(imported.annotators, 'annotator')} on {counted(len(imported.metrics), 'metric')}"
-    print(terminal_safe(f"{counted(imported.rows, 'row')}: {summary} imported{suffix}"), file=sys.stderr)
-
-
-def _refused(imported: ImportSummary) -> str:
-    if not imported.refused:
-        return ""
-    where = f"(see {imported.folder / 'refused.jsonl'})" if imported.written else "and nothing was written"
-    return f"{len(imported.refused)} refused {where}"
+    done = "imported" if imported.written else "could be imported"
+    print(terminal_safe(f"{counted(imported.rows, 'row')}: {summary} {done}{suffix}"), file=sys.stderr)
 
 
 def _facts(imported: ImportSummary) -> dict[str, Any]:
@@ -119,6 +114,7 @@ def _facts(imported: ImportSummary) -> dict[str, Any]:
         "annotators": imported.annotators,
         "metrics": imported.metrics,
         "folder": str(imported.folder),
+        "written": imported.written,
         "notes": [*imported.hints, *imported.notes],
     }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from harness.cli.arguments import (
+    allow_refused_flag,
     command,
     content_flag,
     decision_flags,
@@ -53,6 +54,7 @@ def _labels_import(sub: Any) -> None:
         action="store_true",
         help="further scores of labelled items, by another person or the same one: they show how far people agree, and are no reference",
     )
+    allow_refused_flag(p)
     reading = p.add_argument_group("how to read it")
     reading.add_argument(
         "--from",

@@ -43,7 +43,8 @@ from harness.cli.use_parser import accept_parser, certify_parser, correct_parser
 _EXIT_CODES = """exit codes:
   0    done
   1    'harness check', 'harness store check' or 'harness board check' found problems; 'harness labels import' refused rows;
-       'harness certify --check' found a stale certificate; 'harness gate' found a broken limit
+       'harness certify --check' found a stale certificate; a certificate allows nothing; 'harness gate' found a
+       broken limit
   2    a flag or a name is wrong, or flags exclude each other
   3    a content or data file is wrong (the message gives file:line)
   4    a judge cannot be reached, used or trusted
@@ -276,7 +277,7 @@ def _generate(commands: Any) -> None:
 
 def _report(commands: Any) -> None:
     p = command(commands, "report", "run:report", "rebuild a run's report from the store, without asking a judge")
-    p.add_argument("run", nargs="?", metavar="RUN", help="a run's name, or the beginning of one name (default: the latest run)")
+    p.add_argument("run", nargs="?", metavar="RUN", help="a run's name, the beginning of one, or its folder (default: the latest run)")
     p.add_argument(
         "--figures",
         action="store_true",
@@ -312,7 +313,7 @@ def _batch(commands: Any) -> None:
         sub, "collect", "batch:collect", "fetch a run's finished batches and print the report once nothing is missing; submits nothing"
     )
     p.add_argument(
-        "run", nargs="?", metavar="RUN", help="a run's name, or the beginning of one name (default: the latest run with batches)"
+        "run", nargs="?", metavar="RUN", help="a run's name, the beginning of one, or its folder (default: the latest run with batches)"
     )
     prices_flag(p)
     _batch_address(p)

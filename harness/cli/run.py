@@ -6,6 +6,7 @@ import argparse
 import shutil
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -121,13 +122,18 @@ def engine_settings(arguments: argparse.Namespace) -> Settings:
     )
 
 
-def report(arguments: argparse.Namespace) -> int:
-    with Store.reading(arguments.out) as store:
+def _latest(out: Path) -> str:
+    """The name of the latest run in a results folder."""
+    with Store.reading(out) as store:
         known = list(store.runs())
     if not known:
-        raise UsageError(f"there are no runs in {arguments.out} yet; start one with 'harness run'")
+        raise UsageError(f"there are no runs in {out} yet; start one with 'harness run'")
+    return known[-1]
+
+
+def report(arguments: argparse.Namespace) -> int:
     page_path(arguments.html)  # a wrong name is refused before anything that takes time
-    result = reopen(arguments.run or known[-1], arguments.out)
+    result = reopen(arguments.run or _latest(arguments.out), arguments.out)
     if arguments.majority:
         result = result.with_majority(arguments.majority)
     form = next((name for name in ("md", "csv", "latex") if getattr(arguments, name)), None)

@@ -10,9 +10,10 @@ from harness import api
 from harness.analyse import CompareOptions, Recording
 from harness.cli.arguments import decision_options
 from harness.cli.compare import key_and_value, restrictions
-from harness.errors import UsageError
+from harness.errors import NOTHING_ALLOWED, STALE, UsageError
 
 if TYPE_CHECKING:
+    from harness.analyse.options import Rule
     from harness.decide.certify import JudgedRun
 
 
@@ -72,7 +73,8 @@ def _sources(arguments: argparse.Namespace) -> list[Recording]:
 
 def _compare_options(arguments: argparse.Namespace) -> CompareOptions:
     where = restrictions(arguments.where)
-    return api.compare_options(arguments.judge, None, arguments.annotators, "drop", "item", where, None, 0)
+    majority: Rule = getattr(arguments, "majority", "drop")  # corrected numbers rest on single labels
+    return api.compare_options(arguments.judge, None, arguments.annotators, majority, "item", where, None, 0)
 
 
 def certify(arguments: argparse.Namespace) -> int:
@@ -99,27 +101,27 @@ def certify(arguments: argparse.Namespace) -> int:
         from harness.render.certificate import print_certificate
 
         print_certificate(made, str(arguments.to))
-    return 0
+    return 0 if made.allowed else NOTHING_ALLOWED
 
 
 def _check(arguments: argparse.Namespace) -> int:
     from harness.decide import certificate
-    from harness.decide.certify import staleness, unchecked
+    from harness.decide.certify import check_certificate
     from harness.render.certificate import print_check
+    from harness.render.progress import working
     from harness.tables import to_json
 
-    held = certificate.load(arguments.check)
-    if arguments.source is None:
-        stale: tuple[str, ...] = ()
-        unknown: tuple[str, ...] = ("judge", "prompt", "rubric", "scale", "labels")
-    else:
-        recording, asked = _asked_source(arguments)
-        stale, unknown = staleness(held, recording, asked), unchecked(held, asked)
+    held = certificate.read(arguments.check)
+    with working("making it again"):
+        recording, asked = _asked_source(arguments) if arguments.source is not None else (None, None)
+        found = check_certificate(held, recording, asked)
     if arguments.json:
-        sys.stdout.write(to_json({"schema_version": 1, "judge": held.judge.name, "stale": stale, "unchecked": unknown}))
+        allowed = [{"language": cell.language, "metric": cell.metric, "verdict": cell.verdict} for cell in found.allowed]
+        parts = {"stale": found.stale, "unchecked": found.unchecked, "allowed": allowed}
+        sys.stdout.write(to_json({"schema_version": 1, "judge": held.judge.name, **parts}))
     else:
-        print_check(held, stale, unknown, compared=arguments.source is not None)
-    return 1 if stale else 0
+        print_check(held, found)
+    return STALE if found.stale else 0 if found.allowed else NOTHING_ALLOWED
 
 
 def _asked_source(arguments: argparse.Namespace) -> tuple[Recording, JudgedRun | None]:

@@ -10,6 +10,7 @@ from harness.cli.arguments import (
     decision_flags,
     json_flag,
     judged_source,
+    majority_flag,
     names,
     share,
 )
@@ -51,12 +52,13 @@ def accept_parser(commands: Any) -> None:
 
 
 def _acceptance_flags(how: Any) -> None:
+    majority_flag(how, "drop")
     how.add_argument(
         "--alpha-risk",
         type=share,
         default=0.1,
         metavar="N",
-        help="the tolerated share of accepted answers that differ from people's commonest label (default: 0.1)",
+        help="the tolerated share of accepted answers that differ from people's label (default: 0.1)",
     )
     how.add_argument("--delta", type=share, default=0.1, metavar="N", help="the tolerated chance that more of them differ (default: 0.1)")
     how.add_argument(
@@ -73,7 +75,12 @@ def certify_parser(commands: Any) -> None:
     judged_source(p, optional=True)
     what = p.add_argument_group("what to do")
     what.add_argument("--to", type=Path, metavar="FILE", help="write the certificate of one judge to this file (JSON)")
-    what.add_argument("--check", type=Path, metavar="FILE", help="say what of a certificate is stale, and why; exit code 1 if anything is")
+    what.add_argument(
+        "--check",
+        type=Path,
+        metavar="FILE",
+        help="make a certificate again and say what of it is stale, and why; exit code 1 if anything is, or if it allows nothing",
+    )
     _acceptance_flags(p.add_argument_group("what to guarantee of automatic acceptance"))
     decision_flags(p)
     json_flag(p)

@@ -24,6 +24,17 @@ def bundled_root() -> Path:
     return installed if installed.is_dir() else _PACKAGE.parent
 
 
+def is_checkout(folder: Path) -> bool:
+    """Whether a folder is a checkout of the whole content, which replaces the bundled folders."""
+    return (folder / LOCK).is_file()
+
+
+def checkout_around(folder: Path) -> Path | None:
+    """The nearest folder with a content.lock and boards: `folder` or one around it; None if there is none."""
+    places = (folder.resolve(), *folder.resolve().parents)
+    return next((place for place in places if is_checkout(place) and (place / "leaderboards").is_dir()), None)
+
+
 class Library:
     """All content by name: the bundled folders, then further folders of the same shape (`--content DIR`).
 
@@ -35,7 +46,7 @@ class Library:
         for folder in extra:
             if not folder.is_dir():
                 raise UsageError(f"content folder {folder} does not exist; it should hold tasks/, languages/ or rubrics/")
-        checkouts = [folder for folder in extra if (folder / LOCK).is_file()]
+        checkouts = [folder for folder in extra if is_checkout(folder)]
         self.roots = (*(checkouts or [bundled_root()]), *(folder for folder in extra if folder not in checkouts))
 
     def _find(self, *patterns: str) -> dict[str, Path]:

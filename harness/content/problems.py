@@ -39,7 +39,8 @@ def problem_from_error(err: ContentError) -> Problem:
 def line_of(path: Path, pattern: str, nth: int = 1) -> int | None:
     """The line (from 1) of the `nth` match of a regular expression in a text file. TOML parsers do not keep line numbers.
 
-    `^` matches at the beginning of a line. None when there is no such match or no such file.
+    `^` matches at the beginning of a line; blanks and empty lines that begin a match do not count. None when there is no such match or no
+    such file.
     """
     try:
         text = path.read_text("utf-8", errors="replace")
@@ -47,7 +48,8 @@ def line_of(path: Path, pattern: str, nth: int = 1) -> int | None:
         return None
     for count, match in enumerate(re.finditer(pattern, text, re.MULTILINE), start=1):
         if count == nth:
-            return text.count("\n", 0, match.start()) + 1
+            begin = match.end() - len(match[0].lstrip())
+            return text.count("\n", 0, begin) + 1
     return None
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
+import tomllib
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
+from harness.content.misplaced import key_line, wrong_key
 from harness.errors import ContentError
 from harness.model import AnnotatorKind, Scale, Source
 
@@ -447,22 +450,41 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 def read_spec(path: Path, kind: type[S]) -> S:
-    """Read one TOML file as `kind`. Raises ContentError with the line of the wrong key."""
+    """Read one TOML file as `kind`. Raises ContentError with the line of the wrong key, and with its place if it stands elsewhere."""
     try:
-        raw = path.read_bytes()
+        text = path.read_bytes().decode()
+        content = tomllib.loads(text)
     except OSError as err:
         raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
-    try:
-        return msgspec.toml.decode(raw, type=kind)
     except UnicodeDecodeError as err:
-        raise ContentError("not UTF-8; save the file as UTF-8", path, raw[: err.start].count(b"\n") + 1) from None
-    except msgspec.ValidationError as err:
-        raise ContentError(_validation_message(err), path, _line_of_key(raw.decode(), str(err))) from None
+        raise ContentError("not UTF-8; save the file as UTF-8", path, err.object[: err.start].count(b"\n") + 1) from None
     except RecursionError:
         raise ContentError("nested too deeply", path) from None
-    except ValueError as err:  # msgspec.DecodeError or tomllib.TOMLDecodeError: not TOML
+    except ValueError as err:  # tomllib.TOMLDecodeError
         line = re.search(r"at line (\d+)", str(err))
         raise ContentError(f"not valid TOML: {err}", path, int(line[1]) if line else None) from None
+    if (number := _NOT_FINITE.search(text)) and _holds_not_finite(content):
+        raise ContentError(
+            f"{number[1]} is no number that can be compared; write a finite one", path, text.count("\n", 0, number.start(1)) + 1
+        )
+    if wrong := wrong_key(content, kind):
+        raise ContentError(wrong.message, path, key_line(text, wrong.trail))
+    try:
+        return msgspec.convert(content, kind)
+    except msgspec.ValidationError as err:
+        raise ContentError(_validation_message(err), path, _line_of_key(text, str(err))) from None
+
+
+_NOT_FINITE = re.compile(r"[=\[,]\s*([+-]?(?:nan|inf))\b")
+
+
+def _holds_not_finite(value: Any) -> bool:
+    """Whether a value of TOML holds nan or inf, which TOML allows and no limit, scale or share may be."""
+    if isinstance(value, dict):
+        return any(map(_holds_not_finite, value.values()))
+    if isinstance(value, list):
+        return any(map(_holds_not_finite, value))
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _validation_message(err: msgspec.ValidationError) -> str:
@@ -470,12 +492,9 @@ def _validation_message(err: msgspec.ValidationError) -> str:
 
 
 def _line_of_key(text: str, message: str) -> int | None:
-    """The line of the key that a validation message is about. TOML parsers do not keep line numbers."""
+    """The line of the key that a validation message is about."""
     path = re.search(r"at `\$(.*)`$", message)
-    unknown = re.search(r"unknown field `(.+?)`", message)
     keys = re.findall(r"[\w-]+", path[1]) if path else []
-    if unknown:
-        keys.append(unknown[1])
     for key in reversed([key for key in keys if not key.isdigit()]):
         for number, line in enumerate(text.splitlines(), start=1):
             if re.match(rf"\s*(\[+.*\b)?[\"']?{re.escape(key)}[\"']?\b", line):

@@ -28,6 +28,7 @@ from harness.data.second_spans import SecondSpans, read_second_spans
 from harness.errors import ContentError, UsageError, refuse_faults
 from harness.model import Item, Label, Scale
 from harness.tables import find_table, read_rows
+from harness.text import short_repr
 
 _FEW_VALUES = ("language", "task", "system")  # keys with few distinct values among a million items
 _USUAL_OUTPUTS = (("output",), ("output_a", "output_b"))  # of a single text, and of a pair
@@ -50,6 +51,10 @@ class Dataset(msgspec.Struct, frozen=True, dict=True):
     asks: Mapping[str, frozenset[str]] | None = None  # with sealed labels: by task, the metrics that every item is asked about
     outputs: Mapping[str, tuple[str, ...]] = {}  # by task, the names of the texts that are judged, where they are not the usual ones
     label_scales: Mapping[str, Scale] = {}  # of metrics whose labels are on another scale than judges' answers: only order is compared
+
+    def __repr__(self) -> str:
+        judged = {} if self.judgments is None else {"judgments": len(self.judgments)}
+        return short_repr(self, self.id, items=len(self.items), labels=len(self.labels), metrics=len(self.scales), **judged)
 
     @cached_property
     def sha256(self) -> str:

@@ -1,4 +1,4 @@
-"""Data sets as pandas frames, for notebooks. The rows are those of the files."""
+"""Data sets as frames, for notebooks. The rows are those of the files. Frames of Polars and PyArrow are read as pandas frames."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parall
 
 def from_frames(
     *,
-    labels: DataFrame,
-    judgments: DataFrame | None = None,
-    items: DataFrame | None = None,
+    labels: Any,
+    judgments: Any = None,
+    items: Any = None,
     scales: Mapping[str, Scale | Mapping[str, Any]] | None = None,
     annotators: AnnotatorKind = "anonymous",
     source: Source = "native",
     name: str = "frames",
 ) -> Dataset:
-    """Make a data set from frames. They are checked like the files of a data folder.
+    """Make a data set from frames of pandas, Polars or PyArrow. They are checked like the files of a data folder.
 
     Args:
         labels: one row per label: `item_id`, `annotator_id`, `metric`, `score`.
@@ -48,9 +48,10 @@ def from_frames(
         name: the name of the data set in signatures.
 
     Raises:
-        ContentError: with the frame and the wrong row (from 1).  UsageError: for an invalid scale.
+        ContentError: with the frame and the wrong row (from 1).  UsageError: for an invalid scale, and for what is no frame.
     """
     about = DatasetCard(id=name, annotators=annotators, source=source, task="" if items is not None else "task")
+    labels, judgments, items = _pandas("labels", labels), _pandas("judgments", judgments), _pandas("items", items)
     label_rows = _columns(labels, LabelRow, "a label", Path("labels"))
     judgment_rows = None if judgments is None else one_row_per_score(_columns(judgments, JudgmentRow, "a judgment", Path("judgments")))
     return assemble(
@@ -81,6 +82,19 @@ def frame_of(data: Dataset, table: str) -> DataFrame:
     else:
         columns = {"item_id": data.judgments.item} | {name: getattr(data.judgments, name) for name in Judgments.COLUMNS[1:]}
     return pd.DataFrame({name: list(column) for name, column in columns.items()})
+
+
+def _pandas(name: str, frame: Any) -> Any:
+    """A frame as a pandas frame; None stays. Raises UsageError for what is no frame."""
+    if hasattr(frame, "collect"):  # a query of Polars that has not run yet
+        frame = frame.collect()
+    if hasattr(frame, "to_pandas"):
+        frame = frame.to_pandas()
+    if frame is None or hasattr(frame, "iterrows"):
+        return frame
+    raise UsageError(
+        f"{name}: a frame of pandas, Polars or PyArrow is expected, not {type(frame).__name__}; pandas.DataFrame(rows) makes one"
+    )
 
 
 def _scales(stated: Mapping[str, Scale | Mapping[str, Any]]) -> dict[str, Scale]:

@@ -17,6 +17,7 @@ from harness.data.labels import pairs_of, unknown_items, unknown_metrics
 from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError, refuse_faults
 from harness.model import Failure, Judgment, Order, Scale, Score, ShownSource
+from harness.text import short_repr
 
 NO_VARIANT = "default"
 UNCHANGED = {"perturbation": "", "order": "forward", "shown_source": "none"}
@@ -126,6 +127,9 @@ class Judgments:
 
     def __len__(self) -> int:
         return len(self.item)
+
+    def __repr__(self) -> str:
+        return short_repr(self, "", rows=len(self), judges=len(self.judge.values))
 
     def take(self, rows: NDArray[Any]) -> Judgments:
         """The judgments of some rows (a mask or row numbers)."""

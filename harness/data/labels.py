@@ -15,6 +15,7 @@ from harness.data.columns import NO_VALUE, CodedColumn, Columns, read_columns, u
 from harness.data.marked_errors import checked_errors
 from harness.errors import ContentError, refuse_faults
 from harness.model import Label, Scale, Score, Source
+from harness.text import short_repr
 
 _NAMES = ("item", "annotator", "metric", "score", "source", "spans", "blind")
 NOT_BLIND = "labels were given in sight of a judge's score (blind: false); they are not independent, and agreement with them is too high"
@@ -53,6 +54,9 @@ class Labels:
         self.item, self.annotator, self.metric, self.score, self.source = item, annotator, metric, score, source
         self.spans = CodedColumn.empty(len(item)) if spans is None else spans
         self.blind = CodedColumn.empty(len(item)) if blind is None else blind
+
+    def __repr__(self) -> str:
+        return short_repr(self, "", rows=len(self))
 
     @classmethod
     def from_rows(cls, labels: Iterable[Label]) -> Labels:

@@ -21,6 +21,7 @@ from harness.stats.arrays import Floats
 
 Confidence = Literal["probability", "repeats", "votes"]
 SCHEMA_VERSION = 1
+_NAMED = 3  # languages and metrics that a sentence names
 NO_CONFIDENCE = (
     "no confidence: the judgments have no probabilities and no repeats; ask with --variant probabilities or with --repeats 5, "
     "record probs, or take --confidence votes where several judges scored the same texts"
@@ -63,7 +64,9 @@ class AcceptedFrom(msgspec.Struct, frozen=True, kw_only=True):
         threshold: the lowest certified confidence; None if nothing is certified, with the `reason`.
         coverage: share of the n labelled texts that it accepts.
         agreement, agreement_lower: how often accepted answers give people's aggregate: observed, and guaranteed.
-        n, groups: texts whose annotators have an aggregate, and independent texts among them.
+        n, groups: texts that the guarantee is about, and independent texts among them: those whose annotators have an aggregate, and with
+            `majority:strict` all labelled ones.
+        left_out: labelled texts that it says nothing of, because no label is the commonest; 0 with `median` and `strict`.
         n_start: labelled texts that the first candidate needs.
     """
 
@@ -75,12 +78,18 @@ class AcceptedFrom(msgspec.Struct, frozen=True, kw_only=True):
     agreement_lower: float | None
     n: int
     groups: int
+    left_out: int
     n_start: int | None
     reason: str | None
 
+    @property
+    def left_out_share(self) -> float | None:
+        """`left_out` as a share of the labelled texts; None without labelled texts."""
+        return share_left_out(self.n, self.left_out)
+
     def flat(self) -> dict[str, Any]:
         """One object for programs, with the parts of the key beside the other values."""
-        values = msgspec.structs.asdict(self)
+        values = msgspec.structs.asdict(self) | {"left_out_share": self.left_out_share}
         return {**values.pop("key"), **values}
 
 
@@ -121,7 +130,8 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
         raise UsageError("nothing to accept: no judge has scores on a metric that people labelled")
     thresholds = sorted((accepted_from(cell, compare, options) for cell in cells), key=lambda each: sort_key(each.key))
     signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
-    return Acceptances(str(signature), options.alpha, options.delta, tuple(thresholds), (*laid_out.notes, GUARANTEE))
+    notes = (*laid_out.notes, *_left_out_notes(thresholds), GUARANTEE)
+    return Acceptances(str(signature), options.alpha, options.delta, tuple(thresholds), notes)
 
 
 def acceptances_laid_out(laid_out: LaidOut, compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> tuple[AcceptedFrom, ...]:  # noqa: B008 (frozen)
@@ -138,11 +148,11 @@ def accepted_from(cell: ScoredItems, compare: CompareOptions, options: AcceptOpt
     """The certified threshold of one cell, or the reason why there is none."""
     name, confidence = _confidence(cell, options)
     truth = aggregate_counts(cell.labels, compare.majority)
-    known = truth >= 0
-    agrees = np.where(known, cell.answer == truth, math.nan)
-    n, groups = int(known.sum()), len(np.unique(cell.group[known]))
+    known = cell.labelled if compare.majority == "strict" else truth >= 0
+    agrees = np.where(known, (cell.answer == truth) & (truth >= 0), math.nan)
+    counts = {"n": int(known.sum()), "groups": len(np.unique(cell.group[known])), "left_out": int((cell.labelled & ~known).sum())}
     if confidence is None or _is_unequal(cell):
-        return _nothing(cell, name, NO_CONFIDENCE if confidence is None else UNEQUAL, n, groups)
+        return _nothing(cell, name, NO_CONFIDENCE if confidence is None else UNEQUAL, **counts)
     independent = len(np.unique(cell.group)) == len(cell.group)
     found: Acceptance = acceptance_threshold(
         confidence, agrees, None if independent else cell.group, alpha=options.alpha, delta=options.delta
@@ -154,14 +164,34 @@ def accepted_from(cell: ScoredItems, compare: CompareOptions, options: AcceptOpt
         coverage=found.coverage,
         agreement=number(found.agreement),
         agreement_lower=number(found.agreement_lower),
-        n=n,
-        groups=groups,
+        **counts,
         n_start=found.n_start,
         reason=found.reason,
     )
 
 
-def _nothing(cell: ScoredItems, confidence: str, reason: str, n: int = 0, groups: int = 0) -> AcceptedFrom:
+def share_left_out(n: int, left_out: int) -> float | None:
+    """Which share of labelled texts a guarantee says nothing of; None without labelled texts.
+
+    >>> share_left_out(150, 50), share_left_out(0, 0)
+    (0.25, None)
+    """
+    return left_out / (n + left_out) if n + left_out else None
+
+
+def _left_out_notes(thresholds: Sequence[AcceptedFrom]) -> Iterator[str]:
+    """Yield a sentence on the texts that the guarantee does not cover; none if it covers all."""
+    places = {(each.key["metric"], each.key["language"]): each for each in thresholds if each.left_out}
+    if places:
+        where = [f"{each.left_out:,} of {each.n + each.left_out:,} in {tag}/{metric}" for (metric, tag), each in places.items()]
+        more = f" and {len(where) - _NAMED} more (--json has all)" if len(where) > _NAMED else ""
+        yield (
+            f"The guarantee says nothing of texts without a commonest label, on which people disagree: {', '.join(where[:_NAMED])}{more}. "
+            "--majority strict counts them as disagreement with the judge."
+        )
+
+
+def _nothing(cell: ScoredItems, confidence: str, reason: str, n: int = 0, groups: int = 0, left_out: int = 0) -> AcceptedFrom:
     return AcceptedFrom(
         key=cell.key,
         confidence=confidence,
@@ -171,6 +201,7 @@ def _nothing(cell: ScoredItems, confidence: str, reason: str, n: int = 0, groups
         agreement_lower=None,
         n=n,
         groups=groups,
+        left_out=left_out,
         n_start=None,
         reason=reason,
     )

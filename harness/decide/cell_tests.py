@@ -20,11 +20,11 @@ from harness.decide.annotator_labels import AnnotatorLabels, annotator_test
 from harness.decide.keyed_rows import keyed_rows
 from harness.decide.options import DecisionOptions
 from harness.model import BY_PEOPLE, Score
-from harness.stats import RARE
+from harness.stats import RARE, OneClass, one_class_test
 from harness.stats.arrays import Floats, Ints
 from harness.stats.cluster_mean import ClusterMean, cluster_mean
-from harness.stats.groups import GroupSums
-from harness.stats.noninferiority import gap_sums, guarded_bound, guarded_p, pair_agreement
+from harness.stats.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests
+from harness.stats.noninferiority import pair_agreement
 from harness.stats.score_gaps import distance_of_judge, distance_of_people, median_without_group
 from harness.stats.weights import agreement_weights
 
@@ -52,12 +52,14 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
             of the scale's length.
         n, groups: items with two annotators or more, and independent texts among them.
         people: agreement of people with each other on these items, by pairs.
-        gap, p_gap, p_worse, guarded_bound: the judge's agreement minus people's; see docs/decisions.md.
+        gap: the judge's agreement minus people's.
+        sums, tests: sums of gaps and of differences from the baseline by group, and the four tests; see docs/decisions.md.
         hits, right: share of items on which the judge gives the aggregate of the labels, failures as wrong, by groups; on interval scales
             1 minus the distance from the mean label, failures as the whole scale.
-        baseline, p_base, p_base_worse: right answers of the judge minus those of the majority baseline.
+        baseline: right answers of the judge minus those of the majority baseline.
         coverage, coverage_upper, failures: readable answers, and what the others are.
         judge_commonest, labels_commonest: class and share of the commonest answer and label.
+        variation: the test that the judge varies as much as people do.
         level, leniency, same_level: judge minus mean label in points, by groups; whether it is shown to be less than a tenth of the
             scale, which is `reach` points.
         rho: correlation of judge and labels; `gain` effective labels per label if many further texts are judged.
@@ -75,20 +77,17 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     groups: int
     people: float
     gap: ClusterMean
-    gap_groups: GroupSums
+    sums: JudgeSums
+    tests: JudgeTests
     differences: Differences
-    p_gap: float
-    p_worse: float
-    guarded_bound: float
     hits: ClusterMean
     baseline: ClusterMean
-    p_base: float
-    p_base_worse: float
     coverage: float
     coverage_upper: float
     failures: dict[str, int]
     judge_commonest: tuple[Score, float] | None
     labels_commonest: tuple[Score, float] | None
+    variation: OneClass
     level: ClusterMean
     reach: float
     same_level: bool
@@ -96,6 +95,16 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     gain: float
     few_rare_cases: bool
     alt_test: dict[str, Any] | None
+
+    @property
+    def effective_groups(self) -> float:
+        """For how many equal groups the texts' groups stand; NaN with fewer than two."""
+        return float(self.tests.effective)
+
+    @property
+    def cap(self) -> float:
+        """How many texts a group counts for at most in the corrected tests; infinity where no cap is needed."""
+        return float(self.tests.cap)
 
     @property
     def right(self) -> float:
@@ -109,7 +118,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def one_class(self) -> bool:
-        """Whether the judge gives one class to everything although people do not."""
+        """Whether the judge gives one class to everything although people do not. It may be chance: see `variation`."""
         if self.judge_commonest is None or self.labels_commonest is None:
             return False
         return self.judge_commonest[1] >= _CONSTANT and self.labels_commonest[1] < _VARIED
@@ -159,8 +168,7 @@ class _UnitMeasures:
         apart = mean_of_questions(question, self.gap[rows])
         against = mean_of_questions(question, self.right[rows] - self.baseline[rows])
         weight = None if self.design is None else self.design[items]
-        gaps, gap = gap_sums(apart, group, weight), _mean_over_groups(apart, group, weight)
-        better = _mean_over_groups(against, group, weight)
+        sums, gap = judge_sums(apart, against, group, weight), _mean_over_groups(apart, group, weight)
         labels = self.sources.get((key["metric"], key["language"]), "native")
         least = 2 if labels in BY_PEOPLE else 1
         counted, paired = raters[question] >= least, raters >= 2
@@ -185,23 +193,22 @@ class _UnitMeasures:
             sampling=judged.data.about.sampling,
             interval=interval is not None,
             n=int(paired.sum()),
-            groups=gaps.groups,
+            groups=gap.groups,
             people=people,
             gap=gap,
-            gap_groups=gaps,
+            sums=sums,
+            tests=judge_tests(sums, options.margin, options.effective_groups),
             differences=Differences(apart, against, group),
-            p_gap=guarded_p(gaps, options.margin),
-            p_worse=gap.p_below(-options.margin),
-            guarded_bound=guarded_bound(gaps, options.alpha),
             hits=_mean_over_groups(mean_of_questions(question, self.right[rows]), group, weight),
-            baseline=better,
-            p_base=better.p_above(0.0),
-            p_base_worse=better.p_below(0.0),
+            baseline=_mean_over_groups(against, group, weight),
             coverage=coverage,
             coverage_upper=upper,
             failures=self._failures(rows[counted]),
             judge_commonest=commonest[0],
             labels_commonest=commonest[1],
+            variation=self._variation(
+                key["metric"], items[labelled], codes[labelled], pairs and pairs[1][labelled], commonest[0] and commonest[0][0]
+            ),
             level=level,
             reach=correction.reach,
             same_level=same_level_p(level, correction.reach) <= options.alpha,
@@ -210,6 +217,15 @@ class _UnitMeasures:
             few_rare_cases=correction.few_rare_cases,
             alt_test=annotator_test(table, codes[paired], group[paired], options.discount(judged.data.about.epsilon)),
         )
+
+    def _variation(self, metric: str, items: Ints, codes: Floats, given: Floats | None, commonest: Score | None) -> OneClass:
+        """Numbers are of two classes here: the judge's commonest, and all others."""
+        interval, judge = self.intervals.get(metric), codes
+        counts: Floats | Ints = self.judged.counted[metric].counts[items]
+        if interval and given is not None:
+            counts = interval.counts_of(commonest, items)
+            judge = np.where(np.isnan(given), np.nan, given != commonest)
+        return one_class_test(counts, np.round(judge), self.group[items])
 
     def _failures(self, rows: Ints) -> dict[str, int]:
         kinds = self.judged.units.judgments.failure.take(rows[self.score[rows] < 0])
@@ -250,6 +266,12 @@ class _Distances:
     def pairs(self, items: Ints, y: Floats) -> tuple[Floats, Floats]:
         """The mean label and the judge's score of some items."""
         return self.mean[items], y
+
+    def counts_of(self, score: Score | None, items: Ints) -> Floats:
+        """(items, 2) labels of some items that are this score, and all others."""
+        own = self.scores.of_items(items)
+        same = np.bincount(own.item, own.raw == score, len(items))
+        return np.column_stack([same, np.bincount(own.item, minlength=len(items)) - same])
 
     def labels(self, items: Ints) -> Floats:
         """All labels of some items."""

@@ -12,7 +12,7 @@ docs/certificate.schema.json describes the file.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,10 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from harness.analyse.options import Rule, Standardise
 from harness.content.tags import canonical, choose_from
 from harness.data.columns import CodedColumn
+from harness.decide.acceptance import Confidence, share_left_out
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
 from harness.decide.three_estimates import ends
@@ -33,17 +35,38 @@ from harness.stats.arrays import Floats, ShapeError
 SCHEMA_VERSION = 1
 MAX_BYTES = 16 * 1024 * 1024
 _ALLOWED: tuple[VerdictName, ...] = ("use", "use corrected")
+_ROUNDING = 1e-9
 _AGAIN = "make a new certificate with 'harness certify'"
 
 
 class CertifiedJudge(msgspec.Struct, frozen=True):
-    """Who judged, and how. `settings` are None for recorded judgments, of which only the name is known."""
+    """Who judged, and how. `settings` are None for recorded judgments, of which only the name is known.
+
+    `judgments` is a hash of its scores of labelled texts (None in certificates of earlier versions).
+    """
 
     name: str
     settings: dict[str, Any] | None
     variant: str
     temperature: float | None
     top_p: float | None
+    judgments: str | None = None
+
+
+class CertifiedOptions(msgspec.Struct, frozen=True):
+    """What the numbers were made with, beside the thresholds of the verdicts, so that they can be made again.
+
+    `annotators`, `majority`, `where` and `standardise` are those of a comparison, `alpha`, `delta` and `confidence` those of automatic
+    acceptance; None is the default.
+    """
+
+    annotators: str | None
+    majority: Rule
+    where: dict[str, tuple[str, ...]]
+    standardise: Standardise
+    alpha: float
+    delta: float
+    confidence: Confidence | None
 
 
 class CertifiedData(msgspec.Struct, frozen=True):
@@ -95,7 +118,8 @@ class Correction(msgspec.Struct, frozen=True):
 class CertifiedThreshold(msgspec.Struct, frozen=True):
     """From which confidence on answers agree with people in a share 1 - `alpha`, with probability 1 - `delta`.
 
-    `threshold` is None where nothing is certified, with the `reason`.
+    `threshold` is None where nothing is certified, with the `reason`. It is about `n` labelled texts and says nothing of `left_out`
+    others, which have no commonest label (None in certificates of earlier versions, which did not count them).
     """
 
     confidence: str
@@ -107,6 +131,12 @@ class CertifiedThreshold(msgspec.Struct, frozen=True):
     agreement_lower: float | None
     n: int
     reason: str | None
+    left_out: int | None = None
+
+    @property
+    def left_out_share(self) -> float | None:
+        """`left_out` as a share of the labelled texts; None where it is unknown."""
+        return None if self.left_out is None else share_left_out(self.n, self.left_out)
 
 
 class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,6 +189,31 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
         if right != self.language:
             raise ValueError(f"language '{self.language}' is not canonical; it should be '{right}'")
 
+    def off_scale(self) -> Iterator[str]:
+        """What no labels and scores on the cell's scale can give, in words: means outside it, shares and confidences outside 0 to 1."""
+        place = f"{self.language}/{self.metric}"
+        for correction in self.corrections:
+            low, high = self._range(correction.share_of)
+            what = "the mean" if correction.share_of is None else f"the share of {correction.share_of}"
+            for name in ("mean_label", "mean_judge", "failure_value"):
+                value = getattr(correction, name)
+                if not low - _ROUNDING <= value <= high + _ROUNDING:
+                    yield f"{name} of {what} of {place} is {value:g}, which is not on its scale, {low:g} to {high:g}"
+        for name in ("threshold", "coverage", "agreement", "agreement_lower"):
+            value = getattr(self.acceptance, name, None)
+            if value is not None and not 0 <= value <= 1:
+                yield f"{name} of the acceptance of {place} is {value:g}, which is not from 0 to 1"
+
+    def _range(self, share_of: Score | None) -> tuple[float, float]:
+        """The smallest and largest possible mean of scores, or share of a class."""
+        if share_of is not None:
+            return 0.0, 1.0
+        if self.scale.kind == "interval":
+            low, high = self.scale.min, self.scale.max
+            return -math.inf if low is None else low, math.inf if high is None else high
+        values = self.values or (math.nan,)
+        return min(values), max(values)
+
 
 class CorrectedMean(msgspec.Struct, frozen=True):
     """The corrected mean of new scores, or share of a class.
@@ -195,7 +250,8 @@ class AcceptedScores(msgspec.Struct, frozen=True, eq=False):
     Attributes:
         accepted: (items,) booleans, all false where nothing is certified; then the `reason` says why.
         threshold: the lowest accepted confidence.
-        agreement_lower: the certified agreement of accepted answers with people's aggregate.
+        agreement_lower: the certified agreement of accepted answers with people's aggregate, where they have one.
+        left_out_share: the share of labelled texts without a commonest label, of which `agreement_lower` says nothing; None if unknown.
         unchecked: what of judge, prompt and rubric could not be compared with the certificate.
     """
 
@@ -204,6 +260,7 @@ class AcceptedScores(msgspec.Struct, frozen=True, eq=False):
     agreement_lower: float | None
     unchecked: tuple[str, ...]
     reason: str | None
+    left_out_share: float | None = None
 
 
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
@@ -215,6 +272,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         judge, data: who judged, and the labels.
         prompt: hash of everything that words the prompts; None for recorded judgments.
         thresholds: when a verdict is given.
+        options: what else the numbers were made with; None in certificates of earlier versions, whose numbers cannot be made again.
         signature: everything that moved a number.
         unchecked: what staleness cannot be checked by, because it was not known.
         cells: one for each language and metric.
@@ -229,6 +287,16 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     signature: str
     unchecked: tuple[str, ...]
     cells: tuple[CertifiedCell, ...]
+    options: CertifiedOptions | None = None
+
+    @property
+    def allowed(self) -> tuple[CertifiedCell, ...]:
+        """The cells in which the judge's scores may be used: those with the verdict `use` or `use corrected`."""
+        return tuple(cell for cell in self.cells if cell.verdict in _ALLOWED)
+
+    def off_scale(self) -> tuple[str, ...]:
+        """Numbers that are impossible on their scales, in words; empty if there is none."""
+        return tuple(problem for cell in self.cells for problem in cell.off_scale())
 
     def cell(self, language: str, metric: str) -> CertifiedCell:
         """The cell of a language and metric. Raises StaleCertificate where there is none, with what there is."""
@@ -251,6 +319,9 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         prompt: str | None = None,
         rubric: str | None = None,
         scale: Scale | None = None,
+        variant: str | None = None,
+        temperature: float | None = None,
+        top_p: float | None = None,
         groups: ArrayLike | Sequence[Any] | None = None,
         share_of: Score | None = None,
         confidence: ArrayLike | None = None,
@@ -266,18 +337,22 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             judge: the judge's name, or its identity, whose settings are then compared too.
             prompt, rubric: hashes as in the certificate; needed where it has them.
             scale: of the scores, if it is to be compared.
+            variant, temperature, top_p: the condition of the new scores, if it is to be compared.
             groups: (items,) what texts share, such as a prompt; None if they are independent.
             share_of: a class whose share is estimated instead of the mean.
             confidence: (items,) in the unit of the certificate's threshold, NaN where there is none.
             level: of the interval, in (0, 1).
 
         Raises:
-            StaleCertificate: for another judge, prompt, rubric, language, metric or scale.
+            StaleCertificate: for another judge, condition, prompt, rubric, language, metric or scale, and for numbers off the scale.
             UseForbidden: where the verdict is `do not use`, `too few labels` or `no verdict`, or the certificate has no such numbers.
             CertificateError: where something that has to be compared is not given.
             UsageError: for arrays that do not fit together.
         """
         cell = self.cell(language, metric)
+        self._refuse_other_condition({"variant": variant, "temperature": temperature, "top_p": top_p})
+        for problem in cell.off_scale():
+            raise StaleCertificate(f"{problem}; {_AGAIN}")
         unchecked = self._refuse_stale(cell, judge, prompt, rubric, scale)
         if cell.verdict not in _ALLOWED:
             raise UseForbidden(f"the certificate's verdict on {language}/{metric} is '{cell.verdict}': {cell.sentence}")
@@ -303,6 +378,13 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         unknown = [name for name, own in (("prompt", self.prompt), ("rubric", cell.rubric)) if own is None]
         return (*unknown, *(["settings of the judge"] if self.judge.settings is None or isinstance(judge, str) else []))
 
+    def _refuse_other_condition(self, given: Mapping[str, Any]) -> None:
+        for name, value in given.items():
+            own = getattr(self.judge, name)
+            if value is not None and value != own:
+                stated = "does not state it" if own is None else f"holds for {own}"
+                raise StaleCertificate(f"the {name} is {value}, and the certificate {stated}; {_AGAIN}")
+
     def judge_problems(self, judge: str | JudgeIdentity) -> Iterator[str]:
         """What of a judge's name and settings differs from the certificate, in words."""
         name = judge if isinstance(judge, str) else judge.name
@@ -318,8 +400,17 @@ def load(path: Path | str) -> Certificate:
     """Read a certificate.
 
     Raises:
-        ContentError: if the file cannot be read, is no certificate, is cut off, or has another schema version.
+        ContentError: if the file cannot be read, is no certificate, is cut off, has another schema version, or holds numbers that are
+            impossible on their scales.
     """
+    held = read(path)
+    for problem in held.off_scale():
+        raise ContentError(f"not a certificate: {problem}; {_AGAIN}", Path(path))
+    return held
+
+
+def read(path: Path | str) -> Certificate:
+    """Read a certificate to check it, whatever its numbers. Raises as `load`, but for impossible numbers, which `off_scale` names."""
     path = Path(path)
     try:
         with open(path, "rb") as file:
@@ -393,7 +484,7 @@ def _accepted(cell: CertifiedCell, scores: Any, confidence: ArrayLike, unchecked
         reason = cell.acceptance_reason if threshold is None else threshold.reason
         return AcceptedScores(np.zeros(len(sure), bool), None, None, unchecked, reason)
     accepted = np.asarray(~np.isnan(numbers) & (sure >= threshold.threshold))
-    return AcceptedScores(accepted, threshold.threshold, threshold.agreement_lower, unchecked, None)
+    return AcceptedScores(accepted, threshold.threshold, threshold.agreement_lower, unchecked, None, threshold.left_out_share)
 
 
 def _numbers(cell: CertifiedCell, scores: Any, share_of: Score | None) -> Floats:

@@ -11,10 +11,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.analyse import CompareOptions, JudgedData, Recording, lay_out
+from harness.analyse import CompareOptions, JudgedData, LaidOut, Recording, lay_out
 from harness.analyse.options import Annotators
+from harness.analyse.units import as_text
 from harness.content import Library
 from harness.content.tags import choose_from
+from harness.data.judgments import Judgments
 from harness.decide.acceptance import AcceptedFrom, AcceptOptions, accepted_from
 from harness.decide.certificate import (
     SCHEMA_VERSION,
@@ -22,9 +24,11 @@ from harness.decide.certificate import (
     CertifiedCell,
     CertifiedData,
     CertifiedJudge,
+    CertifiedOptions,
     CertifiedThreshold,
     Correction,
 )
+from harness.decide.certificate_differences import certificate_differences
 from harness.decide.correct import mean_sample, share_sample
 from harness.decide.options import DecisionOptions
 from harness.decide.scored_items import ScoredItems, scored_items
@@ -41,7 +45,10 @@ from harness.stats.prediction_powered import MIN_LABELLED_GROUPS, MIN_LABELS
 from harness.tables import sha256_of
 
 NOT_RANDOM = "the labelled texts are not declared to be a random sample (sampling in data.toml)"
+_NOTHING_COMPARED: tuple[str, ...] = ("judge", "prompt", "rubric", "scale", "labels", "scores of the judge", "verdicts", "numbers")
+"""What is unchecked where a certificate is compared with nothing."""
 _CONDITION = ("judge", "variant", "temperature", "top_p")
+_SAID = ("repeat", "order", "score", "failure", "confidence")
 
 
 class JudgedRun(msgspec.Struct, frozen=True):
@@ -84,10 +91,26 @@ def certify(
     Raises:
         UsageError: for several judges or conditions, with what to choose; and as `analyse.compare` does.
     """
-    judges = compare.judges
+    laid_out, made = _verdicts(source, compare, decision)
+    return _certificate(source, laid_out, made, _one_condition(made, compare.judges), compare, decision, acceptance, asked)
+
+
+def _verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[LaidOut, tuple[Verdict, ...]]:
     laid_out = lay_out([source], msgspec.structs.replace(compare, judges=None))
-    made = verdicts_laid_out(laid_out, compare, decision)
-    condition = _one_condition(made, judges)
+    return laid_out, verdicts_laid_out(laid_out, compare, decision)
+
+
+def _certificate(
+    source: Recording,
+    laid_out: LaidOut,
+    made: tuple[Verdict, ...],
+    condition: tuple[Any, ...],
+    compare: CompareOptions,
+    decision: DecisionOptions,
+    acceptance: AcceptOptions,
+    asked: JudgedRun | None,
+) -> Certificate:
+    """The certificate of the judge and condition `condition`, from the verdicts on all."""
     chosen = {(v.key["language"], v.key["metric"]): v for v in made if tuple(v.key.get(name) for name in _CONDITION) == condition}
     judge, variant, temperature, top_p = condition
     single = msgspec.structs.replace(compare, judges=(judge,), annotators=compare.annotators or Annotators(1))
@@ -108,33 +131,93 @@ def certify(
     return Certificate(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
-        judge=CertifiedJudge(judge, None if identity is None else identity.settings, variant, temperature, top_p),
+        judge=CertifiedJudge(
+            judge, None if identity is None else identity.settings, variant, temperature, top_p, _scores_hash(source, condition)
+        ),
         data=CertifiedData(about.id, about.version, source.data.sha256, about.sampling, about.annotators),
         prompt=prompt,
         thresholds=decision,
         signature=str(signature),
         unchecked=() if asked else ("prompt", "rubric", "settings of the judge"),
         cells=tuple(sorted(cells, key=lambda cell: (cell.language, cell.metric))),
+        options=CertifiedOptions(
+            annotators=None if compare.annotators is None else str(compare.annotators),
+            majority=compare.majority,
+            where={name: tuple(values) for name, values in sorted(compare.where.items())},
+            standardise=compare.standardise,
+            alpha=acceptance.alpha,
+            delta=acceptance.delta,
+            confidence=acceptance.confidence,
+        ),
     )
 
 
+def _scores_hash(source: Recording, condition: tuple[Any, ...]) -> str:
+    """Hash of what a judge said under one condition of labelled texts: scores, failures and confidences, in an order of their own."""
+    rows, labelled = _rows_of(source, condition), source.data.labelled_metrics
+    columns = (rows.item, rows.metric, *(getattr(rows, name) for name in _SAID))
+    said = sorted(msgspec.json.encode(row) for row in zip(*columns, strict=True) if row[1] in labelled.get(row[0], ()))
+    return hashlib.sha256(b"\n".join(said)).hexdigest()
+
+
+def _rows_of(source: Recording, condition: tuple[Any, ...]) -> Judgments:
+    rows = source.judgments.clean
+    for name, value in zip(_CONDITION, condition, strict=True):
+        rows = _with_value(rows, name, value)
+    return rows
+
+
+def _with_value(rows: Judgments, name: str, value: Any) -> Judgments:
+    column = getattr(rows, name)
+    return rows.take(column.codes < 0 if value is None else column.recode({value: 0}) == 0)
+
+
+class CertificateCheck(msgspec.Struct, frozen=True):
+    """Whether a certificate holds.
+
+    Attributes:
+        stale: why it does not, in sentences; empty if nothing against it was found.
+        unchecked: what could not be compared.
+        allowed: the cells in which the judge's scores may be used; none if the certificate is stale.
+        compared: whether there was a source to compare it with.
+    """
+
+    stale: tuple[str, ...]
+    unchecked: tuple[str, ...]
+    allowed: tuple[CertifiedCell, ...]
+    compared: bool
+
+
+def check_certificate(certificate: Certificate, source: Recording | None, asked: JudgedRun | None = None) -> CertificateCheck:
+    """Check a certificate against the run or data that it is of; without a source, only whether its numbers are possible."""
+    if source is None:
+        stale, unknown = certificate.off_scale(), _NOTHING_COMPARED
+    else:
+        stale, unknown = staleness(certificate, source, asked), unchecked(certificate, asked)
+    return CertificateCheck(stale, unknown, () if stale else certificate.allowed, source is not None)
+
+
 def staleness(certificate: Certificate, source: Recording, asked: JudgedRun | None = None) -> tuple[str, ...]:
-    """Why a certificate does not hold any more: what of judge, prompt, rubrics, scales and labels has changed; empty if it holds."""
-    return tuple(dict.fromkeys(_staleness(certificate, source, asked)))
+    """Why a certificate does not hold; empty if it holds.
+
+    It holds if judge, condition, prompt, rubrics, scales, labels and the judge's scores are as certified, if no number is off its scale,
+    and if the same verdicts and numbers come out again. What it does not know is not compared (`unchecked`).
+    """
+    changed = tuple(dict.fromkeys(_changes(certificate, source, asked)))
+    return (*certificate.off_scale(), *(changed or _differences(certificate, source, asked)))
 
 
 def unchecked(certificate: Certificate, asked: JudgedRun | None) -> tuple[str, ...]:
     """What cannot be compared, because the certificate or the source does not know it."""
-    return certificate.unchecked or (() if asked else ("prompt", "rubric", "settings of the judge"))
+    unknown = certificate.unchecked or (() if asked else ("prompt", "rubric", "settings of the judge"))
+    scores = () if certificate.judge.judgments else ("scores of the judge",)
+    return (*unknown, *scores, *(() if certificate.options else ("verdicts", "numbers")))
 
 
-def _staleness(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
+def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
+    """What of the things that a certificate rests on has changed."""
     judge, data = certificate.judge, source.data
-    used = source.judgments.judge.used
-    if judge.name not in used:
-        yield f"the judge '{judge.name}' is not in {source.name}, which has {', '.join(map(str, used)) or 'none'}"
-    elif judge.variant not in source.judgments.take(source.judgments.judge.recode({judge.name: 0}) == 0).variant.used:
-        yield f"the judge was certified with variant '{judge.variant}', which is not in {source.name}"
+    yield from _other_condition(judge, source)
     identity = asked.identity(judge.name) if asked else None
     if identity is not None:
         yield from certificate.judge_problems(identity)
@@ -155,6 +238,47 @@ def _staleness(certificate: Certificate, source: Recording, asked: JudgedRun | N
         yield f"items or labels have changed: {data.sha256[:12]}, in the certificate {certificate.data.sha256[:12]}"
     if data.about.sampling != certificate.data.sampling:
         yield f"sampling is '{data.about.sampling}', in the certificate '{certificate.data.sampling}'"
+
+
+def _other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
+    """What of judge, condition and scores is not as certified: the first that differs, since the next ones then say nothing."""
+    used = source.judgments.judge.used
+    if judge.name not in used:
+        yield f"the judge '{judge.name}' is not in {source.name}, which has {', '.join(map(str, used)) or 'none'}"
+        return
+    condition = judge.name, judge.variant, judge.temperature, judge.top_p
+    rows = source.judgments.clean
+    for name, value in zip(_CONDITION, condition, strict=True):
+        column = getattr(rows, name)
+        known = [*column.used, *([None] if (column.codes < 0).any() else [])]
+        if value not in known:
+            have = ", ".join("none" if each is None else f"'{as_text(each)}'" for each in known)
+            stated = f"without a {name}" if value is None else f"with {name} '{as_text(value)}'"
+            yield f"the judge was certified {stated}, which is not in {source.name}; it has {have}"
+            return
+        rows = _with_value(rows, name, value)
+    found = _scores_hash(source, condition)
+    if judge.judgments is not None and found != judge.judgments:
+        yield f"the judge's scores have changed: {found[:12]}, in the certificate {judge.judgments[:12]}"
+
+
+def _differences(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> tuple[str, ...]:
+    """What comes out differently when the certificate is made again; empty if it does not know how it was made."""
+    options, judge = certificate.options, certificate.judge
+    if options is None:
+        return ()
+    annotators = None if options.annotators is None else Annotators.parse(options.annotators)
+    compare = CompareOptions(
+        annotators=annotators, majority=options.majority, where=options.where, judges=(judge.name,), standardise=options.standardise
+    )
+    try:
+        laid_out, made = _verdicts(source, compare, certificate.thresholds)
+        acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
+        condition = judge.name, judge.variant, judge.temperature, judge.top_p
+        again = _certificate(source, laid_out, made, condition, compare, certificate.thresholds, acceptance, asked)
+    except UsageError as err:
+        return (f"the certificate cannot be made again: {err}",)
+    return tuple(certificate_differences(certificate, again))
 
 
 def _one_condition(made: tuple[Verdict, ...], judges: tuple[str, ...] | None) -> tuple[Any, ...]:
@@ -226,7 +350,8 @@ def _cell(
 
 def _threshold(found: AcceptedFrom, options: AcceptOptions) -> CertifiedThreshold:
     values: Mapping[str, Any] = {
-        name: getattr(found, name) for name in ("confidence", "threshold", "coverage", "agreement", "agreement_lower", "n", "reason")
+        name: getattr(found, name)
+        for name in ("confidence", "threshold", "coverage", "agreement", "agreement_lower", "n", "left_out", "reason")
     }
     return CertifiedThreshold(**values, alpha=options.alpha, delta=options.delta)
 

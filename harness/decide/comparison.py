@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from harness.analyse import CompareOptions, Comparison, Recording, compare_laid_out, comparison_sections, lay_out, pairs, runs_over_time
+from harness.analyse import (
+    CompareOptions,
+    Comparison,
+    LaidOut,
+    Recording,
+    compare_laid_out,
+    comparison_sections,
+    lay_out,
+    pairs,
+    runs_over_time,
+)
 from harness.decide.acceptance import AcceptedFrom, acceptances_laid_out
 from harness.decide.calibration import Calibration, calibrations
 from harness.decide.languages import LanguageComparison, language_comparisons
@@ -15,6 +25,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.same_texts import same_texts
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.signature import ComparisonSignature
+from harness.text import short_repr
 
 
 class DecidedComparison(Comparison, frozen=True, kw_only=True):
@@ -37,6 +48,9 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
     pairs: tuple[dict[str, Any], ...] = ()
     sections: Mapping[str, dict[str, Any]] = msgspec.field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return short_repr(self, self.source, cells=len(self.cells), verdicts=len(self.verdicts))
+
     def as_json(self) -> dict[str, Any]:
         """One object for programs: that of `Comparison`, and a list for each part that was computed."""
         fields = super().as_json()
@@ -57,6 +71,7 @@ def compare(
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
     *,
     full: bool = False,
+    sections: bool = True,
 ) -> DecidedComparison:
     """Compare the judgments of each source with its labels, and decide. Raises UsageError as `analyse.compare` does.
 
@@ -65,6 +80,7 @@ def compare(
         options: which items and judges, how annotators become one reference, and the keys to group cells by.
         decision: the thresholds of the verdicts.
         full: whether to add calibration and acceptance, and the comparisons of languages that take longer.
+        sections: whether to add the choices between two texts and the sections.
     """
     laid_out = lay_out(sources, options)
     compared = compare_laid_out(laid_out, options)
@@ -77,18 +93,24 @@ def compare(
         languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
-        pairs=tuple(found for judged in laid_out.judged if (found := pairs(judged.data, judged.units.judgments, options))) if tests else (),
-        sections=_sections(laid_out.sources, options, decision) | runs_over_time(laid_out, options) if tests else {},
+        pairs=tuple(_pairs(laid_out, options)) if tests and sections else (),
+        sections=_sections(laid_out.sources, options) | runs_over_time(laid_out, options) if tests and sections else {},
     )
 
 
-def _sections(sources: Sequence[Recording], options: CompareOptions, decision: DecisionOptions) -> dict[str, dict[str, Any]]:
+def _pairs(laid_out: LaidOut, options: CompareOptions) -> Iterator[dict[str, Any]]:
+    for judged in laid_out.judged:
+        if found := pairs(judged.data, judged.units.judgments, options):
+            yield found
+
+
+def _sections(sources: Sequence[Recording], options: CompareOptions) -> dict[str, dict[str, Any]]:
     """The sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
     options = msgspec.structs.replace(options, where={}, judges=None, versus=None)
     joined: dict[str, dict[str, Any]] = {}
     for source in sources:
         found = comparison_sections(source.data, source.judgments, options, source.panels)
-        found |= {"same_texts": section} if (section := same_texts(source, options, decision)) else {}
+        found |= {"same_texts": section} if (section := same_texts(source, options)) else {}
         for name, section in found.items():
             _join(joined.setdefault(name, {}), section, {"source": source.name} if len(sources) > 1 else {})
     return joined

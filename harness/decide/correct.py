@@ -28,7 +28,8 @@ from harness.stats.arrays import Floats, Ints
 SCHEMA_VERSION = 1
 BIAS_UNKNOWN = (
     "The judge alone is the mean of its scores: its bias is unknown, and its interval does not cover the bias. The labels alone and the "
-    "corrected numbers are valid whatever the judge, because the labelled texts are a random sample."
+    "corrected numbers are valid whatever the judge, because the labelled texts are a random sample; with few labels of a rare class its "
+    "corrected share is a little too low (docs/using-scores.md)."
 )
 SHIFTED = (
     "A prevalence shift is declared: the labels come from elsewhere, and the corrected numbers are of the texts without a label. They are "

@@ -141,7 +141,7 @@ def design_effect_of_share(share: ClusterMean) -> float:
 
     It is 1 where all items or all groups say the same, and with one group, where it cannot be seen.
 
-    >>> round(design_effect_of_share(ClusterMean(0.5, 0.1, 50, 10)), 2)
+    >>> round(design_effect_of_share(ClusterMean(0.5, 0.1, 50, 10, 9.0, 9.0)), 2)
     1.96
     """
     if not share.n:

@@ -7,7 +7,7 @@ of statsmodels, whose import alone takes a second, is computed on request.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from harness.analyse.cells import number, sort_key
 from harness.analyse.parallel_texts import parallel_numbers, text_clusters
 from harness.analyse.unit_agreement import mean_of_questions, unit_hits
 from harness.analyse.units import Classes, item_key
+from harness.data.columns import rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels
 from harness.decide.cell_tests import CellTests, same_level_p
 from harness.decide.keyed_rows import keyed_rows
@@ -47,13 +48,13 @@ PANELS = (1, 2, 3, 5, 10)
 """Numbers of annotators whose mean's reliability is given."""
 ONE_LANGUAGE = "one language"
 FEW_LANGUAGES = "fewer than five languages: see each of them"
+FEW_TEXTS = "too few independent texts"
 ON_REQUEST = "computed with --decide full"
 NOT_PARALLEL = (
     "the items are not parallel: people's mean is measured with error, so that languages whose texts differ in quality show such a "
     "difference where there is none; look at its size"
 )
 _MOST_CLASSES = 10  # of an ordinal regression
-_MOST_ITEMS = 30_000  # of an ordinal regression, which would take minutes with more
 _COMPARISONS = ("rates", "dif", "consistency", "annotators")
 
 
@@ -68,9 +69,11 @@ class LanguageComparison(msgspec.Struct, frozen=True, kw_only=True):
             `same_level` (shown to be within the margin).
         gap: random-effects mean of the gaps: `mean`, `ci`, `prediction` (where a further language would lie), `tau2`, `q`, `q_p`, `i2`;
             languages are not a random sample of languages. None with fewer than five.
-        rates: whether right answers are equally frequent in all languages: `chi2`, `df`, `p`, `p_f`, `few_groups` (then take `p_f`).
-        dif: whether texts that people score alike are scored differently: `uniform` and `non_uniform` (`lr`, `df`, `p`,
-            `delta_nagelkerke`), `effect`, `shift` in points from the first language, `parallel`, and a `warning` where it is not.
+        rates: whether right answers are equally frequent in all languages: `shares`; `p_groups` of the score test with texts as units;
+            `chi2`, `df`, `p`, `p_f` and `few_groups` of the Wald test, None where a language agrees always or never.
+        dif: whether texts that people score alike are scored differently: `uniform` and `non_uniform` (`lr`, `df`, `p`, `p_groups`,
+            `delta_nagelkerke`), `effect`, `shift` in points from the first language, `parallel`, and a `warning` where it is not. `p`
+            takes items as independent; `p_groups` is that of the score test with texts as units.
         consistency: of parallel items `items`, `fleiss`, `randolph` and `agreement` of the judge's scores in different languages.
         annotators: for each language the variance of items, annotators and rest, and the reliability of the mean of k annotators.
         reasons: why parts are None, by their name.
@@ -105,7 +108,7 @@ def language_comparisons(
     """
     directions = {metric: votes.classes.direction for judged in laid_out.judged for metric, votes in judged.counted.items()}
     found = []
-    parts = _parts_of(laid_out, compare) if full else {}
+    parts = dict(language_parts(laid_out.judged, "source" in laid_out.by, compare)) if full else {}
     for key, own in _by_judge(tests):
         rows = tuple(_language(one, directions.get(key["metric"]), options) for one in own)
         gap, why = _gap_over_languages(own)
@@ -186,15 +189,17 @@ Parts = tuple[dict[str, Any], dict[str, str]]
 """The parts of a `LanguageComparison` by name, and the reasons of those that are missing."""
 
 
-def _parts_of(laid_out: LaidOut, compare: CompareOptions) -> dict[tuple[Any, ...], Parts]:
-    found: dict[tuple[Any, ...], Parts] = {}
-    for judged in laid_out.judged:
+def language_parts(
+    judged_data: Iterable[JudgedData], by_source: bool, compare: CompareOptions, names: Collection[str] = _COMPARISONS
+) -> Iterator[tuple[tuple[Any, ...], Parts]]:
+    """The parts of these names, of every judge, metric and condition, with the sorted pairs of its key."""
+    for judged in judged_data:
         rows: dict[tuple[Any, ...], list[Ints]] = {}
-        for key, own in keyed_rows(judged, "source" in laid_out.by):
+        for key, own in keyed_rows(judged, by_source):
             rows.setdefault(_hashable(_without_language(key)), []).append(own)
         judgments = _JudgedLanguages(judged, compare)
-        found |= {key: judgments.parts(dict(key)["metric"], np.sort(np.concatenate(own))) for key, own in rows.items()}
-    return found
+        for judge, parts in rows.items():
+            yield judge, judgments.parts(dict(judge)["metric"], np.sort(np.concatenate(parts)), names)
 
 
 class _JudgedLanguages:
@@ -208,14 +213,15 @@ class _JudgedLanguages:
         self.labels = AnnotatorLabels(judged.data, judged.counted)
         self.known_annotators: dict[str, tuple[tuple[dict[str, Any], ...] | None, str | None]] = {}
 
-    def parts(self, metric: str, rows: Ints) -> Parts:
+    def parts(self, metric: str, rows: Ints, names: Collection[str]) -> Parts:
         items, question = np.unique(self.judged.units.item[rows], return_inverse=True)
-        found = {
-            "rates": self._rates(rows),
-            "dif": self._dif(metric, rows, items, question),
-            "consistency": self._consistency(metric, rows, items, question),
-            "annotators": self._annotators(metric),
+        makers: dict[str, Callable[[], tuple[Any, str | None]]] = {
+            "rates": lambda: self._rates(rows),
+            "dif": lambda: self._dif(metric, rows, items, question),
+            "consistency": lambda: self._consistency(metric, rows, items, question),
+            "annotators": lambda: self._annotators(metric),
         }
+        found = {name: makers[name]() for name in names}
         values = {name: value for name, (value, _) in found.items() if value is not None}
         return values, {name: str(reason) for name, (_, reason) in found.items() if reason}
 
@@ -234,10 +240,11 @@ class _JudgedLanguages:
         if len(languages) < 2:
             return None, ONE_LANGUAGE
         found: RateComparison = compare_rates(self.right[rows], where, self.cluster[items], len(languages))
-        if found.reason:
-            return None, found.reason
+        if math.isnan(found.p_groups):
+            return None, found.reason or FEW_TEXTS
         shares = dict(zip(languages, found.share.tolist(), strict=True))
-        return {"shares": shares, "chi2": found.chi2, "df": found.df, "p": found.p, "p_f": found.p_f, "few_groups": found.few_groups}, None
+        tests = {name: number(getattr(found, name)) for name in ("p_groups", "chi2", "p", "p_f")}
+        return {"shares": shares, "df": found.df, **tests, "few_groups": found.few_groups}, found.reason
 
     def _scores(self, metric: str, rows: Ints, question: Ints) -> Ints:
         """One class code an item, the mean of its repeats; -1 where none could be read."""
@@ -253,15 +260,13 @@ class _JudgedLanguages:
             return None, ONE_LANGUAGE
         if votes.classes.kind == "nominal" or not 2 <= k <= _MOST_CLASSES:
             return None, "the scale has no order" if votes.classes.kind == "nominal" else f"more than {_MOST_CLASSES} classes, or one"
-        if len(items) > _MOST_ITEMS:
-            return None, f"more than {_MOST_ITEMS:,} items: the regression would take minutes; choose some with --where"
         counts, numbers = votes.counts[items], _numbers(votes.classes)
         raters = counts.sum(axis=1)
         human = np.where(raters > 0, counts @ numbers / np.maximum(raters, 1), math.nan)
         cluster = self.cluster[items]
         shared = None if len(np.unique(cluster)) == len(cluster) else cluster
         if len(np.unique(cluster)) <= len(languages):
-            return None, "too few independent texts"
+            return None, FEW_TEXTS
         score = self._scores(metric, rows, question)
         found = differential_functioning(score, human, where, len(languages), k, values=votes.classes.values, groups=shared)
         return (None, found.reason) if found.reason else (_dif_as_json(found, languages, self._is_parallel(items, where)), None)
@@ -310,8 +315,9 @@ class _JudgedLanguages:
             return None, "the scale has no order"
         found = []
         labelled = np.flatnonzero(votes.counts.sum(axis=1) >= 2)
+        by_language = rows_by_number(self.language.codes[labelled], len(self.language.values))
         for code in sorted(range(len(self.language.values)), key=lambda code: str(self.language.values[code])):
-            items = labelled[self.language.codes[labelled] == code]
+            items = labelled[by_language[code]]
             if len(items):
                 table = self.labels.table(metric, items)
                 own = _components_of(table and table.codes, _numbers(votes.classes), persistent=about.annotators == "persistent")
@@ -327,7 +333,13 @@ def _dif_as_json(found: DifferentialFunctioning, languages: Sequence[str], paral
     assert found.uniform and found.non_uniform
     size = found.uniform.delta_nagelkerke
     tests = {
-        name: {"lr": test.lr, "df": test.df, "p": test.p, "delta_nagelkerke": test.delta_nagelkerke}
+        name: {
+            "lr": test.lr,
+            "df": test.df,
+            "p": test.p,
+            "p_groups": number(test.p_groups),
+            "delta_nagelkerke": test.delta_nagelkerke,
+        }
         for name, test in (("uniform", found.uniform), ("non_uniform", found.non_uniform))
     }
     return {

@@ -15,7 +15,7 @@ from harness.decide.keyed_rows import KEYS, keyed_rows
 from harness.stats import holm, paired_difference
 from harness.stats.arrays import Floats, Ints
 from harness.stats.intervals import proportion_interval
-from harness.stats.noninferiority import guarded_p
+from harness.stats.judge_tests import judge_tests
 
 CellKey = tuple[Any, ...]
 """Language, metric, judge, variant, temperature and top-p of a cell."""
@@ -24,7 +24,7 @@ CellKey = tuple[Any, ...]
 class LimitedNumber(NamedTuple):
     """A number with its 95 % interval. Undefined numbers are NaN; `reason` says why there is no interval, else it is empty.
 
-    `n` counts the questions, `groups` the independent texts.
+    `n` counts the items, `groups` the independent texts.
     """
 
     value: float
@@ -41,7 +41,10 @@ def cell_key(key: Mapping[str, Any]) -> CellKey:
 
 
 def unread_shares(laid_out: LaidOut) -> dict[CellKey, LimitedNumber]:
-    """The share of labelled questions without a readable answer, by cell; in [0, 1], with the interval of a share over groups."""
+    """The share of labelled items without a readable answer, by cell; in [0, 1], with the interval of a share over groups.
+
+    Repeats of a question are averaged first, so an item counts once however often it was asked.
+    """
     found = {}
     for judged in laid_out.judged:
         group = item_key(judged.data, "group").codes
@@ -49,8 +52,20 @@ def unread_shares(laid_out: LaidOut) -> dict[CellKey, LimitedNumber]:
             labelled = judged.counted[key["metric"]].counts[judged.units.item[rows]].sum(axis=1) > 0
             kept = rows[labelled]
             unread = (judged.units.judgments.score.codes[kept] < 0).astype(np.float64)
-            found[cell_key(key)] = _share(unread, group[judged.units.item[kept]])
+            items, question = np.unique(judged.units.item[kept], return_inverse=True)
+            found[cell_key(key)] = _share(mean_of_questions(question, unread), group[items])
     return found
+
+
+def agreement_by_item(cell: CellHits) -> LimitedNumber:
+    """How often the judge gives the aggregate, in [0, 1], where every item counts once however often it was asked.
+
+    >>> cell = CellHits(("a", "b"), np.array([1.0, 0.0]), np.array([0, 1]), np.array([9, 1]))
+    >>> agreement_by_item(cell)[:1], cell.evenly_asked
+    ((0.5,), False)
+    """
+    known = ~np.isnan(cell.hits)
+    return _share(cell.hits[known], cell.group[known])
 
 
 def _share(hits: Floats, group: Ints) -> LimitedNumber:
@@ -60,11 +75,18 @@ def _share(hits: Floats, group: Ints) -> LimitedNumber:
 
 
 class CellHits(NamedTuple):
-    """The items of one cell, (items,): ids, whether the judge gives the aggregate (averaged over repeats), and groups."""
+    """The items of one cell, (items,): ids, whether the judge gives the aggregate (averaged over repeats), groups, numbers of judgments."""
 
     items: tuple[str, ...]
     hits: Floats
     group: Ints
+    judgments: Ints
+
+    @property
+    def evenly_asked(self) -> bool:
+        """Whether every item with an aggregate has as many judgments as any other, so that no item weighs more in pooled numbers."""
+        of = self.judgments[~np.isnan(self.hits)]
+        return not len(of) or bool(of.min() == of.max())
 
 
 def cell_hits(laid_out: LaidOut, options: CompareOptions) -> dict[CellKey, CellHits]:
@@ -77,8 +99,8 @@ def _hits_of(judged: JudgedData, options: CompareOptions) -> list[tuple[CellKey,
     group, ids = item_key(judged.data, "group").codes.astype(np.int64), [item.item_id for item in judged.data.items]
     found = []
     for key, rows in keyed_rows(judged, by_source=False):
-        items, question = np.unique(judged.units.item[rows], return_inverse=True)
-        own = CellHits(tuple(ids[i] for i in items.tolist()), mean_of_questions(question, hit[rows]), group[items])
+        items, question, judgments = np.unique(judged.units.item[rows], return_inverse=True, return_counts=True)
+        own = CellHits(tuple(ids[i] for i in items.tolist()), mean_of_questions(question, hit[rows]), group[items], judgments)
         found.append((cell_key(key), own))
     return found
 
@@ -88,7 +110,7 @@ def drop(new: CellHits, old: CellHits) -> LimitedNumber:
 
     Above 0 the new run is worse. The interval is that of `paired_difference`.
 
-    >>> hits = CellHits(("a", "b"), np.array([1.0, 1.0]), np.array([0, 1]))
+    >>> hits = CellHits(("a", "b"), np.array([1.0, 1.0]), np.array([0, 1]), np.array([1, 1]))
     >>> drop(hits._replace(hits=np.array([1.0, 0.0])), hits)[:1]
     (0.5,)
     """
@@ -100,17 +122,19 @@ def drop(new: CellHits, old: CellHits) -> LimitedNumber:
     return LimitedNumber(found.diff, interval.lo, interval.hi, found.n, interval.groups, found.reason or interval.reason or "")
 
 
-def no_worse_than_people(tests: CellTests, margin: float) -> tuple[float, float]:
-    """Uncorrected p of "no more than `margin` worse than people", and of "more than that worse"; NaN without two annotators.
+def no_worse_than_people(tests: CellTests, margin: float, alpha: float) -> tuple[float, float]:
+    """p of "no more than `margin` worse than people" and of "more than that worse", for a correction at `alpha`; NaN without annotators.
 
     Both are the tests of the verdict (docs/decisions.md), at a margin of the policy's own.
     """
-    return guarded_p(tests.gap_groups, margin), tests.gap.p_below(-margin)
+    found = judge_tests(tests.sums, margin).to_correct(alpha)
+    return float(found.gap), float(found.worse)
 
 
-def better_than_baseline(tests: CellTests) -> tuple[float, float]:
-    """Uncorrected p of "better than the majority baseline", and of "worse than it"."""
-    return tests.p_base, tests.p_base_worse
+def better_than_baseline(tests: CellTests, alpha: float) -> tuple[float, float]:
+    """p of "better than the majority baseline", and of "worse than it", for a correction at `alpha`."""
+    found = tests.tests.to_correct(alpha)
+    return float(found.base), float(found.base_worse)
 
 
 def corrected(p: Sequence[float]) -> list[float]:

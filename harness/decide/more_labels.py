@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
-from harness.stats import about_more, more_for_margin
+from harness.stats import about_more
 from harness.stats.more_labels import GROWTH, LIMIT
 
 
@@ -29,8 +27,8 @@ MORE_THAN = FurtherTexts(LIMIT, more_than=True)
 def labels_needed(one: CellTests, level: float, options: DecisionOptions) -> FurtherTexts | None:
     """Further texts, or `MORE_THAN` where even the largest number that is tried would not do; None where more labels would not help.
 
-    Where the cell has enough texts to be tested, its groups are resampled with the gap moved to 0 until the rule of `use` holds with the
-    power of the options. With fewer texts the number comes from the spread of the gaps, and is at least what the rule asks for.
+    The cell's groups are resampled with the gap moved to 0 until the rule of `use` holds with the power of the options, and the rule has
+    the texts that it asks for. Without any text of two annotators, it is what the rule asks for.
 
     Args:
         one: the tests of the cell.
@@ -39,28 +37,26 @@ def labels_needed(one: CellTests, level: float, options: DecisionOptions) -> Fur
     """
     if one.gap.mean <= -options.margin or one.baseline.mean <= 0:
         return None
-    if one.n < options.items or one.groups < options.groups:
-        return _before_tests(one, level, options)
-    if one.p_gap <= level and one.p_base <= level:  # only coverage is missing
+    enough = one.n >= options.items and one.groups >= options.groups
+    if not one.n:
+        return _rounded(max(options.items, options.groups))
+    if enough and one.tests.shown(options.alpha, level):  # only coverage is missing
         return None
     planned = about_more(
         one.differences.gap,
         one.differences.baseline,
         one.differences.group,
         margin=options.margin,
-        alpha=level,
+        alpha=options.alpha,
+        cells=options.alpha / level,
+        effective_groups=options.effective_groups,
         power=options.power,
-        least_items=math.ceil(GROWTH * one.n),
+        least_items=math.ceil(GROWTH * one.n) if enough else options.items,
+        least_groups=options.groups,
     )
     return MORE_THAN if planned.more is None or planned.more > LIMIT else FurtherTexts(planned.more)
 
 
-def _before_tests(one: CellTests, level: float, options: DecisionOptions) -> FurtherTexts:
-    """From the formula of a mean; without two items to take a spread from, only what the rule asks for."""
-    per_group = one.n / one.groups if one.groups else 1.0
-    least = max(options.items, math.ceil(options.groups * per_group)) - one.n
-    spread = float(np.nanstd(one.differences.gap, ddof=1)) if one.n > 2 else math.nan
-    more = more_for_margin(spread, one.n, options.margin, alpha=level, power=options.power) if spread > 0 else math.nan
-    needed = max(least, 0 if math.isnan(more) else more)
+def _rounded(needed: int) -> FurtherTexts:
     rounded = 10 * math.ceil(needed / 10)
     return MORE_THAN if rounded > LIMIT else FurtherTexts(rounded)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import msgspec
 
 from harness.errors import UsageError
+from harness.stats.unequal_groups import LEAST_EFFECTIVE
 
 Family = Literal["judge", "all"]
 Agreement = Literal["exact", "distance"]
@@ -27,6 +29,7 @@ class DecisionOptions(msgspec.Struct, frozen=True):
         family: the cells that are corrected together: those of one judge under one condition, or `all`.
         agreement: two classes agree if they are equal (`exact`), or the more the closer they are (`distance`; needs ordered classes).
         items, groups: fewer items with two annotators, or fewer independent texts, are too few for any test.
+        effective_groups: where groups of texts stand for fewer equal ones, large groups count for fewer texts until they stand for so many.
         coverage: a judge has to give a readable score for this share of texts.
         least_coverage: below this share a judge fails too often.
         gain: correction by few labels is worth its effort from this ratio of effective to actual labels on.
@@ -42,6 +45,7 @@ class DecisionOptions(msgspec.Struct, frozen=True):
     agreement: Agreement = "exact"
     items: int = 30
     groups: int = 20
+    effective_groups: float = LEAST_EFFECTIVE
     coverage: float = 0.95
     least_coverage: float = 0.8
     gain: float = 1.1
@@ -61,6 +65,8 @@ class DecisionOptions(msgspec.Struct, frozen=True):
             raise UsageError(f"least_coverage {self.least_coverage:g} is above coverage {self.coverage:g}; it should be at most that")
         if self.items < 2 or self.groups < 2:
             raise UsageError("items and groups should be 2 or more: nothing can be tested with one text")
+        if not 2 <= self.effective_groups < math.inf:
+            raise UsageError(f"effective_groups is {self.effective_groups:g}; it should be a number of 2 or more")
         if self.gain < 1:
             raise UsageError(f"gain is {self.gain:g}; it should be 1 or more")
 

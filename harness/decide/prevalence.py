@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from harness.decide.three_estimates import ALL_LABELLED, Figure, Sample, ThreeEs
 from harness.model import Score
 from harness.stats import aggregate_counts, corrected_shares, rogan_gladen
 from harness.stats.arrays import Floats, Ints
+from harness.stats.misclassification import INDISTINCT, few_labels
 
 _Z = 1.959963984540054
 IMPOSSIBLE = "no share explains how often the judge gives the class, with the error rates that the labels show"
@@ -41,7 +42,7 @@ def shifted_estimates(
         figures, method = _binary(truth, answers, new), BINARY
     else:
         counts = np.stack([answers[truth == code].sum(axis=0) for code in range(k)])
-        figures, method = _several(counts, judged), SEVERAL
+        figures, method = _several(counts, judged, cell.classes.scores), SEVERAL
     as_mean = cell.values is not None and not shares and share_of is None
     if as_mean:
         assert cell.values is not None
@@ -83,9 +84,10 @@ def _binary(truth: Ints, answers: Floats, new: NDArray[np.bool_]) -> _Figures:
     return _Figures(figures)
 
 
-def _several(counts: Floats, judged: Floats) -> _Figures:
+def _several(counts: Floats, judged: Floats, names: Sequence[Score]) -> _Figures:
     found = corrected_shares(counts, judged)
-    reason = found.refusal or found.reason
+    few = few_labels(counts.sum(axis=1), names) if found.refusal and found.refusal != INDISTINCT else None
+    reason = few or found.refusal or found.reason
     if reason:
         return _Figures([_refused(reason, judged.sum() > 0)] * len(judged))
     shares = [

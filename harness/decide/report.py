@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -37,6 +37,7 @@ from harness.decide.verdicts import Verdict, verdicts
 from harness.judges import traits_of
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.runs import CHIANG_LEE, SELF_PREFERENCE, RunProtocol, own_system
+from harness.text import short_repr
 
 SCHEMA_VERSION = 3
 
@@ -64,9 +65,13 @@ class Report(msgspec.Struct, frozen=True):
     unlabelled: bool = False  # the data have no labels, and no board seals any
     sealed: tuple[RunCoverage, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
     spans: dict[str, dict[str, int]] = {}  # judge -> errors that it marked, and how many of them have no place in the text
+    reasoning: dict[str, dict[str, int]] = {}  # judge -> replies in which it marks reasoning, and its characters
     notes: tuple[str, ...] = ()  # what can be said of continuous scores, and what cannot
     failures: tuple[dict[str, Any], ...] = ()  # judgments of each judge and condition, and how many of them could not be read, by kind
     native_data: dict[str, tuple[str, ...]] = {}  # with constructed labels: dataset cards with native ones, by language
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.run, cells=len(self.cells), verdicts=len(self.verdicts))
 
     def as_json(self) -> dict[str, Any]:
         """One object for programs, its cells flat."""
@@ -93,6 +98,7 @@ def report(
     answered_by: Mapping[str, dict[str, int]] | None = None,
     left_out: Mapping[str, dict[str, int]] | None = None,
     spans: Mapping[str, dict[str, int]] | None = None,
+    reasoning: Mapping[str, dict[str, int]] | None = None,
     realised: Sequence[RealisedPerturbation] = (),
     absent: Mapping[tuple[str, str, str], Sequence[Score]] | None = None,
     native_data: Mapping[str, Sequence[str]] | None = None,
@@ -102,9 +108,9 @@ def report(
     """The whole report of a run.
 
     `missing`, `answered_by` and `left_out` say by judge how many calls have no answer, which model gave the others, and which parameters
-    the judge does not accept; `spans` which errors it marked. `realised` has the results of perturbations; `absent` the classes without
-    an example; `native_data` the dataset cards with native labels, by language; `refused_controls` the
-    control questions that a language does not have, with the reasons; `decision` the thresholds of the verdicts.
+    the judge does not accept; `spans` which errors it marked, `reasoning` in how many replies it marks reasoning. `realised` has the
+    results of perturbations; `absent` the classes without an example; `native_data` the dataset cards with native labels, by language;
+    `refused_controls` the control questions that a language does not have, with the reasons; `decision` the thresholds of the verdicts.
     """
     source = recording(judgments, data, training, name, protocol.panels)
     comparable = len(judgments) and not data.sealed
@@ -118,7 +124,10 @@ def report(
         title=protocol.title,
         constructed_labels=protocol.constructed,
         unreviewed=tuple(unreviewed),
-        signatures={identity.name: _signature(protocol, identity, decision if comparable else None) for identity in protocol.judges},
+        signatures={
+            identity.name: _signature(protocol, identity, decision if comparable else None, (left_out or {}).get(identity.name, {}))
+            for identity in protocol.judges
+        },
         ci_method=CI_METHOD,
         summaries=summaries(by_metric, pooled),
         verdicts=verdicts([source], rule, decision) if comparable else (),
@@ -129,9 +138,10 @@ def report(
         unreviewed_instructions=tuple(unreviewed_instructions),
         left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
         spans=dict(spans or {}),
+        reasoning=dict(reasoning or {}),
         few_shot=_few_shot(protocol, training, absent or {}),
         ablations=_without_labels(data, judgments, rule, protocol, refused_controls or {})
-        | (_of_parallel_texts(source, rule, decision) if comparable else {})
+        | (_of_parallel_texts(source, rule) if comparable else {})
         | (ablations(data, source.judgments, rule, realised, metrics=protocol.metrics, panels=protocol.panels) if comparable else {}),
         unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
@@ -162,13 +172,14 @@ def _without_labels(
     return {name: section for name, section in found.items() if section}
 
 
-def _of_parallel_texts(source: Recording, rule: CompareOptions, decision: DecisionOptions) -> dict[str, Any]:
-    found = same_texts(source, rule, decision)
+def _of_parallel_texts(source: Recording, rule: CompareOptions) -> dict[str, Any]:
+    found = same_texts(source, rule)
     return {"same_texts": found} if found else {}
 
 
-def _signature(protocol: RunProtocol, identity: JudgeIdentity, decision: DecisionOptions | None) -> str:
-    return str(msgspec.structs.replace(signature(protocol, identity), decide=str(decision) if decision else ""))
+def _signature(protocol: RunProtocol, identity: JudgeIdentity, decision: DecisionOptions | None, left_out: Iterable[str]) -> str:
+    known = signature(protocol, identity)
+    return str(msgspec.structs.replace(known, decide=str(decision) if decision else "", left_out=tuple(sorted(left_out))))
 
 
 def _few_shot(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:

@@ -19,7 +19,8 @@ class DecisionInputs(msgspec.Struct, frozen=True):
     Attributes:
         labels: who gave the labels: `native`, `people`, `constructed` or `model`; `mixed` for several.
         n, groups: items with two annotators, and independent texts.
-        one_class: the judge gives one class in at least 99 % of its answers although people's commonest has less than 95 %.
+        one_class: the judge gives one class in at least 99 % of its answers although people's commonest has less than 95 %, and is shown to
+            vary less than people do.
         coverage, coverage_upper: share of items with a readable score, and its 95 % upper limit.
         q_use, q_worse, q_base_worse: corrected p of "no more than the margin worse than people, and better than the baseline", of "more
             than the margin worse than people", of "worse than the baseline"; 1 where a test is undefined.

@@ -13,15 +13,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyse import CompareOptions, Recording, lay_out
+from harness.analyse import CompareOptions, Recording, judged_data
 from harness.analyse.ablations.answers import CONDITION, AnswerTable, tabulate_answers
 from harness.analyse.ablations.rows import Row, new_row, put_difference, put_number, section, with_q
+from harness.analyse.cells import sort_key
 from harness.analyse.parallel_texts import parallel_numbers, text_clusters
-from harness.data.columns import CodedColumn, combination_ids
+from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.data.dataset import Dataset
-from harness.decide.languages import LEAST_LANGUAGES, LanguageComparison, language_comparisons
-from harness.decide.options import DecisionOptions
-from harness.decide.verdicts import tests_laid_out
+from harness.decide.languages import FEW_TEXTS, LEAST_LANGUAGES, language_parts
 from harness.stats import meta_analysis, paired_difference
 from harness.stats.arrays import Floats, Ints
 from harness.stats.cluster_mean import cluster_mean
@@ -35,11 +34,12 @@ NOTE = (
     "q over the rows of one level. agreement: the share of pairs of languages in which a text has the same score; fleiss and randolph "
     "correct it for chance. between_sd, i2, heterogeneity_p: how far the mean scores of languages differ beyond chance (random effects; "
     "the languages share their texts, so that chance is overstated). rates_p: of the hypothesis that the judge is right equally often in "
-    "all languages. dif_*: differential functioning. Consistent does not mean right, and a translation may be better than its original."
+    "all languages. dif_*: differential functioning. rates_p and dif_p are of score tests in which texts are the units. Consistent does "
+    "not mean right, and a translation may be better than its original."
 )
 
 
-def same_texts(source: Recording, options: CompareOptions, decision: DecisionOptions) -> dict[str, Any] | None:
+def same_texts(source: Recording, options: CompareOptions) -> dict[str, Any] | None:
     """The section of parallel texts of a run; None with fewer than eight independent texts that exist in two languages or more.
 
     `rows` are by language and metric, and by language (`*`); `metrics` has a row for each metric, judge and condition: consistency over
@@ -58,9 +58,7 @@ def same_texts(source: Recording, options: CompareOptions, decision: DecisionOpt
     rows = [_shift_row(answers, shifts, key, at) for level in LEVELS for key, at in answers.cells(level)]
     with_q(rows, "shift", lambda row: row["metric"] == "*")
     languages = len({row["language"] for row in rows})
-    return section(
-        f"The same texts in {_in_words(languages)} languages", rows, note=NOTE, metrics=list(_metrics(part, answers, options, decision))
-    )
+    return section(f"The same texts in {_in_words(languages)} languages", rows, note=NOTE, metrics=list(_metrics(part, answers, options)))
 
 
 def _in_words(number: int) -> str:
@@ -112,18 +110,19 @@ def _shift_row(answers: AnswerTable, shifts: _Shifts, key: Mapping[str, Any], at
     return row
 
 
-def _metrics(part: Recording, answers: AnswerTable, options: CompareOptions, decision: DecisionOptions) -> Iterator[Row]:
+def _metrics(part: Recording, answers: AnswerTable, options: CompareOptions) -> Iterator[Row]:
     """Consistency, heterogeneity and differential functioning of each metric, judge and condition."""
-    laid_out = lay_out([part], msgspec.structs.replace(options, by=("language", "metric", "judge", "variant", "temperature")))
-    compared = language_comparisons(laid_out, tests_laid_out(laid_out, options, decision), options, decision, full=True)
+    judged = judged_data([part], msgspec.structs.replace(options, by=("language", "metric", "judge", "variant", "temperature")))
     cells = {_side(key): (key, at) for key, at in answers.cells(("metric",))}
-    for one in compared:
-        key, at = cells.get(_side(one.key), (None, None))
+    cluster = text_clusters(answers.data)[answers.item]
+    found = ((dict(key), parts) for key, parts in language_parts(judged, False, options, ("rates", "dif", "consistency")))
+    for own, (values, reasons) in sorted(found, key=lambda one: sort_key(one[0])):
+        key, at = cells.get(_side(own), (None, None))
         if key is not None and at is not None:
             row = new_row(key)
-            _put_consistency(row, one)
-            _put_heterogeneity(row, answers, at)
-            _put_rates_and_dif(row, one)
+            _put_consistency(row, values, reasons)
+            _put_heterogeneity(row, answers, at, cluster[at])
+            _put_rates_and_dif(row, values, reasons)
             yield row
 
 
@@ -131,25 +130,21 @@ def _side(key: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(key.get(name) for name in ("metric", *CONDITION))
 
 
-def _put_consistency(row: Row, one: LanguageComparison) -> None:
-    found, why = one.consistency or {}, one.reasons.get("consistency")
+def _put_consistency(row: Row, values: Mapping[str, Any], reasons: Mapping[str, str]) -> None:
+    found, why = values.get("consistency", {}), reasons.get("consistency")
     row["n"] = found.get("items", 0)
     for name in ("agreement", "fleiss", "randolph"):
         put_number(row, name, found.get(name), why=why or found.get("reason"))
     row["pairs"] = found.get("pairs")
 
 
-def _put_heterogeneity(row: Row, answers: AnswerTable, at: Ints) -> None:
+def _put_heterogeneity(row: Row, answers: AnswerTable, at: Ints, cluster: Ints) -> None:
     """Random-effects summary of the mean score of each language, as a share of the scale."""
     reach = answers.reach[row["metric"]]
-    scores, cluster = (
-        answers.points[at] / reach if reach > 0 else answers.points[at] * np.nan,
-        text_clusters(answers.data)[answers.item[at]],
-    )
-    language = answers.columns["language"].codes[at]
-    means = [
-        cluster_mean(scores[own], cluster[own]) for code in np.unique(language) if (own := (language == code) & ~np.isnan(scores)).any()
-    ]
+    scores = answers.points[at] / reach if reach > 0 else answers.points[at] * np.nan
+    known = np.flatnonzero(~np.isnan(scores))
+    by_language = rows_by_number(answers.columns["language"].codes[at][known])
+    means = [cluster_mean(scores[known[own]], cluster[known[own]]) for own in by_language if len(own)]
     varied = [mean for mean in means if mean.error > 0]
     names = {"between_sd": "tau2", "i2": "i2", "heterogeneity_p": "q_p"}
     if len(varied) < LEAST_LANGUAGES:
@@ -163,9 +158,10 @@ def _put_heterogeneity(row: Row, answers: AnswerTable, at: Ints) -> None:
         put_number(row, name, value**0.5 if of == "tau2" else value, why=found.reason)
 
 
-def _put_rates_and_dif(row: Row, one: LanguageComparison) -> None:
-    rates, dif = one.rates or {}, one.dif or {}
-    put_number(row, "rates_p", rates.get("p_f" if rates.get("few_groups") else "p"), why=one.reasons.get("rates"))
-    put_number(row, "dif_p", dif.get("uniform", {}).get("p"), why=one.reasons.get("dif"))
-    put_number(row, "dif_size", dif.get("uniform", {}).get("delta_nagelkerke"), why=one.reasons.get("dif"))
+def _put_rates_and_dif(row: Row, values: Mapping[str, Any], reasons: Mapping[str, str]) -> None:
+    rates, dif = values.get("rates", {}), values.get("dif", {})
+    uniform = dif.get("uniform", {})
+    put_number(row, "rates_p", rates.get("p_groups"), why=reasons.get("rates"))
+    put_number(row, "dif_p", uniform.get("p_groups"), why=reasons.get("dif", FEW_TEXTS))
+    put_number(row, "dif_size", uniform.get("delta_nagelkerke"), why=reasons.get("dif"))
     row["dif_effect"], row["dif_shift"] = dif.get("effect"), dif.get("shift")

@@ -26,6 +26,27 @@ def apart(value: float, unit: str) -> str:
 _ANNOTATORS = {"native": "native speakers", "people": "people"}
 
 
+def equal_groups(groups: int, effective: float | None) -> str:
+    """For how many equal groups these groups stand, in words; empty where it is their number.
+
+    >>> equal_groups(41, 2.207), equal_groups(20, 16.94), equal_groups(20, 19.98)
+    ('2.2', '17', '')
+    """
+    if effective is None or math.isnan(effective):
+        return ""
+    shown = f"{effective:.1f}" if effective < 9.95 else f"{effective:.0f}"
+    return "" if float(shown) == groups else shown
+
+
+def _as_if(one: CellTests) -> str:
+    """A further sentence where groups are of different sizes; else empty."""
+    shown = equal_groups(one.groups, one.effective_groups) if one.labels in BY_PEOPLE else ""
+    if not shown:
+        return ""
+    most = f"; in the corrected tests none counts for more than {one.cap:.1f} texts" if math.isfinite(one.cap) else ""
+    return f" The texts are in {one.groups} groups of different sizes and count as if in {shown} equal groups{most}."
+
+
 def _people(one: CellTests) -> str:
     return _ANNOTATORS.get(one.labels, "the annotators")
 
@@ -57,6 +78,13 @@ def sentence(
     """
     if controls is not None:
         return _controls_sentence(one, controls, missing)
+    as_if = _as_if(one) if one.n >= options.items and one.groups >= options.groups else ""
+    return _native_sentence(one, decision, k, family, missing, options) + as_if
+
+
+def _native_sentence(
+    one: CellTests, decision: Decision, k: FurtherTexts | None, family: int, missing: Sequence[str], options: DecisionOptions
+) -> str:
     place, among = _place(one), f" ({family} cells were tested)" if family > 1 else ""
     match decision.verdict:
         case "use":
@@ -138,11 +166,10 @@ def reasons(
 
 
 def _constant(one: CellTests) -> str:
-    assert one.judge_commonest and one.labels_commonest
-    (given, often), (_, usual) = one.judge_commonest, one.labels_commonest
-    return (
-        f"it does not vary: it gives '{given}' to {_of_hundred(often)} of 100 texts, and people's commonest class has {_of_hundred(usual)}"
-    )
+    assert one.judge_commonest
+    given, found = one.judge_commonest[0], one.variation
+    often, usual = f"{found.n - found.others:,} of {found.n:,} texts", f"{found.usual:,} of {found.labels:,} labels"
+    return f"it does not vary: it gives '{given}' to {often}, and people's commonest class has {usual}"
 
 
 def _controls_reasons(one: CellTests, controls: Controls, tested: DecisionInputs, options: DecisionOptions) -> tuple[str, ...]:
@@ -183,8 +210,8 @@ def missing_tests(one: CellTests, options: DecisionOptions) -> tuple[str, ...]:
     if one.labels in BY_PEOPLE and (one.n < options.items or one.groups < options.groups):
         return ("labels",)
     passed = {
-        "people": one.p_gap <= options.alpha or one.labels not in BY_PEOPLE,
-        "baseline": one.p_base <= options.alpha,
+        "people": one.tests.alone.gap <= options.alpha or one.labels not in BY_PEOPLE,
+        "baseline": one.tests.alone.base <= options.alpha,
         "coverage": one.coverage >= options.coverage,
     }
     return tuple(name for name, is_passed in passed.items() if not is_passed) or ("cells",)

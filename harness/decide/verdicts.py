@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.analyse import CompareOptions, LaidOut, Recording, lay_out
 from harness.analyse.cells import number, sort_key
@@ -19,7 +20,7 @@ from harness.decide.sentences import not_for, obstacles, reasons, sentence
 from harness.model import BY_PEOPLE
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.arrays import Floats
-from harness.stats.noninferiority import gap_sums, guarded_bound
+from harness.stats.judge_tests import lower_bounds
 
 _CONDITION = ("source", "judge", "variant", "temperature", "top_p")
 
@@ -34,16 +35,21 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         sentence: the verdict for a reader.
         k: labelled texts that are still needed if the judge is as good as people; None where more labels would not help, or none are
             needed. `more_than_k`: k is the largest number that was tried, and it does not suffice.
-        n, groups: items with two annotators, and independent texts.
+        n, groups: items with two annotators, and independent texts: groups of items.
+        effective_groups: for how many groups of one size they stand; below `groups` where some are larger than others.
+        cap: how many items a group counts for at most in the corrected tests; None where no group needs one.
         n_labelled: items that the verdict rests on: `n`, or the labelled ones with constructed labels and without second annotators.
         agreement, people: agreement of the judge with people, failures counted as disagreement, and of people with each other, by pairs.
         gap, guarded_bound: the difference of the two, and its lower bound of one test at alpha.
         family_bound: the same bound at the level that the correction leaves to this cell. It is above -margin exactly where the gap's
-            part of `use` is shown.
+            part of `use` is shown. With a cap, it is the smaller of that bound and of the bound without a cap at alpha.
         perfect_bound: the family bound of a judge that agrees with people on every text just as they agree with each other. Where it is
             not above -margin, no such judge can be shown with so few texts. None without texts of two annotators.
         p_gap, p_base: one-sided p of "no more than the margin worse than people", and of "better than the baseline".
-        q_use, q_worse, q_base_worse: p after correction over the family; `family` is its number of cells.
+            With a cap, groups count for no more than it.
+        p_one_class: that the judge varies as much as people do; `do not use` for one class needs its q.
+        q_use, q_worse, q_base_worse, q_one_class: p after correction over the family; `family` is its number of cells. With a cap, the
+            first three are at least the p without one.
         right, base_diff: share of right answers of the judge, and the same minus that of the majority baseline.
         base_bound: the lower bound of `base_diff` at the level of `family_bound`.
         coverage: share of readable answers.
@@ -68,6 +74,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     more_than_k: bool
     n: int
     groups: int
+    effective_groups: float | None
+    cap: float | None
     n_labelled: int
     agreement: float | None
     people: float | None
@@ -77,9 +85,11 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     perfect_bound: float | None
     p_gap: float | None
     p_base: float | None
+    p_one_class: float | None
     q_use: float | None
     q_worse: float | None
     q_base_worse: float | None
+    q_one_class: float | None
     family: int
     right: float | None
     base_diff: float | None
@@ -148,46 +158,59 @@ class _Corrected(msgspec.Struct, frozen=True):
     q_worse: float
     q_base_worse: float
     q_base: float
+    q_one_class: float
     level: float
     next_level: float
 
 
 def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[Verdict]:
-    assessed = np.array([has_enough(_tested(one), options) or one.labels not in BY_PEOPLE for one in tests])
-    p = {name: np.array([getattr(one, name) for one in tests]) for name in ("p_gap", "p_base", "p_worse", "p_base_worse")}
-    use = np.where(assessed, np.nan_to_num(np.maximum(p["p_gap"], p["p_base"]), nan=1.0), math.nan)
-    q_use, level, next_level = _corrected(use, options)
-    others = [_corrected(np.where(assessed, np.nan_to_num(p[name], nan=1.0), math.nan), options)[0] for name in p if name != "p_gap"]
+    assessed = np.array([has_enough(_tested(one, options), options) or one.labels not in BY_PEOPLE for one in tests])
+    use, level = _of_family(tests, "use", assessed, options)
+    next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
+    worse, base_worse, base = (_of_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
+    variation = np.array([one.variation.p for one in tests])
+    one_class = _corrected(np.where(assessed, np.nan_to_num(variation, nan=1.0), math.nan), options)[0]
     for place, one in enumerate(tests):
-        q_base, q_worse, q_base_worse = (each[place] for each in others)
-        corrected = _Corrected(q_use[place], q_worse, q_base_worse, q_base, level[place], next_level)
+        corrected = _Corrected(use[place], worse[place], base_worse[place], base[place], one_class[place], level[place], next_level)
         yield _verdict(one, corrected, int(assessed.sum()), options)
 
 
-def _corrected(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats, float]:
-    """Corrected p; the level that each p is compared with; and the level that one further cell would be compared with."""
+def _of_family(tests: Sequence[CellTests], name: str, assessed: NDArray[np.bool_], options: DecisionOptions) -> tuple[Floats, Floats]:
+    """Corrected p and levels of one test of all cells: the capped p is corrected, and the plain one has to be at most alpha too."""
+    capped, plain = (np.array([float(getattr(getattr(one.tests, of), name)) for one in tests]) for of in ("capped", "plain"))
+    q, level = _corrected(np.where(assessed, np.nan_to_num(capped, nan=1.0), math.nan), options)
+    return np.where(assessed, np.fmax(q, plain), math.nan), level
+
+
+def _corrected(p: Floats, options: DecisionOptions) -> tuple[Floats, Floats]:
+    """Corrected p, and the level that each p is compared with."""
     q = holm(p) if options.correction == "holm" else benjamini_yekutieli(p)
     shown, m = q <= options.alpha, int((~np.isnan(p)).sum())
     count = int(shown.sum())
-    if not m:
-        return q, np.full(len(p), options.alpha), options.alpha
+    following = _next_level(count, m, options)
     if options.correction == "by":
-        unit = options.alpha / (m * float((1 / np.arange(1, m + 1)).sum()))
-        following = unit * min(count + 1, m)
-        return q, np.where(shown, unit * count, following), following
-    following = options.alpha / max(m - count, 1)
+        return q, np.where(shown, following * count / max(min(count + 1, m), 1), following)
     rank = np.argsort(np.argsort(np.where(np.isnan(p), math.inf, p), kind="stable"), kind="stable")
-    return q, np.where(shown, options.alpha / (m - np.minimum(rank, m - 1)), following), following
+    return q, np.where(shown, options.alpha / (max(m, 1) - np.minimum(rank, max(m, 1) - 1)), following)
 
 
-def _tested(one: CellTests, corrected: _Corrected | None = None) -> DecisionInputs:
-    q = corrected or _Corrected(1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
+def _next_level(shown: int, cells: int, options: DecisionOptions) -> float:
+    """The level that one further cell would be compared with, where so many of the cells of a family are shown."""
+    if not cells:
+        return options.alpha
+    if options.correction == "by":
+        return options.alpha / (cells * float((1 / np.arange(1, cells + 1)).sum())) * min(shown + 1, cells)
+    return options.alpha / max(cells - shown, 1)
+
+
+def _tested(one: CellTests, options: DecisionOptions, corrected: _Corrected | None = None) -> DecisionInputs:
+    q = corrected or _Corrected(1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0)
     q_use, q_worse, q_base_worse = (1.0 if math.isnan(value) else value for value in (q.q_use, q.q_worse, q.q_base_worse))
     return DecisionInputs(
         labels=one.labels,
         n=one.n,
         groups=one.groups,
-        one_class=one.one_class,
+        one_class=one.one_class and q.q_one_class <= options.alpha,
         coverage=one.coverage,
         coverage_upper=one.coverage_upper,
         q_use=q_use,
@@ -200,13 +223,14 @@ def _tested(one: CellTests, corrected: _Corrected | None = None) -> DecisionInpu
 
 
 def _verdict(one: CellTests, corrected: _Corrected, family: int, options: DecisionOptions) -> Verdict:
-    tested = _tested(one, corrected)
+    tested = _tested(one, options, corrected)
     decision: Decision = decide(tested, options)
     controls = None if one.labels in BY_PEOPLE else passes_controls(corrected.q_base, tested, options)
     k = None
     if decision == NOBODY or decision.verdict in ("too few labels", "use corrected"):
         k = labels_needed(one, corrected.next_level, options)
     missing = reasons(one, decision, controls, tested, options)
+    alone, bounds = (lower_bounds(one.sums, one.cap, options.alpha, level) for level in (options.alpha, corrected.level))
     return Verdict(
         key=one.key,
         verdict=decision.verdict,
@@ -217,22 +241,26 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         more_than_k=bool(k and k.more_than),
         n=one.n,
         groups=one.groups,
+        effective_groups=number(one.effective_groups),
+        cap=number(one.cap) if math.isfinite(one.cap) else None,
         n_labelled=one.n if one.labels in BY_PEOPLE and one.n else one.baseline.n,
         agreement=number(one.people + one.gap.mean),
         people=number(one.people),
         gap=number(one.gap.mean),
-        guarded_bound=number(one.guarded_bound),
-        family_bound=number(guarded_bound(one.gap_groups, corrected.level)),
-        perfect_bound=number(_perfect_bound(one, corrected.level)),
-        p_gap=number(one.p_gap),
-        p_base=number(one.p_base),
+        guarded_bound=number(alone.gap),
+        family_bound=number(bounds.gap),
+        perfect_bound=number(_perfect_bound(one, options.alpha, corrected.level)),
+        p_gap=number(float(one.tests.capped.gap)),
+        p_base=number(float(one.tests.capped.base)),
+        p_one_class=number(one.variation.p),
         q_use=number(corrected.q_use),
         q_worse=number(corrected.q_worse),
         q_base_worse=number(corrected.q_base_worse),
+        q_one_class=number(corrected.q_one_class),
         family=family,
         right=number(one.right),
         base_diff=number(one.baseline.mean),
-        base_bound=number(one.baseline.lower_bound(corrected.level)),
+        base_bound=number(bounds.base),
         coverage=number(one.coverage),
         gain=number(one.gain) if math.isfinite(one.gain) else None,
         leniency=number(one.leniency),
@@ -245,7 +273,7 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
     )
 
 
-def _perfect_bound(one: CellTests, level: float) -> float:
-    """The guarded bound if the gap were 0 in every text."""
-    known = ~np.isnan(one.differences.gap)
-    return guarded_bound(gap_sums(np.zeros(int(known.sum())), one.differences.group[known]), level)
+def _perfect_bound(one: CellTests, alpha: float, level: float) -> float:
+    """The lower bound of the gap if it were 0 in every text."""
+    gap = one.sums.gap
+    return lower_bounds(one.sums._replace(gap=gap._replace(y=np.zeros_like(gap.y))), one.cap, alpha, level).gap

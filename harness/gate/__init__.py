@@ -3,6 +3,19 @@
 from harness.gate.baseline import GatedSource
 from harness.gate.check import Check, GateResult, gate
 from harness.gate.policy import NEEDS_BASELINE, Policy, Rule, load_policy
-from harness.gate.suggest import policy_text
+from harness.gate.suggest import SuggestedPolicy, suggested_policy
+from harness.gate.unanswered import unanswered_calls
 
-__all__ = ["NEEDS_BASELINE", "Check", "GateResult", "GatedSource", "Policy", "Rule", "gate", "load_policy", "policy_text"]
+__all__ = [
+    "NEEDS_BASELINE",
+    "Check",
+    "GateResult",
+    "GatedSource",
+    "Policy",
+    "Rule",
+    "SuggestedPolicy",
+    "gate",
+    "load_policy",
+    "suggested_policy",
+    "unanswered_calls",
+]

@@ -10,6 +10,7 @@ import msgspec
 from harness.analyse import CompareOptions, Recording
 from harness.analyse.compare import of_metrics, only_where
 from harness.decide.limits import CellKey
+from harness.gate.unanswered import Unanswered
 
 _OF_EACH_RUN = ("judge", "data", "langs", "harness", "judgments", "judges", "ci")
 """Parts of a signature that two comparable runs may differ in: data are compared language by language, both are computed now."""
@@ -26,11 +27,13 @@ class GatedSource(msgspec.Struct, frozen=True):
         recording: judgments with the labels that they are compared with.
         options: how annotators become one reference.
         signatures: the signature of each judge as text; with the key `""`, that of every judge.
+        unanswered: the cells of a run in which calls have no answer (`unanswered_calls`).
     """
 
     recording: Recording
     options: CompareOptions
     signatures: Mapping[str, str]
+    unanswered: Mapping[CellKey, Unanswered] = {}
 
     def parts(self, judge: str) -> dict[str, str]:
         """The parts of a judge's signature by name."""

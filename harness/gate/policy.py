@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from harness.content.problems import line_of
 from harness.content.specs import read_spec
-from harness.errors import ContentError
+from harness.content.tags import choose_from
+from harness.decide import DecisionOptions
+from harness.errors import ContentError, UsageError
 from harness.signature import Signature
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Names = str | tuple[str, ...]
+Bound = float | bool | int | str
 ANY = "*"
-LIMITS = ("at_least", "max_drop", "beats_baseline", "not_below_people_by", "unread_at_most", "min_items")
+LIMITS = ("at_least", "max_drop", "beats_baseline", "not_below_people_by", "unread_at_most", "min_items", "verdict")
 """The limits that a rule can have, in the order in which they are shown."""
 NEEDS_BASELINE = "max_drop"
+AGREEMENT = "pa_failed_wrong"
+"""What `at_least` limits unless a rule names another statistic: agreement with people, failures as wrong."""
 
 
 class _PolicyPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,7 +31,7 @@ class _PolicyPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rule(_PolicyPart, frozen=True):
-    """The limits of the cells of some languages and metrics; `*` means each that the run has.
+    """The limits of the cells of some languages and metrics; `*` means each that the run has, or that people labelled in a data folder.
 
     Attributes:
         language, metric: one name, several, or `*`.
@@ -36,21 +41,23 @@ class Rule(_PolicyPart, frozen=True):
         beats_baseline: whether the judge must be shown to beat the majority baseline.
         not_below_people_by: the judge must be shown to agree with people no more than this less than they agree with each other.
         unread_at_most: the largest share of answers that cannot be read.
-        min_items: the least number of items with a reference.
+        min_items: the least number of items with a reference; repeats of a question count once.
+        verdict: what the judge must be shown to be fit for: `use`, or `use corrected`, which a judge with the verdict `use` holds too.
     """
 
     language: Names = ANY
     metric: Names = ANY
     at_least: float | None = None
-    statistic: str = "pa_failed_wrong"
+    statistic: str = AGREEMENT
     max_drop: Share | None = None
     beats_baseline: bool = False
     not_below_people_by: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = None
     unread_at_most: Share | None = None
     min_items: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    verdict: Literal["use", "use corrected"] | None = None
 
     @property
-    def limits(self) -> dict[str, float | bool | int]:
+    def limits(self) -> dict[str, Bound]:
         """The limits that the rule sets, by name."""
         return {name: value for name in LIMITS if (value := getattr(self, name)) is not None and value is not False}
 
@@ -60,10 +67,11 @@ class Policy(_PolicyPart, frozen=True):
 
     Attributes:
         rule: the rules; each limit of each rule is checked in every cell that it names.
-        alpha: the level of the two tests, corrected by Holm over the whole policy.
+        alpha: the level of the two tests, corrected by Holm over the whole policy, and of the verdicts.
         judge, variant: only this judge and variant; without, each of the run must hold.
         signature: parts of the signature and the values that they must have.
         may_differ: parts of the signature in which the baseline run may differ, beside the judge.
+        decision: the other thresholds of the verdicts, by their names in `DecisionOptions`.
     """
 
     rule: Annotated[tuple[Rule, ...], msgspec.Meta(min_length=1)]
@@ -73,21 +81,47 @@ class Policy(_PolicyPart, frozen=True):
     variant: str | None = None
     signature: dict[str, str] = {}
     may_differ: tuple[str, ...] = ()
+    decision: dict[str, Any] = {}
+
+    @property
+    def thresholds(self) -> DecisionOptions:
+        """When a verdict is given. Raises UsageError for a threshold that makes no sense."""
+        return thresholds(self.alpha, self.decision)
 
 
 def load_policy(path: Path) -> Policy:
     """Read a policy. Raises ContentError with the line for a key or value that a policy cannot have, and for a rule without a limit."""
     policy = read_spec(path, Policy)
-    for message, pattern, nth in _complaints(policy):
+    for message, pattern, nth in complaints(policy):
         raise ContentError(message, path, line_of(path, pattern, nth))
     return policy
 
 
-def _complaints(policy: Policy) -> Iterator[tuple[str, str, int]]:
+def thresholds(alpha: float, given: Mapping[str, Any]) -> DecisionOptions:
+    """The thresholds of verdicts at a level. Raises UsageError for an unknown name, and for a value that makes no sense."""
+    for name in given:
+        if name == "alpha":
+            raise UsageError("alpha stands at the top of a policy, not under [decision]: it is the level of tests and verdicts")
+        if name not in DecisionOptions.__struct_fields__:
+            raise UsageError(f"no threshold '{name}' of verdicts.{choose_from(DecisionOptions.__struct_fields__, name)}")
+    try:
+        return msgspec.convert({"alpha": alpha, **given}, DecisionOptions)
+    except msgspec.ValidationError as err:
+        raise UsageError(f"[decision]: {err}") from None
+
+
+def complaints(policy: Policy) -> Iterator[tuple[str, str, int]]:
     """What is wrong, a pattern for its line, and which match of the pattern it is."""
     for number, rule in enumerate(policy.rule, start=1):
         if not rule.limits:
             yield f"the rule sets no limit; add one of {', '.join(LIMITS)}", r"^\s*\[\[rule\]\]", number
+        for key in ("language", "metric"):
+            if getattr(rule, key) in ((), ""):
+                yield f'{key} names nothing, so the rule would hold nothing; name one, or write "*" for all', r"^\s*\[\[rule\]\]", number
+    try:
+        thresholds(policy.alpha, policy.decision)
+    except UsageError as err:
+        yield str(err), r"^\s*\[decision\]", 1
     for name in policy.signature:
         if name not in Signature.__struct_fields__:
             yield _no_part(name), rf"^\s*{name}\s*=", 1

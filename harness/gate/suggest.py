@@ -1,10 +1,10 @@
-"""A first policy for a run: limits that its own numbers hold, to be edited by those who know what is needed."""
+"""A first policy for a run: limits from its own numbers and on its verdicts, to be edited by those who know what is needed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from harness.gate.baseline import GatedSource
 from harness.gate.check import Check, GateResult, gate
@@ -13,29 +13,41 @@ from harness.tables import to_toml
 
 _PINNED = ("data", "tasks", "rubrics", "conditions", "prompts", "majority", "annotators")
 _MARGIN = 0.1
+_LEAST: Literal["use corrected"] = "use corrected"
 
 _HEADING = """\
-# Limits for 'harness gate'. docs/gate.md explains each. They were taken from the numbers of {source}, which hold them;
-# raise them to what you need. Outcomes: pass (exit code 0), fail (1), inconclusive (7).
+# Limits for 'harness gate'. docs/gate.md explains each. The numbers were taken from {source}; raise them to what you need.
+# The verdict is what the judge must be shown to be fit for: "use", or "use corrected". {held}
+# Outcomes: pass (exit code 0), fail (1), inconclusive (7).
 """
 _DROP = "# max_drop = 0.05            # with --baseline RUN: at most this loss of agreement, on the same items and labels"
 
 
-def policy_text(source: GatedSource, judge: str | None = None) -> str:
-    """The text of a policy whose limits the source holds.
+class SuggestedPolicy(NamedTuple):
+    """The text of a policy, and the cells in which its source does not hold the verdict."""
 
-    A limit is only written where its check passes: the agreement that the interval leaves, the unread answers that it allows, the
-    number of items, and the two tests where they show something.
+    text: str
+    unproven: tuple[str, ...]
+
+
+def suggested_policy(source: GatedSource, judge: str | None = None) -> SuggestedPolicy:
+    """A policy with limits from the numbers of a source.
+
+    A limit on a number is only written where its check passes: the agreement that the interval leaves, the unread answers that it allows,
+    the number of items, and the two tests where they show something. A limit on the verdict is always written: `use corrected` where that
+    is the source's verdict, else `use`. So the policy does not pass for a judge that nothing is shown of.
     """
     judges = {str(name) for name in source.recording.judgments.judge.used}
     only = judge or (sorted(judges)[0] if len(judges) == 1 else None)
-    probe = Rule(at_least=0.0, beats_baseline=True, not_below_people_by=_MARGIN, unread_at_most=1.0, min_items=1)
+    probe = Rule(at_least=0.0, beats_baseline=True, not_below_people_by=_MARGIN, unread_at_most=1.0, min_items=1, verdict=_LEAST)
     result = gate(source, Policy(rule=(probe,), judge=only))
+    unproven = tuple(f"{c.language}/{c.metric} of {c.judge}" for c in result.checks if c.limit == "verdict" and c.outcome != "pass")
     parts = source.parts(only or "") or next((source.parts(name) for name in source.signatures), {})
     head: dict[str, Any] = {"version": 1, "alpha": 0.05, "judge": only if len(judges) > 1 else None}
     head["signature"] = {name: parts[name] for name in _PINNED if name in parts}
     rules = "\n".join(f"[[rule]]\n{to_toml(rule)}{_DROP}\n" for rule in _rules(result))
-    return f"{_HEADING.format(source=source.recording.name)}\n{to_toml(head)}\n{rules}"
+    held = f"{source.recording.name} holds it." if not unproven else f"{source.recording.name} does not hold it everywhere."
+    return SuggestedPolicy(f"{_HEADING.format(source=source.recording.name, held=held)}\n{to_toml(head)}\n{rules}", unproven)
 
 
 def _rules(result: GateResult) -> Iterator[dict[str, Any]]:
@@ -55,4 +67,5 @@ def _rules(result: GateResult) -> Iterator[dict[str, Any]]:
             made["beats_baseline"] = True
         if all(check.outcome == "pass" for check in limits["not_below_people_by"]):
             made["not_below_people_by"] = _MARGIN
+        made["verdict"] = _LEAST if any(check.verdict == _LEAST for check in limits["verdict"]) else "use"
         yield made

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from harness.errors import ContentError
 from harness.interop.foreign import ForeignScore, ForeignScores
 from harness.model import Failure
@@ -28,14 +30,16 @@ def kind_of(row: Any) -> str | None:
 
 def read_batch(kind: str, rows: Rows) -> ForeignScores:
     """Read the lines of all files of one provider. Raises ContentError for a line of another form."""
-    asked: dict[str, str] = {}
+    asked: dict[str, tuple[str, str | None]] = {}
     found: dict[str, ForeignScore] = {}
     for path, number, row in rows:
         place = f"{path}:{number}"
         if kind_of(row) != kind or not isinstance(row["custom_id"], str):
             raise ContentError(f"not a line of a file of kind {kind}", path, number)
         if "body" in row or "params" in row:
-            asked[row["custom_id"]] = place
+            request = row.get("body") or row.get("params")
+            model = request.get("model") if isinstance(request, dict) else None
+            asked[row["custom_id"]] = (place, model if isinstance(model, str) else None)
             continue
         try:
             score = _openai(place, row) if kind == OPENAI else _anthropic(place, row)
@@ -43,9 +47,22 @@ def read_batch(kind: str, rows: Rows) -> ForeignScores:
             raise ContentError(f"the reply does not have the form of a file of kind {kind}", path, number) from None
         if row["custom_id"] not in found or found[row["custom_id"]].reply is None:  # a failure may be in a second file
             found[row["custom_id"]] = score
-    lost = [_missing(place, name) for name, place in asked.items() if name not in found]
+    lost = [_missing(place, name) for name, (place, _) in asked.items() if name not in found]
     notes = [f"{len(lost)} requests have no reply; they count as missing"] if lost else []
-    return ForeignScores(kind, [*found.values(), *lost], notes)
+    return ForeignScores(kind, _with_judges(kind, [*found.values(), *lost], {name: model for name, (_, model) in asked.items()}), notes)
+
+
+def _with_judges(kind: str, scores: Sequence[ForeignScore], asked: Mapping[str, str | None]) -> list[ForeignScore]:
+    """The scores, those without a reply by the judge that was asked: as its replies name it, or else as its request does."""
+    answered = {asked.get(str(score.item)): score.who for score in scores if score.who}
+    only = next(iter(answered.values())) if len(set(answered.values())) == 1 else None
+    provider = kind.partition("-")[0]
+
+    def judge(score: ForeignScore) -> str | None:
+        model = asked.get(str(score.item))
+        return score.who or (answered.get(model) or _named(provider, model) if model else only)
+
+    return [msgspec.structs.replace(score, who=judge(score)) for score in scores]
 
 
 def _missing(place: str, name: str) -> ForeignScore:

@@ -5,13 +5,12 @@ A sample has scores by the name of their scorer; the value of one may be a dict 
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.archives import open_archive
 from harness.errors import ContentError
 from harness.interop.foreign import ForeignScore, ForeignScores
 from harness.interop.lenient_json import decode
@@ -19,11 +18,10 @@ from harness.interop.score_metadata import of_ours
 from harness.labels import table as limits
 from harness.labels.table import flat
 from harness.model import Failure
-from harness.tables import arrow
 
-_ZSTANDARD = 93
-_LOCAL_HEADER = 30
 _REASONS = {"refusal": Failure.REFUSED, "no_response": Failure.MISSING, "scoring_failed": Failure.MISSING}
+_MOST_EPOCHS = 100_000
+_TEXT_SCORERS = frozenset(("match", "includes", "pattern", "answer", "exact", "f1", "choice", "math"))
 _UNCHANGED = "UNCHANGED"
 _TEXTS = {"input": "input", "output": "output"}
 
@@ -38,46 +36,32 @@ def read_json(path: Path, content: Any) -> ForeignScores:
     if not is_log(content):
         raise ContentError("not a log of Inspect, which has 'version', 'eval' and 'samples'", path)
     samples = content.get("samples") or []
+    if not isinstance(samples, list):
+        raise ContentError("'samples' of a log is a list", path)
     return _scores(path, content["eval"], ((f"{path}:sample {number}", sample) for number, sample in enumerate(samples, start=1)))
 
 
 def read_eval(path: Path) -> ForeignScores:
     """Read an `.eval` log, one sample in memory at a time. Raises ContentError if it is none or is damaged."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            if "header.json" not in names:
-                raise ContentError("not a finished log of Inspect: header.json is missing", path)
-            header = decode(_member(path, archive, "header.json"), path)
-            samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
-            return _scores(
-                path, header.get("eval") or {}, ((f"{path}:{name}", decode(_member(path, archive, name), path)) for name in samples)
-            )
-    except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError) as err:
-        raise ContentError(f"not a readable .eval log ({err})", path) from None
+    with open_archive(path, limits.MAX_BYTES, ".eval log") as archive:
+        if "header.json" not in archive.names:
+            raise ContentError("not a finished log of Inspect: header.json is missing", path)
+        header = decode(archive.read("header.json"), f"{path}:header.json")
+        names = (name for name in archive.names if name.startswith("samples/") and name.endswith(".json"))
+        samples = ((f"{path}:{name}", decode(archive.read(name), f"{path}:{name}")) for name in names)
+        return _scores(path, _header(header, f"{path}:header.json"), samples)
 
 
-def _member(path: Path, archive: zipfile.ZipFile, name: str) -> bytes:
-    """One file of the archive. Python reads Zstandard in archives from 3.14 on only, so its bytes go to pyarrow."""
-    member = archive.getinfo(name)
-    if member.file_size > limits.MAX_BYTES:
-        raise ContentError(f"{name} is larger than {limits.MAX_BYTES >> 20} MiB", path)
-    if member.compress_type != _ZSTANDARD:
-        return archive.read(name)
-    pa = arrow()
-    with path.open("rb") as file:
-        file.seek(member.header_offset)
-        header = file.read(_LOCAL_HEADER)
-        file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
-        packed = file.read(member.compress_size)
-    content = pa.CompressedInputStream(pa.BufferReader(packed), "zstd").read(member.file_size + 1)
-    if len(content) != member.file_size:
-        raise ContentError(f"{name} does not have the size that the archive states", path)
-    return bytes(content)
+def _header(content: Any, place: str) -> Mapping[str, Any]:
+    """What a log says of the evaluation. Raises ContentError for another form."""
+    about = content.get("eval") if isinstance(content, dict) else None
+    if not isinstance(about, dict):
+        raise ContentError("the header of a log has an object 'eval'", place)
+    return about
 
 
 def _scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, Any]]) -> ForeignScores:
-    grader = (((about.get("model_roles") or {}).get("grader")) or {}).get("model")
+    grader = _grader(about)
     found: list[ForeignScore] = []
     left_out: Counter[str] = Counter()
     outputs: dict[Any, list[str]] = {}
@@ -87,10 +71,10 @@ def _scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, A
                 left_out["samples without a score"] += 1
                 continue
             found += _of_sample(place, sample, about, grader, outputs, left_out)
-        except (AttributeError, TypeError, KeyError, IndexError):
+        except (AttributeError, TypeError, KeyError, IndexError, ValueError, OverflowError, RecursionError):
             raise ContentError("the sample does not have Inspect's form", place) from None
     if not found:
-        raise ContentError("no sample has a score", path)
+        raise ContentError("no sample has a score" + "".join(f"; {count} {what} left out" for what, count in left_out.items()), path)
     return ForeignScores("inspect", found, [f"{count} {what} left out" for what, count in left_out.items()], _TEXTS)
 
 
@@ -105,7 +89,7 @@ def _of_sample(
     shared = {
         "place": place,
         "item": f"{sample['id']}@{changed + 1}" if changed else str(sample["id"]),  # another answer in a later epoch is another text
-        "repeat": int(sample.get("epoch") or 1) - 1,
+        "repeat": _epoch(sample.get("epoch", 1), place) - 1,
         "fields": {
             "id": sample["id"],
             "input": _text_of(sample.get("input")),
@@ -116,13 +100,16 @@ def _of_sample(
         },
     }
     for name, score in sample["scores"].items():
+        if _is_computed(name, score):
+            left_out[f"scores of '{name}', which a program computed and no model gave,"] += 1
+            continue
         history = score.get("history") or []
         original = history[0] if len(history) > 1 else score
         metadata = score.get("metadata") or {}
         reply = _last_reply(metadata)
         judge = {
             **shared,
-            "who": reply.get("model") or grader,
+            "who": _one_name(reply.get("model"), grader),
             "reply": reply.get("content") if isinstance(reply.get("content"), str) else None,
             "justification": score.get("explanation"),
         }
@@ -138,6 +125,34 @@ def _of_sample(
             yield ForeignScore(**(judge | ({"reply": None} if several else {})), metric=metric, value=value, failure=failure)
         if len(history) > 1:
             yield from _edits(shared, ours.get("metric", name), score, history)
+
+
+def _is_computed(name: str, score: Mapping[str, Any]) -> bool:
+    """Whether a score is of one of Inspect's scorers that compare texts, and nobody edited it."""
+    metadata = score.get("metadata") or {}
+    return name.rstrip("0123456789") in _TEXT_SCORERS and not (_last_reply(metadata) or of_ours(metadata) or score.get("history"))
+
+
+def _one_name(model: Any, grader: str | None) -> str | None:
+    """The judge: the model that replied, under the name that the log has for it: a reply leaves out the provider."""
+    if not isinstance(model, str) or not model:
+        return grader
+    return grader if grader and grader.endswith(f"/{model}") else model
+
+
+def _grader(about: Mapping[str, Any]) -> str | None:
+    """The model in the role of the grader, where the header names one."""
+    roles = about.get("model_roles")
+    role = roles.get("grader") if isinstance(roles, dict) else None
+    model = role.get("model") if isinstance(role, dict) else None
+    return model if isinstance(model, str) and model else None
+
+
+def _epoch(value: Any, place: str) -> int:
+    """The number of an epoch, from 1. Raises ContentError for another value."""
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST_EPOCHS:
+        return value
+    raise ContentError(f"epoch {str(value)[:40]} is not a whole number from 1 to {_MOST_EPOCHS:,}", place)
 
 
 def _values(name: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -44,7 +44,7 @@ def read_results(path: Path, rows: Iterable[tuple[str, Any]]) -> ForeignScores:
     left_out: Counter[str] = Counter()
     asked: Counter[str] = Counter()
     kept = list(rows)
-    several = len({(_label(row), row.get("promptIdx")) for _, row in kept}) > 1
+    several = len({(_label(row), str(row.get("promptIdx"))) for _, row in kept}) > 1
     for place, row in kept:
         try:
             fields = _fields(row)
@@ -80,8 +80,8 @@ def _text(output: Any) -> str | None:
 
 
 def _label(row: Mapping[str, Any]) -> str:
-    provider = row.get("provider") or {}
-    return str(provider.get("label") or provider.get("id") or "")
+    provider = row.get("provider")
+    return str(provider.get("label") or provider.get("id") or "") if isinstance(provider, dict) else str(provider or "")
 
 
 def _item(row: Mapping[str, Any], several: bool) -> str | None:

@@ -80,7 +80,7 @@ def _lines(path: Path, kind: str | None, options: ReadOptions) -> Read:
     if kind == "lm-eval":
         return [], lm_eval.read_samples(path, rows, options)
     if kind == "records":
-        names = _names(options, score_records.TABLE)
+        names = _names(options, score_records.preset_of([row for _, row in rows[:1]]) or score_records.TABLE)
         flat = [record for number, row in rows for record in score_records.records_in([row], names, f"{path}:{number}")]
         return [], score_records.read_records(path, flat, names, options.wide_metrics)
     raise UsageError(f"{path} is a JSONL file, which cannot be read as {kind}")
@@ -108,6 +108,7 @@ def _json(path: Path, content: Any, kind: str | None, options: ReadOptions) -> F
     if kind == "argilla":
         return annotation_tools.read_argilla(path, content)
     if kind == "records":
+        content = {"traces": [content]} if score_records.is_trace(content) else content
         names = _names(options, score_records.preset_of(content) or score_records.TABLE)
         return score_records.read_records(path, list(score_records.records_in(content, names, str(path))), names, options.wide_metrics)
     raise UsageError(f"{path} is a JSON file, which cannot be read as {kind}; files of kind {kind} are JSONL")

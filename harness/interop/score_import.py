@@ -29,6 +29,7 @@ from harness.labels.table import Record, is_blank
 from harness.labels.target_folder import digest_note, salt_note
 from harness.model import Failure, Scale, Score
 from harness.parse import Reading, Vocabulary, read_reply, vocabulary_of
+from harness.patterns import TOO_SLOW, SlowPattern
 from harness.tables import find_table, read_rows, to_jsonl
 
 _TASK = "imported"  # of items without one
@@ -144,9 +145,12 @@ class _ScoreImport:
 
     def _parts(self, item: str, score: ForeignScore) -> dict[str, Any]:
         assert self.pattern is not None
-        match = self.pattern.fullmatch(item)
+        try:
+            match = self.pattern.full_match(item)
+        except SlowPattern:
+            raise UsageError(f"{score.place}: --id-pattern {self.pattern.source} {TOO_SLOW} the id '{item[:100]}'") from None
         if match is None:
-            raise UsageError(f"{score.place}: the id '{item}' does not fit --id-pattern {self.pattern.pattern}")
+            raise UsageError(f"{score.place}: the id '{item}' does not fit --id-pattern {self.pattern.source}")
         found = {name: text for name, text in match.groupdict().items() if text is not None}
         parts: dict[str, Any] = {name: found[name] for name in ("item", "metric") if name in found}
         if "repeat" in found:
@@ -208,7 +212,7 @@ class _ScoreImport:
                 self._import(score)
             except UnreadableScore as error:
                 self.refused.append(RefusedScore(score.place, str(error)))
-        kept = bool(self.judgments or self.labels)
+        kept = bool(self.judgments or self.labels) and (not self.refused or self.options.allow_refused)
         notes = self._notes()
         if kept:
             self._write(notes)
@@ -264,7 +268,8 @@ class _ScoreImport:
             raise UnreadableScore(f"{judge} already scored '{metric}' of '{item}', repeat {repeat}")
         earlier.append(repeat)
         extra = {"variant": score.variant, "temperature": score.temperature, "repeat": repeat or None}
-        extra |= {"raw_choice": reading.raw_choice, "justification": reading.justification or score.justification}
+        words = score.justification if isinstance(score.justification, str) else None
+        extra |= {"raw_choice": reading.raw_choice, "justification": reading.justification or words}
         self.judgments.append(row | {name: value for name, value in extra.items() if value is not None})
 
     def _reading(self, score: ForeignScore, scale: Scale) -> Reading:
@@ -306,7 +311,7 @@ class _ScoreImport:
         notes = [*self.foreign.notes, *(f"{len(places)} {what} ({self._first(places)})" for what, places in self.changes.items())]
         notes += [f"{self._not_blind()} {NOT_BLIND}"] if self._not_blind() else []
         notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
-        if self.refused:
+        if self.refused and self.options.allow_refused:
             notes.append(f"{len(self.refused)} scores were refused; refused.jsonl holds them")
         return notes
 

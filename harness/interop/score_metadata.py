@@ -25,10 +25,17 @@ def about_judgment(judgment: Judgment, signature: QuestionSignature) -> dict[str
 
 
 def of_ours(metadata: Any) -> dict[str, Any]:
-    """The fields of a `ForeignScore` that a score of ours states; empty if another judge made it. Its reply was read by our parser."""
+    """The fields of a `ForeignScore` that a score of ours states; empty if another judge made it. Its reply was read by our parser.
+
+    Raises TypeError for a value of another type than ours have.
+    """
     about = metadata.get(KEY) if isinstance(metadata, Mapping) else None
     if not isinstance(about, Mapping) or not isinstance(about.get("metric"), str):
         return {}
+    texts = [about.get(name) for name in ("judge", "variant", "justification", "failure")]
+    numbers = [about.get("temperature")] if about.get("temperature") is not None else []
+    if not all(text is None or isinstance(text, str) for text in texts) or not all(map(_is_finite, numbers)):
+        raise TypeError("not a score of ours")
     failure = about.get("failure")
     known = failure in list(Failure)
     return {
@@ -37,3 +44,7 @@ def of_ours(metadata: Any) -> dict[str, Any]:
         "value": about.get("score"),
         "failure": Failure(str(failure)) if known else Failure.MISSING if about.get("score") is None else None,
     }
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e6

@@ -32,6 +32,7 @@ class RecordNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         kind, people: the name of the kind of source, and its values that mean a person.
         skip: `{name: value}` of records that do not count.
         texts: texts of the items, by our name.
+        quoted: whether these texts are JSON, so that a plain text stands in quotation marks.
     """
 
     item: tuple[str, ...] = ()
@@ -48,6 +49,12 @@ class RecordNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     temperature: str = ""
     skip: dict[str, Any] = {}
     texts: dict[str, str] = {}
+    quoted: bool = False
+
+    @property
+    def own(self) -> frozenset[str]:
+        """The names of fields that are about the score, not about the item."""
+        return frozenset((self.metric, self.explanation, self.kind, self.error, *self.value, *self.who))
 
 
 @cache
@@ -69,10 +76,29 @@ def read_names(path: Path) -> RecordNames:
 
 
 def preset_of(content: Any) -> str | None:
-    """The preset whose lists a JSON file has; None if there is none."""
-    if not isinstance(content, dict):
-        return None
-    return next((name for name, names in presets().items() if len(names.each) > 1 and names.each[0] in content), None)
+    """The preset that fits a JSON file: by its lists, else by the fields of the first record; None if there is none."""
+    return next((name for name, names in presets().items() if _fits(content, names)), None)
+
+
+def _fits(content: Any, names: RecordNames) -> bool:
+    first, *inner = names.each or [""]
+    if isinstance(content, dict) and not (first and isinstance(content.get(first), list)):
+        return False
+    if isinstance(content, dict) and inner:
+        return True
+    rows = content[first] if isinstance(content, dict) else content
+    if not (isinstance(rows, list) and rows and isinstance(rows[0], dict)):
+        return False
+    record = flat(rows[0])
+    if inner:
+        return isinstance(record.get(inner[0]), list) and any(name.removeprefix(f"{first}.") in record for name in names.item)
+    return bool(names.kind) and {names.metric, names.kind} <= record.keys() and any(name in record for name in names.item)
+
+
+def is_trace(content: Any) -> bool:
+    """Whether a JSON value is one trace of MLflow, as `trace.to_json()` writes it."""
+    about = content.get("info") if isinstance(content, dict) else None
+    return isinstance(about, dict) and "trace_id" in about
 
 
 def records_in(content: Any, names: RecordNames, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -118,6 +144,8 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
             found = ", ".join(sorted(known)[:30])
             hint = "; --wide-metrics names columns that hold the scores of one metric each" if what == "score" else ""
             raise ContentError(f"no field for the {what}: {' or '.join(wanted)} is expected; the fields are: {found}{hint}", place)
+    if names.quoted:
+        kept = [(place, {**row, **_unquoted(row, names)}) for place, row in kept]
     left_out = len(rows) - len(kept)
     notes = [f"{left_out} superseded records left out"] if left_out else []
     if not wide:
@@ -133,7 +161,20 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
 def _texts(names: RecordNames, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
     """The texts of a preset; of other records, the usual names of texts."""
     known = {name for _, row in rows for name in row}
-    return names.texts or {name: name for name in _USUAL_TEXTS if name in known}
+    return names.texts or {name: name for name in _USUAL_TEXTS if name in known - names.own}
+
+
+def _unquoted(row: Mapping[str, Any], names: RecordNames) -> dict[str, Any]:
+    """The texts of a record that are one JSON text, without its quotation marks."""
+    texts = {field: row[field] for field in names.texts.values() if isinstance(row.get(field), str) and row[field][:1] == '"'}
+    return {field: text for field, value in texts.items() if (text := _json_text(value)) is not None}
+
+
+def _json_text(value: str) -> str | None:
+    try:
+        return msgspec.json.decode(value, type=str)
+    except msgspec.DecodeError:
+        return None
 
 
 def _score(place: str, row: Mapping[str, Any], names: RecordNames) -> ForeignScore:

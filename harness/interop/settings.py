@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from harness.content.specs import read_spec
 from harness.errors import UsageError
 from harness.labels.mapping import parse_categories, scale_problems
 from harness.model import Scale, Score
+from harness.patterns import Pattern
 
 ALL_METRICS = "*"
 
@@ -60,6 +60,7 @@ class ScoreImportOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     label_from: str | None = None
     take_values: bool = False
     append: bool = False
+    allow_refused: bool = False
     keep_annotators: bool = False
     salt_file: Path | None = None
     id: str | None = None
@@ -126,16 +127,16 @@ def check_scales(scales: Mapping[str, Scale]) -> None:
             raise UsageError(f"the scale of '{name}': {problem}")
 
 
-def id_pattern(text: str | None) -> re.Pattern[str] | None:
+def id_pattern(text: str | None) -> Pattern | None:
     """The pattern of ids. Raises UsageError for one that is no regular expression or names nothing."""
     if text is None:
         return None
     try:
-        pattern = re.compile(text)
-    except (re.error, RecursionError, OverflowError) as err:
-        raise UsageError(f"--id-pattern {text}: not a regular expression ({err})") from None
+        pattern = Pattern(text)
+    except ValueError as err:
+        raise UsageError(f"--id-pattern {text}: {err}") from None
     known = {"item", "metric", "language", "judge", "repeat"}
-    if not pattern.groupindex or set(pattern.groupindex) - known:
+    if not pattern.names or pattern.names - known:
         raise UsageError(
             f"--id-pattern {text}: name its groups, such as (?P<item>.+):(?P<metric>.+); the names are {', '.join(sorted(known))}"
         )

@@ -1,12 +1,15 @@
 """One chat call in the form of the OpenAI interface, and everything that can go wrong with it. Remote and local judges share it.
 
-If an endpoint does not accept an answer format or a parameter, its first refusal says so, and it is left out from then on.
+If an endpoint does not accept an answer format, a parameter or the system role, its first refusal says so, and it is left out from then on.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from http import HTTPStatus
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +21,7 @@ from harness.judges.base import NoReply
 from harness.judges.completion import Completion, as_text, error_text, read_completion, read_tokens, without_half_characters
 from harness.judges.rate_limits import LONGEST_WAIT_SECONDS, RateLimitStatus, read_rate_limit_status, retry_after
 from harness.judges.refusals import is_page, kind_of_limit, reason_about_item
-from harness.model import Call, Message, Reply, Token
+from harness.model import SYSTEM_ROLE, Call, Message, Reply, Token
 from harness.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -32,8 +35,16 @@ FEW_TOKENS = 5  # the limit of some endpoints
 REASONING_TOKENS = 8192  # extra output tokens for a model that reasons before it answers
 # Words of a refusal -> parameters that are left out from then on. Some models accept none of them.
 _OPTIONAL_PARAMETERS = {"logprob": ("logprobs", "top_logprobs"), "temperature": ("temperature",), "top_p": ("top_p",), "seed": ("seed",)}
+# How endpoints and chat templates say that they take no system message.
+_SYSTEM_REFUSED = re.compile(
+    r"system.{0,20}role|role.{0,40}\bsystem\b|(?:system|developer) (?:message|prompt|instruction)s?\b.{0,40}\bnot\b|roles must alternate",
+    re.IGNORECASE | re.DOTALL,
+)
 TRANSIENT = frozenset({408, 409, 425, 429})  # and every 5xx
-_PARAMETER_REFUSALS = (400, 422, 501)  # may be about a parameter or an answer format
+_PARAMETER_REFUSALS = (400, 422, 501)  # may be about a parameter, a role or an answer format
+_BROKEN = 500  # may be about a role, which its message then says, or about an answer format, of which it says nothing
+_MOST_BROKEN = 2  # answers with 500 to one call that are taken for an outage, before the answer format is tested
+_ROUNDS = 2  # in which an answer format has to fail, and a looser one to work, before 500 is taken as a refusal of the format
 _FATAL = frozenset({401, 402, 404})  # every further call would be refused too
 _LONGEST_NAME = 200  # characters of a model name or a finish reason
 
@@ -51,7 +62,7 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
     """Which answer format and parameters an endpoint accepts, as far as its refusals have shown.
 
     `top_tokens` are the alternatives of each token, `length_name` is the parameter for the longest answer, `reasoning_tokens` are extra
-    output tokens. Batches keep it as JSON, whose names stay as they are.
+    output tokens. Without a `system_role`, the text of the system begins the user's. Batches keep it as JSON, whose names stay as they are.
     """
 
     form: str = FORMS[0]
@@ -59,6 +70,7 @@ class EndpointCapabilities(msgspec.Struct, frozen=True):
     left_out: tuple[str, ...] = ()
     length_name: str = "max_tokens"  # reasoning models call it max_completion_tokens
     reasoning_tokens: int = msgspec.field(default=0, name="room")
+    system_role: bool = True
 
 
 class Chat:
@@ -85,21 +97,74 @@ class Chat:
         self._shape = shape
         self.capabilities = EndpointCapabilities()
         self._answered = False
+        self._working_forms: set[str] = set()  # answer formats that the endpoint has answered in
+        self._testing_form = False
+        self._broken: Counter[str] = Counter()  # by call, answers with 500 to formats that never worked
 
     async def ask(self, call: Call) -> Reply:
         """Make one attempt. Raises NoReply or FatalReply as the Judge protocol says."""
-        assert self._transport is not None
         while True:
             request = self.request(call)
             start = time.perf_counter()
+            response = await self._send(request)
             try:
-                response = await self._transport.post(msgspec.json.encode(request.body))
-            except NoReply as err:
-                raise NoReply(self.quote(str(err)), down=err.down) from None
-            self.rate_limit_status = read_rate_limit_status(response.headers) or self.rate_limit_status
-            reply = self.interpret(call, request, response, time.perf_counter() - start)
+                reply = self.interpret(call, request, response, time.perf_counter() - start)
+            except NoReply:
+                if response.status == _BROKEN and await self._form_is_refused(call, request):
+                    continue
+                raise
             if reply is not None:
                 return reply
+
+    async def _send(self, request: Request) -> Response:
+        assert self._transport is not None
+        try:
+            response = await self._transport.post(msgspec.json.encode(request.body))
+        except NoReply as err:
+            raise NoReply(self.quote(str(err)), down=err.down) from None
+        self.rate_limit_status = read_rate_limit_status(response.headers) or self.rate_limit_status
+        return response
+
+    async def _form_is_refused(self, call: Call, request: Request) -> bool:
+        """Whether the endpoint fails because of the answer format, as some do with 500. If so, `capabilities` have a looser one.
+
+        An endpoint that is down, or fails by chance, looks the same at first. So the format is at fault only if it never worked here, and
+        if a looser one works and it fails again, in turn.
+        """
+        if request.form == FORMS[-1] or request.form in self._working_forms:
+            return False
+        if request.form != self.capabilities.form:  # another call has found out
+            return True
+        self._broken[call.call_id] += 1
+        if self._testing_form or self._broken[call.call_id] <= _MOST_BROKEN:
+            return False
+        self._testing_form = True  # one call tests for all: the others have no reply, and are asked again later
+        try:
+            works = await self._first_working(call, FORMS[FORMS.index(request.form) + 1 :])
+            if works is None or await self._works(call, request.form):
+                return False
+            for _ in range(_ROUNDS - 1):
+                if not await self._works(call, works) or await self._works(call, request.form):
+                    return False
+        finally:
+            self._testing_form = False
+        if self.capabilities.form == request.form:  # otherwise a refusal has changed it meanwhile
+            self.capabilities = replace(self.capabilities, form=works)
+        return True
+
+    async def _first_working(self, call: Call, forms: Sequence[str]) -> str | None:
+        for form in forms:
+            if await self._works(call, form):
+                return form
+        return None
+
+    async def _works(self, call: Call, form: str) -> bool:
+        """Whether the endpoint answers a call in an answer format. The answer is not kept: it may be another one than the call gets."""
+        response = await self._send(self.request(call, replace(self.capabilities, form=form)))
+        works = response.status == HTTPStatus.OK and _has_choices(response)
+        if works:
+            self._working_forms.add(form)
+        return works
 
     def interpret(self, call: Call, request: Request, response: Response, seconds: float) -> Reply | None:
         """The reply in a response. None if the response has changed `capabilities`: then the call has to be asked again.
@@ -110,6 +175,7 @@ class Chat:
             return self._interpret_refusal(request, response, seconds)
         reply = self._read_reply(call, request, response.body, seconds)
         self._answered = True
+        self._working_forms.add(request.form)
         if reply.finish_reason == "length" and reply.usage.reasoning_tokens and not request.reasoning_tokens:
             self.capabilities = replace(self.capabilities, reasoning_tokens=REASONING_TOKENS)  # reasoning left no tokens for the answer
             return None
@@ -124,9 +190,12 @@ class Chat:
         capabilities = capabilities or self.capabilities
         sampling = _sampling(call, capabilities)
         left_out = tuple(sorted(sampling.keys() & set(capabilities.left_out)))
+        messages: Sequence[Message] = call.prompt.messages
+        if not capabilities.system_role and any(message.role == "system" for message in messages):
+            messages, left_out = _without_system_role(messages), (*left_out, SYSTEM_ROLE)
         body = {
             "model": self._model,
-            "messages": [self._message(message) for message in call.prompt.messages],
+            "messages": [self._message(message) for message in messages],
             capabilities.length_name: call.prompt.max_tokens + capabilities.reasoning_tokens,
             **self._answer_format(call, capabilities.form),
             **{name: value for name, value in sampling.items() if name not in left_out},
@@ -159,6 +228,7 @@ class Chat:
             tokens=self._tokens(choice.logprobs) if call.probabilities else (),
             left_out=request.left_out,
             reasoning_room=request.reasoning_tokens,
+            reasoning_characters=choice.message.reasoning_characters,
         )
 
     def _name(self, value: Any) -> str | None:
@@ -191,6 +261,8 @@ class Chat:
         if status == 429:
             raise self._limit_error(message, retry_after(response.headers))
         if status in _PARAMETER_REFUSALS and not is_page(message) and self._adapt(message, request):
+            return None
+        if status == _BROKEN and self._leave_out_system(message, request):
             return None
         if status in TRANSIENT or status >= 500:
             raise NoReply(
@@ -236,11 +308,22 @@ class Chat:
         if refused := _refused_parameters(words, sent):
             self.capabilities = replace(self.capabilities, left_out=tuple(sorted({*self.capabilities.left_out, *refused})))
             return True
+        if self._leave_out_system(message, request):
+            return True
         if any(word in words for word in _FORM_WORDS) and request.form != FORMS[-1]:
             if self.capabilities.form == request.form:  # otherwise another call in flight was refused first
                 self.capabilities = replace(self.capabilities, form=FORMS[FORMS.index(request.form) + 1])
             return True
         return False
+
+    def _leave_out_system(self, message: str, request: Request) -> bool:
+        """Whether the refusal is about the system role of this request. If so, `capabilities` change."""
+        if SYSTEM_ROLE in request.left_out or not _SYSTEM_REFUSED.search(message):
+            return False
+        if not any(sent["role"] == "system" for sent in request.body["messages"]):
+            return False
+        self.capabilities = replace(self.capabilities, system_role=False)
+        return True
 
     def _tokens(self, logprobs: Any) -> tuple[Token, ...]:
         """The answer's tokens; none if they hold a secret, which may be spread over several tokens."""
@@ -256,6 +339,25 @@ class Chat:
     def quote(self, text: str, most: int = 300) -> str:
         """A message of the endpoint as one line that may be stored and printed. Secrets are removed before it is cut."""
         return without_half_characters(self._redact.quote(text, most))
+
+
+def _without_system_role(messages: Sequence[Message]) -> list[Message]:
+    """The messages with the text of the system at the beginning of the first text of the user."""
+    system = "\n\n".join(message.content for message in messages if message.role == "system")
+    others = [message for message in messages if message.role != "system"]
+    first = next((number for number, message in enumerate(others) if message.role == "user"), None)
+    if first is None:
+        return [Message("user", system), *others]
+    merged = Message("user", f"{system}\n\n{others[first].content}")
+    return [*others[:first], merged, *others[first + 1 :]]
+
+
+def _has_choices(response: Response) -> bool:
+    try:
+        completion = read_completion(response.body)
+    except ValueError:
+        return False
+    return completion is not None and bool(completion.choices)
 
 
 def _has_completion(response: Response) -> bool:

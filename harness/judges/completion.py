@@ -15,6 +15,15 @@ from harness.model import Token, Usage
 class CompletionMessage(msgspec.Struct):
     content: str | list[dict[str, Any]] | None = None
     refusal: str | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+
+    @property
+    def reasoning_characters(self) -> int:
+        """The length of the reasoning that stands beside the content, or in parts of it, under the names that endpoints give it."""
+        parts = self.content if isinstance(self.content, list) else ()
+        marked = [part.get("thinking") or part.get("reasoning") for part in parts]
+        return max(sum(map(_text_length, marked)), _text_length(self.reasoning_content), _text_length(self.reasoning))
 
     @property
     def text(self) -> str:
@@ -122,6 +131,13 @@ def read_tokens(logprobs: Any) -> Iterator[Token]:
 def without_half_characters(text: str) -> str:
     """Text without halves of characters: tokens may hold such halves, but no file can."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _text_length(value: Any) -> int:
+    """The length of a text, or of the texts in a list of parts."""
+    if isinstance(value, list):
+        return sum(_text_length(part.get("text")) for part in value if isinstance(part, dict))
+    return len(value) if isinstance(value, str) else 0
 
 
 def _is_logprob(value: Any) -> TypeGuard[float]:

@@ -6,22 +6,35 @@ import asyncio
 import importlib
 import inspect
 import json
+import os
 import sys
-import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from contextvars import copy_context
+from numbers import Real
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from typing import Any
 
 import msgspec
 
-from harness.errors import FatalReply, JudgeError, UsageError
+from harness.errors import FatalReply, HarnessError, JudgeError, UsageError
+from harness.foreign import ctrl_c, ends_the_task, message_of, what_it_did
 from harness.judges.base import JudgeOptions, NoReply, answer_object
 from harness.model import Call, JudgeIdentity, Reply
 from harness.tables import sha256_of
 
 ARGUMENTS = ("messages", "item", "metric", "metrics", "schema", "temperature", "seed", "repeat")
 """What a function may ask for by the names of its parameters."""
+
+
+TIMEOUT_SECONDS = 1800.0  # of one call; a function may ask a large model on a slow machine
+_THREADS = min(32, (os.cpu_count() or 1) + 4)  # functions that run at the same time
+_RIGHT = "a text, a score, None, or for several metrics a dict with a score for each of {metrics}"
+_ENDING = (SystemExit, KeyboardInterrupt, GeneratorExit, StopIteration, StopAsyncIteration, asyncio.CancelledError)
+
+_Outcome = tuple[Any, BaseException | None]  # what a function returned, or what it raised
 
 
 class PythonJudge:
@@ -33,10 +46,13 @@ class PythonJudge:
     concurrency = None
     endpoint = None
 
-    def __init__(self, name: str, function: Callable[..., Any], identity: JudgeIdentity) -> None:
+    def __init__(self, name: str, function: Callable[..., Any], identity: JudgeIdentity, file: str | None, timeout: float | None) -> None:
+        """`file` holds the function, `timeout` limits one call in seconds (default: `TIMEOUT_SECONDS`)."""
         self.identity = identity
-        self._name, self._function = name, function
+        self._name, self._function, self._file = name, function, file
+        self._timeout = timeout or TIMEOUT_SECONDS
         self._wanted = _wanted_arguments(name, function)
+        self._free_threads = asyncio.Semaphore(_THREADS)
 
     async def start(self, calls: Iterable[Call]) -> None:
         """Nothing to start."""
@@ -44,31 +60,91 @@ class PythonJudge:
     async def answer(self, call: Call) -> Reply:
         given = {name: _ARGUMENTS[name](call) for name in self._wanted}
         try:
-            if inspect.iscoroutinefunction(self._function):
-                returned = await self._function(**given)
-            else:
-                returned = await asyncio.to_thread(self._function, **given)
-        except (ConnectionError, TimeoutError) as err:
-            raise NoReply(f"{self._name} could not reach its model ({err})", down=True) from err
-        except Exception as err:  # the user's code may raise anything
-            raise FatalReply(f"{self._name} raised {type(err).__name__}: {err} ({_place(err)}); mend the function") from err
+            returned, raised = await self._outcome(given)
+        except TimeoutError:
+            raise NoReply(f"{self._name} did not return within {self._timeout:g} s", down=True) from None
+        if isinstance(raised, (ConnectionError, TimeoutError)):
+            raise NoReply(f"{self._name} could not reach its model ({message_of(raised)})", down=True) from raised
+        if raised is not None:
+            right = f"it should return {self._right(call)}" if isinstance(raised, _ENDING) else "mend the function"
+            raise FatalReply(f"{self._name} {what_it_did(raised, self._file)}; {right}") from raised
         return Reply(text=self._text(returned, call), model=self.identity.model)
 
     async def stop(self) -> None:
         """Nothing to stop."""
 
+    async def _outcome(self, given: dict[str, Any]) -> _Outcome:
+        """What the function returned or raised. Raises TimeoutError if it does neither in time."""
+        if inspect.iscoroutinefunction(self._function):
+            async with asyncio.timeout(self._timeout):
+                return await _awaited(self._function(**given))
+        async with self._free_threads, asyncio.timeout(self._timeout):
+            returned, raised = await _in_thread(self._function, given)
+            return await _awaited(returned) if inspect.isawaitable(returned) else (returned, raised)
+
     def _text(self, returned: Any, call: Call) -> str:
-        metrics, joint = call.query.metrics, call.query.condition.variant.call == "joint"
-        if returned is None or isinstance(returned, str):
-            return returned or ""
-        if isinstance(returned, (int, float)) and not isinstance(returned, bool) and len(metrics) == 1:
-            returned = {metrics[0]: returned}
-        if isinstance(returned, dict) and set(returned) == set(metrics):
-            return json.dumps(answer_object(returned, None, joint), ensure_ascii=False, default=str)
-        raise FatalReply(
-            f"{self._name} returned {type(returned).__name__}; it should return a text, a score, or for several metrics a dict with a "
-            f"score for each of {', '.join(metrics)}"
-        )
+        """The reply's text. Raises FatalReply for what is no answer, or cannot be written down."""
+        try:
+            text = _written(returned, call)
+            if text is not None:
+                text.encode()
+                return text
+            problem = f"returned {type(returned).__name__}"
+        except UnicodeEncodeError as err:
+            problem = f"returned half of a character (U+{ord(err.object[err.start]):04X}), which no file can hold"
+        except Exception as err:  # numbers and objects of the user may fail in any way when they are written
+            problem = f"returned {type(returned).__name__}, which cannot be written down ({type(err).__name__}: {message_of(err)})"
+        raise FatalReply(f"{self._name} {problem}; it should return {self._right(call)}")
+
+    @staticmethod
+    def _right(call: Call) -> str:
+        return _RIGHT.format(metrics=", ".join(call.query.metrics))
+
+
+async def _awaited(coroutine: Any) -> _Outcome:
+    try:
+        return await coroutine, None
+    except BaseException as err:  # the user's code may raise anything, and what ends a task must not leave it
+        if ends_the_task():
+            raise
+        return None, err
+
+
+async def _in_thread(function: Callable[..., Any], given: dict[str, Any]) -> _Outcome:
+    """Call a function in a thread of its own.
+
+    The thread keeps no program from ending, as those of asyncio would. No exception crosses from it, because some (StopIteration,
+    SystemExit) do not arrive as what they are.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[_Outcome] = loop.create_future()
+
+    def end(outcome: _Outcome) -> None:
+        if not done.done():  # otherwise nobody waits any more
+            done.set_result(outcome)
+
+    def work() -> None:
+        try:
+            outcome: _Outcome = function(**given), None
+        except BaseException as err:  # the user's code may raise anything
+            outcome = None, err
+        with suppress(RuntimeError):  # the run was interrupted, and its loop is closed
+            loop.call_soon_threadsafe(end, outcome)
+
+    Thread(target=copy_context().run, args=(work,), name="judge", daemon=True).start()
+    return await done
+
+
+def _written(returned: Any, call: Call) -> str | None:
+    """What a function returned, as the text of a reply; None if it is no answer."""
+    metrics, joint = call.query.metrics, call.query.condition.variant.call == "joint"
+    if returned is None or isinstance(returned, str):
+        return str(returned or "")
+    if isinstance(returned, Real) and not isinstance(returned, bool) and len(metrics) == 1:
+        returned = {metrics[0]: returned}
+    if isinstance(returned, dict) and set(returned) == set(metrics):
+        return json.dumps(answer_object(returned, None, joint), ensure_ascii=False, default=str)
+    return None
 
 
 _ARGUMENTS: dict[str, Callable[[Call], Any]] = {
@@ -93,7 +169,7 @@ def _item(call: Call) -> dict[str, Any]:
 def _wanted_arguments(name: str, function: Callable[..., Any]) -> tuple[str, ...]:
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    except Exception:  # a signature may be the user's too
         raise UsageError(f"judge '{name}' cannot be called; it should be a function") from None
     unknown = [
         p.name for p in parameters if p.name not in ARGUMENTS and p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
@@ -101,12 +177,6 @@ def _wanted_arguments(name: str, function: Callable[..., Any]) -> tuple[str, ...
     if unknown:
         raise UsageError(f"judge '{name}' has the parameter '{unknown[0]}'; a function may ask for {', '.join(ARGUMENTS)}")
     return tuple(p.name for p in parameters if p.name in ARGUMENTS)
-
-
-def _place(error: Exception) -> str:
-    """The last line of the user's code, as `file:line`."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"
 
 
 def open_judge(name: str, options: JudgeOptions) -> PythonJudge:
@@ -119,12 +189,27 @@ def open_judge(name: str, options: JudgeOptions) -> PythonJudge:
     if not (module_name and function_name):
         raise UsageError(f"judge 'python:{name}' should be python:<module>:<function>, such as python:my_judge:score")
     shown = f"python:{name}"
+    try:
+        with ctrl_c() as pressed:
+            return _opened(module_name, function_name, shown, options)
+    except HarnessError:
+        raise
+    except BaseException as err:  # the user's code may raise anything
+        if isinstance(err, KeyboardInterrupt) and pressed():
+            raise
+        did = what_it_did(err)
+        reason = f"its module {did}; it should only define functions" if isinstance(err, _ENDING) else did.removeprefix("raised ")
+        raise JudgeError(f"judge '{shown}' cannot be imported: {reason}") from err
+
+
+def _opened(module_name: str, function_name: str, shown: str, options: JudgeOptions) -> PythonJudge:
     module = _imported(module_name, shown)
     function = getattr(module, function_name, None)
     if not callable(function):
         known = ", ".join(sorted(key for key, value in vars(module).items() if inspect.isfunction(value))) or "none"
         raise UsageError(f"module '{module_name}' has no function '{function_name}'; its functions: {known}")
-    return PythonJudge(shown, function, JudgeIdentity("python", name, _version(module, function)))
+    identity = JudgeIdentity("python", f"{module_name}:{function_name}", _version(module, function))
+    return PythonJudge(shown, function, identity, getattr(module, "__file__", None), options.timeout)
 
 
 def _imported(name: str, judge: str) -> ModuleType:
@@ -137,8 +222,6 @@ def _imported(name: str, judge: str) -> ModuleType:
         if err.name == name.partition(".")[0] or err.name == name:
             raise UsageError(f"judge '{judge}': there is no module '{name}' in the working directory or among the installed ones") from None
         raise JudgeError(f"judge '{judge}' cannot be imported: it needs the module '{err.name}'") from err
-    except Exception as err:  # the user's code may raise anything
-        raise JudgeError(f"judge '{judge}' cannot be imported: {type(err).__name__}: {err} ({_place(err)})") from err
 
 
 def _version(module: ModuleType, function: Callable[..., Any]) -> dict[str, str]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
 
 from harness.content.tags import choose_from
-from harness.errors import JudgeError, UsageError
+from harness.errors import UsageError
 from harness.judges.base import Judge, JudgeOptions
+from harness.judges.plug_in import open_entry_point
 
 GROUP = "harness.judges"
 _PYTHON = EntryPoint("python", "harness.judges.python_function:open_judge", GROUP)  # its names are `python:<module>:<function>`
@@ -51,9 +52,4 @@ def open_judge(name: str, options: JudgeOptions) -> Judge:
         raise UsageError(f"judge '{name}' has no kind; write <kind>/<name>, for example openai/gpt-4o-2024-08-06 or baseline/majority")
     if kind not in known:
         raise UsageError(f"no judge kind '{kind}' (in '{name}').{choose_from(sorted(known), kind)}")
-    try:
-        factory = known[kind].load()
-    except Exception as err:  # a plug-in of another package may raise anything: only the run that asked for it fails
-        raise JudgeError(f"judge kind '{kind}' is registered by {known[kind].value}, but cannot be loaded: {err}") from err
-    judge: Judge = factory(rest, options)
-    return judge
+    return open_entry_point(known[kind], rest, options)

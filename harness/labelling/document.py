@@ -18,7 +18,15 @@ from harness.pages import asset, embedded, environment, policy
 _FOLDER = Path(__file__).parent
 _STYLE = "page.css"
 # Each has one idea; a later one may use the earlier ones. The first stands before the data: the browser opens its storage meanwhile.
-SCRIPTS = ("storage.js", "dom.js", "answers.js", "files.js", "marks.js", "questions.js", "texts.js", "clock.js", "screens.js", "session.js")
+SCRIPTS = (
+    *("storage.js", "lock.js", "dom.js", "answers.js", "files.js"),
+    "marks.js",
+    "questions.js",
+    "texts.js",
+    "clock.js",
+    "screens.js",
+    "session.js",
+)
 SERVED = "server.js"
 _EMBEDDED = '<script type="application/json" id="{}">(.*?)</script>'
 

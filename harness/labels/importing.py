@@ -17,7 +17,7 @@ from harness.labels.columns_of_source import BlankCell, ColumnPlan, SourceLabel,
 from harness.labels.folder import data_toml, write_folder
 from harness.labels.items import GivenItems, ItemRows, read_given_items
 from harness.labels.layouts import from_potato, is_potato, one_record_per_item
-from harness.labels.mapping import LabelMapping, with_annotator_of_file
+from harness.labels.mapping import LabelMapping, scale_hint, with_annotator_of_file
 from harness.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.labels.read import read_source
 from harness.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
@@ -27,6 +27,9 @@ from harness.model import AnnotatorKind, Scale
 from harness.tables import to_jsonl
 
 _KINDS_WITH_USERS = ("sheet", "label-studio", "argilla")  # their annotators have an account or a name
+
+
+NAME_THE_ANNOTATOR = "; if another person gave it, name the column of the annotators: --column annotator_id=COLUMN"
 
 
 class RefusedRow(msgspec.Struct, frozen=True):
@@ -53,7 +56,7 @@ class ImportSummary(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]  # what was changed; also in data.toml
     known: int = 0  # rows that the folder had already
     reviews: int = 0  # answers to a judge's reasons; they count as rows
-    written: bool = True  # false if every row was refused: then the folder is as it was
+    written: bool = True  # false if rows were refused and nobody allowed it, or all were: then the folder is as it was
 
 
 class ImportOptions(msgspec.Struct, frozen=True):
@@ -69,6 +72,7 @@ class ImportOptions(msgspec.Struct, frozen=True):
     second_round: bool = False
     keep_annotators: bool = False
     salt_file: Path | None = None
+    allow_refused: bool = False
 
 
 def import_labels(
@@ -78,7 +82,8 @@ def import_labels(
     options: ImportOptions | None = None,
     library: Library | None = None,
 ) -> ImportSummary:
-    """Import the labels of `source` into the data folder `to`. The folder is written completely or not at all.
+    """Import the labels of `source` into the data folder `to`. The folder is written completely or not at all: not if
+    any row is refused, unless `allow_refused` says that the others are wanted without it.
 
     Raises UsageError for impossible options, ContentError for a source that cannot be read at all, and StoreError when the folder cannot
     be written. Wrong rows raise nothing; they are refused.
@@ -246,7 +251,8 @@ class _LabelImport:
         if key in self.seen:
             place, score = self.seen[key]
             same = "with the same score" if score == row["score"] else f"with {score!r}, not {row['score']!r}"
-            raise UnreadableScore(f"{key[1]} already scored '{key[2]}' of '{key[0]}' {same} in {place}")
+            who = "" if label.annotator is not None or self.mapping.annotator else NAME_THE_ANNOTATOR
+            raise UnreadableScore(f"{key[1]} already scored '{key[2]}' of '{key[0]}' {same} in {place}{who}")
         self.seen[key] = (label.place, row["score"])
 
     def _refusal(self, label: SourceLabel, annotator_id: str | None, reason: str) -> RefusedRow:
@@ -279,7 +285,7 @@ class _LabelImport:
             "refused": [self._without_path(refusal) for refusal in refused],
         }
         files: dict[str, bytes] = {}
-        nothing = bool(refused) and not self.labels  # then the next try should find the folder as it was
+        nothing = bool(refused) and not (self.labels and self.options.allow_refused)  # the next try finds the folder as it was
         for name, new in tables.items() if not nothing else ():
             lines = self.target.lines(name)
             if new or (lines is None and name in ("items", "labels")):
@@ -348,7 +354,7 @@ class _LabelImport:
             notes.append(
                 f"{len(self.labels)} scores are a second round (second_ratings): they show how far people agree, and are no reference"
             )
-        if self.refused:
+        if self.refused and self.options.allow_refused:
             notes.append(f"{len(self.refused)} of {len(self.refused) + len(self.labels)} rows were refused; refused.jsonl holds them")
         return notes + ([salt_note(self.pseudonyms.fingerprint)] if self.pseudonyms.fingerprint else [])
 
@@ -363,6 +369,9 @@ class _LabelImport:
             )
         if not self.mapping.annotators and not self.target.about and about.annotators == "anonymous":
             hints.append("annotators count as anonymous; if each id is one person throughout, pass --annotators persistent")
+        hints += [
+            scale_hint(name, scale) for name, scale in self.mapping.metrics.items() if any(row["metric"] == name for row in self.labels)
+        ]
         task = self.mapping.task
         if task and task not in self.library.task_files:
             near = suggest(task, self.library.task_files)

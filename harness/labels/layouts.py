@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import ContentError, UsageError
 from harness.labels.table import Record, SourceTable, is_blank
+from harness.patterns import TOO_SLOW, Pattern, SlowPattern
 
 _POTATO = ("instance_id", "user_id")
 _ON = ("on", "true", "1")
@@ -25,7 +25,10 @@ def one_record_per_item(table: SourceTable, pattern: str, place: str) -> SourceT
         UsageError: for a pattern that cannot be.  ContentError: if no column matches.
     """
     names = _compiled(pattern)
-    matches = {column: match for column in table.columns if (match := names.fullmatch(column))}
+    try:
+        matches = {column: match for column in table.columns if (match := names.full_match(column))}
+    except SlowPattern:
+        raise UsageError(f"--wide-items {pattern} {TOO_SLOW} the name of a column ({place})") from None
     if not matches:
         raise ContentError(f"no column matches --wide-items {pattern}; the columns are: {', '.join(table.columns)}", place)
     others = [column for column in table.columns if column not in matches]
@@ -36,21 +39,21 @@ def one_record_per_item(table: SourceTable, pattern: str, place: str) -> SourceT
             if is_blank(record.cells.get(column)):
                 continue
             cells = {"item_id": match["item"].strip(), "score": record.cells[column], **own}
-            if "metric" in names.groupindex and match["metric"] is not None:
+            if "metric" in names.names and match["metric"] is not None:
                 cells["metric"] = match["metric"].strip()
             letters = {"score": record.letters[column]} if column in record.letters else {}
             tail = record.tail if letters else f" (column {list(table.columns).index(column) + 1})"
             records.append(Record(cells, record.number, record.head, letters, tail))
-    columns = ["item_id", *(["metric"] if "metric" in names.groupindex else []), "score", *others]
+    columns = ["item_id", *(["metric"] if "metric" in names.names else []), "score", *others]
     return table._replace(columns=columns, records=records)
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compiled(pattern: str) -> Pattern:
     try:
-        names = re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as err:
-        raise UsageError(f"--wide-items {pattern}: not a regular expression ({err})") from None
-    if "item" not in names.groupindex or set(names.groupindex) - {"item", "metric"}:
+        names = Pattern(pattern)
+    except ValueError as err:
+        raise UsageError(f"--wide-items {pattern}: {err}") from None
+    if "item" not in names.names or names.names - {"item", "metric"}:
         raise UsageError(rf"--wide-items {pattern}: name the item's part, such as \[(?P<item>[^]]+)\] (?P<metric>.+)")
     return names
 

@@ -13,6 +13,7 @@ import msgspec
 from harness.content.specs import Text, _Spec, read_spec
 from harness.errors import UsageError
 from harness.model import AnnotatorKind, Scale, Score, Source
+from harness.patterns import TOO_SLOW, Pattern, SlowPattern
 
 Role = Literal["item_id", "annotator_id", "metric", "score", "source", "language", "task", "split", "group", "system", "parallel_id"]
 ROLES: tuple[str, ...] = get_args(Role)
@@ -98,10 +99,13 @@ def with_annotator_of_file(mapping: LabelMapping, source: str | Path) -> LabelMa
         return mapping
     flag, name = f"--annotator-from-file {mapping.annotator_from_file}", Path(source).name
     try:
-        match = re.fullmatch(mapping.annotator_from_file, name)
-    except (re.error, RecursionError, OverflowError) as err:
-        raise UsageError(f"{flag}: not a regular expression ({err})") from None
-    found = match and (match[1] if match.re.groups else match[0])
+        pattern = Pattern(mapping.annotator_from_file)
+        match = pattern.full_match(name)
+    except ValueError as err:
+        raise UsageError(f"{flag}: {err}") from None
+    except SlowPattern:
+        raise UsageError(f"{flag} {TOO_SLOW} the name {name}") from None
+    found = match and (match[1] if pattern.groups else match[0])
     if not found or not found.strip():
         raise UsageError(rf"{flag}: the name {name} does not fit; the whole name has to, such as ratings_(.+)\.csv")
     return msgspec.structs.replace(mapping, annotator=found.strip(), annotator_from_file=None)
@@ -142,6 +146,28 @@ def scale_problems(scale: Scale) -> Iterator[str]:
         yield f"at least two different classes are needed; found: {scale.describe() or 'none'}"
     elif scale.best is not None and not scale.holds(scale.best):
         yield f"its best, {scale.best}, is not one of its classes ({scale.describe()})"
+
+
+_MOST_CLASSES = 10  # of a range whose numbers the hint spells out
+
+
+def scale_hint(name: str, scale: Scale) -> str:
+    """Which kind of scale with three scores or more was taken, why, what it means for verdicts, and which flag takes the other kind.
+
+    >>> scale_hint("m", Scale(kind="interval", min=1, max=3)).split("; ")[1]
+    'if only equal scores agree, give the classes: --scale m=1,2,3'
+    """
+    taken = f"'{name}' is on the {scale.kind} scale {scale.describe()}, because "
+    if scale.kind == "interval":
+        means = "a range was given: fractions are scores too, and verdicts take two scores as closer the less they differ"
+        whole = scale.min is not None and scale.max is not None and float(scale.min).is_integer() and float(scale.max).is_integer()
+        low, high = (int(scale.min or 0), int(scale.max or 0)) if whole else (0, 0)
+        classes = ",".join(map(str, range(low, high + 1))) if 0 < high - low < _MOST_CLASSES else "0,1,2"
+        return f"{taken}{means}; if only equal scores agree, give the classes: --scale {name}={classes}"
+    means = "classes were given: only equal scores agree, and verdicts take a score that is one off as wrong"
+    numbers = [value for value in scale.classes if not isinstance(value, str)]
+    other = f"; if close scores nearly agree, give a range: --scale {name}={min(numbers)}..{max(numbers)}" if numbers else ""
+    return f"{taken}{means}{other}"
 
 
 # The text forms of the flags

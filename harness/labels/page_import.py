@@ -17,8 +17,9 @@ from harness.labels.folder import data_toml, write_folder
 from harness.labels.importing import ImportOptions, ImportSummary, RefusedRow
 from harness.labels.items import item_row
 from harness.labels.mapping import LabelMapping
+from harness.labels.page_files import SeenText, find_record, original_place, read_results, two_sessions
 from harness.labels.page_record import PageRecord, version_of
-from harness.labels.page_results import ReviewAnswer, SeenText, find_record, original_place, read_results, two_sessions
+from harness.labels.page_results import ReviewAnswer
 from harness.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.labels.reviews import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
 from harness.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
@@ -49,7 +50,7 @@ def import_page_results(
     """Import result files of labelling pages. Without `to`, the labels go into the data folder that the pages were made from.
 
     Of `mapping`, only `annotator` is used: the code of the one who gave all answers. Of `options`, `items` names the data of the pages, and
-    `keep_annotators` and `salt_file` are used.
+    `keep_annotators`, `salt_file` and `allow_refused` are used.
 
     Raises ContentError for files that cannot be trusted (see `read_results`) and for data whose texts are no longer those of the pages,
     and UsageError for impossible options. Nothing is written then.
@@ -65,7 +66,7 @@ def import_page_results(
     target = TargetFolder(to or Path(source), library, append=True)
     pseudonyms = _pseudonyms(options, target)
     annotator = mapping.annotator if mapping else None
-    return _PageImport(record, seen, data, target, pseudonyms, annotator, own.one_person, library).run(paths)
+    return _PageImport(record, seen, data, target, pseudonyms, annotator, own.one_person, library).run(paths, options.allow_refused)
 
 
 def _refuse_changed_texts(record: PageRecord, items: Mapping[str, Item], source: str) -> None:
@@ -125,10 +126,10 @@ class _PageImport:
         """Raise ContentError if the folder has answers of another session on a page by the same annotator."""
         sessions = {(row["page"], row["annotator_id"]): row["session"] for row in self.rows}
         for one in self.seen:
-            if sessions.get((one.page.page, self._annotator(one)), one.session) != one.session:
+            if sessions.get((one.page.page, self._annotator(one)), one.result.session) not in one.result.sessions:
                 raise ContentError(two_sessions(one.page.annotator, f"in {self.target.folder}"), one.path)
 
-    def run(self, paths: Sequence[Path]) -> ImportSummary:
+    def run(self, paths: Sequence[Path], allow_refused: bool) -> ImportSummary:
         for one in self.seen:
             if one.entry.role == "label" and not one.answer.skip:
                 for metric in one.answer.scores:
@@ -136,7 +137,8 @@ class _PageImport:
         items = self._items()
         notes = self._notes(paths)
         about = self._about(notes)
-        self._write(items, about)
+        if written := not self.refused or allow_refused:
+            self._write(items, about)
         return ImportSummary(
             rows=len(self.labels) + len(self.reviews) + len(self.refused) + self.known,
             labels=len(self.labels),
@@ -151,6 +153,7 @@ class _PageImport:
             notes=tuple(notes),
             known=self.known,
             reviews=len(self.reviews),
+            written=written,
         )
 
     def _add_label(self, one: SeenText, metric: str) -> None:
@@ -163,7 +166,8 @@ class _PageImport:
                 one, row, f"{score!r} is not on a scale of '{metric}' ({scale.describe() if scale else 'the page does not ask it'})"
             )
         elif place and earlier != score:
-            self._refuse(one, row, f"{row['annotator_id']} already scored '{metric}' of '{row['item_id']}' with {earlier!r} in {place}")
+            before = f"{row['annotator_id']} already scored '{metric}' of '{row['item_id']}' with {earlier!r} in {place}"
+            self._refuse(one, row, f"{before}; remove that label if the new one should count")
         elif place:
             self.known += 1
         else:
@@ -293,7 +297,7 @@ class _PageImport:
             "item_id": entry.item_id,
             "annotator_id": self._annotator(one),
             "page": one.page.page,
-            "session": one.session,
+            "session": one.result.session,
             "role": entry.role,
             "place": answer.place,
             "seconds": answer.ms / 1000,

@@ -1,22 +1,17 @@
-"""Reads the result files of labelling pages: whole, unchanged, and of pages that are known."""
+"""What a labelling page saves: the answers of one sitting. Two states of one sitting become one, without a loss."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
-from harness.errors import ContentError
-from harness.labels.page_record import RECORD, LabellingPage, PageItem, PageRecord, read_record
-from harness.labels.table import MAX_BYTES
 from harness.model import Score
-from harness.pages import visible
 
 RESULT = "judge-harness labels"
-_SCHEMA_VERSION = 1
-_FOLDERS_UP = 3  # where the record is looked for: beside the result file, and so many folders up
+SCHEMA_VERSION = 1
+T = TypeVar("T")
 
 
 class MarkedError(msgspec.Struct, frozen=True):
@@ -41,7 +36,8 @@ class ReviewAnswer(msgspec.Struct, frozen=True):
 class PageAnswer(msgspec.Struct, frozen=True):
     """What was said about one text. `place` counts texts in the order of their first answers; `ms` is the time in front of it.
 
-    On pages about a judge's reasons, `scores` are `agree`, `partly` or `disagree`, and `reviews` say why.
+    `changed` is the time of its last change (ISO 8601, UTC, a later one for every change); None in files of earlier versions, and where
+    nothing was said. On pages about a judge's reasons, `scores` are `agree`, `partly` or `disagree`, and `reviews` say why.
     """
 
     key: str
@@ -54,10 +50,14 @@ class PageAnswer(msgspec.Struct, frozen=True):
     comment: str | None
     ms: Annotated[int, msgspec.Meta(ge=0)]
     reviews: dict[str, ReviewAnswer] | None = None
+    changed: str | None = None
 
 
 class PageResult(msgspec.Struct, frozen=True):
-    """A result file. `session` is one annotator's visit to a page on one device, however often it was interrupted."""
+    """A result file. `session` is one annotator's visit to a page on one device, however often it was interrupted.
+
+    `joined` are other sessions on the same page whose answers the page took in. `practised` is the number of practice texts that are done.
+    """
 
     kind: str
     schema_version: int
@@ -68,108 +68,15 @@ class PageResult(msgspec.Struct, frozen=True):
     saved: str
     answers: tuple[PageAnswer, ...]
     checksum: str
-
-
-class SeenText(NamedTuple):
-    """One text that an annotator saw: the answer, what stands behind its key, its page, the session, and the result file."""
-
-    answer: PageAnswer
-    entry: PageItem
-    page: LabellingPage
-    session: str
-    path: Path
+    language: str = ""
+    started: str = ""
+    practised: int = 0
+    joined: tuple[str, ...] = ()
 
     @property
-    def place(self) -> str:
-        """The place of the answer for messages."""
-        return f"{self.path}:text {self.answer.place or '-'}"
-
-
-class _Source(NamedTuple):
-    path: Path
-    result: PageResult
-
-
-def is_result_file(path: Path) -> bool:
-    """Whether a file begins like a result file; whole or not."""
-    try:
-        with path.open("rb") as file:
-            return f'"kind": "{RESULT}"'.encode() in file.read(200)
-    except OSError:
-        return False
-
-
-def find_record(results: Sequence[Path], named: Path | None) -> Path:
-    """The record of the pages: the one that is named (a file, or its folder), else the one beside or above the first result file.
-
-    Raises ContentError if there is none.
-    """
-    if named is not None:
-        return named / RECORD if named.is_dir() else named
-    start = results[0].resolve().parent
-    for folder in (start, *start.parents)[: 1 + _FOLDERS_UP]:
-        if (folder / RECORD).is_file():
-            return folder / RECORD
-    raise ContentError(f"no {RECORD} beside or above this file; name the folder that 'harness labels page' wrote with --pages", results[0])
-
-
-def read_results(
-    paths: Sequence[Path], record_path: Path, *, edited: bool = False, one_person: bool = False
-) -> tuple[PageRecord, list[SeenText]]:
-    """Read result files of pages of one record. Several files of one session are one: what was saved last counts.
-
-    Args:
-        paths: the files.
-        record_path: the record of their pages.
-        edited: whether files are read that were changed after the page saved them.
-        one_person: whether answers of several sessions on one page are those of one person.
-
-    Returns:
-        The record, and every text that was seen, in the order of the pages and their answers.
-
-    Raises:
-        ContentError: for a file that cannot be read, was edited, or belongs to no page of the record, and for two sessions on one page.
-    """
-    record = read_record(record_path)
-    by_page: dict[str, list[_Source]] = {}
-    for path in paths:
-        source = _Source(path, _read(path, edited))
-        _require_page(source, record, record_path)
-        by_page.setdefault(source.result.page, []).append(source)
-    seen: list[SeenText] = []
-    for page_id, own in by_page.items():
-        if not one_person:
-            _refuse_two_sessions(own)
-        page = record.page(page_id)
-        assert page is not None
-        entries = {entry.key: entry for entry in page.items}
-        latest = {each.key: (each, source) for source in sorted(own, key=lambda one: one.result.saved) for each in source.result.answers}
-        for answer, source in latest.values():
-            seen.append(SeenText(answer, _entry(answer, entries, source.path), page, source.result.session, source.path))
-    return record, seen
-
-
-# One file
-
-
-def _read(path: Path, edited: bool) -> PageResult:
-    try:
-        data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else b""
-    except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
-    try:
-        result = msgspec.json.decode(data, type=PageResult)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
-        raise ContentError(f"not a whole result file of a labelling page ({err}); ask its sender to save and send it again", path) from None
-    if result.kind != RESULT or result.schema_version != _SCHEMA_VERSION:
-        raise ContentError("not a result file of a labelling page of this version", path)
-    if not edited and checksum(result.answers) != result.checksum:
-        raise ContentError(
-            "was changed after the page saved it, so that its answers may not be the annotator's; ask for the original file, "
-            "or pass --edited to read it as it is",
-            path,
-        )
-    return result
+    def sessions(self) -> frozenset[str]:
+        """All sessions whose answers it has."""
+        return frozenset({self.session, *self.joined})
 
 
 def checksum(answers: Iterable[PageAnswer]) -> str:
@@ -180,11 +87,15 @@ def checksum(answers: Iterable[PageAnswer]) -> str:
     """
     lines = []
     for one in answers:
-        scores = ",".join(f"{metric}={_written(one.scores[metric])}" for metric in sorted(one.scores))
+        scores = ",".join(f"{metric}={_written(one.scores[metric])}" for metric in sorted(one.scores, key=_utf16))
         errors = ",".join(f"{error.field}:{error.start}:{error.end}:{error.severity}" for error in one.errors or ())
         place = "" if one.place is None else one.place
-        reviews = [f"{metric}={'+'.join(own.reasons)}:{own.words}" for metric, own in sorted((one.reviews or {}).items())]
-        parts = (one.key, place, scores, errors, one.skip or "", one.comment or "", one.ms, *reviews)
+        reviews = [
+            f"{metric}={'+'.join(own.reasons)}:{own.words}"
+            for metric, own in sorted((one.reviews or {}).items(), key=lambda pair: _utf16(pair[0]))
+        ]
+        changed = (one.changed,) if one.changed else ()
+        parts = (one.key, place, scores, errors, one.skip or "", one.comment or "", one.ms, *reviews, *changed)
         lines.append("|".join(map(str, parts)))
     value = 0x811C9DC5
     for byte in "\n".join(lines).encode("utf-8", "replace"):
@@ -192,60 +103,43 @@ def checksum(answers: Iterable[PageAnswer]) -> str:
     return f"{value:08x}"
 
 
+def _utf16(text: str) -> bytes:
+    """The order in which JavaScript sorts texts."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
 def _written(score: Score) -> str:
     """A score as JavaScript writes it."""
     return str(int(score)) if isinstance(score, float) and score.is_integer() else str(score)
 
 
-# Files and their pages
+# Two states of one sitting
 
 
-def _require_page(source: _Source, record: PageRecord, record_path: Path) -> None:
-    result = source.result
-    if result.page in record.replaced:
-        raise ContentError(
-            f"answers on a page that was replaced by a newer one in {record_path.parent}; to read them all the same, name the earlier "
-            "record (pages-*.json there) with --pages",
-            source.path,
-        )
-    page = record.page(result.page)
-    if page is None:
-        raise ContentError(f"answers on a page that {record_path} does not have; name the folder of its pages with --pages", source.path)
-    if page.annotator != result.annotator or record.version != result.version:
-        raise ContentError("its head was changed: annotator or version are not those of its page; ask for the original file", source.path)
+def latest_answers(results: Iterable[tuple[PageResult, T]]) -> dict[str, tuple[PageAnswer, T]]:
+    """Of each text the answer that was changed last, with the longest time in front of it, and what stands beside its result.
 
-
-def _refuse_two_sessions(own: Sequence[_Source]) -> None:
-    first = own[0]
-    for other in own[1:]:
-        if other.result.session != first.result.session:
-            raise ContentError(two_sessions(first.result.annotator, first.path.name), other.path)
-
-
-def two_sessions(annotator: str, other: str) -> str:
-    """The sentence about two sessions on one page."""
-    return (
-        f"a second session on the page of {annotator} (the first: {other}). If two people used one page, import each file alone with "
-        "--annotator CODE; if one person used two devices, pass --one-person"
-    )
-
-
-def _entry(answer: PageAnswer, entries: Mapping[str, PageItem], path: Path) -> PageItem:
-    if answer.key not in entries:
-        raise ContentError(f"an answer to the text '{answer.key}', which its page does not have; ask for the original file", path)
-    return entries[answer.key]
-
-
-def original_place(text: str, place: int) -> int:
-    """The place in a text that stands behind a place in what a page shows of it (`pages.visible`), in characters.
-
-    >>> original_place("a\\r\\nb", 2), original_place("a\\u202eb", 9)
-    (3, 2)
+    An answer without a time of its own counts as changed when its result was saved. Of equal times the one saved later counts.
     """
-    at = 0
-    number = 0
-    while number < len(text) and at < place:
-        pair = text[number : number + 2]
-        at += 1 if pair == "\r\n" else len(visible(text[number]))
-        number += 2 if pair == "\r\n" else 1
-    return number
+    latest: dict[str, tuple[PageAnswer, T]] = {}
+    for result, beside in sorted(results, key=lambda pair: pair[0].saved):
+        for answer in result.answers:
+            new = answer if answer.changed or answer.place is None else msgspec.structs.replace(answer, changed=result.saved)
+            old, its = latest.get(answer.key, (new, beside))
+            later, whose = (old, its) if (old.changed or "") > (new.changed or "") else (new, beside)
+            latest[answer.key] = (msgspec.structs.replace(later, ms=max(old.ms, new.ms)), whose)
+    return latest
+
+
+def merged(one: PageResult, other: PageResult) -> PageResult:
+    """Two states of one sitting as one. No answer that only one of them has is lost; `one` gives the head."""
+    latest = latest_answers([(one, None), (other, None)])
+    answers = tuple(answer for answer, _ in latest.values())
+    return msgspec.structs.replace(
+        one,
+        answers=answers,
+        checksum=checksum(answers),
+        saved=max(one.saved, other.saved),
+        practised=max(one.practised, other.practised),
+        joined=tuple(sorted((one.sessions | other.sessions) - {one.session})),
+    )

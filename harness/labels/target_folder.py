@@ -32,7 +32,7 @@ class TargetFolder:
         self.folder = folder
         if folder.exists() and not folder.is_dir():
             raise UsageError(f"--to {folder} is a file; name a folder")
-        has_labels = folder.is_dir() and find_table(folder, "labels") is not None
+        has_labels = _has_labels(folder)
         if append and second_round:
             raise UsageError("--append adds to the labels and --second-round writes beside them; pass one of the two")
         if second_round and not has_labels:
@@ -45,7 +45,9 @@ class TargetFolder:
                 "another person or the same one, or choose another --to"
             )
         self.files = {name: table_file(folder, name) for name in ("items", "labels", "second_ratings", "refused", "comments")}
-        if has_labels and (parquet := [name for name in self.files.values() if name.endswith(".parquet")]):
+        if (has_labels or self.files["labels"].endswith(".parquet")) and (
+            parquet := [name for name in self.files.values() if name.endswith(".parquet")]
+        ):
             raise UsageError(f"--append works on JSONL files, but {folder} holds {', '.join(parquet)}; import into another folder")
         has_items = folder.is_dir() and find_table(folder, "items") is not None
         self.items = items_of_folder(folder, library) if has_items else GivenItems({})
@@ -92,6 +94,12 @@ class TargetFolder:
             return None
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         return data if not data or data.endswith(b"\n") else data + b"\n"
+
+
+def _has_labels(folder: Path) -> bool:
+    """Whether there is a label in a folder; a table without rows, as of a folder of items alone, has none."""
+    path = find_table(folder, "labels") if folder.is_dir() else None
+    return path is not None and next(iter(read_rows(path)), None) is not None
 
 
 def salt_note(fingerprint: str) -> str:

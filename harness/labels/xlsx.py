@@ -6,9 +6,12 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from xml.parsers import expat
 
+from harness.archives import open_archive
 from harness.errors import ContentError, UsageError
 from harness.labels import table as limits
 from harness.labels.delimited import refuse_repeated
@@ -54,24 +57,47 @@ def open_book(path: Path) -> Any:
 
 
 def _refuse_bombs(path: Path) -> None:
-    """Refuse small files that grow enormous: by unpacking (never beyond the declared sizes), by XML entities, or by merged cells."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(part.file_size for part in archive.infolist())
-            if size > limits.MAX_BYTES:
-                raise ContentError(f"unpacks to {size >> 20} MiB, more than {limits.MAX_BYTES >> 20} MiB; save only the rows needed", path)
-            for part in archive.infolist():
-                if part.filename.endswith((".xml", ".rels")):
-                    _refuse_bad_part(path, part.filename, archive.read(part).replace(b"\0", b""))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as err:
-        raise ContentError(f"not a readable Excel workbook ({err}); save it again as .xlsx", path) from None
-    except OSError as err:
-        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+    """Refuse small files that grow enormous: by unpacking, by XML entities, or by merged cells.
+
+    Every part is read once within its stated size, so that openpyxl meets no part whose size is false.
+    """
+    with open_archive(path, limits.MAX_BYTES, "Excel workbook") as archive:
+        if archive.stated > limits.MAX_BYTES:
+            stated, most = archive.stated >> 20, limits.MAX_BYTES >> 20
+            raise ContentError(f"unpacks to {stated} MiB, more than {most} MiB; save only the rows needed", path)
+        for name in dict.fromkeys(archive.names):
+            content = archive.read(name)
+            if name.endswith((".xml", ".rels")):
+                _refuse_bad_part(path, name, content)
 
 
-def _refuse_bad_part(path: Path, name: str, xml: bytes) -> None:
-    if b"<!DOCTYPE" in xml[:4096] or b"<!ENTITY" in xml[:4096]:
-        raise ContentError(f"the part {name} declares entities, which no spreadsheet program does", path)
+class _Begun(Exception):
+    """The first element of an XML file was reached: no document type can follow."""
+
+
+def _declares_type(xml: bytes) -> bool:
+    """Whether an XML file has a document type, in which alone entities can be declared. A file that is no XML has none."""
+    found = False
+
+    def declared(*_: object) -> None:
+        nonlocal found
+        found = True
+        raise _Begun
+
+    def begun(*_: object) -> None:
+        raise _Begun
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler, parser.StartElementHandler = declared, begun
+    with suppress(_Begun, expat.ExpatError, ValueError, LookupError):  # openpyxl refuses what is no XML
+        parser.Parse(xml, True)
+    return found
+
+
+def _refuse_bad_part(path: Path, name: str, content: bytes) -> None:
+    if _declares_type(content):
+        raise ContentError(f"the part {name} declares a document type or entities, which no spreadsheet program does", path)
+    xml = content.replace(b"\0", b"")
     from openpyxl.utils import range_boundaries
 
     merged = 0

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from functools import lru_cache
 
 import msgspec
 
+from harness.errors import UsageError
 from harness.model import Failure, Scale, Score
 from harness.parse.json_form import JsonPairs, extract_json, to_json_text
 from harness.parse.prose import is_refusal
+from harness.parse.reasoning import without_reasoning
 from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading, agreed_reading, clean, failed_reading, read_choice
 from harness.parse.vocabulary import Vocabulary
+from harness.patterns import SECONDS, Pattern, SlowPattern, pattern_of
 
 MAX_RULE_CHARACTERS = 2**16  # of a reply that a pattern of the user is tried on
+MOST_SLOW_ANSWERS = 20
 JSON, REGEX = "json", "regex"
 
 
@@ -38,9 +40,9 @@ class AnswerRule(msgspec.Struct, frozen=True):
             raise ValueError(f"read is '{self.read}'; it should be json:<key>, such as json:score, or regex:<pattern> with one group")
         if self.kind == REGEX:
             try:
-                groups = re.compile(self.detail).groups
-            except (re.error, RecursionError, OverflowError) as err:
-                raise ValueError(f"read is not a regular expression: {err}") from None
+                groups = pattern_of(self.detail).groups
+            except ValueError as err:
+                raise ValueError(f"read is {err}") from None
             if groups != 1:
                 raise ValueError(f"the pattern of read has {groups} groups; put exactly the score into one, such as GRADE: ([CPI])")
 
@@ -48,10 +50,11 @@ class AnswerRule(msgspec.Struct, frozen=True):
 def read_by_rule(
     text: str, rule: AnswerRule, scale: Scale, vocabulary: Vocabulary, *, finish_reason: str | None = None, refusal: str | None = None
 ) -> Reading:
-    """Read the score of an answer.
+    """Read the score of an answer. Marked reasoning before it is not read.
 
     Several matches must say the same. Without a score the failure is `refused` if the provider or the text says so, `truncated` if the
-    answer was cut, `missing` if it is empty, `off_scale` for a score off the scale, else `not_json`.
+    answer was cut, `missing` if it is empty, `off_scale` for a score off the scale, `slow_pattern` if the pattern did not end on it, else
+    `not_json`. Raises UsageError if the pattern does not end on most answers.
 
     >>> from harness.parse import bundled_vocabulary
     >>> scale, words = Scale(kind="ordinal", classes=(0, 1, 2), best=2), bundled_vocabulary()
@@ -62,24 +65,34 @@ def read_by_rule(
     >>> read_by_rule("GRADE: C, no, GRADE: I", AnswerRule("regex:GRADE: ([CPI])", {"C": 2, "I": 0}), scale, words).failure
     <Failure.NOT_JSON: 'not_json'>
     """
-    found = _values(text[:MAX_RULE_CHARACTERS], rule)
+    whole, text = text, without_reasoning(text)
+    try:
+        found = _values(text[:MAX_RULE_CHARACTERS], rule)
+    except SlowPattern:
+        return failed_reading(Failure.SLOW_PATTERN)
     readings = [_reading(value, rule.map, scale, vocabulary) for value in found]
-    reading = agreed_reading(readings) if readings else failed_reading(_failure(text, finish_reason))
+    reading = agreed_reading(readings) if readings else failed_reading(_failure(whole, text, finish_reason))
     if reading.score is None and (refusal or finish_reason == "content_filter" or is_refusal(text, vocabulary)):
         return failed_reading(Failure.REFUSED, reading.raw_choice)
     return msgspec.structs.replace(reading, justification=clean(text.strip()) or None)
 
 
 def _values(text: str, rule: AnswerRule) -> list[str]:
+    """The values that a rule finds. Raises SlowPattern if its pattern does not end on this text, UsageError if it does so on most texts."""
     if rule.kind == REGEX:
-        return [match[1] for match in _compiled(rule.detail).finditer(text) if match[1] is not None]
+        pattern = pattern_of(rule.detail)
+        _refuse_slow(pattern)
+        return [match[1] for match in pattern.find_all(text) if match[1] is not None]
     values = (_member(pairs, rule.detail.split(".")) for pairs in extract_json(text).objects)
     return [value if isinstance(value, str) else to_json_text(value) for value in values if value is not None]
 
 
-@lru_cache(maxsize=64)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+def _refuse_slow(pattern: Pattern) -> None:
+    if pattern.slow >= MOST_SLOW_ANSWERS and 2 * pattern.slow > pattern.tried:
+        raise UsageError(
+            f"the pattern regex:{pattern.source} needed more than {SECONDS:g} s for each of {pattern.slow} answers of {pattern.tried}; "
+            r"write it without a repeat inside a repeat: (?:\w+\s*)+ is slow, [\w\s]+ is not. All answers so far are kept"
+        )
 
 
 def _member(pairs: object, keys: list[str]) -> object:
@@ -100,7 +113,7 @@ def _reading(value: str, words: Mapping[str, Score], scale: Scale, vocabulary: V
     return read_choice(raw, scale, vocabulary)
 
 
-def _failure(text: str, finish_reason: str | None) -> Failure:
-    if not text.strip():
-        return Failure.MISSING
-    return Failure.TRUNCATED if finish_reason == "length" else Failure.NOT_JSON
+def _failure(whole: str, answer: str, finish_reason: str | None) -> Failure:
+    if whole.strip() and finish_reason == "length":
+        return Failure.TRUNCATED
+    return Failure.NOT_JSON if answer.strip() else Failure.MISSING

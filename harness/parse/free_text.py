@@ -17,6 +17,7 @@ from functools import lru_cache
 from harness.model import Failure, Scale, Score
 from harness.parse.numbers import NUMBER, to_number
 from harness.parse.prose import is_refusal
+from harness.parse.reasoning import without_reasoning
 from harness.parse.values import Reading, failed_reading, read_choice
 from harness.parse.vocabulary import Vocabulary
 
@@ -31,7 +32,7 @@ _CLAUSE_END = r"(?=\s*(?:\Z|[\n.,;:!?)\]\"'*`、。，；：！？」』】）�
 
 
 def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason: str | None = None, refusal: str | None = None) -> Reading:
-    """Read the score that a text gives. The time is linear in the length of the text.
+    """Read the score that a text gives, without marked reasoning before it. The time is linear in the length of the text.
 
     Without a score, the failure is `refused` if the provider reports a refusal or the text begins like one, `off_scale` if the first
     number is off the scale, `truncated` if the text was cut before any number, and `missing` otherwise.
@@ -46,9 +47,9 @@ def read_text(text: str, scale: Scale, vocabulary: Vocabulary, *, finish_reason:
     >>> read_text("4.5", Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5), words).failure
     <Failure.OFF_SCALE: 'off_scale'>
     """
-    text = unicodedata.normalize("NFC", text[:MAX_TEXT_CHARACTERS])
+    whole, text = text, unicodedata.normalize("NFC", without_reasoning(text)[:MAX_TEXT_CHARACTERS])
     choices = list(dict.fromkeys(_choices(text, scale, vocabulary)))
-    reading = read_choice(choices[0], scale, vocabulary) if choices else _without_choice(text, finish_reason)
+    reading = read_choice(choices[0], scale, vocabulary) if choices else _without_choice(whole, finish_reason)
     if reading.score is None:
         refused = refusal or finish_reason == "content_filter" or is_refusal(text, vocabulary)
         return failed_reading(Failure.REFUSED, reading.raw_choice) if refused else reading

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from harness.model import Scale, Token
+from harness.parse.reasoning import answer_tokens
 
 _SCORE = re.compile(r'"score"\s*:\s*"?')
 _JSON_PUNCTUATION = " \t\r\n\"':,{}"  # JSON puts these around a score, and a token may include them
@@ -20,7 +21,7 @@ def score_probabilities(tokens: Sequence[Token], scales: Mapping[str, Scale], *,
     before any grammar was applied. The endpoint names only the likeliest tokens; a class without a token has probability 0.
 
     Args:
-        tokens: the tokens of the answer, in order.
+        tokens: the tokens of the reply, in order; those of marked reasoning are skipped.
         scales: the scale of each requested metric.
         joint: whether the answer has one member for each metric.
 
@@ -33,6 +34,7 @@ def score_probabilities(tokens: Sequence[Token], scales: Mapping[str, Scale], *,
     >>> {score: round(p, 2) for score, p in probabilities["m"].items()}
     {'0': 0.0, '1': 0.09, '2': 0.91}
     """
+    tokens = answer_tokens(tokens)
     text = "".join(token.text for token in tokens)
     probabilities = {}
     for metric, scale in scales.items():

@@ -13,6 +13,7 @@ from harness.parse.error_spans import read_error_spans
 from harness.parse.json_form import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
 from harness.parse.numbers import numbers_in
 from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice
+from harness.parse.reasoning import without_reasoning
 from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading, agreed_reading, clean, failed_reading, read_bare_choice, read_choice
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
 
@@ -34,7 +35,7 @@ def read_reply(
     refusal: str | None = None,
     vocabulary: Vocabulary | None = None,
 ) -> dict[str, Reading]:
-    """Read what a reply says about each metric: a score, or a failure with a name.
+    """Read what a reply says about each metric: a score, or a failure with a name. Marked reasoning before the answer is not read.
 
     Answers to a single call are `{"score": 2, "justification": "..."}`, such an object under the name of the metric, a bare score, or
     prose that announces exactly one score. The answer to a joint call is an object with one member for each metric: such an object or
@@ -72,6 +73,7 @@ def read_reply(
         raise ValueError(f"a single call is about exactly one metric; this one has {len(scales)}: {', '.join(scales)}")
     if not joint and (plain := _read_plain_object(text, scales)):
         return plain
+    text = without_reasoning(text)
     vocabulary = bundled_vocabulary() if vocabulary is None else vocabulary
     extracted = extract_json(text) if len(text) <= MAX_REPLY_CHARACTERS else ExtractedJson((), "", malformed=True)
     cut = finish_reason == "length"

@@ -9,6 +9,7 @@ import msgspec
 
 from harness.model import Failure, Reply
 from harness.parse.prose import is_refusal
+from harness.parse.reasoning import without_reasoning
 from harness.parse.vocabulary import Vocabulary
 
 _REFUSAL_CHARACTERS = 300  # a longer text that begins like a refusal may be a story
@@ -29,7 +30,7 @@ class WrittenText(msgspec.Struct, frozen=True):
 
 def writing_failure(reply: Reply, vocabulary: Vocabulary) -> Failure | None:
     """Why a reply holds no text: `refused`, also for a short text that begins like a refusal, or `missing`; None if it holds one."""
-    text = reply.text.strip()
+    text = without_reasoning(reply.text).strip()
     if reply.refusal or reply.finish_reason == "content_filter":
         return Failure.REFUSED
     if len(text) <= _REFUSAL_CHARACTERS and is_refusal(text, vocabulary):
@@ -40,6 +41,7 @@ def writing_failure(reply: Reply, vocabulary: Vocabulary) -> Failure | None:
 def clean_text(text: str, lead_ins: Iterable[str] = ()) -> WrittenText:
     """Remove what announces or decorates a text, by fixed rules.
 
+    - `reasoning` that the model marks as such, before the text.
     - `fence`: a code block around the whole text.
     - `lead-in`: a first line that ends with a colon, or a first sentence that begins like one of `lead_ins` (in any case) and ends with a
       colon, a full stop or its line. Of two in a row, both are removed if one of them begins like one of `lead_ins`. A text that would
@@ -53,6 +55,7 @@ def clean_text(text: str, lead_ins: Iterable[str] = ()) -> WrittenText:
     """
     removed: list[str] = []
     text = text.strip()
+    text = _changed("reasoning", text, without_reasoning(text), removed)
     text = _changed("fence", text, _inside(_FENCE, text), removed)
     text = _changed("lead-in", text, _without_lead_ins(text, tuple(lead_ins)), removed)
     text = _changed("quotation marks", text, _inside(_QUOTED, text), removed)

@@ -13,10 +13,11 @@ from harness.content.lexicons import lexicon_for
 from harness.content.library import bundled_lexicons
 from harness.content.specs import Lexicon
 from harness.content.tags import choose_from
-from harness.errors import UsageError
+from harness.errors import HarnessError, UsageError
+from harness.foreign import message_of, what_it_did
 from harness.model import Item
 from harness.perturb.kind import Change, Kind
-from harness.perturb.registry import check_names, kind_named
+from harness.perturb.registry import check_names, is_bundled, kind_named
 from harness.perturb.segments import SEGMENTERS, Words
 
 
@@ -135,7 +136,7 @@ def apply(
         text_seed = _text_seed(kind.name, item.item_id, text, seed)
         if text_seed is None:
             continue
-        change = kind.perturb(item, pool, text_seed, perturbation.dose, Words(text, item.language, segmenter, field, lexicon))
+        change = _change(kind, item, pool, text_seed, perturbation.dose, Words(text, item.language, segmenter, field, lexicon))
         change = change and change._replace(text=_normalized_like(text, change.text))
         if change and change.text != text:
             changes[field] = change
@@ -143,6 +144,28 @@ def apply(
         return Perturbed(item, False, {})
     fields = item.fields | {field: change.text for field, change in changes.items()}
     return Perturbed(msgspec.structs.replace(item, fields=fields), True, _means([change.realised for change in changes.values()]))
+
+
+def _change(kind: Kind, item: Item, pool: Sequence[Item], seed: int, dose: float | None, words: Words) -> Change | None:
+    """What a kind makes of a text. Raises UsageError if a kind of another package fails, or returns no change."""
+    if is_bundled(kind):
+        return kind.perturb(item, pool, seed, dose, words)
+    shown = f"the perturbation '{kind.name}'"
+    try:
+        change: object = kind.perturb(item, pool, seed, dose, words)
+    except (KeyboardInterrupt, HarnessError):
+        raise
+    except BaseException as err:  # code of another package may raise anything
+        raise UsageError(f"{shown} {what_it_did(err)} on item '{item.item_id}'; it should return a Change, or None") from err
+    if change is None:
+        return None
+    try:
+        checked = msgspec.convert(tuple(change) if isinstance(change, tuple) else change, Change)
+        checked.text.encode()
+    except (msgspec.ValidationError, UnicodeEncodeError) as err:
+        problem = f"{shown} returned {type(change).__name__} for item '{item.item_id}'; it should return a Change, or None"
+        raise UsageError(f"{problem} ({message_of(err)})") from err
+    return checked
 
 
 def _text_seed(name: str, item_id: str, text: str, seed: int) -> int | None:

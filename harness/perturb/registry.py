@@ -8,6 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from harness.content.tags import choose_from
 from harness.errors import UsageError
+from harness.foreign import ctrl_c, what_it_did
 from harness.model import Item
 from harness.perturb import additions, attention, characters, numbers, ordering, partner, synonyms
 from harness.perturb.kind import Change, Kind
@@ -52,6 +53,11 @@ def kind_named(name: str) -> Kind:
     return _load(plug_ins[name])
 
 
+def is_bundled(kind: Kind) -> bool:
+    """Whether a kind is one of this program, not of another package."""
+    return BUNDLED.get(kind.name) is kind
+
+
 def check_names() -> None:
     """Raise UsageError when a name is registered twice."""
     _plug_ins()
@@ -77,9 +83,14 @@ def _registered_twice(name: str, one: str, other: str) -> UsageError:
 @cache
 def _load(point: EntryPoint) -> Kind:
     try:
-        kind = point.load()
-    except Exception as err:  # a plug-in may fail in any way; only the run that uses it must fail
-        raise UsageError(f"perturbation '{point.name}' is registered by {point.value}, but cannot be loaded: {err}") from err
+        with ctrl_c() as pressed:
+            kind = point.load()
+    except BaseException as err:  # a plug-in may fail in any way; only the run that uses it must fail
+        if isinstance(err, KeyboardInterrupt) and pressed():
+            raise
+        raise UsageError(
+            f"perturbation '{point.name}' is registered by {point.value}, but cannot be loaded: it {what_it_did(err)}"
+        ) from err
     if not isinstance(kind, Kind) or kind.name != point.name:
         actual = f"the kind '{kind.name}'" if isinstance(kind, Kind) else f"a {type(kind).__name__}"
         expected = "it should be a harness.perturb.Kind of that name"

@@ -37,7 +37,9 @@ def language_answer(standings: Standings, tag: str) -> list[Sentence]:
         return [("good", f"{_listed(ahead)} {'is' if len(ahead) == 1 else 'are'} shown to beat the baseline in {english_name(tag)}.")]
     if all(row.beats_baseline is None for row in known):
         return [("open", f"In {english_name(tag)} there are too few independent texts to tell whether a judge beats the baseline.")]
-    return [("bad", f"No judge is shown to beat the baseline in {english_name(tag)}.")]
+    below = [names[row.judge] for row in known if row.beside_baseline == "below"]
+    behind = f" {_listed(below)} {'is' if len(below) == 1 else 'are'} shown to be below it." if below else ""
+    return [("bad", f"No judge is shown to beat the baseline in {english_name(tag)}.{behind}")]
 
 
 def board_facts(standings: Standings) -> str:
@@ -84,6 +86,7 @@ def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Itera
         return
     if not any(ahead.values()):
         yield "bad", f"No judge is shown to beat the baseline in any of {languages}."
+        yield from _below_baseline(standings, judges, languages)
         return
     for judge in sorted(judges, key=lambda judge: -len(ahead[judge.id])):
         if tags := ahead[judge.id]:
@@ -91,6 +94,16 @@ def _beside_baseline(standings: Standings, judges: Sequence[Contender]) -> Itera
             yield "good", f"{judge.display_name} is shown to beat the baseline in {in_words(len(tags))} of {languages}{named}."
     if behind := [judge.display_name for judge in judges if not ahead[judge.id]]:
         yield "bad", f"{_listed(behind)} {'is' if len(behind) == 1 else 'are'} shown to beat it in none."
+    yield from _below_baseline(standings, judges, languages)
+
+
+def _below_baseline(standings: Standings, judges: Sequence[Contender], languages: str) -> Iterator[Sentence]:
+    """Yield a sentence for each judge that is shown to be below the baseline in some language."""
+    for judge in judges:
+        tags = [tag for tag in standings.languages if _is_below(standings, tag, judge.id)]
+        if tags:
+            named = "" if len(tags) == len(standings.languages) or len(tags) > _MOST_NAMES else f" ({_listed(map(english_name, tags))})"
+            yield "bad", f"{judge.display_name} is shown to be below the baseline in {in_words(len(tags))} of {languages}{named}."
 
 
 def _by_verdict(standings: Standings, judges: Sequence[Contender]) -> Iterator[Sentence]:
@@ -112,6 +125,10 @@ def _rows(standings: Standings, tag: str) -> tuple[RankedJudge, ...]:
 
 def _beats(standings: Standings, tag: str, judge: str) -> bool:
     return any(row.judge == judge and row.beats_baseline for row in _rows(standings, tag))
+
+
+def _is_below(standings: Standings, tag: str, judge: str) -> bool:
+    return any(row.judge == judge and row.beside_baseline == "below" for row in _rows(standings, tag))
 
 
 def _listed(names: Iterator[str] | Sequence[str]) -> str:

@@ -9,21 +9,38 @@ from rich.text import Text
 
 from harness.content.tags import english_name
 from harness.decide.certificate import Certificate, CertifiedCell
+from harness.decide.certify import CertificateCheck
 from harness.render.numbers import percent, rounded_up
 from harness.text import terminal_safe
 
 
 def print_certificate(certificate: Certificate, path: str) -> None:
     """Print what a new certificate allows, a line for each language and metric."""
-    _print([f"{path}: {certificate.judge.name}, {certificate.judge.variant}", *_cells(certificate), *_unchecked(certificate.unchecked)])
+    heading = f"{path}: {certificate.judge.name}, {certificate.judge.variant}"
+    _print([heading, *_cells(certificate), *_allowance(certificate), *_unchecked(certificate.unchecked)])
 
 
-def print_check(certificate: Certificate, stale: Sequence[str], unchecked: Sequence[str], *, compared: bool) -> None:
-    """Print whether a certificate still holds, and why not; `compared` is false where there was nothing to compare it with."""
+def print_check(certificate: Certificate, found: CertificateCheck) -> None:
+    """Print whether a certificate still holds, and why not."""
     judge = f"certificate of {certificate.judge.name}, {certificate.judge.variant}"
-    fresh = "nothing is stale" if compared else "whole, and compared with nothing; name a run or a data folder to compare it with"
-    lines = [f"{judge}: stale", *(f"  {reason}" for reason in stale)] if stale else [f"{judge}: {fresh}", *_cells(certificate)]
-    _print([*lines, *_unchecked(unchecked)])
+    if found.stale:
+        lines = [f"{judge}: stale", *(f"  {reason}" for reason in found.stale)]
+    else:
+        lines = [f"{judge}: {_outcome(certificate, found)}", *_cells(certificate), *_allowance(certificate)]
+    _print([*lines, *_unchecked(found.unchecked)])
+
+
+def _outcome(certificate: Certificate, found: CertificateCheck) -> str:
+    if not found.compared:
+        return "whole, and compared with nothing; name a run or a data folder to compare it with"
+    if certificate.options is None:
+        return "what could be compared is as certified; an earlier version made it, and its numbers cannot be made again"
+    return "nothing is stale; verdicts and numbers were made again and are the same"
+
+
+def _allowance(certificate: Certificate) -> Iterator[str]:
+    if not certificate.allowed:
+        yield "It allows nothing: no verdict is 'use' or 'use corrected'."
 
 
 def _cells(certificate: Certificate) -> Iterator[str]:
@@ -41,7 +58,10 @@ def _acceptance(cell: CertifiedCell) -> str:
     found = cell.acceptance
     if found is None or found.threshold is None:
         return f"nothing is accepted ({cell.acceptance_reason if found is None else (found.reason or '').partition(';')[0]})"
-    return f"answers are accepted from {found.confidence} {rounded_up(found.threshold)} on, {percent(found.coverage)} of them"
+    accepted = f"answers are accepted from {found.confidence} {rounded_up(found.threshold)} on, {percent(found.coverage)} of them"
+    if not found.left_out:
+        return accepted if found.left_out == 0 else f"{accepted} (texts without a commonest label are left out, and not counted here)"
+    return f"{accepted}; nothing is said of the {percent(found.left_out_share)} of labelled texts without a commonest label"
 
 
 def _unchecked(names: Sequence[str]) -> Iterator[str]:

@@ -86,8 +86,10 @@ def _versus(row: Row) -> str:
 
 
 def _rank(row: Row) -> str:
+    if row.get("rank") is None:
+        return UNDEFINED
     ends = row.get("rank_ci")
-    return UNDEFINED if row.get("rank") is None else f"{row['rank']} [{ends[0]}–{ends[1]}]" if ends else str(row["rank"])
+    return f"{row['rank']}{f' [{ends[0]}–{ends[1]}]' if ends else ''}{' ▼' if row.get('below_baseline') else ''}"
 
 
 COLUMNS: tuple[Column, ...] = (
@@ -97,7 +99,7 @@ COLUMNS: tuple[Column, ...] = (
         "rank",
         COUNT,
         _in(TableName.STANDINGS),
-        "the place, with its 95 % interval: the true rank lies in it in 95 of 100 such samples",
+        "the place, with its 95 % interval: the true rank lies in it in 95 of 100 such samples; ▼: shown to be below the baseline",
         text=_rank,
     ),
     Column(
@@ -191,7 +193,7 @@ COLUMNS: tuple[Column, ...] = (
         "note",
         TEXT,
         _in(TableName.STANDINGS),
-        "'does not beat the baseline' where the interval of judge − baseline does not lie above 0",
+        "'below the baseline' where the interval of judge − baseline lies below 0, 'does not beat the baseline' where it holds 0",
     ),
     Column(
         "vs_baseline_pa",

@@ -35,7 +35,7 @@ def _languages_row(one: LanguageComparison) -> Row:
         "mean_gap_ci": gap.get("ci"),
         "further_language": points(gap.get("prediction")),
         "i2": gap.get("i2"),
-        "rates_p": rates.get("p_f" if rates.get("few_groups") else "p"),
+        "rates_p": rates.get("p_groups"),
         "same_level": f"{sum(row['same_level'] for row in one.languages)} of {len(one.languages)}",
         "most_lenient": lenient_text(lenient[-1][1], lenient[-1][0]) if len(lenient) > 1 else None,
         "least_lenient": lenient_text(lenient[0][1], lenient[0][0]) if len(lenient) > 1 else None,

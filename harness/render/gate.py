@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.content.tags import autonym, english_name
+from harness.data.judgments import NO_VARIANT
 from harness.gate import Check, GateResult
 from harness.render.column import CELL_TABLES, COEFFICIENT, SHARE
 from harness.render.columns import columns_in
@@ -40,6 +41,7 @@ def render_gate(result: GateResult) -> RenderableType:
         parts += [Text(f"\n{_language(language)}", style="bold cyan"), _table(checks, result)]
     if result.notes:
         parts.append(dim_lines(map(terminal_safe, result.notes)))
+    parts += [Text(f"\n{terminal_safe(warning)}", style="yellow") for warning in result.warnings]
     parts.append(Text(f"\ngate: {sentence(result)}", style=_STYLES[result.outcome]))
     return Group(*parts)
 
@@ -74,9 +76,12 @@ def _several_judges(result: GateResult) -> bool:
 
 
 def _judge(check: Check) -> str:
+    """The judge with its condition, of which only what is known is named."""
     if check.judge is None:
         return UNDEFINED
-    return f"{check.judge} {check.variant or ''} T={check.temperature:g}" if check.temperature is not None else f"{check.judge}"
+    sampling = [f"{name}={value:g}" for name, value in (("T", check.temperature), ("top_p", check.top_p)) if value is not None]
+    variant = check.variant if check.variant not in (None, NO_VARIANT) or sampling else None
+    return " ".join([check.judge, *([variant] if variant else []), *sampling])
 
 
 def _n(check: Check) -> str:
@@ -85,7 +90,7 @@ def _n(check: Check) -> str:
 
 def limit_text(check: Check) -> str:
     """The limit in words: `agreement at least 60 %`."""
-    bound, exact = check.bound, f"{100 * check.bound:g} %"
+    bound, exact = check.bound, "" if isinstance(check.bound, str) else f"{100 * check.bound:g} %"
     if check.limit == "at_least":
         column = _COLUMNS.get(check.statistic or "")
         name = "agreement" if check.statistic == "pa_failed_wrong" else column.heading if column else str(check.statistic)
@@ -96,11 +101,14 @@ def limit_text(check: Check) -> str:
         "not_below_people_by": f"below people by less than {exact}",
         "unread_at_most": f"unread at most {exact}",
         "min_items": f"at least {bound} items",
+        "verdict": f"verdict: {bound}",
     }[check.limit]
 
 
 def seen_text(check: Check) -> str:
     """The number that the limit is held against, with its interval or its corrected p; a dash where there is none."""
+    if check.limit == "verdict":
+        return check.verdict or UNDEFINED
     if check.value is None:
         return UNDEFINED
     ends = None if check.lower is None or check.upper is None else (check.lower, check.upper)
@@ -135,7 +143,7 @@ def gate_markdown(result: GateResult) -> str:
         outcome = f"**{check.outcome}**" + (f": {_cell(check.reason)}" if check.reason else "")
         cells = (check.language, check.metric, _judge(check), limit_text(check), seen_text(check), _n(check))
         lines.append(f"| {' | '.join(map(_cell, cells))} | {outcome} |")
-    lines += ["", *(f"- {_cell(note)}" for note in result.notes)]
+    lines += ["", *(f"- **Warning**: {_cell(warning)}" for warning in result.warnings), *(f"- {_cell(note)}" for note in result.notes)]
     lines += [f"- signature: `{text.replace('`', '')}`" for text in result.signatures.values()]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -8,6 +8,7 @@ from typing import Any
 from harness.analyse import POOLED
 from harness.judges import traits_of
 from harness.model import plainness
+from harness.text import one_line
 
 SIDE_KEYS = ("source", "judge", "variant", "temperature", "top_p")
 _JUDGE = SIDE_KEYS.index("judge")
@@ -49,7 +50,7 @@ def side_name(side: Side, every: Sequence[Side]) -> str:
 
 def _part(name: str, value: Any) -> str:
     formats = {"temperature": "T = {:g}", "top_p": "top-p {:g}"}
-    return formats[name].format(value) if name in formats and isinstance(value, (int, float)) else str(value)
+    return formats[name].format(value) if name in formats and isinstance(value, (int, float)) else one_line(str(value))
 
 
 def _number(value: Any) -> tuple[bool, float]:

@@ -17,6 +17,7 @@ from harness.render.text_table import TextTable, tabulate
 from harness.render.titles import metric_words
 
 NOT_BEATING = "does not beat the baseline"
+BELOW_BASELINE = "below the baseline"
 BASELINE = "baseline"
 TOO_FEW = "too few texts to tell"
 PEOPLE = "people, leave-one-out"
@@ -99,6 +100,7 @@ def _ranking_row(rank_by: str, ranked: RankedJudge, judge: Contender, language: 
     row: dict[str, Any] = statistics | {
         "rank": ranked.rank,
         "rank_ci": ranked.rank_ci,
+        "below_baseline": ranked.beside_baseline == "below",
         "group": ranked.group or UNDEFINED,
         "judge": name_of(judge),
         rank_by: ranked.value,
@@ -145,7 +147,7 @@ def name_of(judge: Contender) -> str:
 
 def baseline_note(ranked: RankedJudge) -> str:
     """What a row says about the baseline; nothing where the judge is shown to beat it."""
-    return TOO_FEW if ranked.beats_baseline is None else "" if ranked.beats_baseline else NOT_BEATING
+    return {"above": "", "below": BELOW_BASELINE, "not shown": NOT_BEATING, "too few texts": TOO_FEW}[ranked.beside_baseline]
 
 
 def overall_table(standings: Standings, variant: str) -> TextTable:

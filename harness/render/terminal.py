@@ -13,6 +13,7 @@ from rich.text import Text
 from harness.analyse import POOLED, Cell, LanguageSummary
 from harness.content.tags import both_names, english_name
 from harness.decide import Report, Verdict
+from harness.model import SYSTEM_ROLE
 from harness.render.column import TableName
 from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
@@ -148,9 +149,13 @@ def notes(report: Report) -> list[str]:
     for judge, names in report.moved_aliases.items():
         lines.append(f"{judge} was answered by {', '.join(names)}: its name is an alias that may move. Ask for the dated model.")
     for judge, parameters in report.left_out.items():
-        refused = ", ".join(f"{name} ({calls} calls)" for name, calls in parameters.items())
-        lines.append(f"{judge} does not take {refused}. It was asked without; results that depend on it are missing or mislabelled.")
+        refused = ", ".join(f"{name} ({calls} calls)" for name, calls in parameters.items() if name != SYSTEM_ROLE)
+        if refused:
+            lines.append(f"{judge} does not take {refused}. It was asked without; results that depend on it are missing or mislabelled.")
+        if calls := parameters.get(SYSTEM_ROLE):
+            lines.append(f"{judge} does not take a system message ({calls} calls). Its text stood at the beginning of the user's message.")
     lines += span_notes(report.spans)
+    lines += reasoning_notes(report.reasoning)
     lines += _few_shot_notes(report.few_shot)
     if any(report.missing.values()):
         missing = ", ".join(f"{judge} {count}" for judge, count in report.missing.items() if count)
@@ -167,6 +172,12 @@ def span_notes(spans: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         unplaced = f"; {counts['unplaced']:,} quote words that are not in the text" if counts["unplaced"] else ""
         unread = f"; {counts['unread']:,} could not be read" if counts["unread"] else ""
         yield f"{judge} marked {counts['marked']:,} errors{unplaced}{unread}."
+
+
+def reasoning_notes(reasoning: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """In how many replies each judge reasoned before its answer."""
+    for judge, counts in reasoning.items():
+        yield f"{judge} marked reasoning in {counts['replies']:,} replies ({counts['characters']:,} characters). No score is read from it."
 
 
 def _native_data(cards: Mapping[str, Sequence[str]]) -> str:

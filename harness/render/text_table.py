@@ -11,7 +11,7 @@ from harness.render.column import EMPTY, INTERVAL_HEADING, SIGNS, Column, Row, T
 from harness.render.columns import legend_lines
 from harness.render.numbers import UNDEFINED
 from harness.render.titles import metric_words
-from harness.text import terminal_safe
+from harness.text import one_line
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ def key_text(name: str, value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     if name == "metric":
-        return terminal_safe(metric_words(str(value)))
-    return terminal_safe(str(value).replace("_", " ") if name == "task" else str(value))
+        return one_line(metric_words(str(value)))
+    return one_line(str(value).replace("_", " ") if name == "task" else str(value))
 
 
 def varying_keys(rows: Sequence[Row], names: Iterable[str]) -> list[str]:

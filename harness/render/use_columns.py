@@ -86,6 +86,13 @@ ACCEPTANCE_COLUMNS: tuple[Column, ...] = (
     Column("coverage", "accepted", SHARE, _ACCEPTANCE, "the share of labelled texts at or above this confidence"),
     Column("agreement", "agreement", SHARE, _ACCEPTANCE, "how often the accepted answers give people's commonest label"),
     Column("agreement_lower", "at least", SHARE, _ACCEPTANCE, "the agreement that is guaranteed with probability 1 - delta"),
-    Column("n", "labelled", COUNT, _ACCEPTANCE, "texts with a commonest label"),
+    Column("n", "labelled", COUNT, _ACCEPTANCE, "labelled texts that the guarantee is about"),
+    Column(
+        "left_out_share",
+        "left out",
+        SHARE,
+        _ACCEPTANCE,
+        "the share of labelled texts without a commonest label, of which the guarantee says nothing",
+    ),
     Column("reason", "why not", TEXT, _ACCEPTANCE, "why nothing is certified", text=lambda row: row["reason"] or ""),
 )

@@ -23,6 +23,16 @@ _OBSTACLES = {
 }
 
 
+def _groups(row: Row) -> str:
+    """`41 as 2.2, ≤14.4`: blank where all groups are of one size, and for controls, whose verdict compares nobody with people."""
+    from harness.decide.sentences import equal_groups
+
+    shown = "" if row.get("controls") else equal_groups(row["groups"], row.get("effective_groups"))
+    if not shown:
+        return ""
+    return f"{row['groups']} as {shown}" + ("" if row["cap"] is None else f", ≤{row['cap']:.1f}")
+
+
 def labels_needed_text(row: Row) -> str:
     """`about 240` further texts, `more than 3,000`, or a dash where more labels would not help."""
     k = row.get("k")
@@ -84,6 +94,15 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
     ),
     Column(
         "n_labelled", "texts", COUNT, _ALWAYS, "labelled texts; where the judge is compared with people, those that two annotators labelled"
+    ),
+    Column(
+        "effective_groups",
+        "groups",
+        TEXT,
+        _WIDE,
+        "groups of texts, and for how many groups of one size they stand where some are larger; after ≤, the most texts that a "
+        "group counts for in the corrected tests",
+        text=_groups,
     ),
     Column(
         "alt_test",

@@ -11,7 +11,7 @@ from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
 from harness.render.sides import SIDE_KEYS, Side, plainest_first
 from harness.render.text_table import TextTable, tabulate
-from harness.text import terminal_safe
+from harness.text import one_line
 
 SHORT_NAMES = {
     "linguistic_acceptability": "acceptability",
@@ -75,7 +75,7 @@ def side_text(key: Mapping[str, Any]) -> str:
     parts = [str(known[name]) for name in ("judge", "variant") if name in known]
     parts += [f"{words} {known[name]:g}" for name, words in _SAMPLING.items() if name in known]
     sides = [str(known["source"])] if "source" in known else []
-    return terminal_safe(": ".join([*sides, *([", ".join(parts)] if parts else [])]))
+    return one_line(": ".join([*sides, *([", ".join(parts)] if parts else [])]))
 
 
 def style_of(verdict: Verdict | Mapping[str, Any]) -> str:

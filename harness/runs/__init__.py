@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from harness.runs.preparation import Prepared, prepare
     from harness.runs.prices import Price, price_of
     from harness.runs.protocol import RunProtocol
-    from harness.runs.record import run_record
+    from harness.runs.record import run_place, run_record
     from harness.runs.runner import RunResult, collect_batches, open_judges, planned_calls, reopen, reopen_judge, run
     from harness.runs.self_preference_data import PREFERENCE, RECOGNITION, SINGLE_METRICS, refused_controls
     from harness.runs.sources import load_board
@@ -77,6 +77,7 @@ _MODULES = {
     "open_judges": "runner",
     "planned_calls": "runner",
     "reopen": "runner",
+    "run_place": "record",
     "run_record": "record",
     "reopen_judge": "runner",
     "run": "runner",
@@ -145,6 +146,7 @@ __all__ = [
     "reopen_judge",
     "reply_failures",
     "run",
+    "run_place",
     "run_record",
     "write_altered_texts",
     "write_fine_tuning_set",

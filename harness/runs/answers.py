@@ -17,6 +17,7 @@ from harness.errors import StoreError
 from harness.judges.refusals import is_endpoint_refusal
 from harness.model import JudgeIdentity, Reply, Usage
 from harness.parse.error_spans import count_spans
+from harness.parse.reasoning import reasoning_end
 from harness.runs.derivation import derive_judgments
 from harness.runs.panel_votes import PanelVotes
 from harness.runs.plan import Plan
@@ -58,6 +59,7 @@ class RunAnswers(msgspec.Struct):
     `missing` counts calls without a reply; `answered_by` counts calls by the model name that the provider gave, `forms` by the answer
     format that was requested, `left_out` by the parameter that the endpoint refused. `spent` is what was used, by language.
     `spans` counts the errors that judges marked: `marked`, `unplaced` (quotations that are not in the text) and `unread`.
+    `reasoning` counts the replies in which the model marks reasoning (`replies`), and its `characters`; no score is read there.
     `endpoint_refusals` counts replies that are refusals by the endpoint, which earlier versions stored as answers.
     """
 
@@ -68,6 +70,7 @@ class RunAnswers(msgspec.Struct):
     spent: dict[str, dict[str, Spent]] = {}
     endpoint_refusals: dict[str, int] = {}
     spans: dict[str, dict[str, int]] = {}
+    reasoning: dict[str, dict[str, int]] = {}
 
 
 def update_judgments(prepared: Prepared, plan: Plan, store: Store, path: Path) -> RunAnswers:
@@ -155,6 +158,7 @@ def _read_judge(
     answers.missing[name] = 0
     refusals = 0
     spans: Counter[str] = Counter()
+    reasoning: Counter[str] = Counter()
     replies = store.replies(calls.all_call_ids())
     for query, call_id, reply, first in zip(plan.queries(), calls.all_call_ids(), replies, calls.selected, strict=True):
         if reply is None:
@@ -167,6 +171,8 @@ def _read_judge(
             counts["forms"][reply.form] += 1
             counts["left_out"].update(reply.left_out)
             spent.setdefault(query.item.language, Spent()).add(reply)
+            if characters := reply.reasoning_characters + reasoning_end(reply.text):
+                reasoning.update(replies=1, characters=characters)
         asked_language = plan.asked_language(query)
         for judgment in derive_judgments(query, reply, call_id, identity, scales, vocabulary, asked_language, own_prompts=own_prompts):
             writer.add(judgment)
@@ -180,6 +186,8 @@ def _read_judge(
         getattr(answers, field)[name] = dict(sorted(calls_by_value.items()))
     if spans:
         answers.spans[name] = dict(spans)
+    if reasoning:
+        answers.reasoning[name] = dict(reasoning)
     if refusals:
         answers.endpoint_refusals[name] = refusals
     answers.spent[name] = dict(sorted(spent.items()))
@@ -206,6 +214,6 @@ def _reading_code_hash() -> str:
     """Hash of the code that turns replies into judgments: when it changes, all replies are read again."""
     package = Path(__file__).parent.parent
     readers = [package / "runs" / "derivation.py", package / "data" / "judgment_file.py", *sorted((package / "parse").glob("*.py"))]
-    files = [Path(__file__), package / "runs" / "panel_votes.py", package / "judges" / "panel.py", *readers]
+    files = [Path(__file__), package / "patterns.py", package / "runs" / "panel_votes.py", package / "judges" / "panel.py", *readers]
     code = b"".join(path.read_bytes() for path in files)
     return hashlib.sha256(code + version("py3langid").encode()).hexdigest()

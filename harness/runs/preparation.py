@@ -29,6 +29,7 @@ from harness.runs.sources import load_board
 from harness.runs.specification import DEFAULT_BOARD, RunSpec
 from harness.runs.studies import SELF_PREFERENCE, with_preset
 from harness.store import Store
+from harness.text import short_repr
 
 SWAP_LANGUAGE = "swap-language"
 ATTENTION_CHECK = "attention-check"
@@ -41,6 +42,9 @@ class Prepared(msgspec.Struct, frozen=True):
     data: Dataset
     training: Dataset
     library: Library
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.protocol.source, items=len(self.data.items), labels=len(self.data.labels))
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -71,6 +75,31 @@ class Prepared(msgspec.Struct, frozen=True):
             own_prompts=p.own_prompts,
             is_asked=question_filter(self.data) if p.study == SELF_PREFERENCE else None,
         )
+
+    def refuse_empty(self, plan: Plan) -> None:
+        """Raise UsageError for a plan without a call: with the reason, and what to do."""
+        if not len(plan):
+            raise UsageError(f"there is nothing to ask: {self._why_empty(plan)}")
+
+    def _why_empty(self, plan: Plan) -> str:
+        items, protocol = self.data.items, self.protocol
+        metrics = ", ".join(protocol.metrics)
+        asked = self.data.asked_metrics
+        if not any(metric in asked.get(item.item_id, ()) for item in items for metric in protocol.metrics):
+            if protocol.unlabelled:
+                return (
+                    f"no task of the items ({', '.join(protocol.tasks)}) has the metric {metrics}. Add it to a task with --content DIR, "
+                    "or ask with a prompt of your own: --prompt FILE"
+                )
+            return f"none of the {len(items)} items has a label on {metrics}. --unlabelled asks about items without labels too"
+        variants = sorted({str(condition.variant) for condition in protocol.conditions})
+        if not any(condition.variant.asks_about(item.language) for condition in protocol.conditions for item in items):
+            languages = ", ".join(protocol.languages)
+            return f"the variant {', '.join(variants)} names a language that no item has ({languages}); choose another --variant or --langs"
+        changes = sorted({condition.perturbation for condition in protocol.conditions if condition.perturbation})
+        if plan.realised and not any(realised.applied for realised in plan.realised):
+            return f"{', '.join(changes)} can change none of the {len(items)} texts; choose another --perturb or another dose"
+        return f"no variant ({', '.join(variants)}) asks about {metrics}; choose others with --variant, --prompt or --metrics"
 
     def _pool(self) -> tuple[Item, ...]:
         """Items that a perturbation may put in place of another one: items of all languages if a perturbation swaps the language.
@@ -142,7 +171,10 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     tasks = _choose(spec.tasks, sorted(known_tasks), "task")
     asked = set(everything.labels.metric.used)
     if spec.unlabelled and (spec.metrics or not asked):  # pairs show what a judge does without labels too
-        asked |= {metric for name in tasks for metric in library.task(name).metrics}
+        asked |= {metric for name in tasks if name in library.task_files for metric in library.task(name).metrics}
+    own_metrics = _metrics_with_own_prompts(spec)
+    if spec.unlabelled:  # a prompt of one's own words the question, so the data need no label on it
+        asked |= own_metrics & set(everything.scales)
     known_metrics = sorted(asked if own_only else asked & set(library.rubric_files))
     comparable = comparable_rubrics(everything, library)
     if not (known_metrics or comparable):
@@ -151,7 +183,7 @@ def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
     everything = with_compared_labels(everything, [comparable[name] for name in metrics if name in comparable])
     items = [item for item in everything.items if item.language in languages and item.task in tasks and item.split == "test"]
     if spec.unlabelled:
-        asks = {task: _askable(library.task(task), library) & frozenset(metrics) for task in tasks}
+        asks = {task: (_askable(task, library) | _labelled(task, everything) | own_metrics) & frozenset(metrics) for task in tasks}
         everything = msgspec.structs.replace(everything, asks=asks)
     return _resolve_protocol(spec, everything, _first_items(items, spec.limit), library, tasks, metrics, everything.id, None, languages)
 
@@ -170,8 +202,21 @@ def _prepare_self_preference(spec: RunSpec, everything: Dataset, library: Librar
     return _resolve_protocol(spec, data, items, library, tasks, metrics, data.id, None, languages)
 
 
-def _askable(task: Task, library: Library) -> frozenset[str]:
-    """The metrics of a task, and those that are compared with them."""
+def _metrics_with_own_prompts(spec: RunSpec) -> frozenset[str]:
+    prompts = {**spec.own_prompts, **dict(map(load_own_prompt, spec.prompts))}
+    return frozenset(prompt.metric for prompt in prompts.values())
+
+
+def _labelled(task: str, data: Dataset) -> frozenset[str]:
+    """The metrics on which people labelled items of a task."""
+    return frozenset(metric for item in data.items if item.task == task for metric in data.labelled_metrics.get(item.item_id, ()))
+
+
+def _askable(name: str, library: Library) -> frozenset[str]:
+    """The metrics of a task, and those that are compared with them; none for a task that is not ours."""
+    if name not in library.task_files:
+        return frozenset()
+    task = library.task(name)
     compared = (name for name in library.rubric_files if library.rubric(name).compared_with in task.metrics)
     return frozenset((*task.metrics, *compared))
 

@@ -45,6 +45,8 @@ def write_record(
         "missing": answers.missing,
         "answered_by": answers.answered_by,
         "forms": answers.forms,
+        "left_out": answers.left_out,
+        "reasoning": answers.reasoning,
         "spent": {
             judge: {language: _with_cost(spent, prices.get(judge)) for language, spent in by.items()} for judge, by in answers.spent.items()
         },
@@ -67,6 +69,15 @@ def _earlier_sessions(path: Path) -> list[Any]:
         return list(msgspec.json.decode(path.read_bytes())["sessions"])
     except (OSError, msgspec.DecodeError, KeyError, TypeError):
         return []  # missing or damaged; the file is derived and will be written again
+
+
+def run_place(given: str | Path, out: Path) -> tuple[str, Path]:
+    """The name of a run and its results folder. `given` is the run's folder, a file in it, or else a name (or its beginning) in `out`."""
+    path = Path(given)
+    folder = (path.parent if path.is_file() else path).resolve()
+    if (folder / "run.json").is_file():
+        return folder.name, folder.parent.parent
+    return str(given), out
 
 
 def run_record(out: Path, name: str) -> dict[str, Any] | None:

@@ -27,12 +27,13 @@ from harness.runs.plan import Plan, PlannedCalls
 from harness.runs.preparation import Prepared, prepare, with_panels
 from harness.runs.prices import price_of
 from harness.runs.protocol import Majority, RunProtocol
-from harness.runs.record import write_record
+from harness.runs.record import run_place, write_record
 from harness.runs.specification import RunSpec
 from harness.runs.store_notes import begin_fresh_run, finish_fresh_run, note_address, unfinished_fresh_run
 from harness.runs.studies import refuse_judges_without_texts
 from harness.store import Store
 from harness.tables import can_write, temporary_copy
+from harness.text import short_repr
 
 
 class RunResult(msgspec.Struct, frozen=True):
@@ -47,6 +48,10 @@ class RunResult(msgspec.Struct, frozen=True):
     answers: RunAnswers
     realised: tuple[RealisedPerturbation, ...] = ()  # what perturbations did to the texts
     absent: dict[tuple[str, str, str], tuple[Score, ...]] = {}  # classes without an example, by (language, task, metric)
+
+    def __repr__(self) -> str:
+        judges, items = self.protocol.identities, self.prepared.data.items
+        return short_repr(self, self.name, judges=len(judges), items=len(items), judgments=len(self.judgments))
 
     def with_majority(self, rule: Majority) -> RunResult:
         """The same answers with another rule for the annotators' reference. Raises UsageError as `Prepared.with_majority`."""
@@ -109,7 +114,6 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
     for host in remote_hosts(judges, settings) if prepared.data.private else ():
         watcher.consent(host, len(prepared.data.asked_metrics))
     with Store.writing(out) as store:
-        store.put_run(protocol.name, msgspec.json.encode(protocol))
         return _ask_and_read(judges, openings, prepared, store, out, watcher, settings)
 
 
@@ -124,9 +128,15 @@ def _with_judges(protocol: RunProtocol, judges: Sequence[Judge], openings: Mappi
 
 
 def collect_batches(
-    name: str, out: Path, watcher: Watcher, settings: Settings, base_url: str | None = None, base_urls: Mapping[str, str] | None = None
+    name: str | Path,
+    out: Path,
+    watcher: Watcher,
+    settings: Settings,
+    base_url: str | None = None,
+    base_urls: Mapping[str, str] | None = None,
 ) -> RunResult:
-    """Fetch the finished batches of run `name`, and submit nothing. Raises as `reopen` and `run`."""
+    """Fetch the finished batches of run `name`, and submit nothing. Takes what `reopen` takes; raises as it and `run`."""
+    name, out = run_place(name, out)
     with Store.writing(out) as store:
         prepared = _prepare_stored(name, store, out)
         identities = [identity for identity in prepared.protocol.identities if open_batches(store, identity.name)]
@@ -156,8 +166,10 @@ def _ask_and_read(
 ) -> RunResult:
     """Ask these judges the calls that have no reply, and read the whole run from the store."""
     plan = prepared.plan(store)
+    prepared.refuse_empty(plan)
     started = time.time()
     run = prepared.protocol.name
+    store.put_run(run, msgspec.json.encode(prepared.protocol))
     since = begin_fresh_run(store, run) if settings.fresh else None
     sessions, engine = ask_judges(judges, openings, plan, reading_of(prepared), store, watcher, settings, since)
     stale = _count_stale(judges, plan, store, since)
@@ -243,11 +255,14 @@ def read_run(prepared: Prepared, store: Store, out: Path, plan: Plan | None = No
     )
 
 
-def reopen(name: str, out: Path) -> RunResult:
+def reopen(name: str | Path, out: Path) -> RunResult:
     """Read run `name` (or the run whose name begins so) of a results folder again, with the content that it was made with.
+
+    In the place of a name, the path of the run's folder or of a file in it is enough; `out` is then not used.
 
     Raises StoreError without a store, UsageError for an unknown or ambiguous name, ContentError if the content has changed since.
     """
+    name, out = run_place(name, out)
     with Store.reading(out) as store:
         return read_run(_prepare_stored(name, store, out), store, out)
 
@@ -291,4 +306,5 @@ def _worded_variants(protocol: RunProtocol) -> tuple[str, ...]:
 def planned_calls(prepared: Prepared, judges: Sequence[Judge]) -> dict[str, PlannedCalls]:
     """`{judge name: calls}` for a dry run, without a store."""
     plan = prepared.plan(None)
+    prepared.refuse_empty(plan)
     return {judge.identity.name: plan.calls(judge.identity) for judge in judges}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -11,6 +11,7 @@ from harness.judges import Panel
 from harness.model import Order, ShownSource
 from harness.prompts import OwnPrompt
 from harness.runs.protocol import Majority
+from harness.text import as_names
 
 DEFAULT_BOARD = "controls"
 DEFAULT_JUDGE = "local/smollm2-135m"
@@ -49,3 +50,15 @@ class RunSpec(msgspec.Struct, frozen=True):
     majority: Majority | None = None  # how annotators become one reference
     limit: int | None = None
     unlabelled: bool = False  # also ask about items of a data folder that have no label
+
+    def __post_init__(self) -> None:
+        read_names(self, ("languages", "tasks", "metrics", "judges", "variants", "perturbations", "segmenters"))
+
+
+def read_names(spec: msgspec.Struct, fields: Iterable[str]) -> None:
+    """Make one text in a field for several names a tuple, and a text in `data` a path, as notebooks give them."""
+    for field in fields:
+        if isinstance(given := getattr(spec, field), str):
+            msgspec.structs.force_setattr(spec, field, as_names(given))
+    if isinstance(data := getattr(spec, "data", None), str):
+        msgspec.structs.force_setattr(spec, "data", Path(data))

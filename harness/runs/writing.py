@@ -16,6 +16,7 @@ from harness.model import Condition, Item, Prompt, Query, Score, Variant
 from harness.prompts import PromptTemplate, WritingPrompt, given_texts, is_english, writing_prompt
 from harness.runs.plan import Plan
 from harness.runs.shown_items import ShownItems
+from harness.runs.specification import read_names
 
 
 class GenerateSpec(msgspec.Struct, frozen=True):
@@ -35,6 +36,9 @@ class GenerateSpec(msgspec.Struct, frozen=True):
     seed: int = 0
     limit: int | None = None  # inputs of each language
     reask: bool = False
+
+    def __post_init__(self) -> None:
+        read_names(self, ("writers", "languages"))
 
 
 class WritingSources(msgspec.Struct, frozen=True):

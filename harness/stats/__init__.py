@@ -89,6 +89,7 @@ from harness.stats.generalizability import Components, Reliability, mixed_compon
 from harness.stats.gwet import gwet_ac
 from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
 from harness.stats.intraclass import OneWay, one_way_icc, two_way_icc
+from harness.stats.judge_tests import FourP, JudgeSums, JudgeTests, judge_sums, judge_tests
 from harness.stats.kappa import cohen_kappa, fleiss_kappa, pairwise_cohen
 from harness.stats.label_budget import (
     Looks,
@@ -119,8 +120,9 @@ from harness.stats.misclassification import (
     predictive_value_share,
     rogan_gladen,
 )
-from harness.stats.more_labels import MoreLabels, about_more, p_use
+from harness.stats.more_labels import MoreLabels, about_more
 from harness.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
+from harness.stats.one_class import OneClass, one_class_test
 from harness.stats.paired import (
     VS_BASELINE,
     Difference,
@@ -132,6 +134,7 @@ from harness.stats.paired import (
 )
 from harness.stats.panel import (
     PanelGain,
+    difference_from_best,
     error_correlation,
     majority_accuracy,
     panel_gain,
@@ -186,6 +189,7 @@ from harness.stats.superiority import Superiority, superiority
 from harness.stats.systems import SystemCorrelation, system_correlation
 from harness.stats.tie_calibration import TieCalibratedAccuracy, tie_calibrated_accuracy
 from harness.stats.trend import PageTest, page_falling, slope
+from harness.stats.unequal_groups import bell_mccaffrey, effective_groups, group_cap
 
 __all__ = [
     "LEVELS",
@@ -216,8 +220,11 @@ __all__ = [
     "Estimated",
     "Estimates",
     "ForestRow",
+    "FourP",
     "Interval",
     "Isotonic",
+    "JudgeSums",
+    "JudgeTests",
     "Kind",
     "LabelledSummary",
     "Looks",
@@ -225,6 +232,7 @@ __all__ = [
     "MetaAnalysis",
     "MoreLabels",
     "MurphyDecomposition",
+    "OneClass",
     "OneWay",
     "PageTest",
     "PanelGain",
@@ -260,6 +268,7 @@ __all__ = [
     "agreement_level",
     "allocate_labels",
     "alternative_annotator_test",
+    "bell_mccaffrey",
     "benjamini_hochberg",
     "benjamini_yekutieli",
     "bradley_terry",
@@ -286,12 +295,14 @@ __all__ = [
     "debiased_interval",
     "design_effect",
     "difference",
+    "difference_from_best",
     "differential_functioning",
     "distinct_counts",
     "distribution",
     "distribution_by_agreement",
     "distribution_of_judge",
     "distribution_of_labels",
+    "effective_groups",
     "effective_labels",
     "enough_labels",
     "entropy_bits",
@@ -304,6 +315,7 @@ __all__ = [
     "fit_platt",
     "fit_temperature",
     "fleiss_kappa",
+    "group_cap",
     "group_folds",
     "gwet_ac",
     "hajek",
@@ -326,6 +338,8 @@ __all__ = [
     "items_needed",
     "judge_loo",
     "judge_statistics",
+    "judge_sums",
+    "judge_tests",
     "kendall_tau",
     "krippendorff_alpha",
     "krippendorff_alpha_interval",
@@ -345,9 +359,9 @@ __all__ = [
     "murphy_decomposition",
     "neyman_allocation",
     "of_sums",
+    "one_class_test",
     "one_way_components",
     "one_way_icc",
-    "p_use",
     "pa",
     "pa_failed_wrong",
     "pa_pairwise",

@@ -240,7 +240,7 @@ def _candidate(
     losses, n = loss[accepted], int(accepted.sum())
     errors, groups, effective = float(losses.sum()), n, float(n)
     if codes is not None:
-        found = cluster_mean(losses, codes[accepted])
+        found = cluster_mean(losses, codes[accepted], variance="cr1")  # for a design effect, which is of the plain variance
         groups, effective = found.groups, _effective_n(scatter_of(losses), found.error**2, n, found.groups)
     share = errors / n
     if fractional:

@@ -1,4 +1,4 @@
-"""Does a judge agree equally often in each language? Logistic regression by generalised estimating equations, groups as clusters."""
+"""Does a judge agree equally often in each language? A score test with groups as units, and generalised estimating equations (GEE)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.cluster_score import cluster_score_test
 from harness.stats.intervals import NO_VARIATION
 
 _LEAST_VARIANCE = 1e-9
@@ -18,11 +19,13 @@ FEW_GROUPS = 30
 
 @dataclass(frozen=True, slots=True)
 class RateComparison:
-    """Agreement rates of L languages and the Wald test that they are equal.
+    """Agreement rates of L languages and tests that they are equal.
 
-    `share` and `n` (L,); `groups` (L,) of each language. `coefficients` (L,) are the logit of the first language's share and the
-    differences of the others from it, `robust_se` their standard errors. `chi2` with `df` = L - 1 has `p`; `p_f` refers chi2 / df to
-    F(df, G - L), which suits few groups (`few_groups`). NaN with a `reason`.
+    `share` and `n` (L,); `groups` (L,) of each language. `p_groups` is that of the score test with groups as units: it keeps its level
+    with few groups and many languages. The Wald test of GEE does not: with nine languages on the same 40 to 60 texts it is wrong in 8 to
+    16 % of data sets in place of 5. Of it, `coefficients` (L,) are the logit of the first language's share and the differences of the
+    others from it, `robust_se` their standard errors; `chi2` with `df` = L - 1 has `p`; `p_f` refers chi2 / df to F(df, G - L), which suits
+    few groups (`few_groups`). NaN with a `reason`.
     """
 
     share: Floats
@@ -34,6 +37,7 @@ class RateComparison:
     df: int
     p: float
     p_f: float
+    p_groups: float
     reason: str | None
 
     @property
@@ -42,7 +46,10 @@ class RateComparison:
 
 
 def compare_rates(hit: ArrayLike, language: ArrayLike, groups: ArrayLike, languages: int) -> RateComparison:
-    """Wald test that the share of hits is the same in all languages: GEE, binomial, independence, robust covariance by groups.
+    """Tests that the share of hits is the same in all languages: score test by groups, and GEE (binomial, independence, robust by groups).
+
+    With a coefficient for each language the estimates of GEE are the languages' shares, and the sandwich has a closed form: the tests hold
+    it equal to statsmodels' GEE.
 
     Args:
         hit: (items,) 0 or 1; NaN where there is none.
@@ -51,13 +58,13 @@ def compare_rates(hit: ArrayLike, language: ArrayLike, groups: ArrayLike, langua
         languages: number L of languages, 2 or more.
 
     Returns:
-        `RateComparison`; only shares and counts where a language has no items, or agrees always or never (its logit is infinite), or
-        where there are no more groups than languages.
+        `RateComparison`; the Wald test is undefined where a language has no items, or agrees always or never (its logit is infinite), or
+        where there are no more groups than languages. `p_groups` needs items in every language, and more groups than languages.
 
     Raises:
         ShapeError: if the arrays are not of the same items.  ValueError: for other hits or codes.
 
-    Reference: Liang & Zeger (1986).
+    Reference: Liang & Zeger (1986); Boos (1992).
 
     >>> found = compare_rates([1, 0, 1, 1, 0, 0, 1, 0] * 5, [0, 0, 0, 0, 1, 1, 1, 1] * 5, range(40), 2)
     >>> found.share.tolist(), round(found.chi2, 2), found.df
@@ -72,27 +79,47 @@ def compare_rates(hit: ArrayLike, language: ArrayLike, groups: ArrayLike, langua
     if languages < 2 or not np.isin(y, (0, 1)).all() or not ((where >= 0) & (where < languages)).all():
         raise ValueError("needs hits of 0 and 1, and codes of two or more languages")
     n = np.bincount(where, minlength=languages)
-    per_language = np.array([len(np.unique(code[where == each])) for each in range(languages)])
+    group = np.unique(code, return_inverse=True)[1]
+    groups = int(group.max(initial=-1)) + 1
+    per_language = np.bincount(np.unique(group * languages + where) % languages, minlength=languages)
     share = np.divide(np.bincount(where, y, languages), n, out=np.full(languages, math.nan), where=n > 0)
-    reason = _undefined(share, len(np.unique(code)), languages)
+    empty, nan = np.full(languages, math.nan), math.nan
+    p_groups = _p_by_groups(y, where, group, n) if n.all() else nan
+    reason = _undefined(share, groups, languages)
     if reason:
-        empty = np.full(languages, math.nan)
-        return RateComparison(share, n, per_language, empty, empty, math.nan, languages - 1, math.nan, math.nan, reason)
-    from scipy.special import fdtrc
-    from scipy.stats import chi2
-    from statsmodels.genmod.families import Binomial
-    from statsmodels.genmod.generalized_estimating_equations import GEE
+        return RateComparison(share, n, per_language, empty, empty, nan, languages - 1, nan, nan, p_groups, reason)
+    from scipy.special import chdtrc, fdtrc
 
-    design = np.column_stack([np.ones(len(y)), where[:, None] == np.arange(1, languages)]).astype(np.float64)
-    order = np.argsort(code, kind="stable")
-    fitted = GEE(y[order], design[order], groups=code[order], family=Binomial()).fit()
-    b, covariance = np.asarray(fitted.params), np.asarray(fitted.cov_params())
+    logit, weight = np.log(share / (1 - share)), n * share * (1 - share)
+    differences = np.eye(languages)
+    differences[1:, 0] = -1
+    covariance = differences @ (_squares(y - share[where], where, group, languages) / np.outer(weight, weight)) @ differences.T
     if not (np.linalg.eigvalsh(covariance[1:, 1:]) > _LEAST_VARIANCE).all():  # the same texts are right in every language, say
-        empty = np.full(languages, math.nan)
-        return RateComparison(share, n, per_language, empty, empty, math.nan, languages - 1, math.nan, math.nan, NO_VARIATION)
-    wald, df = float(b[1:] @ np.linalg.solve(covariance[1:, 1:], b[1:])), languages - 1
-    p_f = float(fdtrc(df, len(np.unique(code)) - languages, wald / df))
-    return RateComparison(share, n, per_language, b, np.sqrt(np.diag(covariance)), wald, df, float(chi2.sf(wald, df)), p_f, None)
+        return RateComparison(share, n, per_language, empty, empty, nan, languages - 1, nan, nan, p_groups, NO_VARIATION)
+    b, df = differences @ logit, languages - 1
+    wald = float(b[1:] @ np.linalg.solve(covariance[1:, 1:], b[1:]))
+    p_f = float(fdtrc(df, groups - languages, wald / df))
+    return RateComparison(share, n, per_language, b, np.sqrt(np.diag(covariance)), wald, df, float(chdtrc(df, wald)), p_f, p_groups, None)
+
+
+def _squares(residual: Floats, where: Ints, group: Ints, languages: int) -> Floats:
+    """(languages, languages) sum over groups of the products of their sums of residuals in each language."""
+    from scipy.sparse import coo_array
+
+    sums = coo_array((residual, (group, where)), shape=(int(group.max()) + 1, languages)).tocsr()
+    return np.asarray((sums.T @ sums).toarray())
+
+
+def _p_by_groups(y: Floats, where: Ints, group: Ints, n: Ints) -> float:
+    """Of equal rates: the share that is common to all languages is estimated, the differences of all but the first are tested."""
+    share = float(y.mean())
+    if not 0 < share < 1:
+        return math.nan
+    score, squares = np.bincount(where, y - share), _squares(y - share, where, group, len(n))
+    design = np.eye(len(n))
+    design[0] = 1
+    information = share * (1 - share) * (design * n) @ design.T
+    return cluster_score_test(design @ squares @ design.T, design @ score, information, np.arange(len(n)) > 0, int(group.max()) + 1).p
 
 
 def _undefined(share: Floats, groups: int, languages: int) -> str | None:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from harness.stats.arrays import Floats, Ints, ShapeError, as_index
 from harness.stats.cluster_mean import cluster_mean
-from harness.stats.groups import group_sums
 from harness.stats.multiplicity import benjamini_yekutieli
-from harness.stats.skewness import hall_mean
+from harness.stats.noninferiority import gap_sums, guarded_p
+from harness.stats.unequal_groups import ClusterVariance
 
 Scoring = Literal["accuracy", "neg_rmse"]
 MIN_ITEMS = 30
@@ -97,6 +97,7 @@ def alternative_annotator_test(
     q: float = 0.05,
     min_items: int = MIN_ITEMS,
     min_annotators: int = 2,
+    variance: ClusterVariance = "cr2",
 ) -> AlternativeAnnotatorTest:
     """Alternative annotator test: leave each annotator out and compare him with the judge on the labels of the others.
 
@@ -116,6 +117,7 @@ def alternative_annotator_test(
         q: false discovery rate over the annotators.
         min_items: an annotator with fewer items is not tested.
         min_annotators: items with fewer annotators are left out.
+        variance: over groups; `cr1` takes them as equal.
 
     Returns:
         `AlternativeAnnotatorTest`; omega and rho NaN with a reason if nobody was tested.
@@ -140,21 +142,24 @@ def alternative_annotator_test(
     for annotator in range(values.shape[1]):
         rows = kept & known[:, annotator]
         d = _differences(values[rows], scores[rows], annotator, scoring)
-        compared.append((d, advantage_test(d, epsilon, codes[rows]) if len(d) >= max(1, min_items) else None))
+        compared.append((d, advantage_test(d, epsilon, codes[rows], variance=variance) if len(d) >= max(1, min_items) else None))
     return _summary(compared, q, min_items)
 
 
-def advantage_test(differences: ArrayLike, epsilon: float, groups: ArrayLike | None = None) -> AdvantageTest:
+def advantage_test(
+    differences: ArrayLike, epsilon: float, groups: ArrayLike | None = None, *, variance: ClusterVariance = "cr2"
+) -> AdvantageTest:
     """One-sided test that people are strictly better than the judge less often, by more than epsilon, than the judge is.
 
-    t = (mean d - epsilon) / error with the cluster variance and G - 1 degrees of freedom; p = P(t(G - 1) <= t). If no group varies, t is
-    undefined. If then no item was lost, p = (1 - epsilon)^G: under H0 a group has a lost item with a chance of epsilon or more. Otherwise
-    p is the guarded one.
+    t = (mean d - epsilon) / error with the cluster variance and the degrees of freedom of `cluster_mean`; p = P(t(freedom) <= t). If no
+    group varies, t is undefined. If then no item was lost, p = (1 - epsilon)^G of G effective groups: under H0 a group has a lost item with
+    a chance of epsilon or more. Otherwise p is the guarded one.
 
     Args:
         differences: (items,) d = -1 (the judge is strictly better), 0 or 1 (the person is).
         epsilon: in [0, 1).
         groups: (items,) any sortable codes of what items share; None if items are independent.
+        variance: over groups; `cr1` takes them as equal.
 
     Returns:
         `AdvantageTest`; all p NaN with fewer than two groups.
@@ -176,17 +181,17 @@ def advantage_test(differences: ArrayLike, epsilon: float, groups: ArrayLike | N
     from scipy.special import stdtr
 
     d = np.asarray(differences, np.float64)
-    found = cluster_mean(d, groups)
+    found = cluster_mean(d, groups, variance=variance)
     if found.groups < 2:
         reason = "fewer than two groups" if len(d) else "no items"
         return AdvantageTest(len(d), found.groups, found.mean, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
-    guarded = _guarded_p(d, epsilon, np.arange(len(d)) if groups is None else np.asarray(groups))
+    guarded = guarded_p(gap_sums(-d, np.arange(len(d)) if groups is None else np.asarray(groups)), epsilon, variance)
     if not found.error > 0:
-        p = (1 - epsilon) ** found.groups if d.max() <= 0 else guarded
+        p = (1 - epsilon) ** found.effective_groups if d.max() <= 0 else guarded
         reason = "no variation between groups"
         return AdvantageTest(len(d), found.groups, found.mean, 0.0, math.nan, math.nan, p, guarded, reason)
     t = (found.mean - epsilon) / found.error
-    p = float(stdtr(found.groups - 1, t))
+    p = float(stdtr(found.freedom, t))
     return AdvantageTest(len(d), found.groups, found.mean, found.error, t, p, p, guarded, None)
 
 
@@ -210,13 +215,6 @@ def _differences(labels: Floats, judge: Floats, annotator: int, scoring: Scoring
 def _loss(value: Floats, others: Floats, scoring: Scoring) -> Floats:
     apart = value[:, None] - others
     return np.asarray(np.nansum((apart != 0) & ~np.isnan(apart) if scoring == "accuracy" else apart**2, axis=1), np.float64)
-
-
-def _guarded_p(d: Floats, epsilon: float, groups: NDArray[np.generic]) -> float:
-    """One more group with one item that the judge lost, the floor that epsilon gives the variance, and the plain degrees of freedom."""
-    sums = group_sums(-d, groups)
-    found = hall_mean(sums.y, sums.size, sums.times, guard=-1.0, weight=1.0, floor=epsilon * (1 - epsilon), leverage=False)
-    return float(found._replace(freedom=found.groups - 1).p_above(-epsilon))
 
 
 def _summary(compared: list[tuple[Ints, AdvantageTest | None]], q: float, min_items: int) -> AlternativeAnnotatorTest:

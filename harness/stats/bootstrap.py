@@ -26,7 +26,7 @@ from harness.stats.intervals import (
     t_quantile,
     tested_mean,
 )
-from harness.stats.resample import CellSums, Draws, cells_of, features_of, replicate
+from harness.stats.resample import CellSums, Draws, Resampled, cells_of, features_of, resample
 from harness.stats.rows import Rows
 from harness.stats.statistic import Statistic, distinctly_named
 
@@ -76,10 +76,10 @@ def intervals(
     draws = Draws(seed, resamples)
     uncommon = uncommon_expected(rows).tolist()
     for number, cell in enumerate(cells_of(rows, features)):
-        values = replicate(cell, chosen, place, draws)
-        for column, (statistic, replicates) in enumerate(zip(chosen, values, strict=True)):
+        resampled = resample(cell, draws)
+        for column, statistic in enumerate(chosen):
             interval = _ratio if statistic.kind in ("share", "mean", "difference") else _coefficient
-            made = interval(statistic, cell, place[statistic.features], replicates, level)
+            made = interval(statistic, cell, place[statistic.features], resampled, level)
             few = made.reason is None and uncommon[number] < statistic.least_uncommon
             found[column].append(no_interval(made.groups, FEW_UNCOMMON) if few else made)
     return {statistic.name: tuple(per_cell) for statistic, per_cell in zip(chosen, found, strict=True)}
@@ -114,66 +114,80 @@ def bca(
     """
     groups = float(times.sum())
     influence = float(times @ left_out) / groups - left_out
-    spread = float(times @ influence**2)
+    squares = influence * influence
+    spread = float(times @ squares)
     if not spread > 0:
         return math.nan, math.nan
     acceleration = float(times @ influence**3) / (6 * spread**1.5)
-    below = ((replicates < value).sum() + 0.5 * (replicates == value).sum()) / len(replicates)
+    ascending = np.sort(replicates)
+    drawn = len(ascending)
+    lower, not_higher = ascending.searchsorted(value), ascending.searchsorted(value, "right")
+    below = (int(lower) + 0.5 * int(not_higher - lower)) / drawn
     from scipy.special import ndtr, ndtri
 
-    bias = ndtri(np.clip(below, 1 / (len(replicates) + 1), len(replicates) / (len(replicates) + 1)))
+    bias = float(ndtri(min(max(below, 1 / (drawn + 1)), drawn / (drawn + 1))))
     reach = math.sqrt(groups / (groups - 1)) * t_quantile(level, groups - 1 if freedom is None else freedom)
-    moved = bias + np.array([-reach, reach])
-    lo, hi = np.quantile(replicates, ndtr(bias + moved / np.maximum(1 - acceleration * moved, 1e-6)))
-    return float(lo), float(hi)
+    lo, hi = (
+        _quantile(ascending, float(ndtr(bias + moved / max(1 - acceleration * moved, 1e-6)))) for moved in (bias - reach, bias + reach)
+    )
+    return lo, hi
 
 
-def _ratio(statistic: Statistic, cell: CellSums, at: slice, replicates: Floats, level: float) -> Interval:
+def _quantile(ascending: Floats, level: float) -> float:
+    """`np.quantile` of sorted numbers, which it would search and check for each of many cells."""
+    place = (len(ascending) - 1) * level
+    before = min(int(place), len(ascending) - 1)
+    low, high = float(ascending[before]), float(ascending[min(before + 1, len(ascending) - 1)])
+    part = place - before
+    return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
+
+
+def _ratio(statistic: Statistic, cell: CellSums, at: slice, resampled: Resampled, level: float) -> Interval:
     """The interval of a share, mean or difference, which depends only on the groups' sums of y and numbers of units."""
     sums = distinct_sums(cell.sums[:, at.start + 1], cell.sums[:, at.start], cell.times)
     n, y = cell.items[:, at.start], cell.items[:, at.start + 1]
     squares = cell.items[:, at.start + 2] if at.stop - at.start > 2 else y**2
     units = max(float(cell.weight @ n), 1.0)
     scatter = float(cell.weight @ squares) / units - (float(cell.weight @ y) / units) ** 2
+
+    def replicates() -> Floats:
+        return resampled.values(statistic, at).replicates
+
     if statistic.kind == "share":
-        return share_of_sums(sums, scatter, lambda: replicates, level=level)
+        return share_of_sums(sums, scatter, replicates, level=level)
     if statistic.kind == "mean":
-        return mean_of_sums(sums, scatter, statistic.bounds, lambda: replicates, level=level)
+        return mean_of_sums(sums, scatter, statistic.bounds, replicates, level=level)
     return tested_mean(sums, scatter, statistic.bounds, level=level)[0]
 
 
-def _coefficient(statistic: Statistic, cell: CellSums, at: slice, replicates: Floats, level: float) -> Interval:
+def _coefficient(statistic: Statistic, cell: CellSums, at: slice, resampled: Resampled, level: float) -> Interval:
     """The BCa interval of a coefficient, or the reason why it has none."""
-    drawn = len(replicates)
-    sums = cell.sums[:, at]
-    used = sums[:, 0] > 0
+    used = cell.sums[:, at.start] > 0
     groups = round(float(cell.times @ used))
     if groups < MIN_GROUPS:
         return no_interval(groups)
-    total = cell.times @ sums
-    value = float(statistic.value(total))
+    value, left_out, item_left_out, drawn = resampled.values(statistic, at)
     if math.isnan(value):
         return no_interval(groups, statistic.constant)
-    replicates = replicates[~np.isnan(replicates)]
-    left_out = statistic.value(total - sums[used])
-    known = ~np.isnan(left_out)
-    if len(replicates) < _DEFINED * drawn:
+    replicates = drawn[~np.isnan(drawn)]
+    if len(replicates) < _DEFINED * len(drawn):
         return no_interval(groups, "undefined in many resamples")
-    times = cell.times[used][known]
-    freedom = degrees_of_freedom(left_out[known] - value, times) if cell.clustered else groups - 1.0
+    known = used & ~np.isnan(left_out)
+    left_out, times = left_out[known], cell.times[known]
+    freedom = degrees_of_freedom(left_out - value, times) if cell.clustered else groups - 1.0
     if statistic.kind == "spread":
         method = "cluster bootstrap (t of the logarithm)"
         lo, hi = _log_t(value, replicates, groups, freedom, level)
         hi = min(hi, statistic.bounds[1])
     else:
         method = "cluster bootstrap (bca)"
-        lo, hi = bca(value, replicates, left_out[known], times, freedom, level=level)
+        lo, hi = bca(value, replicates, left_out, times, freedom, level=level)
     if not hi > lo:
         return no_interval(groups, NO_VARIATION)
     effect = 1.0
     if cell.clustered:
-        alone = _jackknife(statistic.value(total - cell.items[:, at]), cell.weight)
-        effect = _jackknife(left_out[known], times) / alone if alone > 0 else math.nan
+        alone = _jackknife(item_left_out, cell.weight)
+        effect = _jackknife(left_out, times) / alone if alone > 0 else math.nan
     return Interval(lo, hi, method, groups, effect if effect > 0 else None, None)
 
 

@@ -8,22 +8,19 @@ Test leniency first, and use DIF on parallel items or with its effect size.
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.arrays import Floats, Ints, ShapeError, as_codes, as_index, as_values
+from harness.stats.cluster_score import cluster_score_test
 from harness.stats.logistic import logistic
+from harness.stats.ordinal import Derivatives, OrdinalMaximum, OrdinalRows
 
 NEGLIGIBLE, LARGE = 0.035, 0.07
 """Differences of Nagelkerke's R² below and above which DIF counts as negligible and large (Jodoin & Gierl 2001)."""
-
-
-_LARGEST_ERROR = 100.0  # of a parameter, in log-odds for one standard deviation of its predictor
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +36,16 @@ class OrdinalFit:
 
 @dataclass(frozen=True, slots=True)
 class LikelihoodRatio:
-    """`lr` = 2 (L_larger - L_smaller) with `df` and `p`, and what the larger model adds to the two pseudo-R²."""
+    """`lr` = 2 (L_larger - L_smaller) with `df` and `p`, and what the larger model adds to the two pseudo-R².
+
+    `p` takes items as independent. `p_groups` is that of the score test of the same parameters with groups as units; NaN with no more
+    groups than parameters.
+    """
 
     lr: float
     df: int
     p: float
+    p_groups: float
     delta_mcfadden: float
     delta_nagelkerke: float
 
@@ -92,8 +94,8 @@ def differential_functioning(
         languages: number L of languages, 2 or more.
         k: number of classes of the scale.
         values: (k,) rising numbers that the classes stand for; default their positions.
-        groups: (items,) codes of what items share; the coefficients' standard errors are then by groups. The likelihood-ratio tests stay
-            those of independent items: with groups, compare coefficients with their standard errors.
+        groups: (items,) codes of what items share; None if items are independent. The coefficients' standard errors and `p_groups` are by
+            groups, the likelihood-ratio tests those of independent items.
 
     Returns:
         `DifferentialFunctioning`; undefined where a language has no items, the judge or people do not vary, or a fit does not converge
@@ -124,97 +126,143 @@ def differential_functioning(
     classes, y = np.unique(code, return_inverse=True)
     counts = np.bincount(y)
     null = float(counts @ np.log(counts / len(y)))
-    indicators = (where[:, None] == np.arange(1, languages)) * 1.0
-    designs = [people[:, None], np.column_stack([people, indicators]), np.column_stack([people, indicators, indicators * people[:, None]])]
-    fits = []
-    for design in designs:
-        fitted = _fit(y, design, None if cluster is None else cluster[used])
+    alike = _Alike.of(y, people, where, None if cluster is None else np.unique(cluster[used], return_inverse=True)[1])
+    fits: list[_Fitted] = []
+    for own in range(3):
+        fitted = alike.fit(own, languages, fits[-1] if fits else None)
         if fitted is None:
             return _nothing(len(code), languages, "the ordinal regression does not converge")
-        fits.append((_summary(fitted, design.shape[1], null, len(y)), fitted))
-    (first, _), (second, with_language), (third, _) = fits
-    df = languages - 1
-    shift = _shift(with_language, people, languages, as_values(values, k)[classes])
-    return DifferentialFunctioning(
-        len(y), first, second, third, _ratio(first, second, df), _ratio(second, third, df), _ratio(first, third, 2 * df), null, shift, None
-    )
+        fits.append(fitted)
+    summaries = [alike.summary(fitted, null) for fitted in fits]
+
+    def test(smaller: int, larger: int) -> LikelihoodRatio:
+        p = alike.p_by_groups(fits[smaller], fits[larger])
+        return _ratio(summaries[smaller], summaries[larger], p, (larger - smaller) * (languages - 1))
+
+    shift = _shift(fits[1].maximum.parameters, alike, languages, as_values(values, k)[classes])
+    first, second, third = summaries
+    return DifferentialFunctioning(len(y), first, second, third, test(0, 1), test(1, 2), test(0, 2), null, shift, None)
 
 
 def _undefined(code: Ints, people: Floats, where: Ints, languages: int) -> str | None:
     if len(np.unique(where)) < languages:
         return "a language has no items"
-    if any(np.ptp(code[where == each]) == 0 or np.ptp(people[where == each]) == 0 for each in range(languages)):
+    if not (_varies(code, where, languages) & _varies(people, where, languages)).all():
         return "constant values in a language"
     return None
+
+
+def _varies(values: Ints | Floats, where: Ints, languages: int) -> NDArray[np.bool_]:
+    """(languages,) whether an item has another value than the language's first one."""
+    first = values[np.unique(where, return_index=True)[1]]
+    return np.bincount(where, values != first[where], languages) > 0
 
 
 def _nothing(n: int, languages: int, reason: str) -> DifferentialFunctioning:
     return DifferentialFunctioning(n, None, None, None, None, None, None, math.nan, np.full(languages, math.nan), reason)
 
 
-def _fit(y: Ints, design: Floats, groups: Ints | None) -> Any:
-    """The fitted statsmodels model, or None."""
-    from statsmodels.miscmodels.ordinal_model import OrderedModel
-    from statsmodels.tools.sm_exceptions import ConvergenceWarning, HessianInversionWarning
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """A model of `OrdinalRows` with `terms` coefficients, at its maximum."""
 
-    robust = {} if groups is None else {"cov_type": "cluster", "cov_kwds": {"groups": groups}}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ConvergenceWarning)
-        warnings.simplefilter("error", HessianInversionWarning)
-        warnings.simplefilter("ignore", RuntimeWarning)  # of trial steps of the optimiser
-        try:
-            model = OrderedModel(y, design, distr=_standard_logistic())
-            fitted = model.fit(method="bfgs", disp=False, maxiter=500, gtol=1e-6, **robust)
-        except (ConvergenceWarning, HessianInversionWarning, np.linalg.LinAlgError):
-            return None
-    return fitted if _is_finite(fitted, design) else None
+    rows: OrdinalRows
+    maximum: OrdinalMaximum
+
+    def at_start_of(self, larger: OrdinalRows) -> Floats:
+        """These parameters in a model with more coefficients, which are 0."""
+        more = np.zeros(larger.terms - self.rows.terms)
+        coefficients, thresholds = np.split(self.maximum.parameters, [self.rows.terms])
+        return np.asarray(np.r_[coefficients, more, thresholds])
 
 
-def _is_finite(fitted: Any, design: Floats) -> bool:
-    """Whether the likelihood has its maximum at finite parameters.
+@dataclass(frozen=True, slots=True)
+class _Alike:
+    """Items of one language, class and mean score of people are one row, so that a fit costs what there are different rows.
 
-    Where a predictor separates some of the judge's classes, the likelihood has no maximum. The optimiser stops where it is almost flat,
-    and the error of a parameter is then very large. Whether the optimiser reports a failure depends on the processor.
+    Of rows: `y`, `people`, `where` and the number of items, `weight`. `groups`, sparse (groups, rows), has the items of each group; None
+    if items are independent.
     """
-    scale = np.ones(len(fitted.params))
-    scale[: design.shape[1]] = design.std(axis=0)
-    return bool((np.sqrt(np.diag(fitted.normalized_cov_params)) * scale < _LARGEST_ERROR).all())
+
+    y: Ints
+    people: Floats
+    where: Ints
+    weight: Floats
+    groups: Any | None
+
+    @classmethod
+    def of(cls, y: Ints, people: Floats, where: Ints, group: Ints | None) -> _Alike:
+        from scipy.sparse import coo_array
+
+        levels, level = np.unique(people, return_inverse=True)
+        classes = int(y.max()) + 1
+        code, row, weight = np.unique((where * len(levels) + level) * classes + y, return_inverse=True, return_counts=True)
+        table = None if group is None else coo_array((np.ones(len(y)), (group, row)), shape=(int(group.max()) + 1, len(code))).tocsr()
+        return cls(code % classes, levels[code // classes % len(levels)], code // classes // len(levels), weight * 1.0, table)
+
+    def fit(self, own: int, languages: int, smaller: _Fitted | None) -> _Fitted | None:
+        """People's mean; and languages (own 1); and products (own 2)."""
+        rows = OrdinalRows.of(self._design(own, languages), self.y, self.weight)
+        maximum = rows.fit(smaller.at_start_of(rows) if smaller else rows.start())
+        return _Fitted(rows, maximum) if maximum else None
+
+    def _design(self, own: int, languages: int) -> Any:
+        from scipy.sparse import csr_array, hstack
+
+        rows = np.flatnonzero(self.where > 0)
+        indicators = csr_array((np.ones(len(rows)), (rows, self.where[rows] - 1)), shape=(len(self.y), languages - 1))
+        products = csr_array((self.people[rows], (rows, self.where[rows] - 1)), shape=(len(self.y), languages - 1))
+        return hstack([csr_array(self.people[:, None]), indicators, products][: own + 1], format="csr")
+
+    def summary(self, fitted: _Fitted, null: float) -> OrdinalFit:
+        n, loglik, terms = self.weight.sum(), fitted.maximum.at.loglik, fitted.rows.terms
+        nagelkerke = (1 - math.exp(2 * (null - loglik) / n)) / (1 - math.exp(2 * null / n))
+        errors = np.sqrt(np.maximum(np.diag(self._covariance(fitted)), 0.0))[:terms]
+        return OrdinalFit(loglik, fitted.maximum.parameters[:terms], errors, 1 - loglik / null, nagelkerke)
+
+    def _covariance(self, fitted: _Fitted) -> Floats:
+        """That of independent items, or the sandwich by groups, with the correction for few groups that statsmodels makes."""
+        bread, n = fitted.maximum.covariance, self.weight.sum()
+        if self.groups is None:
+            return bread
+        groups, squares = self._by_groups(fitted.maximum.at)
+        correction = groups / (groups - 1) * (n - 1) / (n - len(bread)) if groups > 1 and n > len(bread) else math.nan
+        return np.asarray(correction * bread @ squares @ bread)
+
+    def _by_groups(self, at: Derivatives) -> tuple[int, Floats]:
+        """The number of groups, and the sum of squares of their scores."""
+        from scipy.sparse import diags_array
+
+        if self.groups is None:
+            return int(self.weight.sum()), (at.scores.T @ (diags_array(self.weight) @ at.scores)).toarray()
+        scores = self.groups @ at.scores
+        return scores.shape[0], (scores.T @ scores).toarray()
+
+    def p_by_groups(self, smaller: _Fitted, larger: _Fitted) -> float:
+        """Of the score test of the coefficients that only the larger model has."""
+        at = larger.rows.derivatives(smaller.at_start_of(larger.rows))
+        if at is None:
+            return math.nan
+        place = np.arange(len(at.gradient))
+        tested = (place >= smaller.rows.terms) & (place < larger.rows.terms)
+        groups, squares = self._by_groups(at)
+        return cluster_score_test(squares, at.gradient, at.information, tested, groups).p
 
 
-@cache
-def _standard_logistic() -> Any:
-    """SciPy's logistic distribution, without the checks of its arguments: they are four fifths of the time of a fit."""
-    from scipy.special import expit
-    from scipy.stats import logistic as checked
-
-    class StandardLogistic(type(checked)):  # type: ignore[misc]
-        def cdf(self, x: Floats) -> Floats:
-            return np.asarray(expit(x))
-
-        def pdf(self, x: Floats) -> Floats:
-            return np.asarray(self._pdf(x))
-
-    return StandardLogistic(name="logistic")
-
-
-def _summary(fitted: Any, terms: int, null: float, n: int) -> OrdinalFit:
-    loglik = float(fitted.llf)
-    nagelkerke = (1 - math.exp(2 * (null - loglik) / n)) / (1 - math.exp(2 * null / n))
-    return OrdinalFit(loglik, np.asarray(fitted.params)[:terms], np.asarray(fitted.bse)[:terms], 1 - loglik / null, nagelkerke)
-
-
-def _ratio(smaller: OrdinalFit, larger: OrdinalFit, df: int) -> LikelihoodRatio:
+def _ratio(smaller: OrdinalFit, larger: OrdinalFit, p_groups: float, df: int) -> LikelihoodRatio:
     from scipy.special import chdtrc
 
     lr = max(0.0, 2 * (larger.loglik - smaller.loglik))
-    return LikelihoodRatio(lr, df, float(chdtrc(df, lr)), larger.mcfadden - smaller.mcfadden, larger.nagelkerke - smaller.nagelkerke)
+    more = larger.mcfadden - smaller.mcfadden, larger.nagelkerke - smaller.nagelkerke
+    return LikelihoodRatio(lr, df, float(chdtrc(df, lr)), p_groups, *more)
 
 
-def _shift(fitted: Any, people: Floats, languages: int, values: Floats) -> Floats:
-    """Mean expected score of all items in each language, less that in the first."""
-    b = np.asarray(fitted.params)[:languages]
-    thresholds = fitted.model.transform_threshold_params(fitted.params)[1:-1]
+def _shift(parameters: Floats, alike: _Alike, languages: int, values: Floats) -> Floats:
+    """Mean expected score of all items in each language, less that in the first, by the model `language`."""
+    b, thresholds = np.split(parameters, [languages])
+    people, row = np.unique(alike.people, return_inverse=True)
+    share = np.bincount(row, alike.weight) / alike.weight.sum()
     line = people * b[0] + np.r_[0.0, b[1:]][:, None]
-    above = logistic(line[..., None] - thresholds)  # P(judge > c), (languages, items, classes - 1)
-    expected = values[0] + (above @ np.diff(values)).mean(axis=1)
+    above = logistic(line[..., None] - thresholds)  # P(judge > c), (languages, people's means, classes - 1)
+    expected = values[0] + (above @ np.diff(values)) @ share
     return np.asarray(expected - expected[0])

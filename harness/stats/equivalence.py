@@ -12,6 +12,7 @@ from harness.stats.arrays import ShapeError, as_codes, as_index, as_labels, as_v
 from harness.stats.cluster_mean import ClusterMean, cluster_mean
 from harness.stats.describe import Direction
 from harness.stats.intervals import NO_VARIATION, t_quantile
+from harness.stats.unequal_groups import ClusterVariance
 
 MARGIN_SHARE = 0.1
 """Share of a scale's range within which two levels count as the same."""
@@ -23,20 +24,22 @@ NO_OVERLAP = "no overlap"
 class Equivalence:
     """TOST of the mean of `n` items in `groups` groups: `p` of H0 that the true mean lies outside ±margin; NaN with a `reason`.
 
-    `error` is the cluster-robust standard error, 0 with a reason where all groups say the same.
+    `error` is the cluster-robust standard error, 0 with a reason where all groups say the same; `freedom` are the degrees of freedom
+    of the tests (`cluster_mean`).
     """
 
     mean: float
     error: float
     n: int
     groups: int
+    freedom: float
     margin: float
     p: float
     reason: str | None
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """mean ± t error with G - 1 df; NaN where the error is undefined."""
-        return cluster_interval(ClusterMean(self.mean, self.error, self.n, self.groups), level)
+        """mean ± t error, with the degrees of freedom of the tests: the bounds of two of them. NaN where the error is undefined."""
+        return _t_interval(self.mean, self.error, self.freedom, level)
 
     def shown(self, alpha: float = 0.05) -> bool:
         """Whether equivalence is shown, p <= alpha; the same as the 1 - 2 alpha interval lying within ±margin."""
@@ -44,24 +47,29 @@ class Equivalence:
 
 
 def cluster_interval(found: ClusterMean, level: float = 0.95) -> tuple[float, float]:
-    """mean ± t error, Student's t with G - 1 df; NaN where the error is undefined.
+    """mean ± t error, Student's t with the degrees of freedom of intervals; NaN where the error is undefined.
 
-    >>> [round(x, 2) for x in cluster_interval(ClusterMean(1.0, 0.5, 12, 5))]
+    >>> [round(x, 2) for x in cluster_interval(ClusterMean(1.0, 0.5, 12, 5, 4.0, 4.0))]
     [-0.39, 2.39]
     """
-    if not found.error >= 0:
+    return _t_interval(found.mean, found.error, found.interval_freedom, level)
+
+
+def _t_interval(mean: float, error: float, freedom: float, level: float) -> tuple[float, float]:
+    if not error >= 0:
         return math.nan, math.nan
-    reach = found.error * t_quantile(level, found.groups - 1)
-    return found.mean - reach, found.mean + reach
+    reach = error * t_quantile(level, freedom)
+    return mean - reach, mean + reach
 
 
-def equivalence(values: ArrayLike, groups: ArrayLike, margin: float) -> Equivalence:
+def equivalence(values: ArrayLike, groups: ArrayLike, margin: float, *, variance: ClusterVariance = "cr2") -> Equivalence:
     """Two one-sided t-tests over groups: p is the larger of those of mean <= -margin and mean >= margin.
 
     Args:
         values: (items,) numbers; NaN where there is none.
         groups: (items,) any sortable codes of what items share.
         margin: above 0, in the units of the values.
+        variance: `cr1` takes groups as equal.
 
     Returns:
         `Equivalence`; p NaN with fewer than two groups. Where all groups say the same, p is 0 within the margin and 1 outside.
@@ -81,17 +89,17 @@ def equivalence(values: ArrayLike, groups: ArrayLike, margin: float) -> Equivale
     if x.ndim != 1:
         raise ShapeError(f"values must be one-dimensional, got shape {x.shape}")
     known = ~np.isnan(x)
-    found = cluster_mean(x[known], as_index(groups, len(x), "groups")[known])
+    found = cluster_mean(x[known], as_index(groups, len(x), "groups")[known], variance=variance)
     if not found.error >= 0:
         reason = TOO_FEW_GROUPS if found.n else NO_OVERLAP
-        return Equivalence(found.mean, found.error, found.n, found.groups, margin, math.nan, reason)
+        return Equivalence(found.mean, found.error, found.n, found.groups, found.freedom, margin, math.nan, reason)
     if found.error == 0:
         p = 0.0 if abs(found.mean) < margin else 1.0
-        return Equivalence(found.mean, 0.0, found.n, found.groups, margin, p, NO_VARIATION)
+        return Equivalence(found.mean, 0.0, found.n, found.groups, found.freedom, margin, p, NO_VARIATION)
     from scipy.special import stdtr
 
-    p = float(stdtr(found.groups - 1, (abs(found.mean) - margin) / found.error))  # the side that is nearer to its margin
-    return Equivalence(found.mean, found.error, found.n, found.groups, margin, p, None)
+    p = float(stdtr(found.freedom, (abs(found.mean) - margin) / found.error))  # the side that is nearer to its margin
+    return Equivalence(found.mean, found.error, found.n, found.groups, found.freedom, margin, p, None)
 
 
 def leniency_equivalence(
@@ -103,6 +111,7 @@ def leniency_equivalence(
     *,
     values: ArrayLike | None = None,
     margin: float | None = None,
+    variance: ClusterVariance = "cr2",
 ) -> Equivalence:
     """Is the judge at the annotators' level? Leniency with cluster t intervals, and equivalence with 0.
 
@@ -112,6 +121,7 @@ def leniency_equivalence(
         judge, labels, k, direction, values: as `describe.leniency`.
         groups: (items,) any sortable codes of what items share.
         margin: in points; default a tenth of the scale's range.
+        variance: as `equivalence`.
 
     Returns:
         `Equivalence` on the items with a score and a label.
@@ -131,4 +141,5 @@ def leniency_equivalence(
     with np.errstate(divide="ignore", invalid="ignore"):
         people = np.where(table >= 0, numbers[table], 0.0).sum(axis=1) / rated
     lenient = np.where((score >= 0) & (rated > 0), (numbers[score] - people) * direction, np.nan)
-    return equivalence(lenient, groups, MARGIN_SHARE * float(numbers[-1] - numbers[0]) if margin is None else margin)
+    margin = MARGIN_SHARE * float(numbers[-1] - numbers[0]) if margin is None else margin
+    return equivalence(lenient, groups, margin, variance=variance)

@@ -73,7 +73,8 @@ def error_of_mean(sums: GroupSums, replicates: Callable[[], Floats]) -> tuple[fl
     if np.abs(deviation).max() <= 1e-12 * max(1.0, float(np.abs(sums.y).max())):
         return 0.0, groups - 1.0
     pulled = float(sums.times @ (deviation / (1 - sums.size / sums.units)) ** 2) / float(sums.times @ deviation**2)
-    error = float(np.nanstd(replicates())) * math.sqrt(pulled * (groups - 1) / groups)
+    drawn = replicates()
+    error = float(np.std(drawn[~np.isnan(drawn)])) * math.sqrt(pulled * (groups - 1) / groups)
     return error, degrees_of_freedom(deviation, sums.times)
 
 
@@ -93,17 +94,27 @@ def degrees_of_freedom(deviation: Floats, times: Floats) -> float:
     19.0
     """
     groups = float(times.sum())
-    return float(freedom_of_moments(float(times @ deviation**2) / groups, float(times @ deviation**4) / groups, groups))
+    return freedom_of_moment(float(times @ deviation**2) / groups, float(times @ deviation**4) / groups, groups)
 
 
-def freedom_of_moments(second: ArrayLike, fourth: ArrayLike, groups: float) -> Floats:
-    """The same from the deviations' mean squares and mean fourth powers, of any shape.
+def freedom_of_moment(second: float, fourth: float, groups: float) -> float:
+    """The same from the deviations' mean square and mean fourth power.
+
+    >>> freedom_of_moment(1.0, 1.0, 20)
+    19.0
+    """
+    variation = (fourth / (second * second) - 1) / groups if second > 0 and second * second > 0 else 0.0
+    return max(3.0, min(groups - 1.0, 2 / variation if variation > 0 else math.inf))
+
+
+def freedom_of_moments(second: ArrayLike, fourth: ArrayLike, groups: ArrayLike) -> Floats:
+    """`freedom_of_moment` of many, of any shape.
 
     >>> freedom_of_moments([1.0, 0.0], [1.0, 0.0], 20).tolist()
     [19.0, 19.0]
     """
-    squares = np.asarray(second, np.float64)
+    squares, count = np.asarray(second, np.float64), np.asarray(groups, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        variation = np.where(squares > 0, (np.asarray(fourth, np.float64) / squares**2 - 1) / groups, 0.0)
+        variation = np.where(squares > 0, (np.asarray(fourth, np.float64) / squares**2 - 1) / count, 0.0)
         free = np.where(variation > 0, 2 / variation, math.inf)
-    return np.asarray(np.maximum(3.0, np.minimum(groups - 1, free)))
+    return np.asarray(np.maximum(3.0, np.minimum(count - 1, free)))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
@@ -196,6 +197,11 @@ def mean_of_sums(
 
 def t_quantile(level: float, freedom: float) -> float:
     """Two-sided critical value of Student's t."""
+    return _t_quantile(float(level), float(freedom))
+
+
+@lru_cache(1 << 12)
+def _t_quantile(level: float, freedom: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 0.5 + level / 2))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.arrays import Floats, Ints, ShapeError, as_index
-from harness.stats.cluster_mean import cluster_mean
+from harness.stats.cluster_mean import cluster_mean, interval_freedom
 from harness.stats.intervals import Interval
 from harness.stats.prediction_powered import (
     TOO_FEW_LABELS,
@@ -23,6 +23,7 @@ from harness.stats.prediction_powered import (
     share_interval,
     t_interval,
 )
+from harness.stats.unequal_groups import leverage
 
 TOO_FEW_SCORES = "fewer than two independent scores"
 
@@ -181,8 +182,9 @@ def prediction_powered_weighted(
 
     theta = sum w (Y - b f) / sum w + b mean(f, all), w = 1 / inclusion probability, over the labelled items (Hájek's form). b = lam
     (1 + n / N), so that lam means the same as in `prediction_powered_mean`; lam = cov_w(Y, f) / (var(f, all) (1 + n / N)) cut to [0, 1].
-    variance = G / (G - 1) sum psi_g², where psi_g = sum_labelled w (r - mean_w r) / sum w + b sum_all (f - mean f) / T with
-    r = Y - b f, T = n + N, and G labelled groups; Student's t with G - 1 degrees of freedom.
+    variance = sum_g (e_g / sqrt(1 - h_g) + b e'_g / sqrt(1 - h'_g))², where e_g = sum_labelled w (r - mean_w r) / sum w, e'_g =
+    sum_all (f - mean f) / T, r = Y - b f and T = n + N; h_g is the group's share of the weights of the labelled items, h'_g that of all
+    items. Student's t with the degrees of freedom of the labelled items (`cluster_mean`).
 
     Args:
         labels: (items,) as in `prediction_powered_mean`, NaN where there is none.
@@ -215,7 +217,7 @@ def prediction_powered_weighted(
     chosen = _slope(y[known], f, known, w) if lam is None else lam
     estimated, alone = (_weighted(y[known], f, known, w, index, each) for each in (chosen, 0.0))
     labelled_groups = len(np.unique(index[known]))
-    value, error, freedom = *estimated, labelled_groups - 1.0
+    value, error, freedom = estimated
     if share:
         interval = share_interval(value, error, freedom, labelled_groups, len(y), level)
     else:
@@ -228,7 +230,7 @@ def prediction_powered_weighted(
         chosen,
         int(known.sum()),
         int((~known).sum()),
-        *alone,
+        *alone[:2],
         float(f.mean()) if len(f) else math.nan,
         label_correlation(y[known], f[known]),
         TOO_FEW_LABELS if math.isnan(error) else None,
@@ -262,16 +264,21 @@ def _slope(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats) -> float:
     return float(np.clip(covariance / (f.var(ddof=1) * (1 + len(y) / unlabelled)), 0.0, 1.0))
 
 
-def _weighted(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats, index: Ints, lam: float) -> tuple[float, float]:
-    """Estimate and standard error with one weight of the judge."""
+def _weighted(y: Floats, f: Floats, known: NDArray[np.bool_], w: Floats, index: Ints, lam: float) -> tuple[float, float, float]:
+    """Estimate, standard error and degrees of freedom with one weight of the judge."""
     if not len(y):
-        return math.nan, math.nan
+        return math.nan, math.nan, math.nan
     unlabelled = len(f) - len(y)
     slope = lam * (1 + len(y) / unlabelled) if unlabelled else 0.0
     residual = y - slope * f[known]
-    psi = slope * (f - f.mean()) / len(f)
-    psi[known] += w * (residual - w @ residual)
-    labelled_groups = len(np.unique(index[known]))
-    sums = np.asarray(np.bincount(index, psi), np.float64)
-    scale = labelled_groups / (labelled_groups - 1) if labelled_groups > 1 else math.nan
-    return float(w @ residual + slope * f.mean()), math.sqrt(scale * float(sums @ sums))
+    estimate = float(w @ residual + slope * f.mean())
+    groups, own = np.unique(index[known], return_inverse=True)
+    if len(groups) < 2:
+        return estimate, math.nan, math.nan
+    relative = w * len(y)
+    of_labels = _group_influence(residual, w, own) * np.sqrt(leverage(np.bincount(own, relative)))
+    sums = _group_influence(slope * f, np.full(len(f), 1 / len(f)), index)
+    if slope:
+        sums = sums * np.sqrt(leverage(np.bincount(index)))
+    sums[groups] += of_labels
+    return estimate, math.sqrt(float(sums @ sums)), interval_freedom(residual, own, relative)

@@ -11,20 +11,26 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.arrays import Floats, ShapeError, as_index
-from harness.stats.group_moments import GroupMoments, cluster_t_p_values, group_features, group_moments, guarded_p_values
+from harness.stats.arrays import Floats
+from harness.stats.groups import GroupSums
+from harness.stats.judge_tests import JudgeSums, judge_sums, judge_tests
+from harness.stats.unequal_groups import LEAST_EFFECTIVE
 
 GROWTH = 1.05
 """Ratio of neighbouring numbers of items that are tried."""
 LIMIT = 3000
 """The largest number of further items that is given."""
+FEW = 30
+"""With fewer items, how often each kind of group occurs is drawn too (Bayesian bootstrap): a few items do not show it."""
+UNSEEN = 0.5
+"""Of a lost item, which is then added to those that were seen."""
 NO_NUMBER = "at the gap seen no number of labels would do"
 NOT_BETTER = "not better than the baseline on the items seen"
 TOO_MANY = "more than 3,000"
 NO_ITEMS = "no items to plan from"
 
-Rule = Callable[[GroupMoments, GroupMoments], Floats]
-"""p-values (resamples,) of the rule, from the moments of the gaps and of the differences from the baseline."""
+Rule = Callable[[JudgeSums], Floats]
+"""p-values (resamples,) of the rule, from the groups of each resample: sums of shape (groups,), times (resamples, groups)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +46,6 @@ class MoreLabels:
     reason: str | None
 
 
-def p_use(gap: GroupMoments, baseline: GroupMoments, margin: float = 0.1) -> Floats:
-    """p of "use": the larger of the guarded p of gap <= -margin and the cluster t p of difference from the baseline <= 0.
-
-    Both must be shown, so no correction is needed. Reference: Berger (1982), intersection-union tests.
-
-    >>> same = group_moments(group_features(np.zeros(40), np.ones(40)), np.ones(40))
-    >>> float(p_use(same, same))
-    1.0
-    """
-    return np.maximum(guarded_p_values(gap, margin), cluster_t_p_values(baseline))
-
-
 def about_more(
     gap: ArrayLike,
     baseline: ArrayLike,
@@ -59,10 +53,11 @@ def about_more(
     *,
     margin: float = 0.1,
     alpha: float = 0.05,
-    cells: int = 1,
+    cells: float = 1,
     power: float = 0.8,
     least_items: int = 0,
     least_groups: int = 0,
+    effective_groups: float = LEAST_EFFECTIVE,
     rule: Rule | None = None,
     resamples: int = 400,
     seed: int = 0,
@@ -73,6 +68,8 @@ def about_more(
     are. The numbers of items n' = n 1.05^j are tried, and the first with which the rule's p is at most alpha / cells in the share `power`
     of the resamples is taken. The search halves the range of j, which relies on power rising with n'. n' - n is rounded up to tens.
 
+    With fewer than 30 items, half a lost item is added, and every resample first draws how often each kind of group occurs.
+
     Args:
         gap: (items,) judge's less people's agreement, in [-1, 1]; NaN where an item has no two annotators.
         baseline: (items,) judge right less baseline right; NaN where an item has no aggregate.
@@ -81,7 +78,8 @@ def about_more(
         alpha, cells: level of the family, and the number of cells among which it is shared (those that are not yet `use`).
         power: wanted, in (0, 1).
         least_items, least_groups: numbers that n' must reach in any case.
-        rule: function of the moments of gaps and baseline differences of each resample that gives its p; default `p_use` with the margin.
+        effective_groups: below which large groups are capped (`judge_tests`).
+        rule: function of the sums of each resample that gives its p; default the tests of `use`, `JudgeTests.to_correct`.
         resamples, seed: of the simulation.
 
     Returns:
@@ -91,23 +89,29 @@ def about_more(
     Raises:
         ShapeError: if the arrays are not of the same items.
 
+    Reference: Efron & Tibshirani (1993), resampling to plan a sample; Rubin (1981), the Bayesian bootstrap.
+
     >>> gap, better = np.tile([0.0] * 8 + [1 / 3, -1 / 3], 6), np.tile([0.0] * 7 + [1.0] * 3, 6)
     >>> found = about_more(gap, better, np.arange(60), cells=45)
     >>> 50 < found.more < 150, found.power >= 0.8
     (True, True)
     """
-    features, times, items, reason = _prepared(gap, baseline, groups, margin)
+    seen = judge_sums(gap, baseline, groups)
+    reason = _no_plan(seen, margin)
     if reason:
         return MoreLabels(None, None, math.nan, reason)
-    test, level, total = rule or (lambda a, b: p_use(a, b, margin)), alpha / cells, float(times.sum())
-    share = times / total
+    test, level = rule or (lambda sums: judge_tests(sums, margin, effective_groups).to_correct(alpha).use), alpha / cells
+    items, total = round(seen.gap.units), float(seen.gap.times.sum())
+    if items < FEW:
+        seen = _with_lost_item(seen)
+    times = seen.gap.times
 
     @cache
     def reached(planned: int) -> float:
-        drawn = max(1, round(total * planned / items))
-        draws = np.random.default_rng(seed).multinomial(drawn, share, resamples)
-        p = test(group_moments(features[0], draws), group_moments(features[1], draws))
-        return float(np.mean(p <= level))
+        rng = np.random.default_rng(seed)
+        share = rng.dirichlet(times, resamples) if items < FEW else times / times.sum()
+        draws = rng.multinomial(max(1, round(total * planned / items)), share, resamples)
+        return float(np.mean(test(_drawn(_moved(seen, share), draws)) <= level))
 
     least = max(items, least_items, math.ceil(least_groups * items / total))
     steps = max(0, math.floor(math.log((items + LIMIT) / least, GROWTH))) if least <= items + LIMIT else -1
@@ -119,28 +123,31 @@ def about_more(
     return MoreLabels(10 * math.ceil((planned - items) / 10), planned, reached(planned), None)
 
 
-def _prepared(
-    gap: ArrayLike, baseline: ArrayLike, groups: ArrayLike, margin: float
-) -> tuple[tuple[Floats, Floats], Floats, int, str | None]:
-    """Features of the distinct groups for both tests, how often each occurs, the number of items with a gap, or why there is no plan."""
-    d, b = np.asarray(gap, np.float64), np.asarray(baseline, np.float64)
-    if d.ndim != 1 or d.shape != b.shape:
-        raise ShapeError(f"gap {d.shape} and baseline {b.shape} must be of the same items")
-    code = as_index(groups, len(d), "groups")
-    count = int(code.max(initial=-1)) + 1
-    columns = []
-    for values in (d, b):
-        known = ~np.isnan(values)
-        columns += [np.bincount(code[known], values[known], count), np.bincount(code[known], minlength=count)]
-    y, n, right, compared = np.round(columns, 9)  # equal sums in another order are equal groups
-    items = int(n.sum())
-    if items == 0 or compared.sum() == 0:
-        reason: str | None = NO_ITEMS
-    elif y.sum() / items <= -margin:
-        reason = NO_NUMBER
-    else:
-        reason = None if right.sum() > 0 else NOT_BETTER
-    rows, times = np.unique(np.column_stack([y, n, right, compared]), axis=0, return_counts=True)
-    mean = y.sum() / max(items, 1)
-    features = group_features(rows[:, 0] - mean * rows[:, 1], rows[:, 1]), group_features(rows[:, 2], rows[:, 3])
-    return features, times.astype(np.float64), items, reason
+def _moved(sums: JudgeSums, share: Floats) -> JudgeSums:
+    """With a mean gap of 0 where groups have these shares, (groups,) or (resamples, groups)."""
+    gap = sums.gap
+    mean = np.vecdot(share, gap.y) / np.vecdot(share, gap.size)
+    return sums._replace(gap=gap._replace(y=gap.y - mean[..., None] * gap.size))
+
+
+def _with_lost_item(sums: JudgeSums) -> JudgeSums:
+    """With a further group: a part of an item that the judge lost against people, as a few items do not show how often that happens."""
+    gap, baseline = sums
+    times = np.append(gap.times, UNSEEN)
+    lost = GroupSums(np.append(gap.y, -1.0), np.append(gap.size, 1.0), times)
+    return JudgeSums(lost, GroupSums(np.append(baseline.y, 0.0), np.append(baseline.size, 0.0), times))
+
+
+def _drawn(sums: JudgeSums, draws: ArrayLike) -> JudgeSums:
+    """The same groups, each as often as it was drawn in every resample: draws (resamples, groups)."""
+    times = np.asarray(draws, np.float64)
+    return JudgeSums(*(each._replace(times=times) for each in sums))
+
+
+def _no_plan(seen: JudgeSums, margin: float) -> str | None:
+    """Why there is no plan."""
+    if not seen.gap.units or not seen.baseline.units:
+        return NO_ITEMS
+    if seen.gap.mean <= -margin:
+        return NO_NUMBER
+    return None if seen.baseline.mean > 0 else NOT_BETTER

@@ -8,6 +8,7 @@ variance to at least that of a share at the margin, and removes the skewness by 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike
 from harness.stats.arrays import Floats, ShapeError
 from harness.stats.groups import GroupSums, group_sums, relative_weights
 from harness.stats.skewness import HallMean, hall_mean
+from harness.stats.unequal_groups import ClusterVariance, freedom_of_tests, leverage
 
 _LOST = -1.0
 _PLACES = 1e-12
@@ -84,41 +86,78 @@ def gap_sums(differences: ArrayLike, groups: ArrayLike, weights: Floats | None =
     return group_sums(d[known], codes[known], None if weights is None else relative_weights(weights[known]))
 
 
-def guarded_mean(sums: GroupSums, margin: float) -> HallMean:
-    """The mean gap with one lost item added, prepared for the test of `margin`, in [0, 1]."""
-    found = hall_mean(sums.y, sums.size, sums.times, guard=_LOST, weight=1.0, floor=margin * (1 - margin), leverage=False)
-    return found._replace(freedom=found.groups - 1)
+class GuardedMean(NamedTuple):
+    """The mean gap with one lost item added, `found`, and `unit`: the variance of its influences if single items had the variance 1."""
+
+    found: HallMean
+    unit: Floats
+
+    def at(self, margin: ArrayLike) -> HallMean:
+        """Prepared for the test of `margin`, in [0, 1]: the variance is at least that of a share at the margin."""
+        m = np.asarray(margin, np.float64)
+        return self.found.with_floor(m * (1 - m) * self.unit)
+
+    def p(self, margin: ArrayLike) -> Floats:
+        """One-sided p of the hypothesis that the gap is -`margin` or less."""
+        return self.at(margin).p_above(-np.asarray(margin, np.float64))
+
+    def bound(self, alpha: float) -> float:
+        """Of one sample: minus the margin at which `p` is `alpha`, in [-1, 0]; NaN where p is."""
+        if math.isnan(self.p(0.0)):
+            return math.nan
+        if self.p(0.0) <= alpha:
+            return 0.0
+        if self.p(1.0) > alpha:
+            return -1.0
+        from scipy.optimize import brentq
+
+        return -float(brentq(lambda margin: float(self.p(margin)) - alpha, 0.0, 1.0, xtol=_PLACES))
 
 
-def guarded_p(sums: GroupSums, margin: float) -> float:
-    """One-sided p, in [0, 1], of the hypothesis that the gap is -`margin` or less; NaN without items.
+def guarded_mean(sums: GroupSums, cap: ArrayLike = math.inf, variance: ClusterVariance = "cr2", lost: ArrayLike = 1.0) -> GuardedMean:
+    """The guarded mean of a gap, from arrays of shape (..., groups).
+
+    Args:
+        sums: of the gaps, from `gap_sums`.
+        cap: (...) items that a group counts for at most (`unequal_groups.group_cap`): its sum and its size are multiplied by cap / size.
+        variance: `cr1` takes groups as equal.
+        lost: (...) number of items in the group that is added.
+    """
+    f = np.minimum(1.0, np.asarray(cap, np.float64)[..., None] / np.where(sums.size > 0, sums.size, 1.0))
+    y, size, times = f * sums.y, f * sums.size, sums.times * (sums.size > 0)
+    groups = np.asarray(times.sum(axis=-1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factors = np.sqrt((1 - 1 / groups)[..., None] * leverage(size, times, variance))
+        found = hall_mean(y, size, times, guard=_LOST, weight=1.0, units=lost, factors=factors)
+    n = np.vecdot(size, times) + lost
+    unit = found.groups * (np.vecdot(f * size, times) + lost) / n**2
+    return GuardedMean(found._replace(freedom=freedom_of_tests(size, times, variance) + 1), unit)
+
+
+def guarded_p(sums: GroupSums, margin: float, variance: ClusterVariance = "cr2") -> float:
+    """One-sided p, in [0, 1], of the hypothesis that the gap is -`margin` or less; NaN with fewer than two groups.
 
     With n' = n + 1 items in G' = G + 1 groups, mu = (sum d - 1) / n' and influences x_g: s² = max(sum x² / (G' - 1), m (1 - m) G' / n'),
-    k = (sum x³ / G') / s³, S = (mu + m) / s, T = sqrt(G') (S + k S² / 3 + k² S³ / 27 + k / (6 G')), p = P(t(G' - 1) >= T).
+    k = (sum x³ / G') / s³, S = (mu + m) / s, T = sqrt(G') (S + k S² / 3 + k² S³ / 27 + k / (6 G')), p = P(t(G*) >= T). The influence of a
+    group with a share h of the n items is multiplied by sqrt((1 - 1 / G) / (1 - h)), and G* are its effective groups; with equal groups
+    the factors are 1 and G* is G' - 1.
 
-    Reference: Hall (1992), removal of skewness by transformation; docs/decisions.md has the simulated error rates.
+    Reference: Hall (1992), removal of skewness by transformation; Bell & McCaffrey (2002) for unequal groups; docs/decisions.md has the
+    simulated error rates.
 
     >>> sums = gap_sums([0.0] * 70, range(70))  # the judge agrees exactly as people do; a plain t is 0 / 0
     >>> round(guarded_p(sums, 0.1), 4)
     0.0125
     """
-    return float(guarded_mean(sums, margin).p_above(-margin)) if sums.groups else math.nan
+    return float(guarded_mean(sums, variance=variance).p(margin)) if sums.groups > 1 else math.nan
 
 
 def guarded_bound(sums: GroupSums, alpha: float) -> float:
-    """The lower bound of the gap, in [-1, 0]: minus the margin at which `guarded_p` is `alpha`; NaN without items.
+    """The lower bound of the gap, in [-1, 0]: minus the margin at which `guarded_p` is `alpha`; NaN with fewer than two groups.
 
     It is cut at 0, as a margin is not negative. A gap is shown to be above -margin at the level `alpha` exactly where the bound is.
 
     >>> round(guarded_bound(gap_sums([0.0] * 70, range(70)), 0.05), 4)
     -0.0673
     """
-    if not sums.groups:
-        return math.nan
-    if guarded_p(sums, 0.0) <= alpha:
-        return 0.0
-    if guarded_p(sums, 1.0) > alpha:
-        return -1.0
-    from scipy.optimize import brentq
-
-    return -float(brentq(lambda margin: guarded_p(sums, margin) - alpha, 0.0, 1.0, xtol=_PLACES))
+    return guarded_mean(sums).bound(alpha) if sums.groups > 1 else math.nan

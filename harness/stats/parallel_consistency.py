@@ -60,7 +60,7 @@ def parallel_consistency(scores: ArrayLike, k: int) -> ParallelConsistency:
     paired = raters > 1
     n = raters[paired]
     agree = ((counts[paired] * (counts[paired] - 1)).sum(axis=1) / (n * (n - 1))).mean() if paired.any() else math.nan
-    both = np.einsum("ilc,imc->lm", given, given)
+    both = sum(one.T @ one for one in np.moveaxis(given, 2, 0))
     common = (codes >= 0).T.astype(np.float64) @ (codes >= 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         pairwise = np.where(common > 0, both / common, math.nan)

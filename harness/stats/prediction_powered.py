@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from harness.stats.arrays import MISSING, Floats, Ints, ShapeError, as_codes, as_index
-from harness.stats.cluster_mean import deviation_sums, variance_of_sums
+from harness.stats.cluster_mean import deviation_sums, interval_freedom
 from harness.stats.intervals import CONSTANT, Interval, no_interval, score_interval, t_quantile
+from harness.stats.unequal_groups import ClusterVariance, leverage
 
 MIN_LABELS = 30
 """Below this number of labels, use the labels alone (`lam=0`)."""
@@ -101,16 +102,24 @@ class LabelSplit(NamedTuple):
 
 
 def prediction_powered_mean(
-    labels: ArrayLike, judged: ArrayLike, groups: ArrayLike | None = None, *, lam: float | None = None, level: float = 0.95
+    labels: ArrayLike,
+    judged: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    lam: float | None = None,
+    level: float = 0.95,
+    variance: ClusterVariance = "cr2",
 ) -> PredictionPowered:
     """Mean label of all items, from the labels of a random sample and a judge's scores of all (PPI++).
 
     theta = mean(Y) + lam (mean(f, unlabelled) - mean(f, labelled)); variance = var(Y - lam f) / n + lam² var(f, unlabelled) / N. By default
     lam = cov(Y, f) / (var(f, all) (1 + n / N)), cut to [0, 1]; 0 for a constant judge. Student's t with n - 1 degrees of freedom.
 
-    With groups the variances are those over groups. If no group has both labelled and unlabelled items, each of the two terms is a cluster
-    variance, and the degrees of freedom are the smaller number of groups minus 1. Otherwise the variance is G / (G - 1) sum psi_g², where
-    psi_g = sum_labelled (r - mean r) / n + lam sum_unlabelled (f - mean f) / N and r = Y - lam f, with G - 1 degrees of freedom.
+    With groups the variances are those over groups (CR2, as `cluster_mean`), with degrees of freedom nu_l and nu_u of the labelled and the
+    unlabelled items for their correlation in a group. If no group has both, the variance is V_l + lam² V_u, and Student's t has the
+    smaller of Satterthwaite's (V_l + lam² V_u)² / (V_l² / nu_l + lam⁴ V_u² / nu_u) and the smaller number of groups minus 1. Otherwise the
+    variance is sum_g (e_g / sqrt(1 - h_g) + lam e'_g / sqrt(1 - h'_g))², where e_g = sum_labelled (r - mean r) / n, e'_g =
+    sum_unlabelled (f - mean f) / N, r = Y - lam f and h are the group's shares of each part, with min(nu_l, G - 1) degrees of freedom.
 
     Args:
         labels: (items,) label or mean label of each item, NaN where there is none.
@@ -118,6 +127,7 @@ def prediction_powered_mean(
         groups: (items,) any sortable codes of what items share; None if items are independent.
         lam: weight of the judge, 0 for labels alone; None chooses it.
         level: confidence in (0, 1).
+        variance: `cr1` takes groups as equal: their number minus 1 are the degrees of freedom.
 
     Returns:
         `PredictionPowered`; error and interval NaN with fewer than two independent labels, value NaN without labels. The interval has a
@@ -126,7 +136,8 @@ def prediction_powered_mean(
     Raises:
         ShapeError: if the arrays are not of one length.
 
-    Reference: Angelopoulos, Duchi & Zrnic (2023), PPI++; Angelopoulos et al. (2023), prediction-powered inference.
+    Reference: Angelopoulos, Duchi & Zrnic (2023), PPI++; Angelopoulos et al. (2023), prediction-powered inference; Bell & McCaffrey (2002)
+    and Pustejovsky & Tipton (2018) for groups.
 
     >>> found = prediction_powered_mean([1, 2, 3, 4, 2, 3] + [float("nan")] * 60, [1, 2, 3, 3, 2, 2] + [1, 2, 3] * 20)
     >>> round(found.value, 3), round(found.error, 3), round(found.lam, 2), round(found.alone_error, 3), round(found.gain, 2)
@@ -136,7 +147,7 @@ def prediction_powered_mean(
     if y.ndim != 1 or y.shape != f.shape:
         raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
     sample = _sample(y[:, None], fill_failures(f[:, None]), ~np.isnan(y), groups)
-    estimated, alone = _estimate(sample, lam), _estimate(sample, 0.0)
+    estimated, alone = _estimate(sample, lam, variance), _estimate(sample, 0.0, variance)
     value, error = float(estimated.value[0]), math.sqrt(estimated.variance[0])
     return PredictionPowered(
         value,
@@ -433,7 +444,7 @@ def fill_failures(f: Floats) -> Floats:
     return np.where(gaps, f[~gaps.any(axis=1)].mean(axis=0) if not gaps.all() else 0.0, f)
 
 
-def _estimate(sample: _Sample, lam: float | None) -> _Estimated:
+def _estimate(sample: _Sample, lam: float | None, kind: ClusterVariance = "cr2") -> _Estimated:
     y, f, unlabelled = sample.y, sample.f[sample.known], sample.f[~sample.known]
     width = y.shape[1]
     if not len(y):
@@ -441,7 +452,7 @@ def _estimate(sample: _Sample, lam: float | None) -> _Estimated:
     weight = 0.0 if not len(unlabelled) else _tuned(y, f, sample.f, len(unlabelled)) if lam is None else lam
     residual = y - weight * f
     value = residual.mean(axis=0) + (weight * unlabelled.mean(axis=0) if weight else 0.0)
-    variance, freedom = _variance(sample, residual, weight * unlabelled)
+    variance, freedom = _variance(sample, residual, weight * unlabelled, kind)
     return _Estimated(value, variance, freedom, weight)
 
 
@@ -454,31 +465,53 @@ def _tuned(y: Floats, f: Floats, every: Floats, unlabelled: int) -> float:
     return float(np.clip(covariance / (variance * (1 + len(y) / unlabelled)), 0.0, 1.0))
 
 
-def _variance(sample: _Sample, residual: Floats, scores: Floats) -> tuple[Floats, float]:
+def _variance(sample: _Sample, residual: Floats, scores: Floats, kind: ClusterVariance) -> tuple[Floats, float]:
     """Variance (d,) of mean(residual, labelled) + mean(scores, unlabelled), and the degrees of freedom."""
-    n, unlabelled, known = len(residual), len(scores), sample.known
-    codes = np.arange(n + unlabelled) if sample.codes is None else sample.codes
-    of_labels, of_scores = (np.unique(codes[which], return_inverse=True)[1] for which in (known, ~known))
-    labels_term, groups = _clustered(residual, of_labels) / n**2, int(of_labels.max()) + 1
+    known = sample.known
+    codes = np.arange(len(known)) if sample.codes is None else sample.codes
+    labels = _Part.of(residual, codes[known], kind)
     if not scores.any():  # with labels alone the unlabelled items say nothing
-        return labels_term, groups - 1.0
-    if not np.isin(codes[known], codes[~known]).any():
-        fewer = groups if sample.codes is None else min(groups, int(of_scores.max()) + 1)
-        return labels_term + _clustered(scores, of_scores) / unlabelled**2, fewer - 1.0
-    return _clustered_influence(codes, known, residual / n, scores / unlabelled)
+        return labels.variance, labels.freedom
+    judged = _Part.of(scores, codes[~known], kind)
+    if np.isin(codes[known], codes[~known]).any():
+        return _clustered_influence(labels, judged)
+    if sample.codes is None:
+        return labels.variance + judged.variance, labels.freedom
+    v, u = float(labels.variance.sum()), float(judged.variance.sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        satterthwaite = np.float64(v + u) ** 2 / (v**2 / np.float64(labels.freedom) + u**2 / np.float64(judged.freedom))
+    fewer = min(len(labels.groups), len(judged.groups)) - 1.0
+    return labels.variance + judged.variance, float(np.fmin(satterthwaite, fewer))
 
 
-def _clustered_influence(codes: Ints, known: NDArray[np.bool_], residual: Floats, scores: Floats) -> tuple[Floats, float]:
+class _Part(NamedTuple):
+    """One of the two means: its variance CR2 (d,) with the degrees of freedom of an interval, and by group the code and the influence."""
+
+    variance: Floats
+    freedom: float
+    groups: Ints
+    influence: Floats
+
+    @classmethod
+    def of(cls, values: Floats, codes: Ints, kind: ClusterVariance) -> _Part:
+        groups, index = np.unique(codes, return_inverse=True)
+        size = np.bincount(index).astype(np.float64)
+        sums = np.stack([deviation_sums(column, index) for column in values.T], axis=1)
+        if len(groups) < 2:
+            return cls(np.full(values.shape[1], math.nan), math.nan, groups, sums)
+        influence = sums * np.sqrt(leverage(size, variance=kind))[:, None] / len(values)
+        free = interval_freedom(values, index) if kind == "cr2" else len(groups) - 1.0
+        return cls((influence**2).sum(axis=0), free, groups, influence)
+
+
+def _clustered_influence(labels: _Part, judged: _Part) -> tuple[Floats, float]:
     """The same where groups have labelled and unlabelled items: the two terms of a group belong to one influence."""
-    centred = np.empty((len(codes), residual.shape[1]))
-    centred[known], centred[~known] = residual - residual.mean(axis=0), scores - scores.mean(axis=0)
-    groups = int(codes.max()) + 1
-    variance = [variance_of_sums(np.asarray(np.bincount(codes, column, groups), np.float64)) for column in centred.T]
-    return np.array(variance), groups - 1.0
-
-
-def _clustered(values: Floats, index: NDArray[np.integer]) -> Floats:
-    return np.array([variance_of_sums(deviation_sums(column, index)) for column in values.T])
+    groups = np.union1d(labels.groups, judged.groups)
+    influence = np.zeros((len(groups), labels.influence.shape[1]))
+    for part in (labels, judged):
+        influence[np.searchsorted(groups, part.groups)] += part.influence
+    variance = (influence**2).sum(axis=0)
+    return np.where(np.isnan(labels.variance), math.nan, variance), min(labels.freedom, len(groups) - 1.0)
 
 
 def label_correlation(a: Floats, b: Floats) -> float:

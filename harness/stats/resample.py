@@ -106,24 +106,51 @@ class Draws:
         return [min(step, self.resamples - done) for done in range(0, self.resamples, step)]
 
 
-def replicate(cell: CellSums, statistics: Sequence[Statistic], place: dict[Features, slice], draws: Draws) -> list[Floats]:
-    """Values (R,) of each statistic in the resamples of one cell."""
-    if not cell.times.sum():
-        return [np.empty(0) for _ in statistics]
-    parts: list[list[Floats]] = [[] for _ in statistics]
-    for weights in draws.weights_for(cell):
-        sums = _product(weights, cell.sums)
-        for part, statistic in zip(parts, statistics, strict=True):
-            part.append(statistic.value(sums[:, place[statistic.features]]))
-    return [np.concatenate(part) for part in parts]
+class Resampled(NamedTuple):
+    """Feature sums (rows, M) of one cell: of all units, without each unit, without each distinct item, and of each resample.
+
+    One call of a statistic gives all of its values, so that a resample with the sums of the sample has exactly its value. Each feature is
+    one long row in memory: sums over the few features of many resamples are then fast.
+    """
+
+    rows: Floats
+    units: int
+    items: int
+
+    def values(self, statistic: Statistic, at: slice) -> ResampledValues:
+        """The statistic of every row; `at` are the columns of its features."""
+        found = statistic.value(self.rows[:, at])
+        return ResampledValues(float(found[0]), *np.split(found[1:], [self.units, self.units + self.items]))
 
 
-def _product(weights: Counts, sums: Floats) -> Floats:
-    """weights @ sums, in pieces too small for a threaded BLAS to wake its threads: that costs 100 times the product."""
+class ResampledValues(NamedTuple):
+    """A statistic of a cell (`value`), without each unit (U,), without each distinct item (I,), and in the resamples (R,)."""
+
+    value: float
+    left_out: Floats
+    item_left_out: Floats
+    replicates: Floats
+
+
+def resample(cell: CellSums, draws: Draws) -> Resampled:
+    """The sums of a cell and of its resamples; there is no item to leave out where every item is a unit."""
+    units, items = len(cell.sums), len(cell.items) if cell.clustered else 0
+    drawn_from = 1 + units + items
+    table = np.empty((cell.sums.shape[1], drawn_from + (draws.resamples if units else 0)))
+    total = cell.times @ cell.sums
+    table[:, 0] = total
+    table[:, 1 : 1 + units] = (total - cell.sums).T
+    table[:, 1 + units : drawn_from] = (total - cell.items[:items]).T
+    at = drawn_from
+    for weights in draws.weights_for(cell) if units else ():
+        _product(weights, cell.sums, table[:, at : at + len(weights)])
+        at += len(weights)
+    return Resampled(table.T, units, items)
+
+
+def _product(weights: Counts, sums: Floats, out: Floats) -> None:
+    """(weights @ sums).T, in pieces too small for a threaded BLAS to wake its threads: that costs 100 times the product."""
     step = _SINGLE // max(sums.size, 1)
-    if step < 4:
-        return weights.astype(np.float64) @ sums
-    out = np.empty((len(weights), sums.shape[1]))
+    step = step if step >= 4 else len(weights)
     for at in range(0, len(weights), step):
-        np.matmul(weights[at : at + step].astype(np.float64), sums, out=out[at : at + step])
-    return out
+        np.matmul(sums.T, weights[at : at + step].T.astype(np.float64), out=out[:, at : at + step])

@@ -63,6 +63,13 @@ class Rows:
         ends = self.ends()
         return np.stack([self.weight[a:b] @ features[self.pattern[a:b]] for a, b in pairwise(ends)])
 
+    def of_cells(self, first: int, last: int) -> Rows:
+        """The rows of the cells from `first` to `last` - 1, with all patterns."""
+        ends = self.ends()
+        at = slice(ends[first], ends[last])
+        own = (self.cell[at] - first, self.group[at], self.pattern[at], self.weight[at])
+        return Rows(self.k, last - first, self.counts, self.judges, *own, self.clustered[first:last])
+
     def ends(self) -> list[int]:
         """Where each cell's rows begin, and the end of the last: length cells + 1."""
         ends: list[int] = np.searchsorted(self.cell, np.arange(self.cells + 1)).tolist()

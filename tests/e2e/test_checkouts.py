@@ -17,7 +17,7 @@ from harness.content.library import bundled_root
 
 pytestmark = pytest.mark.slow  # another installation and whole checkouts
 
-OK, FOUND = 0, 1
+OK, FOUND, USAGE = 0, 1, 2
 
 
 @pytest.fixture
@@ -81,3 +81,31 @@ def test_a_checkout_is_read_in_the_place_of_the_bundled_content(checkout: Path) 
     shutil.rmtree(checkout / "rubrics")
     done = _installed(checkout, "list", "rubrics", "--content", ".", "--json")
     assert done.returncode == OK and json.loads(done.stdout) == []
+
+
+def test_commands_about_boards_read_the_checkout_that_they_are_called_in(
+    checkout: Path, cli: Callable[..., Any], out: Path, tmp_path: Path
+) -> None:
+    """Without a flag: `submit` writes into that checkout, and `board check` reads it, from any of its folders."""
+    assert cli("run", "--judge", "baseline/majority", "--out", out).code == OK
+    done = _installed(checkout / "rubrics", "submit", "controls", "--board", "controls", "--out", str(out))
+    written = checkout / "leaderboards" / "controls" / "submissions" / "baseline-majority"
+    assert done.returncode == OK and str(written) in done.stdout and (written / "judge.toml").is_file(), done.stderr
+    done = _installed(checkout / "languages", "board", "check")
+    assert done.returncode == OK and f"boards: those of the checkout {checkout}\n" in done.stderr
+    assert "1 submissions, no problems" in done.stderr
+    (written / "judge.toml").write_text("", encoding="utf-8")
+    assert _installed(checkout, "board", "check").returncode == FOUND
+    shutil.rmtree(written)
+    done = _installed(checkout, "board", "check", "controls")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (OK, f"no submissions in {checkout / 'leaderboards'}")
+    shutil.rmtree(checkout / "leaderboards" / "controls")
+    done = _installed(checkout, "submit", "controls", "--board", "controls", "--out", str(out))
+    assert done.returncode == USAGE and "has no board 'controls'" in done.stderr
+
+
+def test_another_content_folder_does_not_hide_the_checkout(checkout: Path, tmp_path: Path) -> None:
+    more = tmp_path / "more" / "tasks"
+    more.mkdir(parents=True)
+    done = _installed(checkout, "board", "check", "--content", str(more.parent))
+    assert done.returncode == OK and f"no submissions in {checkout / 'leaderboards'}" in done.stderr

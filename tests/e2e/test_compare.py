@@ -109,6 +109,15 @@ def test_a_figure(cli: Cli, folder: Folder, tmp_path: Path) -> None:
     assert other.code == 2 and "shares.svg" in other.err
 
 
+def test_a_figure_of_two_annotators_has_the_shares_of_all_items(cli: Cli, folder: Folder, tmp_path: Path) -> None:
+    folder.labels = [row for row in folder.labels if row["annotator_id"] != "a2"]
+    folder.save()
+    done = cli("compare", folder.path, "--figure", tmp_path / "shares.svg")
+    assert done.code == 0, done.err
+    shown = "".join(ElementTree.parse(tmp_path / "shares.svg").getroot().itertext())
+    assert f"{ITEMS} items" in shown and "full agreement" not in shown
+
+
 def test_systems(cli: Cli, folder: Folder) -> None:
     cell = cell_of(cli, folder.path, "--level", "system")
     assert set(cell) >= NAMES and cell["n"] == 3 and cell["pa"] is None and cell["undefined"]["pa"]

@@ -45,6 +45,9 @@ def test_refused_rows_end_with_1_and_the_first_twenty_are_shown(cli: Cli, table:
     with table.open("a") as file:
         file.writelines(f"x{n};Anna;tone;{70 + n}\x1b[31m\n" for n in range(25))
     done = cli("labels", "import", table, "--to", tmp_path / "data", *MEANT)
+    ending = "25 refused, so nothing was written; correct them, or pass --allow-refused to import the others without them"
+    assert done.code == 1 and done.out == "" and done.err.splitlines()[-1].endswith(ending) and not (tmp_path / "data").exists()
+    done = cli("labels", "import", table, "--to", tmp_path / "data", *MEANT, "--allow-refused")
     shown = [line for line in done.err.splitlines() if "is not on the scale" in line]
     assert done.code == 1 and len(shown) == 20 and "… and 5 more" in done.err and "\x1b" not in done.err
     assert shown[0] == f"{table}:62: '70[31m' is not on the scale (0, 1, 2)"
@@ -79,6 +82,7 @@ def test_json_has_the_same_facts(cli: Cli, table: Path, tmp_path: Path) -> None:
         "metrics": ["tone"],
         "known": 0,
         "folder": str(tmp_path / "data"),
+        "written": False,
     }
 
 

@@ -18,7 +18,7 @@ NUMBER = {"language", "metric", "judge", "variant", "temperature", "top_p", "sys
 NUMBER |= {"n", "unlabelled", "groups", "judge_alone", "labels_alone", "corrected", "method", "design", "lam", "rho"}
 NUMBER |= {"effective_labels", "labels_saved"}
 THRESHOLD = {"language", "metric", "judge", "variant", "temperature", "top_p", "confidence", "threshold", "coverage", "agreement"}
-THRESHOLD |= {"agreement_lower", "n", "groups", "n_start", "reason"}
+THRESHOLD |= {"agreement_lower", "n", "groups", "left_out", "left_out_share", "n_start", "reason"}
 
 
 @pytest.fixture
@@ -114,11 +114,12 @@ def test_a_run_is_certified_with_its_prompt_rubrics_and_settings(cli: Cli, tmp_p
     [run] = (out / "runs").iterdir()
     path = tmp_path / "certificate.json"
     made = cli("certify", run, "--to", path, "--judge", "baseline/length")
-    assert made.code == 0, made.err
+    assert made.code == 1 and "It allows nothing" in made.out, made.err  # it is written all the same
     held = harness.certificate.load(path)
     assert held.prompt and all(cell.rubric for cell in held.cells) and held.judge.settings is not None and held.unchecked == ()
     assert {cell.verdict for cell in held.cells} == {"no verdict"}
-    assert cli("certify", "--check", path, run).code == 0
+    checked = cli("certify", "--check", path, run)
+    assert checked.code == 1 and "nothing is stale" in checked.out and "It allows nothing" in checked.out
     cell = held.cells[0]
     with pytest.raises(harness.HarnessError, match="'no verdict'"):
         held.apply([0], language=cell.language, metric=cell.metric, judge="baseline/length", prompt=held.prompt, rubric=cell.rubric)
@@ -165,7 +166,7 @@ def test_few_labels_give_the_labels_alone_with_the_reason(cli: Cli, tmp_path: Pa
     for number in read(cli, "correct", grouped)["numbers"]:
         assert "of 5 independent groups, and 20 are needed: labels alone" in number["corrected"]["reason"]
     path = tmp_path / "certificate.json"
-    assert cli("certify", small, "--to", path).code == 0
+    assert cli("certify", small, "--to", path).code == 1
     with pytest.raises(harness.HarnessError, match="'too few labels'"):
         harness.certificate.load(path).apply([0, 1], language="ja", metric="tone", judge="model/one")
 
@@ -174,7 +175,7 @@ def test_one_annotator_is_enough_to_correct_and_no_verdict(cli: Cli, tmp_path: P
     single = judged_folder(tmp_path / "single", annotators=1)
     assert all(number["corrected"]["value"] is not None for number in read(cli, "correct", single)["numbers"])
     path = tmp_path / "certificate.json"
-    assert cli("certify", single, "--to", path).code == 0
+    assert cli("certify", single, "--to", path).code == 1
     assert {cell.verdict for cell in harness.certificate.load(path).cells} == {"too few labels"}
 
 

@@ -246,7 +246,7 @@ def check_leniency(case: Case, _: Path) -> None:
         groups = [row["group"] for row in rows]
 
         def tested(margin: float | None, data: tuple[Any, ...] = (judge, labels, len(scale), direction, groups)) -> Any:
-            return leniency_equivalence(*data, values=scale, margin=margin)
+            return leniency_equivalence(*data, values=scale, margin=margin, variance="cr1")
 
         mean = tested(None)
         found: dict[str, Any] = {"n": mean.n, "groups": mean.groups, "leniency": mean.mean, "se": mean.error}
@@ -385,7 +385,7 @@ def check_votes(case: Case, _: Path) -> None:
     answers = {"lower_median": panel_median(judges, k), "dawid_skene": model.answer, "majority": panel_majority(judges, k)}
     hits = panel_hits(judges, reference, k)
     right = {name: panel_hits(answer[:, None], reference, k)[:, 0] for name, answer in answers.items()}
-    gain = panel_gain(right["lower_median"], hits, inputs["group"])
+    gain = panel_gain(right["lower_median"], hits, inputs["group"], variance="cr1")
     stack: Floats = cross_fitted_stack(judges, reference, k, inputs["fold"])
     found: dict[str, Any] = {
         "aggregate": np.where(reference >= 0, reference, -1),

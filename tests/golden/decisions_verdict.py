@@ -12,27 +12,31 @@ from scipy.stats import binom
 from harness import api
 from harness.analyse import Annotators, CompareOptions, lay_out
 from harness.decide import DecisionOptions
-from harness.decide.cell_tests import cell_tests
+from harness.decide.cell_tests import CellTests, cell_tests
 from harness.decide.rule import DecisionInputs, decide
 from harness.decide.verdicts import verdicts_laid_out
 from harness.stats import aggregate_counts, benjamini_hochberg, benjamini_yekutieli, commonest, count_long, hits, holm
 from harness.stats.arrays import Floats
 from harness.stats.cluster_mean import ClusterMean, cluster_mean
 from harness.stats.groups import GroupSums
-from harness.stats.noninferiority import gap_sums, guarded_bound, guarded_mean, guarded_p, matched_gap
+from harness.stats.judge_tests import judge_tests
+from harness.stats.noninferiority import gap_sums, guarded_mean, guarded_p, matched_gap
+from harness.stats.unequal_groups import ClusterVariance
 from tests.golden.decision_values import assert_equal
 
 Case = dict[str, Any]
+PLAIN: ClusterVariance = "cr1"
+"""The cases hold the numbers of the formulas that take groups as equal; tests.golden.test_unequal has those for unequal groups."""
 
 
 def _guarded(sums: GroupSums, margin: float) -> dict[str, Any]:
-    hall = guarded_mean(sums, margin)
+    hall = guarded_mean(sums, variance=PLAIN).at(margin)
     return {
         "mean": float(hall.mean),
         "groups": float(hall.groups),
         "skewness": float(hall.skewness),
         "t": float(hall.statistic(-margin)),
-        "p": guarded_p(sums, margin),
+        "p": guarded_p(sums, margin, PLAIN),
     }
 
 
@@ -43,7 +47,7 @@ def _plain(mean: ClusterMean, margin: float) -> dict[str, float]:
 def check_differences(case: Case, _: Path) -> None:
     given = case["inputs"]
     sums = gap_sums(given["differences"], given["group"])
-    found = {"guarded": _guarded(sums, given["margin"]), "lower_95": guarded_bound(sums, 0.05)}
+    found = {"guarded": _guarded(sums, given["margin"]), "lower_95": guarded_mean(sums, variance=PLAIN).bound(0.05)}
     assert_equal(found, case["expected"], case["tolerance"])
 
 
@@ -63,12 +67,12 @@ def check_cell(case: Case, _: Path) -> None:
     constant = commonest(reference, len(classes))
     apart = right - hits(constant, reference, len(classes), failed_wrong=True)
     known = ~np.isnan(apart)
-    base, two = cluster_mean(apart[known], groups[known]), ~np.isnan(gap)
+    base, two = cluster_mean(apart[known], groups[known], variance=PLAIN), ~np.isnan(gap)
     found: dict[str, Any] = {
         "differences": gap[two].tolist(),
-        "lower_95": guarded_bound(sums, 0.05),
+        "lower_95": guarded_mean(sums, variance=PLAIN).bound(0.05),
         "coverage": float((judge[two] >= 0).mean()),
-        "p_use": max(guarded_p(sums, given["margin"]), base.p_above(0.0)),
+        "p_use": max(guarded_p(sums, given["margin"], PLAIN), base.p_above(0.0)),
         "baseline": {
             "constant": given["classes"][int(constant[known][0])],
             "n": base.n,
@@ -79,7 +83,7 @@ def check_cell(case: Case, _: Path) -> None:
             "p_worse": base.p_below(0.0),
         },
     }
-    plain = cluster_mean(gap[two], groups[two])
+    plain = cluster_mean(gap[two], groups[two], variance=PLAIN)
     for name in case["expected"]:
         if name.startswith("margin_"):
             margin = float(name.removeprefix("margin_"))
@@ -127,7 +131,7 @@ def check_table(case: Case, _: Path) -> None:
 
 
 def check_data(case: Case, shared: Path) -> None:
-    """Every cell of a recorded data set."""
+    """Every cell of a recorded data set: verdicts as they are, numbers by the formulas that take groups as equal."""
     given = case["inputs"]
     folder = Path(given["data"]).name
     [source] = api.open_sources([shared / folder], folder, Path("results"))
@@ -136,35 +140,48 @@ def check_data(case: Case, shared: Path) -> None:
     laid_out = lay_out([source.recording], compare)
     tests = {(one.key["language"], one.key["metric"]): one for one in cell_tests(laid_out.judged[0], False, compare, options)}
     verdicts = {(one["language"], one["metric"]): one for one in verdicts_laid_out(laid_out, compare, options)}
-    expected = case["expected"]
+    expected, alone = case["expected"], {key: judge_tests(one.sums, options.margin, variance=PLAIN).plain for key, one in tests.items()}
+    enough = [key for key, one in tests.items() if one.n >= options.items and one.groups >= options.groups]
+    q = {name: _holm_of(enough, {key: float(getattr(p, name)) for key, p in alone.items()}) for name in ("use", "worse", "base_worse")}
     assert len(expected["cells"]) == len(tests) == len(verdicts)
     for wanted in expected["cells"]:
         one, verdict = (each[wanted["language"], wanted["metric"]] for each in (tests, verdicts))
+        gap, p, place = _plain_gap(one), alone[wanted["language"], wanted["metric"]], (wanted["language"], wanted["metric"])
         assert one.judge_commonest and one.labels_commonest and verdict.alt_test
         found = {
             "n": one.n,
             "groups": one.groups,
             "gap": one.gap.mean,
-            "se": one.gap.error,
-            "p_gap_plain": one.gap.p_above(-options.margin),
-            "p_gap_guarded": one.p_gap,
-            "lower_95": one.guarded_bound,
-            "p_worse": one.p_worse,
+            "se": gap.error,
+            "p_gap_plain": gap.p_above(-options.margin),
+            "p_gap_guarded": float(p.gap),
+            "lower_95": guarded_mean(one.sums.gap, variance=PLAIN).bound(0.05),
+            "p_worse": float(p.worse),
             "n_baseline": one.baseline.n,
             "baseline_diff": one.baseline.mean,
-            "p_base": one.p_base,
-            "p_base_worse": one.p_base_worse,
+            "p_base": float(p.base),
+            "p_base_worse": float(p.base_worse),
             "judge_commonest_share": one.judge_commonest[1],
             "labels_commonest_share": one.labels_commonest[1],
-            "p_use": max(one.p_gap, one.p_base),
+            "p_use": float(p.use),
             "omega": verdict.alt_test["omega"],
             "rho": verdict.alt_test["rho"],
-            **{name: verdict[name] for name in ("q_use", "q_worse", "q_base_worse", "verdict", "reason")},
+            **{f"q_{name}": values.get(place) for name, values in q.items()},
+            **{name: verdict[name] for name in ("verdict", "reason")},
         }
         assert_equal(found, wanted, case["tolerance"], f"{wanted['language']} {wanted['metric']}")
     used = [list(key) for key, verdict in verdicts.items() if verdict.verdict == "use"]
     passed = [list(key) for key, verdict in verdicts.items() if verdict.alt_test and verdict.alt_test["passed"]]
     assert sorted(used) == sorted(expected["use"]) and sorted(passed) == sorted(expected["alt_test_passed"])
+
+
+def _plain_gap(one: CellTests) -> ClusterMean:
+    gap, _, group = one.differences
+    return cluster_mean(gap[~np.isnan(gap)], group[~np.isnan(gap)], variance=PLAIN)
+
+
+def _holm_of(cells: list[Any], p: dict[Any, float]) -> dict[Any, float]:
+    return dict(zip(cells, holm([p[key] for key in cells]).tolist(), strict=True))
 
 
 def check(case: Case, shared: Path) -> None:

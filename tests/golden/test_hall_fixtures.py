@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from harness.stats.groups import group_sums
-from harness.stats.skewness import HallMean, hall_mean
+from harness.stats.noninferiority import guarded_mean
+from harness.stats.skewness import HallMean
 
 pytestmark = pytest.mark.needs("shared data")
 
@@ -30,8 +31,7 @@ def guarded(case: dict[str, Any], margin: float) -> HallMean:
     """A whole item that the judge lost, the floor that the margin gives the variance, and the plain degrees of freedom."""
     differences = case["expected"].get("differences") or case["inputs"]["differences"]
     sums = group_sums(np.asarray(differences, float), case["inputs"]["group"])
-    found = hall_mean(sums.y, sums.size, sums.times, guard=-1.0, weight=1.0, floor=margin * (1 - margin), leverage=False)
-    return found._replace(freedom=found.groups - 1)
+    return guarded_mean(sums, variance="cr1").at(margin)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -91,3 +91,29 @@ def test_a_report_needs_no_folder(folder: Folder) -> None:
     result = folder.run()
     shutil.rmtree(result.folder)
     assert api.report(result).run == result.name
+
+
+def test_what_holds_much_is_shown_short(folder: Folder) -> None:
+    """The last line of a notebook cell prints a summary, not every text and number."""
+    result = folder.run()
+    data = harness.load(folder.root / "data")
+    compared = api.compare(result)
+    policy = folder.root / "gate.toml"
+    policy.write_text("[[rule]]\nat_least = 0.1\n", "utf-8")
+    held = [data, data.labels, result, result.judgments, result.prepared, compared, api.report(result), api.check_labels(data)]
+    shown = [repr(each) for each in (*held, api.check_gate(result, policy))]
+    assert [text for text in shown if len(text) > 200 or "object at" in text] == []
+    assert shown[0] == f"<Dataset {data.id!r}: 12 items, 36 labels, {len(data.scales)} metrics>"
+
+
+def test_one_name_may_stand_for_a_list_of_names(folder: Folder) -> None:
+    """A text is one name, not its letters: in `by`, `judges` and `where`, and in a run's specification."""
+    result = folder.run(languages="en", variants="single", metrics="task_quality")
+    assert result.protocol.languages == ("en",) and result.name == folder.run(languages=("en",)).name
+    one = api.compare(result, by="language", judges="baseline/random", where={"language": "en"})
+    assert one.signature == api.compare(result, by=["language"], judges=["baseline/random"], where={"language": ["en"]}).signature
+    assert [cell["language"] for cell in one.cells] == ["en"]
+    checked = api.check_labels(folder.root / "data", by="metric", where={"metric": "task_quality"})
+    assert [cell["metric"] for cell in checked.cells] == ["task_quality"]
+    assert harness.RunSpec(data=str(folder.root), judges="a").judges == ("a",)  # type: ignore[arg-type]
+    assert harness.GenerateSpec("summarize", "openai/m").writers == ("openai/m",)  # type: ignore[arg-type]

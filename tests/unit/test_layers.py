@@ -17,7 +17,7 @@ from harness import runs
 
 # From the bottom up. Whoever adds a module or package to harness/ gives it a layer here.
 LAYERS: list[set[str]] = [
-    {"errors", "model", "pages", "redaction", "tables", "text"},
+    {"archives", "errors", "foreign", "model", "pages", "patterns", "redaction", "tables", "text"},
     {"content"},
     {"data", "text_measures"},
     {"stats"},
@@ -34,6 +34,8 @@ LAYERS: list[set[str]] = [
 ]
 # Who may import whom on the same layer, with the reason; nobody else may.
 BESIDE = {
+    ("archives", "errors"): "archives that cannot be read raise the errors that commands show",
+    ("archives", "tables"): "Zstandard is unpacked by pyarrow, which is imported in one place",
     ("tables", "errors"): "rows that cannot be read raise the errors that commands show",
     ("tables", "text"): "cells of CSV files are guarded by the rules for invisible characters",
     ("redaction", "text"): "secrets are removed from text that is whole",

@@ -206,7 +206,7 @@ def test_a_call_passes_on_what_its_condition_says() -> None:
 
 
 def test_failures_are_these() -> None:
-    assert [str(failure) for failure in Failure] == ["refused", "not_json", "off_scale", "truncated", "missing", "tied"]
+    assert [str(failure) for failure in Failure] == ["refused", "not_json", "off_scale", "truncated", "missing", "tied", "slow_pattern"]
 
 
 def test_a_judge_is_called_by_provider_and_model() -> None:

@@ -94,3 +94,11 @@ def test_the_environment_names_its_secrets() -> None:
     assert set(found) == {KEY, "p%40ss-word", "p@ss-word", "user:p@ss-word"}
     assert "user:p@ss-word" not in Redactor(found)("407 for http://user:p%40ss-word@proxy:8080")
     assert MARK in Redactor(found)(base64.b64encode(b"user:p@ss-word").decode())
+
+
+def test_a_secret_that_is_spelled_with_blanks_is_removed_from_messages() -> None:
+    redact = Redactor(["sk-test-4711-secret"])
+    for spelled in (" ".join("sk-test-4711-secret"), "sk-test-\u200b4711 -secret", "s k-test\n-4711\u00ad-secr et"):
+        quoted = redact.quote(f"Incorrect key: {spelled} was given")
+        assert "[key]" in quoted and "4711" not in "".join(quoted.split()) and "secr" not in quoted, quoted
+    assert redact.quote("the test of a secret key") == "the test of a secret key"

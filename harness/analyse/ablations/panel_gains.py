@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from harness.analyse.ablations.answers import AnswerTable
 from harness.analyse.ablations.rows import Row, new_row, put_difference, put_share, section, with_q
 from harness.judges import Panel
-from harness.stats import group_folds, paired_difference, panel_gain
+from harness.stats import difference_from_best, group_folds, paired_difference, panel_gain
 from harness.stats.arrays import Floats, Ints
 
 LEVELS: tuple[tuple[str, ...], ...] = (("language", "metric"), ("language",))
@@ -24,7 +24,8 @@ NOTE = (
     "agreement: of the panel, failures as wrong, on the texts of the difference. best: the member that agrees with the labels most often, "
     f"chosen on development items where these were judged, else {FOLDS} times, each time on the texts that its difference is not computed "
     "from (chosen_on). diff: the panel's agreement minus that member's on the same texts. A member that is chosen on the same texts looks "
-    "better than it is."
+    "better than it is. Where the member was chosen on other texts, the interval and p hold whichever member is the best: the panel is "
+    "shown better if it is shown better than every member, and worse if it is shown worse than one, corrected for their number."
 )
 _SAME = ("metric", "variant", "temperature", "top_p", "repeat", "order")
 _Chosen = tuple[Ints, NDArray[np.bool_], str]  # the best member of each row, which rows are compared, and what it was chosen on
@@ -42,16 +43,19 @@ def panel_gains(answers: AnswerTable, panels: Mapping[str, Panel]) -> dict[str, 
 
 def _gain_row(clean: AnswerTable, key: Mapping[str, Any], at: Ints, members: Sequence[str]) -> Row:
     why = NUMBERS if (np.isnan(clean.credits["pa_failed_wrong"][at]) & ~np.isnan(clean.label[at])).any() else NO_TEXT
-    at, ours, theirs = _credits(clean, at, members)
+    at, ours, every = _credits(clean, at, members)
     development = np.array([item.split == "dev" for item in clean.data.items], bool)[clean.item[at]]
-    best, tested, source = _chosen_on_development(theirs, development) or _chosen_on_other_texts(ours, theirs, clean.group[at])
-    ours, theirs, groups = ours[tested], theirs[tested, best[tested]], clean.group[at][tested]
+    best, tested, source = _chosen_on_development(every, development) or _chosen_on_other_texts(ours, every, clean.group[at])
+    ours, theirs, groups = ours[tested], every[tested, best[tested]], clean.group[at][tested]
     row = new_row(key, n=len(ours), groups=len(np.unique(groups)), chosen_on=source if len(ours) else None)
     names = Counter(members[place] for place in best[tested].tolist())
     row["best"] = ", ".join(name for name, _ in names.most_common()) or None
     put_share(row, "panel_agreement", ours, groups, clean.drawing, why)
     put_share(row, "best_agreement", theirs, groups, clean.drawing, why)
-    put_difference(row, "diff", paired_difference(ours, theirs, groups), why=None if len(ours) else why)
+    found = paired_difference(ours, theirs, groups)
+    if source == OTHER_TEXTS and len(ours):
+        found = difference_from_best(ours, every[tested], groups, found.diff)
+    put_difference(row, "diff", found, why=None if len(ours) else why)
     return row
 
 

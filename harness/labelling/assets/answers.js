@@ -6,9 +6,39 @@ const SKIPS = { cannot_judge: "skip_cannot_judge", broken: "skip_broken", offens
 class Answers {
   /** @param kept the answers of an earlier visit, or nothing */
   constructor(kept) {
-    const fresh = { page: page.page, session: Answers.newSession(), started: new Date().toISOString(), order: 0, practised: 0, items: {} };
+    const fresh = { page: page.page, session: Answers.newSession(), joined: [], started: new Date().toISOString(), order: 0, practised: 0, items: {} };
     this.kept = kept && kept.page === page.page ? kept : fresh;
     this.past = [];
+  }
+
+  /** Whether nothing was said yet. */
+  get empty() {
+    return !Answers.answered(this.kept);
+  }
+
+  static answered(state) {
+    return Object.values(state.items).some((said) => said.place !== undefined);
+  }
+
+  /** Take in what another tab, device or file knows of the same page. */
+  join(other) {
+    this.kept = Answers.merged(this.kept, other);
+  }
+
+  /** Two states of one page: of each text the answer that was given last. Nothing that only one of them has is lost. */
+  static merged(one, other) {
+    const alike = Answers.answered(one) === Answers.answered(other);
+    const [first, second] = (alike ? one.started <= other.started : Answers.answered(one)) ? [one, other] : [other, one];
+    const sessions = [...(first.joined ?? []), ...(Answers.answered(second) ? [second.session, ...(second.joined ?? [])] : [])];
+    const items = { ...one.items };
+    for (const [key, said] of Object.entries(other.items)) items[key] = key in items ? Answers.later(items[key], said) : said;
+    return { ...first, joined: [...new Set(sessions)].filter((session) => session !== first.session).sort(), items,
+      order: Math.max(one.order, other.order), practised: Math.max(one.practised, other.practised) };
+  }
+
+  /** Of two states of one answer the later one, with the longer of both times in front of the text. */
+  static later(one, other) {
+    return { ...((other.changed ?? "") > (one.changed ?? "") ? other : one), ms: Math.max(one.ms, other.ms) };
   }
 
   static newSession() {
@@ -37,20 +67,21 @@ class Answers {
   }
 
   addTime(key, ms) {
-    if (ms > 0) this._write(key, { ...this.of(key), ms: this.of(key).ms + Math.round(ms) });
+    if (ms > 0) this.kept.items[key] = { ...this.of(key), ms: this.of(key).ms + Math.round(ms) };
   }
 
   /** The key of the text whose last answer was taken back, or nothing. */
   undo() {
     const [key, before] = this.past.pop() || [];
     if (key === undefined) return undefined;
-    const ms = this.of(key).ms;
-    if (before) this.kept.items[key] = { ...before, ms };
-    else this.kept.items[key] = { scores: {}, ms };
+    this._write(key, { ...(before || { scores: {} }), ms: this.of(key).ms });
     return key;
   }
 
+  /** Each change has a later time than the state that it changes, whatever the clock of the device says. */
   _write(key, said) {
+    const before = this.kept.items[key]?.changed;
+    said.changed = new Date(Math.max(Date.now(), before ? Date.parse(before) + 1 : 0)).toISOString();
     if (said.place === undefined && (said.skip || Object.keys(said.scores).length)) said.place = ++this.kept.order;
     this.kept.items[key] = said;
   }

@@ -9,15 +9,15 @@ function resultOf(answers) {
   for (const [role, items] of [["practice", page.practice], ["item", page.items]]) {
     for (const item of items) {
       const own = answers.of(item.key);
-      if (own.place === undefined && !own.comment && !own.ms) continue;
+      if (own.changed === undefined && own.place === undefined && !own.ms) continue;
       said.push({ key: item.key, practice: role === "practice", place: own.place ?? null, scores: own.scores, errors: own.errors ?? null,
-        no_errors: own.no_errors ?? false, skip: own.skip ?? null, comment: own.comment ?? null, ms: own.ms,
+        no_errors: own.no_errors ?? false, skip: own.skip ?? null, comment: own.comment ?? null, ms: own.ms, changed: own.changed ?? null,
         ...(own.reviews ? { reviews: own.reviews } : {}) });
     }
   }
   return {
     kind: RESULT, schema_version: 1, page: page.page, version: page.version, annotator: page.annotator, language: page.language,
-    session: answers.kept.session, started: answers.kept.started, saved: new Date().toISOString(), practised: answers.kept.practised,
+    session: answers.kept.session, joined: answers.kept.joined ?? [], started: answers.kept.started, saved: new Date().toISOString(), practised: answers.kept.practised,
     summary: answers.summary(), answers: said, checksum: checksum(said),
   };
 }
@@ -28,29 +28,37 @@ function checksum(said) {
     const scores = Object.keys(one.scores).sort().map((metric) => metric + "=" + one.scores[metric]);
     const errors = (one.errors || []).map((error) => [error.field, error.start, error.end, error.severity].join(":"));
     const reviews = Object.keys(one.reviews || {}).sort().map((metric) => metric + "=" + one.reviews[metric].reasons.join("+") + ":" + one.reviews[metric].words);
-    return [one.key, one.place ?? "", scores.join(","), errors.join(","), one.skip ?? "", one.comment ?? "", one.ms, ...reviews].join("|");
+    return [one.key, one.place ?? "", scores.join(","), errors.join(","), one.skip ?? "", one.comment ?? "", one.ms, ...reviews, ...(one.changed ? [one.changed] : [])].join("|");
   });
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(lines.join("\n"))) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash.toString(16).padStart(8, "0");
 }
 
-/** A table with one row for each score. Cells that a spreadsheet could run as a formula begin with an apostrophe. */
+/** A table with one row for each score, from which all labels can be read; practice is left out. The checksum is that of its answers. */
 function tableOf(result) {
-  const rows = [["page", "annotator", "key", "place", "metric", "score", "skip", "seconds", "comment", ...(page.review ? ["reasons", "words"] : [])]];
-  for (const one of result.answers.filter((each) => !each.practice)) {
+  const answers = result.answers.filter((one) => !one.practice);
+  const columns = ["page", "annotator", "key", "place", "metric", "score", "skip", "seconds", "comment", ...(page.review ? ["reasons", "words"] : []),
+    ...(page.mark_errors ? ["errors", "no_errors"] : []), "changed", "session", "saved", "checksum"];
+  const shared = { page: result.page, annotator: result.annotator, session: result.session, saved: result.saved, checksum: checksum(answers) };
+  const rows = answers.flatMap((one) => {
+    const said = { ...shared, key: one.key, place: one.place, skip: one.skip, seconds: one.ms / 1000, comment: one.comment, changed: one.changed,
+      errors: one.errors && JSON.stringify(one.errors), no_errors: one.no_errors };
     const scores = Object.entries(one.scores);
-    for (const [metric, score] of scores.length ? scores : [["", ""]]) {
-      rows.push([result.page, result.annotator, one.key, one.place ?? "", metric, score, one.skip ?? "", one.ms / 1000, one.comment ?? "",
-        ...(page.review ? [(one.reviews?.[metric]?.reasons ?? []).join(" "), one.reviews?.[metric]?.words ?? ""] : [])]);
-    }
-  }
-  const cell = (value) => {
-    const text = String(value);
-    const safe = typeof value === "string" && /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) ? "'" + text : text;
-    return /[",\r\n]/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
-  };
-  return "\ufeff" + rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+    return (scores.length ? scores : [[null, null]]).map(([metric, score]) =>
+      ({ ...said, metric, score, reasons: one.reviews?.[metric]?.reasons.join(" "), words: one.reviews?.[metric]?.words }));
+  });
+  const lines = [columns, ...rows.map((row) => columns.map((name) => row[name] ?? ""))];
+  return "\ufeff" + lines.map((line) => line.map(cellOf).join(",")).join("\r\n") + "\r\n";
+}
+
+/** A cell of a CSV file. What a spreadsheet could run as a formula begins with an apostrophe, which the import removes again. */
+function cellOf(value) {
+  const text = String(value);
+  const start = text.replace(/^'+/, "").replace(/^[\p{Z}\p{C}]+/u, "")[0] ?? "";
+  const formula = /^'*[\t\r\n]/.test(text) || "=+-@".includes(start.normalize("NFKC")[0] ?? " ");
+  const safe = typeof value === "string" && formula ? "'" + text : text;
+  return /[",\r\n]/.test(safe) ? '"' + safe.replaceAll('"', '""') + '"' : safe;
 }
 
 function saveFile(name, text, kind) {
@@ -80,12 +88,17 @@ function answersOfFile(text) {
   }
   if (!result || result.kind !== RESULT || !Array.isArray(result.answers)) throw new Error("file_unreadable");
   if (result.page !== page.page || result.annotator !== page.annotator) throw new Error("file_of_another_page");
+  return answersOf(result);
+}
+
+/** The answers of a result in the form in which they are kept. An answer without a time of its own was given when the file was saved. */
+function answersOf(result) {
   const items = {};
-  for (const one of result.answers) {
-    const { key, practice, place, skip, comment, errors, no_errors, ...rest } = one;
-    items[key] = { ...rest, place: place ?? undefined, skip: skip ?? undefined, comment: comment ?? undefined, errors: errors ?? undefined,
-      no_errors: no_errors || undefined };
+  for (const { key, practice, ...said } of result.answers) {
+    const own = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== false));
+    if (own.place !== undefined) own.changed ??= result.saved;
+    items[key] = own;
   }
   const order = Math.max(0, ...result.answers.map((one) => one.place ?? 0));
-  return { page: page.page, session: result.session, started: result.started, order, practised: result.practised ?? 0, items };
+  return { page: page.page, session: result.session, joined: result.joined ?? [], started: result.started, order, practised: result.practised ?? 0, items };
 }

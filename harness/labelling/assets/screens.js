@@ -49,6 +49,12 @@ const Screens = {
       keysHelp());
   },
 
+  /** The page is open in another tab, which has the answers. */
+  elsewhere({ go }) {
+    show(heading("h1", word("title")), make("p", { class: "warning", role: "alert" }, word("open_elsewhere")),
+      make("p", { class: "row" }, button(word("go_on_here"), go, { class: "main" })));
+  },
+
   /** One text with its questions. `verdict` explains a practice text after its answers. */
   text({ item, title, said, current, verdict, left, done, choose, change, told, tell, press }) {
     const questions = item.questions.map((metric, number) => {

@@ -3,13 +3,17 @@
 
 class Session {
   static async begin() {
+    let session;
+    const lock = new PageLock(() => session?.stop());
+    await lock.take(false);
     const storage = await Storage.open(storageAnswered);
-    const session = new Session(storage, new Answers(storage.earlier));
+    session = new Session(storage, lock);
+    await session.read();
     session.clock = new Clock((ms) => session.spend(ms));
     addEventListener("keydown", (event) => session.key(event));
     addEventListener("pagehide", () => session.clock.stop());
     addEventListener("beforeunload", (event) => { if (!storage.works && session.unsaved) event.preventDefault(); });
-    session.start();
+    lock.elsewhere ? session.stop() : session.start();
     document.body.dataset.ready = "true";
     performance.mark("ready");
     session.texts = readTexts();
@@ -18,12 +22,20 @@ class Session {
     return session;
   }
 
-  constructor(storage, answers) {
+  constructor(storage, lock) {
     this.storage = storage;
-    this.answers = answers;
-    this.server = typeof AnswerServer === "undefined" ? null : new AnswerServer(() => { this.kept = word("saved_server"); });
+    this.lock = lock;
+    const served = typeof AnswerServer !== "undefined";
+    this.server = served ? new AnswerServer(() => { this.kept = word("saved_server"); }, (result) => this.answers.join(answersOf(result))) : null;
     this.unsaved = 0;
     this.kept = word(storage.works ? "saved" : "not_saved");
+  }
+
+  /** Read the answers of earlier visits: those of this browser, and of other devices as far as the server has them. */
+  async read() {
+    this.answers = new Answers(this.storage.earlier);
+    const sent = this.server ? await AnswerServer.earlier(this.answers.kept.session) : undefined;
+    if (sent && (this.answers.empty || sent.session === this.answers.kept.session)) this.answers.join(answersOf(sent));
   }
 
   start() {
@@ -40,13 +52,28 @@ class Session {
 
   async open(file) {
     try {
-      this.answers = new Answers(answersOfFile(await file.text()));
+      this.answers.join(answersOfFile(await file.text()));
       await this.keep();
       this.start();
       announce(word("file_read", { n: this.answers.done }));
     } catch (error) {
       announce(word(error.message in page.strings ? error.message : "file_unreadable"));
     }
+  }
+
+  /** Another tab has this page: leave all to it until somebody goes on here. */
+  stop() {
+    this.clock?.end();
+    this.screen = "elsewhere";
+    document.querySelectorAll("dialog").forEach((dialog) => dialog.close());
+    Screens.elsewhere({ go: () => this.takeOver() });
+  }
+
+  async takeOver() {
+    await this.lock.take(true);
+    await this.storage.reread();
+    await this.read();
+    this.start();
   }
 
   // Moving between texts
@@ -194,7 +221,8 @@ class Session {
   }
 
   async keep() {
-    const local = await this.storage.keep(this.answers.kept);
+    const local = await this.storage.keep(this.answers.kept, this.lock.held);
+    if (local && local !== this.answers.kept) this.answers.join(local);
     this.kept = word(local ? "saved" : "not_saved");
     if (this.server) this.kept = word(await this.server.send(resultOf(this.answers)) ? "saved_server" : "server_lost");
     document.body.dataset.kept = String(Object.keys(this.answers.kept.items).length);

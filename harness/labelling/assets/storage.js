@@ -56,14 +56,38 @@ class Storage {
     return this.works;
   }
 
-  /** Whether the answers are kept now. */
-  async keep(answers) {
-    if (!this.works) return false;
+  /** Read what is kept now; another tab may have written it. */
+  async reread() {
+    if (this.works) this.earlier = await this._get(page.page);
+  }
+
+  /**
+   * Keep the answers, and return them; nothing if the browser refuses them. Where no lock keeps other tabs away (`alone` is false), their
+   * answers are taken in: reading and writing are one transaction. With a lock one request is enough, which a closing page still sends.
+   */
+  async keep(answers, alone) {
+    if (!this.works) return undefined;
     try {
-      return await this._put(page.page, answers);
+      return alone ? (await this._put(page.page, answers), answers) : await this._putMerged(page.page, answers);
     } catch {
-      return (this.works = false);
+      this.works = false;
+      return undefined;
     }
+  }
+
+  _putMerged(key, answers) {
+    const change = this.database.transaction("answers", "readwrite", { durability: "strict" });
+    const store = change.objectStore("answers");
+    const reading = store.get(key);
+    let merged = answers;
+    reading.onsuccess = () => {
+      if (reading.result) merged = Answers.merged(answers, reading.result);
+      store.put(merged, key);
+    };
+    return new Promise((resolve, reject) => {
+      change.oncomplete = () => resolve(merged);
+      change.onerror = change.onabort = () => reject(change.error);
+    });
   }
 }
 

@@ -1,4 +1,4 @@
-"""Class shares where annotators agree fully, partly and not at all: people and judge side by side."""
+"""Class shares where three annotators agree fully, partly and not at all, or else of all items: people and judge side by side."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from harness.tables import write_atomic
 from harness.text import terminal_safe
 
 _HEIGHT = 1.7  # inches of one panel
-_TITLE = "Class shares by agreement of the annotators"
-_WORDS = (
-    "How often people and the judge gave each class, where all three annotators agree (full), two of three (partial), and no two (none)."
+_BY_AGREEMENT = (
+    "Class shares by agreement of the annotators",
+    "How often people and the judge gave each class, where all three annotators agree (full), two of three (partial), and no two (none).",
 )
+_OVERALL = ("Class shares", "How often people and the judge gave each class, over all items with a reference.")
+_ALL = "all"  # the level of items that are not divided by agreement
 MOST_ROWS = 100  # cells of one figure: nobody reads more, and each takes a fifth of a second
 _NAMED = ("language", "metric")
 
@@ -25,26 +27,35 @@ _NAMED = ("language", "metric")
 def draw_by_agreement(comparison: Comparison, path: Path, options: FigureOptions = FigureOptions()) -> None:  # noqa: B008 (frozen)
     """Draw, for each cell, the shares of the classes where three annotators agree fully, partly and not at all.
 
-    There is a row for each cell and a column for each level of agreement. The same comparison gives the same file.
+    There is a row for each cell and a column for each level of agreement. If no cell has items with three annotators, there is one
+    column, with the shares over all items. The same comparison gives the same file.
 
     Raises:
-        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, when no cell has items with three
-            annotators, and when more
-        than 100 have.
+        UsageError: without the extra `figures`, for another suffix than .svg, .pdf and .png, when no cell has shares of classes, as on
+            continuous scales, and when more than 100 have.
     """
     form = form_of(path)
     cells = [cell for cell in comparison.cells if cell.distribution_by_agreement]
-    rows = [cell.flat() for cell in cells]
+    cells = cells or [cell for cell in comparison.cells if cell.distribution_labels]
+    rows = [_divided(cell.flat()) for cell in cells]
     if not rows:
-        raise UsageError("no cell has items with three annotators, so there is no agreement to draw by; try --by with fewer keys")
+        raise UsageError("no cell has shares of classes to draw; correlations of systems and scales without classes have none")
     if len(rows) > MOST_ROWS:
         raise UsageError(
-            f"a figure holds {MOST_ROWS} cells at most, and {len(rows):,} have items with three annotators; choose some, for example with "
+            f"a figure holds {MOST_ROWS} cells at most, and {len(rows):,} have shares of classes; choose some, for example with "
             "--where judge=NAME or --where language=TAG, or pool them with fewer keys in --by"
         )
     varying = [name for name in cells[0].key if name not in _NAMED and len({str(row[name]) for row in rows}) > 1]
     drawn = draw_distributions(rows, comparison.signature, (*_NAMED, *varying), replace(options, forms=(form,)))
     write_atomic(path, drawn[form])
+
+
+def _divided(row: Row) -> Row:
+    """A row with its shares by level of agreement; they are of one level where no item has three annotators."""
+    if row["distribution_by_agreement"]:
+        return row
+    shares = {"items": row["n_ref"], "labels": row["distribution_labels"], "judge": row["distribution_judge"]}
+    return {**row, "distribution_by_agreement": {_ALL: shares}}
 
 
 def draw_distributions(
@@ -66,7 +77,7 @@ def draw_distributions(
             panels[line][0].set_ylabel(name)
         handles, labels = next((panel.get_legend_handles_labels() for panel in panels.flat if panel.patches), ([], []))
         figure.legend(handles, labels, loc="upper center", ncols=2, frameon=False)
-        return finish(figure, _TITLE, _WORDS, signature, options)
+        return finish(figure, *(_OVERALL if levels == [_ALL] else _BY_AGREEMENT), signature, options)
 
 
 def _lay_out(figure: Any, rows: int, lines: int) -> None:
@@ -81,7 +92,8 @@ def _lay_out(figure: Any, rows: int, lines: int) -> None:
 
 
 def _draw_panel(panel: Any, shares: Row, level: str, *, first: bool) -> None:
-    panel.set_title(f"{'no' if level == 'none' else level} agreement, {shares['items']} items", fontsize=SMALL)
+    head = "" if level == _ALL else f"{'no' if level == 'none' else level} agreement, "
+    panel.set_title(f"{head}{shares['items']} items", fontsize=SMALL)
     panel.set_ylim(0, 1)
     panel.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"] if first else ["", "", ""])
     remove_frame(panel)

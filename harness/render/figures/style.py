@@ -21,7 +21,7 @@ from harness.judges import traits_of
 from harness.text import terminal_safe
 
 PEOPLE, JUDGE, BASELINE = "#9a4b00", "#0b66b8", "#55606b"  # as on the pages (assets/style.css)
-FAILURES = (PEOPLE, "#f5b578", BASELINE, "#92c4ec", JUDGE, "#fff3bf")  # by the place of the kind, as on the pages
+FAILURES = (PEOPLE, "#f5b578", BASELINE, "#92c4ec", JUDGE, "#fff3bf", "#d3d9df")  # by the place of the kind, as on the pages
 COLOURS = (JUDGE, "#228833", "#aa3377", "#b08b00", "#2a9db8", "#777777")  # further ones can be told apart without red and green
 WIDTHS = {"single": 3.5, "double": 7.2}
 """Inches of one column and of both columns of a journal's page."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +17,14 @@ _WIDTH, _HEIGHT = 720, 300  # of the plot, in its own units
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 270, 16, 46  # margins of the plot; names stand in the right one
 _LETTERS = 34  # of a name in the plot
 _LINE = 15  # the least distance of two names
+_MOST_TICKS = 20  # places of a track of ranks that all have a tick: 200 ticks on each of 200 tracks would be most of a page
+_FEW_TICKS = 10  # steps between the ticks of more places
 
 
 def rank_track(rank: int, ends: tuple[int, int] | None, judges: int, words: str) -> Markup:
-    """A rank from 1 (left) to the number of judges, with its interval; `words` say the same."""
+    """A rank from 1 (left) to the number of judges, with its interval; `words` say the same. Of many places only round ones have a tick."""
     parts = [Markup('<line class="rule" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(_place(1, judges), _place(judges, judges))]
-    ticks = (_place(place, judges) for place in range(1, judges + 1))
+    ticks = (_place(place, judges) for place in _ticks(judges))
     parts += [Markup('<line class="rule" x1="{0}" x2="{0}" y1="32%" y2="68%"/>').format(tick) for tick in ticks]
     if ends:
         line = '<line class="judge reach" x1="{}" x2="{}" y1="50%" y2="50%"/>'
@@ -29,6 +32,19 @@ def rank_track(rank: int, ends: tuple[int, int] | None, judges: int, words: str)
     dot = '<svg x="{}" y="50%" overflow="visible"><circle class="judge" r="5"/></svg>'
     parts.append(Markup(dot).format(_place(rank, judges)))
     return Markup('<svg class="track" role="img"><title>{}</title>{}</svg>').format(visible(words), Markup("").join(parts))
+
+
+def _ticks(judges: int) -> list[int]:
+    """The places that have a tick: all, or the first, the last and the round ones between.
+
+    >>> _ticks(5), _ticks(100)
+    ([1, 2, 3, 4, 5], [1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
+    """
+    if judges <= _MOST_TICKS:
+        return [*range(1, judges + 1)]
+    steps = (first * 10**power for power in itertools.count() for first in (2, 5, 10))
+    step = next(step for step in steps if judges <= _FEW_TICKS * step)
+    return [1, *range(step, judges, step), judges]
 
 
 def _place(rank: int, judges: int) -> str:

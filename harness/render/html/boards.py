@@ -14,7 +14,7 @@ from harness.boards.standings import Contender, Standings
 from harness.content.tags import english_name
 from harness.render.board_answer import board_answer, board_facts, competitors, language_answer
 from harness.render.html.board_marks import PricedJudge, cost_plot, rank_track
-from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn, interval_sign
+from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn
 from harness.render.html.heat_map import colour_of
 from harness.render.html.marks import Mark, legend_mark, track
 from harness.render.html.shell import shell
@@ -38,7 +38,7 @@ SCRIPTS = ("tables.js",)
 INDEX = "index.html"
 _MAJORITY = "majority baseline"
 _PEOPLE = "people, leave-one-out"
-_WORDS = {BELOW: "below", WITHIN: "not shown", ABOVE: "above", UNKNOWN: "too few texts"}
+_SIGNS = {"below": BELOW, "not shown": WITHIN, "above": ABOVE, "too few texts": UNKNOWN}
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,8 @@ def _square(standings: Standings, table: Ranking | None, row: RankedJudge | None
     title = value_text(standings, row.value, row.value_ci)
     if not by_order(standings):
         title += f"; baseline {percent(table.baseline)}, difference {difference(row.baseline_diff, row.baseline_ci)} points"
-    sign = interval_sign(row.baseline_ci)
-    return MatrixSquare(value_text(standings, row.value), sign, _WORDS[sign], colour_of(row.baseline_diff), title)
+    word = row.beside_baseline
+    return MatrixSquare(value_text(standings, row.value), _SIGNS[word], word, colour_of(row.baseline_diff), title)
 
 
 def _reference_row(name: str, values: Sequence[float | None]) -> MatrixRow:
@@ -192,7 +192,8 @@ def _rank_figure(table: Ranking | None, judge: str) -> Markup | None:
         return None
     count = sum(each.rank is not None for each in table.rows)
     between = f", between {row.rank_ci[0]} and {row.rank_ci[1]}" if row.rank_ci else ", no interval: too few independent texts"
-    return rank_track(row.rank, row.rank_ci, count, f"place {row.rank} of {count} in {english_name(table.language)}{between}")
+    below = "; shown to be below the baseline" if row.beside_baseline == "below" else ""
+    return rank_track(row.rank, row.rank_ci, count, f"place {row.rank} of {count} in {english_name(table.language)}{between}{below}")
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,8 @@ def failure_table(answers: RunAnswers, judged: Mapping[tuple[str, str], int]) ->
             )
         if missing := answers.missing.get(judge):
             rows.append([judge, "calls without an answer", grouped_digits(missing), "", "", *("" for _ in kinds)])
+        if reasoning := answers.reasoning.get(judge):
+            rows.append([judge, "replies with reasoning (not read)", grouped_digits(reasoning["replies"]), "", "", *("" for _ in kinds)])
     return _count_table(("judge", "language"), ("judgments", "unreadable", "share", *(kind.replace("_", " ") for kind in kinds)), rows)
 
 

@@ -164,7 +164,7 @@ def test_temperatures_are_numbers_of_zero_or_more(refused: Callable[..., str], n
         (("compare", "x", "--level", "word"), "invalid choice: 'word'"),
         (("labels",), "the following arguments are required: COMMAND"),
         (("labels", "check"), "the following arguments are required: DATA"),
-        (("labels", "serve", "pages", "--port", "x"), "argument --port: expected a port from 1 to 65535; got 'x'"),
+        (("labels", "serve", "pages", "--port", "x"), "argument --port: expected a port from 0 to 65535; got 'x'"),
         (("labels", "import"), "the following arguments are required: SOURCE"),
         (("labels", "import", "x", "--to", "y", "--from", "docx"), "invalid choice: 'docx'"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -195,3 +196,21 @@ def test_a_scale_that_is_none_is_refused(scale: Any, words: str) -> None:
     with pytest.raises(UsageError) as caught:
         harness.from_frames(items=ITEMS, labels=LABELS, scales={"tone": scale})
     assert str(caught.value).startswith(words)
+
+
+def test_tables_of_arrow_and_polars_are_read_like_frames_of_pandas() -> None:
+    """Whoever has a Polars frame gets the same data set; anything else is refused in a sentence."""
+    import pandas as pd
+    import pyarrow as pa
+
+    rows = [{"item_id": f"i{n}", "language": "cs", "annotator_id": "a", "metric": "tone", "score": n % 2} for n in range(4)]
+    given: dict[str, Any] = {"scales": {"tone": {"kind": "ordinal", "classes": [0, 1]}}}
+    first = harness.from_frames(labels=pd.DataFrame(rows), **given)
+    assert harness.from_frames(labels=pa.Table.from_pylist(rows), **given).sha256 == first.sha256
+    with suppress(ImportError):
+        import polars as pl
+
+        assert harness.from_frames(labels=pl.DataFrame(rows), **given).sha256 == first.sha256
+        assert harness.from_frames(labels=pl.LazyFrame(rows), **given).sha256 == first.sha256
+    with pytest.raises(UsageError, match="labels: a frame of pandas, Polars or PyArrow is expected, not list"):
+        harness.from_frames(labels=rows, **given)

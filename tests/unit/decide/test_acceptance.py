@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
+import pandas as pd
 import pytest
 
+import harness
 from harness.analyse import CompareOptions, Recording
+from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
-from harness.decide import AcceptOptions, accept
+from harness.decide import Acceptances, AcceptOptions, accept
 from harness.decide.acceptance import AcceptedFrom, Confidence
 from harness.errors import UsageError
 from harness.stats import acceptance_threshold
+from tests.judged_folder import judged_folder
 
 Record = Callable[..., Recording]
 
@@ -108,3 +114,60 @@ def test_other_than_random_samples_are_refused(recorded: Record) -> None:
 def test_risks_are_between_0_and_1(options: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):
         AcceptOptions(**options)
+
+
+class TestLeftOut:
+    """Texts without a commonest label: a certified share of agreement says nothing of them, and is never shown without their share."""
+
+    @pytest.fixture
+    def divided(self) -> Dataset:
+        """Two people who disagree on every fourth text, and a judge that is always sure and says what the first one says."""
+        texts = range(400)
+        labels = [
+            {
+                "item_id": f"t{n}",
+                "annotator_id": who,
+                "metric": "tone",
+                "language": "en",
+                "score": n % 2 if who == "a" or n % 4 else 1 - n % 2,
+            }
+            for n in texts
+            for who in ("a", "b")
+        ]
+        judgments = [
+            {"item_id": f"t{n}", "judge": "m/one", "metric": "tone", "language": "en", "score": n % 2, "repeat": repeat}
+            for n in texts
+            for repeat in range(3)
+        ]
+        scales = {"tone": {"kind": "ordinal", "classes": [0, 1], "best": 1}}
+        data = harness.from_frames(labels=pd.DataFrame(labels), judgments=pd.DataFrame(judgments), scales=scales)
+        return msgspec.structs.replace(data, about=msgspec.structs.replace(data.about, sampling="random"))
+
+    def found(self, data: Dataset, majority: str = "drop") -> Acceptances:
+        assert data.judgments is not None
+        return accept([Recording("made", data, data.judgments, data.about.asked)], CompareOptions(majority=majority))  # type: ignore[arg-type]
+
+    def test_they_are_counted_and_said(self, divided: Dataset) -> None:
+        made = self.found(divided)
+        [of] = made.thresholds
+        assert (of.n, of.left_out, of.left_out_share, of.agreement) == (300, 100, 0.25, 1.0)
+        assert made.as_json()["thresholds"][0]["left_out_share"] == 0.25
+        assert any("without a commonest label, on which people disagree: 100 of 400 in en/tone" in note for note in made.notes)
+
+    def test_strict_counts_them_as_disagreement(self, divided: Dataset) -> None:
+        made = self.found(divided, "strict")
+        [of] = made.thresholds
+        assert (of.n, of.left_out, of.threshold) == (400, 0, None)
+        assert "majority:strict" in made.signature and not any("commonest" in note for note in made.notes)
+
+    def test_the_command_and_the_certificate_say_it_too(self, cli: Callable[..., Any], tmp_path: Path) -> None:
+        folder = judged_folder(tmp_path / "made", labelled=1.0, prompts=300, repeats=5, annotators=2, noise=0.02)
+        shown = cli("accept", folder, "--where", "metric=errors")
+        assert shown.code == 0 and "left out: the share of labelled texts without a commonest label" in " ".join(shown.out.split())
+        share = json.loads(cli("accept", folder, "--where", "metric=errors", "--json").out)["thresholds"][0]["left_out_share"]
+        written = cli("certify", folder, "--to", tmp_path / "c.json", "--where", "metric=errors")
+        assert f"nothing is said of the {100 * share:.0f} % of labelled texts without a commonest label" in written.out
+        held = json.loads((tmp_path / "c.json").read_text("utf-8"))["cells"][0]["acceptance"]
+        assert held["left_out"] / (held["n"] + held["left_out"]) == share > 0.05
+        strict = json.loads(cli("accept", folder, "--majority", "strict", "--where", "metric=errors", "--json").out)["thresholds"][0]
+        assert strict["left_out"] == 0 and strict["n"] == held["n"] + held["left_out"]

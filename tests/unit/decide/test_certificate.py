@@ -23,6 +23,8 @@ from harness.errors import CertificateError, ContentError, StaleCertificate, Usa
 from harness.model import JudgeIdentity, Scale
 from harness.stats import prediction_powered_mean
 from harness.tables import to_json
+from tests.conftest import write_rows
+from tests.judged_folder import judged_folder
 from tests.unit.decide.truths import scores_of
 
 Record = Callable[..., Recording]
@@ -293,3 +295,108 @@ def test_the_schema_in_the_documentation_is_that_of_the_code() -> None:
     spec.loader.exec_module(module)
     assert module.schema() == (DOCS / "certificate.schema.json").read_text("utf-8")
     assert json.loads(module.schema())["$defs"]["Certificate"]["properties"].keys() == set(Certificate.__struct_fields__)
+
+
+class TestMadeAgain:
+    """`certify --check` makes the certificate again from its source, so an edited file is found whatever was edited."""
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        return judged_folder(tmp_path / "made", prompts=200, repeats=3)
+
+    @pytest.fixture
+    def path(self, folder: Path, tmp_path: Path, cli: Callable[..., Any]) -> Path:
+        assert cli("certify", folder, "--to", tmp_path / "c.json", "--majority", "strict", "--where", "language=ja").code == 0
+        return tmp_path / "c.json"
+
+    def edit(self, path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+        fields = json.loads(path.read_text("utf-8"))
+        change(fields)
+        path.write_text(json.dumps(fields), "utf-8")
+
+    def test_what_was_not_touched_holds(self, folder: Path, path: Path, cli: Callable[..., Any]) -> None:
+        done = cli("certify", folder, "--check", path)
+        assert done.code == 0 and "nothing is stale; verdicts and numbers were made again and are the same" in done.out
+        assert [cell["metric"] for cell in json.loads(cli("certify", folder, "--check", path, "--json").out)["allowed"]] == [
+            "errors",
+            "tone",
+        ]
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            (lambda c: c["cells"][0].update(verdict="use"), "the verdict on ja/errors is 'use' in the certificate, and 'use corrected'"),
+            (lambda c: c["cells"][1]["corrections"][0].update(mean_label=1.9), "corrections.0.mean_label 1.9 instead of"),
+            (lambda c: c["cells"][1]["corrections"][0].update(mean_label=99.0), "ja/tone is 99, which is not on its scale, 0 to 2"),
+            (lambda c: c["cells"][1]["acceptance"].update(agreement_lower=2.0), "agreement_lower of the acceptance of ja/tone is 2"),
+            (lambda c: c["cells"][1]["acceptance"].update(threshold=0.1), "acceptance.threshold 0.1 instead of"),
+            (lambda c: c["cells"][1].update(sentence="Use it for all."), "sentence 'Use it for all.' instead of"),
+            (lambda c: c["cells"].pop(), "ja/tone is not in the certificate, and the source has numbers for it"),
+            (lambda c: c["judge"].update(temperature=0.7), "certified with temperature '0.7', which is not in made"),
+            (lambda c: c["judge"].update(top_p=0.5), "certified with top_p '0.5', which is not in made"),
+            (lambda c: c["judge"].update(variant="joint"), "certified with variant 'joint', which is not in made"),
+            (lambda c: c["judge"].update(judgments="0" * 64), "the judge's scores have changed"),
+            (lambda c: c["thresholds"].update(gain=1.0), "the signature is not that of the numbers"),
+            (lambda c: c["options"].update(majority="drop"), "when it is made again"),
+            (lambda c: c["data"].update(annotators="aggregate"), "the labels are said to be of made 0 aggregate"),
+        ],
+    )
+    def test_an_edit_is_found(
+        self, folder: Path, path: Path, cli: Callable[..., Any], change: Callable[[dict[str, Any]], object], words: str
+    ) -> None:
+        self.edit(path, change)
+        done = cli("certify", folder, "--check", path)
+        assert done.code == 1 and words in " ".join(done.out.split()) and "nothing is stale" not in done.out
+
+    def test_other_scores_of_the_judge_are_found_and_another_judges_do_not_matter(
+        self, folder: Path, path: Path, cli: Callable[..., Any]
+    ) -> None:
+        file = folder / "judgments.jsonl"
+        rows = [json.loads(row) for row in file.read_text("utf-8").splitlines()]
+        write_rows(file, [*rows, *({**row, "judge": "model/two", "score": 0} for row in rows)])
+        assert cli("certify", folder, "--check", path).code == 0
+        write_rows(file, [*rows[:-1], rows[-1] | {"score": 1 - min(rows[-1]["score"], 1)}])
+        labelled = {json.loads(row)["item_id"] for row in (folder / "labels.jsonl").read_text("utf-8").splitlines()}
+        last = max(number for number, row in enumerate(rows) if row["item_id"] in labelled and row["metric"] == "errors")
+        write_rows(file, [row | {"score": 1 - row["score"]} if number == last else row for number, row in enumerate(rows)])
+        done = cli("certify", folder, "--check", path)
+        assert done.code == 1 and "the judge's scores have changed" in done.out
+
+    def test_the_order_of_rows_does_not_matter(self, folder: Path, path: Path, cli: Callable[..., Any]) -> None:
+        file = folder / "judgments.jsonl"
+        file.write_text("".join(f"{row}\n" for row in file.read_text("utf-8").splitlines()[::-1]), "utf-8")
+        assert cli("certify", folder, "--check", path).code == 0
+
+    def test_impossible_numbers_are_refused_by_whoever_uses_them(self, path: Path, cli: Callable[..., Any]) -> None:
+        self.edit(path, lambda c: c["cells"][1]["corrections"][0].update(mean_judge=-0.5))
+        with pytest.raises(ContentError, match=r"mean_judge of the mean of ja/tone is -0\.5, which is not on its"):
+            certificate.load(path)
+        with pytest.raises(StaleCertificate, match="not on its scale"):
+            certificate.read(path).apply([0, 1, 2], **USE)
+        assert cli("certify", "--check", path).code == 1
+
+    def test_an_earlier_version_says_what_cannot_be_checked(self, folder: Path, path: Path, cli: Callable[..., Any]) -> None:
+        def older(fields: dict[str, Any]) -> None:
+            del fields["options"], fields["judge"]["judgments"]
+            for cell in fields["cells"]:
+                del cell["acceptance"]["left_out"]
+
+        self.edit(path, older)
+        done = cli("certify", folder, "--check", path)
+        assert done.code == 0 and "nothing is stale" not in done.out and "its numbers cannot be made again" in done.out
+        assert "cannot be checked by it: prompt, rubric, settings of the judge, scores of the judge, verdicts, numbers." in done.out
+
+    def test_the_condition_of_new_scores_is_compared_where_it_is_given(self, path: Path) -> None:
+        held = certificate.load(path)
+        assert isinstance(held.apply([0, 1, 2], **USE, variant="default"), CorrectedMean)
+        for name, value in {"temperature": 0.7, "top_p": 0.5, "variant": "joint"}.items():
+            with pytest.raises(StaleCertificate, match=f"the {name} is {value}"):
+                held.apply([0, 1, 2], **(USE | {name: value}))
+
+    def test_one_that_allows_nothing_says_so(self, tmp_path: Path, cli: Callable[..., Any]) -> None:
+        folder = judged_folder(tmp_path / "few", prompts=12, labelled=1.0)
+        written = cli("certify", folder, "--to", tmp_path / "c.json")
+        assert written.code == 1 and (tmp_path / "c.json").is_file() and "It allows nothing" in written.out
+        done = cli("certify", folder, "--check", tmp_path / "c.json")
+        assert done.code == 1 and "It allows nothing" in done.out and certificate.load(tmp_path / "c.json").allowed == ()
+        assert json.loads(cli("certify", folder, "--check", tmp_path / "c.json", "--json").out)["allowed"] == []

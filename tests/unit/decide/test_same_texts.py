@@ -10,7 +10,6 @@ import pytest
 from harness.analyse import CompareOptions, Recording
 from harness.data import Dataset
 from harness.data.judgments import Judgments
-from harness.decide import DecisionOptions
 from harness.decide.same_texts import same_texts
 from harness.model import Failure, Item, Judgment, Scale
 
@@ -37,7 +36,7 @@ def section(make_data: Callable[..., Dataset]) -> Callable[..., dict[str, Any] |
                 more = {"temperature": 0.0, "repeat": 0, "raw_choice": None, "justification": None, "call_id": "c"}
                 given.append(Judgment(**about, **more, score=None if failed else answer, failure=answer if failed else None))
         source = Recording("made", make_data(items, labels, SCALES), Judgments.from_rows(given))
-        return same_texts(source, CompareOptions(), DecisionOptions())
+        return same_texts(source, CompareOptions())
 
     return make
 

@@ -69,6 +69,20 @@ def test_a_constant_judge_does_not_vary(make_recording: MakeRecording) -> None:
     verdict = decided(make_recording, labels, dict.fromkeys(labels, 1))
     assert (verdict.verdict, verdict.reason, verdict.obstacles) == ("do not use", "one class for everything", ("constant",))
     assert "it gives '1' to 100 of 100 texts" in verdict.sentence
+    assert verdict.q_one_class is not None and verdict.q_one_class < 1e-6
+
+
+def test_a_judge_without_a_rare_answer_may_be_like_people(make_recording: MakeRecording) -> None:
+    """Thirty texts, two of them with a rare label of one person of three: no rare answer is what a person would give too."""
+    labels = {item: [1, 1, 1] for item in labels_of(np.random.default_rng(2), 30)}
+    for item in list(labels)[:3]:
+        labels[item] = [1, 1, 2]
+    for item in list(labels)[3:5]:
+        labels[item] = [2, 1, 2]
+    verdict = decided(make_recording, labels, dict.fromkeys(labels, 1))
+    assert verdict.reason != "one class for everything" and verdict.q_one_class is not None and verdict.q_one_class > 0.05
+    constant = decided(make_recording, labels_of(np.random.default_rng(2), 30), dict.fromkeys(labels, 1))
+    assert "it gives '1' to 30 of 30 texts" in constant.sentence and "of 90 labels" in constant.sentence
 
 
 def test_a_judge_that_refuses_fails_too_often(make_recording: MakeRecording) -> None:
@@ -212,3 +226,36 @@ def test_a_full_comparison_says_what_can_be_accepted_or_why_nothing(make_recordi
     [accepted] = made["acceptance"]
     assert accepted["threshold"] is None and reason in accepted["reason"] and accepted["language"] == "en"
     assert "acceptance" not in compare([source], CompareOptions()).as_json()
+
+
+def test_groups_of_different_sizes_count_as_fewer_equal_ones(make_recording: MakeRecording) -> None:
+    labels = labels_of(np.random.default_rng(4), 260)
+    group = np.r_[np.zeros(100, int), 1 + np.arange(160) // 4]
+    places = {item: {"group": f"g{number}"} for item, number in zip(labels, group.tolist(), strict=True)}
+    verdict = decided(make_recording, labels, majority(labels), places=places)
+    assert verdict.groups == 41 and verdict.effective_groups == pytest.approx(2.2073372112957657)
+    assert verdict.cap == pytest.approx(14.386434589850431)
+    assert "41 groups of different sizes and count as if in 2.2 equal groups" in verdict.sentence
+    assert "none counts for more than 14.4 texts" in verdict.sentence
+
+
+def test_a_large_group_alone_shows_nothing(make_recording: MakeRecording) -> None:
+    """The judge is right in one group of 100 texts and wrong elsewhere, or the other way round: neither is shown of all texts."""
+    labels = labels_of(np.random.default_rng(5), 260, people=0.97)
+    group = np.r_[np.zeros(100, int), 1 + np.arange(160) // 4]
+    places = {item: {"group": f"g{number}"} for item, number in zip(labels, group.tolist(), strict=True)}
+    for right in (group == 0, group > 0):
+        answers = {item: most if kept else (most + 1) % 3 for (item, most), kept in zip(majority(labels).items(), right, strict=True)}
+        verdict = decided(make_recording, labels, answers, places=places)
+        assert verdict.verdict == "too few labels", verdict.sentence
+
+
+def test_cells_that_are_too_small_for_tests_count_in_the_plan_of_further_texts(make_recording: MakeRecording) -> None:
+    few = labels_of(np.random.default_rng(6), 28, people=0.8)
+    tags = ("en", "de", "fr", "es", "it", "sw", "hi", "ta")
+    every = {f"{tag}-{item}": row for tag in tags for item, row in few.items()}
+    places = {item: {"language": item.split("-")[0]} for item in every}
+    alone = decided(make_recording, few, majority(few))
+    together = verdicts([make_recording(every, majority(every), places=places)], CompareOptions())
+    assert alone.reason == "fewer than 30 items with two annotators" and alone.k is not None
+    assert len(together) == len(tags) and all(one.k is not None and one.k > alone.k for one in together)

@@ -16,7 +16,10 @@ from harness.decide.options import DecisionOptions
 from harness.decide.rule import DecisionInputs, decide
 from harness.stats import holm
 from harness.stats.arrays import Floats, Ints
-from harness.stats.group_moments import GroupMoments, cluster_t_p_values, group_features, guarded_p_values
+from harness.stats.cluster_mean import mean_of_sums
+from harness.stats.groups import GroupSums
+from harness.stats.judge_tests import FourP, JudgeSums, judge_tests
+from harness.stats.unequal_groups import ClusterVariance
 
 LANGUAGES, METRICS = 9, 5
 CELLS = LANGUAGES * METRICS
@@ -31,6 +34,7 @@ class World:
         people: probability of each annotator to report the truth.
         sizes: number of items of each group; one group an item if all are 1.
         sd_people, sd_judge: how much the probabilities vary between groups.
+        swing: the judge's probability is so much above the mean in half of the groups, and below it in the others.
         copies: probability that the judge gives the first annotator's class.
         missing: probability that an annotator has not labelled an item.
         fails: probability that the judge gives no readable score.
@@ -42,6 +46,7 @@ class World:
     sizes: tuple[int, ...] = ()
     sd_people: float = 0.0
     sd_judge: float = 0.0
+    swing: float = 0.0
     copies: float = 0.0
     missing: float = 0.0
     fails: float = 0.0
@@ -83,6 +88,37 @@ class Drawn(NamedTuple):
     better_n: Floats
 
 
+def _geometric(groups: int) -> tuple[int, ...]:
+    return tuple(round(float(size)) for size in np.geomspace(1, 40, groups))
+
+
+_MEDIUM = (0.2, 0.3, 0.5)
+_SIZES = {
+    "100 + 40×4": (100, *[4] * 40),
+    "3×60 + 60×3": (*[60] * 3, *[3] * 60),
+    "25 of 1–40 geometric": _geometric(25),
+    "5×40 + 55×4": (*[40] * 5, *[4] * 55),
+    "60 + 59×5": (60, *[5] * 59),
+    "30 + 29×5": (30, *[5] * 29),
+    "6×40 + 40×8": (*[40] * 6, *[8] * 40),
+    "60 geometric": _geometric(60),
+    "20 equal": (10,) * 20,
+}
+UNEQUAL = tuple(World(name, _MEDIUM, (0.8,) * 3, sizes, swing=0.3) for name, sizes in _SIZES.items())
+"""Groups of very different size, and a judge whose skill differs from group to group."""
+UNEQUAL_KINDS = tuple(
+    replace(world, name=f"{world.name}, {kind}", **changed)
+    for world in UNEQUAL
+    if world.name in ("100 + 40×4", "25 of 1–40 geometric", "60 geometric", "20 equal")
+    for kind, changed in {
+        "two annotators": {"people": (0.8,) * 2},
+        "80/20": {"shares": (0.2, 0.8)},
+        "five classes": {"shares": LIKERT, "people": (0.7,) * 3},
+        "no swing": {"swing": 0.0},
+    }.items()
+)
+
+
 def judge_of(world: World, gap: float) -> float:
     """The judge's mean probability to report the truth with which its agreement with people is `gap` above theirs."""
     low, high = -1.0, 3.0
@@ -99,15 +135,18 @@ def _spread() -> Floats:
 
 def _gap(world: World, judge: float) -> float:
     s, people = world.chance, world.people
+    if world.swing:
+        q = np.clip([judge - world.swing, judge + world.swing], 0, 1).mean()
+        return float((1 - s) * people[0] * (q - people[0]))
     if world.sd_judge or world.sd_people:
         p, q = (
             np.clip(mean + sd * z, 0, 1)
             for mean, sd, z in zip((people[0], judge), (world.sd_people, world.sd_judge), _spread(), strict=True)
         )
         return float((1 - s) * ((p * q).mean() - (p * p).mean()))
-    pairs = [(people[a] * people[b]) * (1 - s) + s for a in range(3) for b in range(a)]
-    among = sum(pairs) / 3
-    alone = sum(people) / 3 * judge * (1 - s) + s
+    pairs = [(people[a] * people[b]) * (1 - s) + s for a in range(len(people)) for b in range(a)]
+    among = sum(pairs) / len(pairs)
+    alone = sum(people) / len(people) * judge * (1 - s) + s
     copied = (1 + sum(people[0] * other * (1 - s) + s for other in people[1:])) / 3
     return (1 - world.fails) * (world.copies * copied + (1 - world.copies) * alone) - among
 
@@ -124,7 +163,10 @@ def draw(world: World, judge: float, cells: int, rng: np.random.Generator) -> Dr
     def probability(mean: float, sd: float) -> Floats | float:
         if not sd:
             return mean
-        return np.clip(mean + sd * rng.normal(size=(cells, len(sizes))), 0, 1)[:, group]
+        return of_groups(mean + sd * rng.normal(size=(cells, len(sizes))))
+
+    def of_groups(p: Floats) -> Floats:
+        return np.asarray(np.clip(p, 0, 1)[:, group])
 
     def reports(p: Floats | float) -> Ints:
         return np.where(rng.random((cells, items), np.float32) < p, true, classes())
@@ -132,7 +174,8 @@ def draw(world: World, judge: float, cells: int, rng: np.random.Generator) -> Dr
     true = classes()
     shared = probability(world.people[0], world.sd_people)
     labels = [reports(shared if world.sd_people else p) for p in world.people]
-    score = reports(probability(judge, world.sd_judge))
+    swing = world.swing * (2 * rng.integers(0, 2, (cells, len(sizes))) - 1) if world.swing else None
+    score = reports(probability(judge, world.sd_judge) if swing is None else of_groups(judge + swing))
     if world.copies:
         score = np.where(rng.random((cells, items)) < world.copies, labels[0], score)
     if world.fails:
@@ -164,33 +207,39 @@ def _sums(counts: Ints, score: Ints, group: Ints, groups: int) -> Drawn:
 
 
 class PValues(NamedTuple):
-    """One-sided p of every cell, (cells,): of `use`, of the plain t test instead of the guarded one, and of both ways to be worse."""
+    """One-sided p of every cell, (cells,): the four tests, those of all texts without a cap, and of the plain t test of the gap."""
 
-    use: Floats
-    plain: Floats
-    worse: Floats
-    base_worse: Floats
+    capped: FourP
+    plain: FourP
+    by_t: Floats
 
-
-def p_values(drawn: Drawn, margin: float) -> PValues:
-    """The tests of the rule on every cell."""
-    gap, better = _moments(drawn.gap, drawn.gap_n), _moments(drawn.better, drawn.better_n)
-    base = cluster_t_p_values(better)
-    worse, base_worse = (
-        cluster_t_p_values(_moments(-y, n), at) for y, n, at in ((drawn.gap, drawn.gap_n, margin), (drawn.better, drawn.better_n, 0.0))
-    )
-    plain = cluster_t_p_values(gap, -margin)
-    return PValues(np.maximum(guarded_p_values(gap, margin), base), np.maximum(plain, base), worse, base_worse)
+    def of(self, cells: slice) -> PValues:
+        """Of some cells."""
+        return PValues(*(FourP(*(p[cells] for p in each)) for each in (self.capped, self.plain)), self.by_t[cells])
 
 
-def _moments(y: Floats, n: Floats) -> GroupMoments:
-    return GroupMoments(*np.moveaxis(group_features(y, n).sum(axis=-2), -1, 0))
+def sums_of(drawn: Drawn) -> JudgeSums:
+    """What the tests need to know of every cell."""
+    once = np.ones_like(drawn.gap)
+    return JudgeSums(GroupSums(drawn.gap, drawn.gap_n, once), GroupSums(drawn.better, drawn.better_n, once))
+
+
+def p_values(drawn: Drawn, margin: float, variance: ClusterVariance = "cr2") -> PValues:
+    """The tests of the rule on every cell; with `cr1` as if groups were equal."""
+    sums = sums_of(drawn)
+    tests = judge_tests(sums, margin, variance=variance)
+    by_t = np.maximum(mean_of_sums(sums.gap, "cr1").p_above(-margin), mean_of_sums(sums.baseline, "cr1").p_above(0.0))
+    return PValues(tests.capped, tests.plain, by_t)
+
+
+def corrected(found: PValues) -> dict[str, Floats]:
+    """q of `use`, `worse` and `base_worse` of one family, as the verdicts correct them."""
+    return {name: np.fmax(holm(getattr(found.capped, name)), getattr(found.plain, name)) for name in ("use", "worse", "base_worse")}
 
 
 def verdicts(found: PValues, items: int, groups: int, options: DecisionOptions) -> list[str]:
     """The verdict on every cell of one family, by the real correction and decision table; the labels are no random sample."""
-    corrected = (holm(p) for p in (found.use, found.worse, found.base_worse))
-    rows = zip(*(q.tolist() for q in corrected), strict=True)
+    rows = zip(*(q.tolist() for q in corrected(found).values()), strict=True)
     return [
         decide(DecisionInputs("native", items, groups, False, 1.0, 1.0, use, worse, base, "unknown", 1.0), options).verdict
         for use, worse, base in rows

@@ -11,7 +11,7 @@ import pytest
 
 from harness import api
 from harness.errors import UsageError
-from harness.gate import Check, GateResult, Policy, Rule, policy_text
+from harness.gate import Check, GateResult, Policy, Rule, suggested_policy
 from tests.conftest import write_rows
 from tests.judged_folder import judged_folder
 
@@ -124,7 +124,7 @@ def test_one_broken_limit_fails_the_gate_and_json_says_all(good: Path) -> None:
 
 def test_the_suggested_policy_holds_for_its_own_source_and_not_for_a_worse_one(good: Path, bad: Path, tmp_path: Path) -> None:
     path = tmp_path / "gate.toml"
-    path.write_text(policy_text(api.gated_source(good, None, Path("results"))), "utf-8")
+    path.write_text(suggested_policy(api.gated_source(good, None, Path("results"))).text, "utf-8")
     assert api.check_gate(good, path).outcome == "pass"
     assert api.check_gate(bad, path).outcome == "fail"
 

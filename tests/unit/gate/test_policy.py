@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,17 @@ def test_a_wrong_policy_is_refused_with_its_line(tmp_path: Path, text: str, line
     with pytest.raises(ContentError) as caught:
         load_policy(written(tmp_path, text))
     assert message in str(caught.value) and (line is None or caught.value.line == line)
+
+
+def test_an_empty_line_before_a_rule_does_not_move_its_line(tmp_path: Path) -> None:
+    with pytest.raises(ContentError) as caught:
+        load_policy(written(tmp_path, "[[rule]]\nmin_items = 3\n\n\n  [[rule]]\nlanguage = 'cs'\n"))
+    assert caught.value.line == 5
+
+
+@pytest.mark.parametrize("number", ["nan", "-nan", "inf", "-inf", "+inf"])
+def test_a_limit_that_is_no_finite_number_is_refused_with_its_line(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "gate.toml"
+    path.write_text(f'# nan in a comment\n[[rule]]\nmetric = "nan"\nat_least = {number}\n')
+    with pytest.raises(ContentError, match=rf"gate.toml:4: {re.escape(number)} is no number that can be compared; write a finite one"):
+        load_policy(path)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import harness
+from harness.archives import open_archive
 from harness.errors import ContentError, UsageError
 from harness.interop import ScoreImportOptions, ScoreImportSummary, import_scores
 from harness.interop.settings import parse_map
@@ -87,11 +88,9 @@ def test_a_person_who_overwrote_the_judge_leaves_both_and_every_comparison_says_
 
 
 def test_json_and_deflated_logs_read_like_eval_logs_with_bare_nan(imported: Callable[..., ScoreImportSummary], tmp_path: Path) -> None:
-    from harness.interop.inspect_log import _member
-
-    with zipfile.ZipFile(FILES / "graded.eval") as archive:
-        names = ["header.json", *(name for name in archive.namelist() if name.startswith("samples/"))]
-        content = {name: _member(FILES / "graded.eval", archive, name) for name in names}
+    with open_archive(FILES / "graded.eval", 1 << 24, "log") as log_file:
+        names = ["header.json", *(name for name in log_file.names if name.startswith("samples/"))]
+        content = {name: log_file.read(name) for name in names}
     assert b"NaN" in b"".join(content.values())
     with zipfile.ZipFile(tmp_path / "old.eval", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in content.items():
@@ -287,13 +286,16 @@ def test_scores_join_a_folder_that_has_items_and_labels(imported: Callable[..., 
     write_rows(folder / "labels.jsonl", [{"item_id": "ja-1", "annotator_id": "p", "metric": "fluency", "score": 2}])
     (folder / "data.toml").write_text('id = "mine"\n[metrics.fluency]\nkind = "ordinal"\nclasses = [0, 1, 2]\nbest = 2\n', "utf-8")
     labels = (folder / "labels.jsonl").read_bytes()
-    summary = imported("deepeval-test-run.json", scales=(), drop=("fluency [GEval]",), rename={"Calibrated fluency": "fluency"})
+    chosen: dict[str, Any] = {"scales": (), "drop": ("fluency [GEval]",), "rename": {"Calibrated fluency": "fluency"}}
+    before = sorted(folder.iterdir())
+    assert not imported("deepeval-test-run.json", **chosen).written and sorted(folder.iterdir()) == before
+    summary = imported("deepeval-test-run.json", **chosen, allow_refused=True)
     assert scored(summary) == [("ja-1", "openai/gpt-4o", "fluency", 0, 2)]
     assert [refusal.reason for refusal in summary.refused] == ["there is no item 'ja-2'", "there is no item 'cs-1'"]
     assert (folder / "labels.jsonl").read_bytes() == labels
     with pytest.raises(UsageError, match="already holds judgments; pass --append"):
         imported("mlflow-traces.json")
-    again = imported("mlflow-traces.json", append=True)
+    again = imported("mlflow-traces.json", append=True, allow_refused=True)
     assert len(rows(folder, "judgments")) == 2 and again.judgments == 1
     assert harness.compare(folder).cells
 

@@ -292,3 +292,120 @@ def test_a_form_and_a_parameter_may_both_be_refused() -> None:
 def test_probabilities_of_a_certain_token_are_rounded_above_one_by_some() -> None:
     [reply] = Endpoint(lambda body: said(logprobs=content({"token": "1", "logprob": 1e-7}))).ask(PROBABLE)
     assert math.exp(reply.tokens[0].others["1"]) == pytest.approx(1)
+
+
+def broken() -> Response:
+    return refusal("Internal Server Error", 500)
+
+
+def form_of(body: Body) -> str:
+    return str(body.get("response_format", {}).get("type", "text"))
+
+
+def ask_until_answered(endpoint: Endpoint) -> Reply:
+    """As an engine does: again after each NoReply, up to four times."""
+    for _ in range(4):
+        try:
+            return endpoint.ask(call())[0]
+        except NoReply:
+            continue
+    raise AssertionError("no answer in four attempts")
+
+
+def test_a_form_that_ends_in_500_where_a_looser_one_works_is_left_for_good() -> None:
+    endpoint = Endpoint(lambda body: broken() if form_of(body) == "json_schema" else said())
+    assert [ask_until_answered(endpoint).form for _ in range(2)] == ["json_object", "json_object"]
+    asked = [form_of(body) for body in endpoint.bodies]
+    assert asked[-1] == "json_object" and asked.count("json_schema") >= 3 and len(asked) <= 12
+
+    endpoint = Endpoint(lambda body: broken() if "response_format" in body else said())
+    assert ask_until_answered(endpoint).form == "text"
+
+
+def test_calls_in_flight_while_a_form_is_tested_take_the_new_form_afterwards() -> None:
+    endpoint = Endpoint(lambda body: broken() if form_of(body) == "json_schema" else said())
+
+    async def together() -> list[Any]:
+        return list(await asyncio.gather(*map(endpoint.chat.ask, [call()] * 4), return_exceptions=True))
+
+    found = asyncio.run(together())
+    assert any(isinstance(one, Reply) for one in found)
+    assert all(isinstance(one, NoReply) or one.form == "json_object" for one in found)
+    assert endpoint.ask(call())[0].form == "json_object"
+
+
+@pytest.mark.parametrize("outage", [1, 2, 3, 4, 5, 6, 7, 8])
+def test_an_outage_changes_no_form(outage: int) -> None:
+    """The endpoint fails for some requests, whatever they ask for, and then works."""
+    left = iter([broken()] * outage)
+    endpoint = Endpoint(lambda body: next(left, None) or said())
+    for _ in range(10):
+        try:
+            [reply] = endpoint.ask(call())
+        except NoReply:
+            continue
+        assert reply.form == "json_schema"
+    assert endpoint.chat.capabilities.form == "json_schema"
+
+
+def test_a_form_that_has_worked_is_never_tested_again() -> None:
+    down = False
+    endpoint = Endpoint(lambda body: broken() if down and form_of(body) == "json_schema" else said())
+    endpoint.ask(call())
+    down = True
+    with pytest.raises(NoReply):
+        endpoint.ask(call())
+    assert len(endpoint.bodies) == 2 and endpoint.chat.capabilities.form == "json_schema"
+
+
+SYSTEM = msgspec.structs.replace(
+    call(), prompt=Prompt("p", (Message("system", "You judge."), Message("user", "Good?"), Message("assistant", "1")), SCHEMA, 10)
+)
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "System role not supported"),
+        (500, "Template error: System role not supported (in chat_template:1)"),
+        (400, "Unsupported value: 'messages[0].role' does not support 'system' with this model."),
+        (400, "Developer instruction is not enabled for this model"),
+        (422, "Conversation roles must alternate user/assistant/user/assistant/..."),
+    ],
+)
+def test_without_a_system_role_its_text_begins_the_users(status: int, message: str) -> None:
+    def answer(body: Body) -> Response:
+        return refusal(message, status) if any(one["role"] == "system" for one in body["messages"]) else said()
+
+    endpoint = Endpoint(answer)
+    for reply in endpoint.ask_in_turn(SYSTEM, SYSTEM):
+        assert reply.left_out == ("system role",) and reply.form == "json_schema"
+    assert len(endpoint.bodies) == 3
+    assert endpoint.bodies[-1]["messages"] == [
+        {"role": "user", "content": "You judge.\n\nGood?"},
+        {"role": "assistant", "content": "1"},
+    ]
+    [without] = endpoint.ask(call())
+    assert without.left_out == ()
+
+
+def test_a_refusal_of_the_system_role_that_was_not_sent_is_a_refusal() -> None:
+    endpoint = Endpoint(lambda body: refusal("System role not supported"))
+    with pytest.raises(FatalReply, match="System role not supported"):
+        endpoint.ask(SYSTEM)
+    assert len(endpoint.bodies) == 2
+
+
+@pytest.mark.parametrize(
+    ("message", "characters"),
+    [
+        ({"reasoning_content": "Let me see."}, 11),
+        ({"reasoning": "Let me see.", "reasoning_content": None}, 11),
+        ({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}]}, {"type": "text", "text": '{"score": 1}'}]}, 2),
+        ({"reasoning": {"odd": [1]}, "reasoning_content": 7}, 0),
+        ({}, 0),
+    ],
+)
+def test_reasoning_beside_the_content_is_counted(message: Body, characters: int) -> None:
+    [reply] = Endpoint(lambda body: said(message={"content": '{"score": 1}', **message})).ask(call())
+    assert (reply.reasoning_characters, reply.text) == (characters, '{"score": 1}')

@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +19,7 @@ import pytest
 from harness.errors import FatalReply, JudgeError, UsageError
 from harness.judges import JudgeOptions, NoReply, open_judge
 from harness.model import Call, Condition, Item, Message, Prompt, Query, Variant
+from tests.conftest import HANG_SECONDS
 
 
 @pytest.fixture
@@ -90,6 +95,96 @@ def test_failures_of_the_function_are_sentences(judge_of: Callable[[str], Any]) 
     ):
         with pytest.raises(UsageError, match=message):
             open_judge(name, JudgeOptions())
+
+
+_HOSTILE = [
+    ("def score(item):\n    import sys; sys.exit(0)", r"called sys.exit\(0\) \(PLACE:2\); it should return a text, a score, None"),
+    ("def score(item): raise SystemExit", r"called sys.exit\(\) \(PLACE:1\); it should return"),
+    ("def score(item): raise SystemExit('enough')", r"called sys.exit\(enough\)"),
+    ("def score(item): return next(iter(()))", r"raised StopIteration \(PLACE:1\); it should return a text"),
+    ("def score(item): raise KeyboardInterrupt", r"raised KeyboardInterrupt \(PLACE:1\); it should return"),
+    ("def score(item): raise GeneratorExit", r"raised GeneratorExit \(PLACE:1\); it should return"),
+    ("from asyncio import CancelledError\ndef score(item): raise CancelledError", r"raised CancelledError \(PLACE:2\); it should return"),
+    ("async def score(item): exit(0)", r"called sys.exit\(0\) \(PLACE:1\); it should return"),
+    ("async def score(item): return next(iter(()))", r"raised StopIteration \(PLACE:1\); mend the function"),
+    ("async def score(item): raise KeyboardInterrupt", r"raised KeyboardInterrupt \(PLACE:1\); it should return"),
+    ("import asyncio\nasync def score(item): raise asyncio.CancelledError", r"raised CancelledError \(PLACE:2\); it should return"),
+    ("async def inner(): return [1]\ndef score(item): return inner()", "returned list; it should return"),
+    ("async def score(item): yield 1", "returned async_generator; it should return"),
+    ("def score(item): return 'fine \\ud83d'", r"returned half of a character \(U\+D83D\), which no file can hold; it should return"),
+    ("def score(item): return {'task_quality': '\\udc00'}", r"returned half of a character \(U\+DC00\)"),
+    ("def score(item): return 10 ** 5000", "returned int, which cannot be written down"),
+    ("def score(item): return {'task_quality': 10 ** 5000}", "returned dict, which cannot be written down"),
+    (
+        "class Odd:\n    def __str__(self): raise SystemError('no')\ndef score(item): return {'task_quality': Odd()}",
+        r"returned dict, which cannot be written down \(SystemError: no\); it should return",
+    ),
+    (
+        "class Odd(Exception):\n    def __str__(self): raise self\ndef score(item): raise Odd",
+        r"raised Odd: a message that cannot be shown \(PLACE:3\); mend the function",
+    ),
+    ("def score(item): raise ValueError('half \\ud800')", r"raised ValueError: half \? \(PLACE:1\); mend the function"),
+    ("def score(item): raise ValueError('x\\ny' * 999)", r"raised ValueError: x yx yx y.{280,300} \(PLACE:1\); mend"),
+    ("def score(item): return score(item)", r"raised RecursionError: maximum recursion depth exceeded.* \(PLACE:1\); mend"),
+    ("import json\ndef score(item): return json.loads('{')", r"raised JSONDecodeError: .* \(PLACE:2\); mend the function"),
+]
+
+
+@pytest.mark.parametrize(("code", "says"), _HOSTILE)
+def test_a_run_ends_with_the_name_of_the_function_whatever_it_does(
+    judge_of: Callable[[str], Any], cli: Callable[..., Any], tmp_path: Path, code: str, says: str
+) -> None:
+    name = judge_of(code).identity.model
+    arguments = ("--langs", "cs", "--limit", "2", "--metrics", "task_quality", "--judge", f"python:{name}")
+    done = cli("run", *arguments, "--out", tmp_path / "results")
+    expected = rf"harness: python:{name} {says.replace('PLACE', name.split(':')[0] + '.py')}"
+    assert done.code == 4 and "Traceback" not in done.err and re.search(expected, done.err), done.err
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("import sys; sys.exit(0)", r"its module called sys.exit\(0\) \(\w+.py:1\); it should only define functions"),
+        ("raise StopIteration", r"its module raised StopIteration \(\w+.py:1\); it should only define functions"),
+        ("raise KeyboardInterrupt", r"its module raised KeyboardInterrupt \(\w+.py:1\); it should only define functions"),
+        ("class Odd(Exception):\n    def __str__(self): raise self\nraise Odd", r"Odd: a message that cannot be shown \(\w+.py:3\)"),
+        ("def __getattr__(name): exit(3)", r"its module called sys.exit\(3\)"),
+        ("x = '\\ud800'\nassert 0, x", r"AssertionError: \? \(\w+.py:2\)"),
+    ],
+)
+def test_a_module_that_does_more_than_define_functions_is_named(judge_of: Callable[[str], Any], code: str, says: str) -> None:
+    with pytest.raises(JudgeError, match=r"judge 'python:judge_\w+:score' cannot be imported: " + says):
+        judge_of(code)
+
+
+def test_ctrl_c_while_a_module_is_imported_is_no_fault_of_the_module(judge_of: Callable[[str], Any]) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        judge_of("import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)")
+
+
+def test_numbers_of_other_libraries_are_scores(judge_of: Callable[[str], Any]) -> None:
+    assert answer(judge_of("import numpy\ndef score(item): return numpy.int64(2)")) == '{"score": "2"}'
+    assert answer(judge_of("import numpy\ndef score(item): return numpy.str_('two')")) == "two"
+
+
+def test_a_function_that_never_returns_is_given_up(judge_of: Callable[[str], Any]) -> None:
+    for code in ("import time\ndef score(item): time.sleep(3)", "import asyncio\nasync def score(item): await asyncio.sleep(60)"):
+        judge = judge_of(code)
+        judge._timeout = 0.05
+        with pytest.raises(NoReply, match=r"did not return within 0.05 s"):
+            answer(judge)
+
+
+def test_ctrl_c_ends_a_run_whose_function_never_returns(tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text("import time\ndef score(item):\n    open('begun', 'w').close()\n    time.sleep(600)")
+    command = [sys.executable, "-m", "harness", "run", "--langs", "cs", "--limit", "1", "--judge", "python:endless:score", "--out", "out"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        while not (tmp_path / "begun").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=HANG_SECONDS)[1]
+    assert process.returncode == 130 and "Traceback" not in said, said
 
 
 def test_a_run_asks_it_like_any_judge(judge_of: Callable[[str], Any], cli: Callable[..., Any], tmp_path: Path) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.data import Dataset
 from harness.errors import JudgeError, UsageError
-from harness.judges import JudgeOptions, kinds, open_judge, registry
+from harness.judges import Judge, JudgeOptions, kinds, open_judge, registry
+from harness.judges.batches import Batching
 
 GROUP = "harness.judges"
 
@@ -49,14 +53,97 @@ def test_a_judge_is_opened_by_kind_and_name(make_data: Callable[..., Dataset]) -
     assert open_judge("baseline/random", JudgeOptions(training=make_data([], {}))).identity.name == "baseline/random"
 
 
+_STRANGER = """
+from harness.model import JudgeIdentity, Reply
+
+class Judge:
+    endpoint = concurrency = None
+    address = "https://a.stranger"
+
+    def __init__(self, name, options):
+        self.identity, self.opened_with = JudgeIdentity("theirs", name), (name, options)
+
+    async def start(self, calls): {start}
+    async def answer(self, call): {answer}
+    async def stop(self): {stop}
+
+def open_judge(name, options):
+    {open}
+"""
+
+
+def stranger(
+    start: str = "pass", answer: str = "return Reply('2', 'm')", stop: str = "pass", open: str = "return Judge(name, options)"
+) -> str:
+    return _STRANGER.format(start=start, answer=answer, stop=stop, open=open)
+
+
+def module(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str) -> str:
+    name = f"strangers_{hashlib.sha256(code.encode()).hexdigest()[:8]}"
+    (tmp_path / f"{name}.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    return name
+
+
 def test_a_strangers_judge_is_opened_with_name_and_options(
     plug_in: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "strangers_package.py").write_text("def open_judge(name, options): return [name, options]")
-    monkeypatch.syspath_prepend(tmp_path)
-    plug_in(theirs="strangers_package:open_judge")
+    plug_in(theirs=f"{module(monkeypatch, tmp_path, stranger())}:open_judge")
     options = JudgeOptions(seed=7)
-    assert open_judge("theirs/model/with/slashes", options) == ["model/with/slashes", options]
+    judge: Any = open_judge("theirs/model/with/slashes", options)
+    assert judge.opened_with == ("model/with/slashes", options) and judge.address == "https://a.stranger"
+    assert isinstance(judge, Judge) and not isinstance(judge, Batching)
+    batching = module(monkeypatch, tmp_path, stranger() + "Judge.batches = lambda self: 'theirs'\n")
+    plug_in(batching=f"{batching}:open_judge")
+    offering: Any = open_judge("batching/m", options)
+    assert isinstance(offering, Batching) and offering.batches() == "theirs"
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("import sys; sys.exit(0)", r"cannot be loaded: it called sys.exit\(0\) \(strangers_\w+.py:1\)"),
+        ("raise KeyboardInterrupt", r"cannot be loaded: it raised KeyboardInterrupt \(strangers_\w+.py:1\)"),
+        (stranger(open="exit(0)"), r"judge 'theirs/m' of \w+:open_judge cannot be opened: it called sys.exit\(0\) \(strangers_\w+.py:16\)"),
+        (stranger(open="raise StopIteration"), r"cannot be opened: it raised StopIteration \("),
+        (stranger(open="return [name]"), "is a list without 'identity'; it should be a harness.judges.Judge"),
+        (stranger() + "Judge.identity = property(lambda self: 1 / 0, lambda self, value: None)", "cannot be used: it raised ZeroDivision"),
+    ],
+)
+def test_a_strangers_judge_that_cannot_be_opened_is_named(
+    plug_in: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str, says: str
+) -> None:
+    plug_in(theirs=f"{module(monkeypatch, tmp_path, code)}:open_judge")
+    with pytest.raises(JudgeError, match=says):
+        open_judge("theirs/m", JudgeOptions())
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ({"start": "exit(0)"}, r"theirs/m: the 'start' of its Judge called sys.exit\(0\) \(strangers_\w+.py:11\)"),
+        ({"answer": "raise SystemExit(0)"}, r"theirs/m: the 'answer' of its Judge called sys.exit\(0\) \(strangers_\w+.py:12\)"),
+        ({"answer": "raise KeyboardInterrupt"}, r"'answer' of its Judge raised KeyboardInterrupt \(strangers"),
+        ({"answer": "return next(iter(()))"}, r"'answer' of its Judge raised StopIteration \(strangers"),
+        ({"answer": "import asyncio; raise asyncio.CancelledError"}, r"'answer' of its Judge raised CancelledError \(strangers"),
+        ({"answer": "return 2"}, "'answer' of its Judge returned int; it should return a harness.model.Reply"),
+        ({"answer": "return Reply('\\ud800', 'm')"}, "'answer' of its Judge returned a reply that cannot be stored"),
+        ({"answer": "return Reply(2, 'm')"}, "'answer' of its Judge returned a reply that cannot be stored"),
+        ({"stop": "raise OSError('gone')"}, r"'stop' of its Judge raised OSError: gone \(strangers"),
+    ],
+)
+def test_a_strangers_judge_that_fails_ends_the_run_with_its_name_and_place(
+    plug_in: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    cli: Callable[..., Any],
+    parts: dict[str, str],
+    says: str,
+) -> None:
+    plug_in(theirs=f"{module(monkeypatch, tmp_path, stranger(**parts))}:open_judge")
+    arguments = ("--langs", "cs", "--limit", "1", "--metrics", "task_quality", "--judge", "theirs/m")
+    done = cli("run", *arguments, "--out", tmp_path / "results")
+    assert done.code == 4 and re.search(says, done.err) and "Traceback" not in done.err, done.err
 
 
 @pytest.mark.parametrize("name", ["gpt-4", "", "baseline", "baseline/", "/", "/random"])

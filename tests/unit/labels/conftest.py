@@ -64,9 +64,9 @@ class Into:
         self._library = library
 
     def __call__(self, source: Path | str, mapping: Mapping[str, Any] | None = None, **options: Any) -> ImportSummary:
-        """`mapping` is laid over one that gives language, task and the scale of the metric `tone`."""
+        """`mapping` is laid over one that gives language, task and the scale of `tone`; readable rows come in without the others."""
         base: dict[str, Any] = {"language": "en", "task": "chat", "metrics": {"tone": TONE}} | dict(mapping or {})
-        kept = {"keep_annotators": True} | options
+        kept = {"keep_annotators": True, "allow_refused": True} | options
         return import_labels(
             source, self.folder, LabelMapping(**{k: v for k, v in base.items() if v is not None}), ImportOptions(**kept), self._library
         )

@@ -18,7 +18,7 @@ from harness.analyse import LABELS_BY, CompareOptions, check_labels
 from harness.content import Library
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.labels import ImportOptions, LabelMapping, import_labels
-from harness.labels.mapping import ScoreColumn
+from harness.labels.mapping import ScoreColumn, parse_scales
 from harness.model import Scale
 
 Written = Callable[..., Path]
@@ -132,6 +132,19 @@ def test_a_name_that_does_not_occur_is_a_slip_and_nothing_is_written(written: Wr
     assert not into.folder.exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("warmth=1..5:best=5", ("the interval scale", "because a range was given", "--scale warmth=1,2,3,4,5")),
+        ("warmth=1,2,3,4,5:best=5", ("the ordinal scale", "because classes were given", "one off as wrong", "--scale warmth=1..5")),
+    ],
+)
+def test_the_import_says_which_scale_it_took(written: Written, into: Any, text: str, words: tuple[str, ...]) -> None:
+    done = into(written("a.csv", "id,annotator,score\n1,x,2\n"), {"metric": "warmth", "metrics": parse_scales([text])})
+    [hint] = [one for one in done.hints if "scale" in one]
+    assert hint.startswith("'warmth' is on the ") and all(each in hint for each in words)
+
+
 # What is refused, row by row
 
 
@@ -232,6 +245,22 @@ def test_where_every_row_is_refused_nothing_is_written(written: Written, tmp_pat
     assert (done.rows, done.labels, len(done.refused), done.written) == (1, 0, 1, False) and not (tmp_path / "none").exists()
 
 
+def test_where_ids_repeat_nothing_is_written_unless_it_is_asked_for(written: Written, into: Any) -> None:
+    source = written("a.csv", "item_id,score\n1,2\n1,0\n2,1\n2,1\n")
+    what = {"metric": "tone", "annotators": "aggregate"}
+    done = into(source, what, allow_refused=False)
+    assert (done.written, done.labels, len(done.refused)) == (False, 2, 2) and not into.folder.exists()
+    assert "if another person gave it, name the column of the annotators: --column annotator_id=COLUMN" in done.refused[0].reason
+    assert not any("refused.jsonl" in note for note in done.notes)
+    assert into(source, what).written and len(into.labels) == 2 and len(into.refused) == 2
+
+
+def test_a_folder_with_an_empty_table_of_labels_has_none(written: Written, into: Any) -> None:
+    into(written("a.csv", LONG + "1,x,tone,2\n"))
+    (into.folder / "labels.jsonl").write_text("")
+    assert into(written("a.csv", LONG + "1,x,tone,2\n")).labels == 1 and len(into.labels) == 1
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(
     st.lists(
@@ -251,7 +280,7 @@ def test_rows_in_are_rows_out_and_rows_refused(
     expected = sum(any(row) for row in rows)
     if not expected:
         return
-    done = import_labels(folder / "a.csv", folder / "data", mapping, ImportOptions(keep_annotators=True), library)
+    done = import_labels(folder / "a.csv", folder / "data", mapping, ImportOptions(keep_annotators=True, allow_refused=True), library)
     assert expected == done.rows == done.labels + len(done.refused)
     labels = folder / "data" / "labels.jsonl"
     assert labels.exists() == done.written and (len(labels.read_text().splitlines()) if done.written else 0) == done.labels

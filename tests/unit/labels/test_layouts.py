@@ -92,7 +92,7 @@ def test_a_pattern_that_fits_nothing_is_refused(
 def test_an_import_that_refuses_every_row_leaves_nothing_and_can_be_tried_again(importing: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("item_id,annotator_id,metric,score\nja-1,p,fluency,9\nja-2,p,fluency,8\n", "utf-8")
     done = importing(tmp_path / "a.csv")
-    assert done.code == 1 and "2 refused and nothing was written" in done.err and done.out == ""
+    assert done.code == 1 and "2 refused, so nothing was written; correct them\n" in done.err and done.out == ""
     assert done.err.count("is not on the scale") == 2 and not (tmp_path / "data").exists()
     (tmp_path / "a.csv").write_text("item_id,annotator_id,metric,score\nja-1,p,fluency,2\n", "utf-8")
     assert importing(tmp_path / "a.csv").code == 0

@@ -14,6 +14,7 @@ from harness.content import Library
 from harness.data import load_folder
 from harness.errors import ContentError, UsageError
 from harness.labels import ImportOptions, ImportSummary, LabelMapping, PageImportOptions, import_page_results
+from harness.labels.page_files import is_result_file
 from harness.labels.page_record import (
     LabellingPage,
     PageItem,
@@ -24,14 +25,14 @@ from harness.labels.page_record import (
     version_of,
     write_record,
 )
-from harness.labels.page_results import PageAnswer, checksum
+from harness.labels.page_results import PageAnswer, PageResult, checksum, merged
 from harness.labels.reviews import read_reviews
 from harness.model import Item, Scale
 
 LIBRARY = Library()
 SCALE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
 ITEMS = [Item(f"i{n}", "cs", "chat", group=f"i{n}", fields={"text": f"text {n}"}) for n in range(3)]
-KEEP = ImportOptions(keep_annotators=True)
+KEEP = ImportOptions(keep_annotators=True, allow_refused=True)
 
 
 @pytest.fixture
@@ -126,6 +127,12 @@ def test_an_answer_that_changed_after_the_import_is_refused(folder: Path, result
     assert len((folder / "refused.jsonl").read_text().splitlines()) == 1
     run(result([answer("k0", 1)], "b.json"))
     assert len((folder / "refused.jsonl").read_text().splitlines()) == 1
+
+
+def test_where_an_answer_is_refused_nothing_is_written_unless_it_is_asked_for(folder: Path, result: Callable[..., Path]) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    done = import_page_results([result([answer("k0", 7), answer("k1", 1)])], options=ImportOptions(keep_annotators=True), library=LIBRARY)
+    assert not done.written and len(done.refused) == 1 and {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_a_score_off_the_scale_is_refused(folder: Path, result: Callable[..., Path]) -> None:
@@ -251,3 +258,74 @@ def test_a_table_of_reviews_that_is_none_names_its_line(reviewing: Path) -> None
     (reviewing / "reviews.jsonl").unlink()
     with pytest.raises(ContentError, match=r"has no reviews\.jsonl; 'harness labels page"):
         read_reviews(reviewing)
+
+
+# Two states of one sitting
+
+
+def sitting(*said: dict[str, Any], saved: str = "2026-01-01", session: str = "s", joined: tuple[str, ...] = ()) -> PageResult:
+    answers = msgspec.convert(said, tuple[PageAnswer, ...])
+    return PageResult("k", 1, "page1", "v", "eva", session, saved, answers, checksum(answers), joined=joined)
+
+
+def test_of_each_text_the_later_answer_counts_and_none_is_lost() -> None:
+    old = sitting(
+        answer("k0", 2, changed="2026-01-01T10:00:03"), answer("k1", 1, changed="2026-01-01T10:00:02", ms=9000), saved="2026-01-03"
+    )
+    new = sitting(answer("k0", 0, changed="2026-01-01T10:00:04"), answer("k2", 1, changed="2026-01-01T10:00:01"), saved="2026-01-02")
+    for both in (merged(old, new), merged(new, old), merged(merged(old, new), old)):
+        assert {one.key: one.scores["m"] for one in both.answers} == {"k0": 0, "k1": 1, "k2": 1}
+        assert both.saved == "2026-01-03" and both.checksum == checksum(both.answers)
+    again = sitting(answer("k1", 1, changed="2026-01-01T10:00:02", ms=100))
+    assert [one.ms for one in merged(again, old).answers if one.key == "k1"] == [9000]
+
+
+def test_an_answer_without_a_time_was_given_when_its_file_was_saved() -> None:
+    old, new = sitting(answer("k0", 2), saved="2026-01-02"), sitting(answer("k0", 1, changed="2026-01-01T09:00:00"), saved="2026-01-03")
+    assert [one.scores["m"] for one in merged(new, old).answers] == [2]
+
+
+def test_a_stale_tab_that_was_saved_last_does_not_win(folder: Path, result: Callable[..., Path]) -> None:
+    new = result([answer("k0", 1, changed="2026-01-01T10:00:02")], saved="2026-01-01T10:00:05")
+    run(new, result([answer("k0", 2, changed="2026-01-01T10:00:01")], "b.json", saved="2026-01-01T11:00:00"))
+    assert [label.score for label in load_folder(folder, LIBRARY).labels] == [1]
+
+
+def test_sessions_that_a_page_joined_are_one(folder: Path, result: Callable[..., Path]) -> None:
+    one = result([answer("k0", 2)], session="s")
+    both = result([answer("k0", 2), answer("k1", 1)], "b.json", session="t", joined=["s"])
+    assert run(one, both).labels == 2
+    with pytest.raises(ContentError, match="a second session"):
+        run(one, both, result([answer("k2", 1)], "c.json", session="u"))
+
+
+# What a page saved
+
+
+@pytest.mark.parametrize("written", [json.dumps, lambda own: json.dumps(own, separators=(",", ":")), lambda own: json.dumps(own, indent=1)])
+@pytest.mark.parametrize("ordered", [dict, lambda own: dict(sorted(own.items())), lambda own: dict(reversed(own.items()))])
+def test_a_result_is_known_in_any_json(result: Callable[..., Path], written: Callable[[Any], str], ordered: Callable[[Any], Any]) -> None:
+    path = result([answer(f"k{n}", 2, comment="x" * 100) for n in range(900)])
+    own = ordered(json.loads(path.read_text()))
+    path.write_text(written(own), "utf-8-sig")
+    assert is_result_file(path)
+    if next(iter(own)) == "kind":
+        path.write_text(path.read_text("utf-8")[:5000], "utf-8")
+        assert is_result_file(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"note": "\\"kind\\": \\"judge-harness labels\\""}',
+        '{"a": {"kind": "judge-harness labels"}}',
+        "kind,judge-harness labels\n",
+        "",
+        "{",
+        '{"kind"',
+        "[1]",
+    ],
+)
+def test_other_files_are_no_results(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x").write_text(text)
+    assert not is_result_file(tmp_path / "x")

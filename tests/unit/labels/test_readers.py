@@ -7,6 +7,7 @@ import datetime
 import gzip
 import io
 import json
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -263,8 +264,27 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(workbook: Callable[..., 
 
 def test_a_workbook_with_entities_is_refused(workbook: Callable[..., Path]) -> None:
     path = workbook([["item_id", "score"], ["a", 1]])
-    _edit(path, "xl/workbook.xml", b"<workbook", b'<!DOCTYPE w [<!ENTITY a "aa">]><workbook')
-    assert "the part xl/workbook.xml declares entities" in complaint(path)
+    comment = b"<!--" + b"x" * 9000 + b"-->"
+    _edit(path, "xl/workbook.xml", b"<workbook", comment + b'<!DOCTYPE w [<!ENTITY a "aa">]><workbook')
+    assert "the part xl/workbook.xml declares a document type or entities" in complaint(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA], ids=["deflate", "bzip2", "lzma"])
+def test_a_workbook_with_a_false_size_is_refused_in_little_memory(workbook: Callable[..., Path], method: int) -> None:
+    """A part of 64 MiB that states ten bytes: bzip2 and lzma are no methods of workbooks, and deflate is read as far as is stated."""
+    path = workbook([["item_id", "score"], ["a", 1]])
+    with zipfile.ZipFile(path, "a", method) as archive:
+        archive.writestr("xl/more.xml", bytes(64 << 20))
+    content = bytearray(path.read_bytes())
+    for at in (content.rfind(b"PK\x01\x02") + 24, content.rfind(b"PK\x03\x04") + 22):
+        content[at : at + 4] = (10).to_bytes(4, "little")
+    path.write_bytes(content)
+    tracemalloc.start()
+    said = complaint(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert ("does not have the size" if method == zipfile.ZIP_DEFLATED else "is packed with method") in said
+    assert peak < 8 << 20
 
 
 def test_a_cell_in_the_last_corner_costs_nothing(workbook: Callable[..., Path]) -> None:

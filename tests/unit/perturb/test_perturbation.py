@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -221,7 +222,10 @@ def test_a_strangers_kind_is_used_like_ours(plug_in: Callable[..., None], output
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("no_such_package:KIND", "perturbation 'odd' is registered by no_such_package:KIND, but cannot be loaded: No module named"),
+        (
+            "no_such_package:KIND",
+            "is registered by no_such_package:KIND, but cannot be loaded: it raised ModuleNotFoundError: No module named",
+        ),
         ("strangers_kinds:NOT_A_KIND", "which is a int; it should be a harness.perturb.Kind of that name"),
         ("strangers_kinds:KIND", "which is the kind 'upper'; it should be a harness.perturb.Kind of that name"),
     ],
@@ -231,6 +235,48 @@ def test_a_broken_plug_in_fails_only_who_asks_for_it(plug_in: Callable[..., None
     assert parse_perturbation("inject")
     assert message in registered()["odd"].broken
     with pytest.raises(UsageError, match=message):
+        parse_perturbation("odd")
+
+
+_FAILING = """
+from harness.perturb import Change, Kind
+
+def perturb(item, pool, seed, dose, words):
+    {body}
+
+KIND = Kind("failing", "Fails.", None, False, {{}}, perturb)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            "raise SystemExit(0)",
+            r"the perturbation 'failing' called sys.exit\(0\) \(failing\d+.py:5\) on item 'i'; it should return a Change",
+        ),
+        ("return next(iter(()))", r"the perturbation 'failing' raised StopIteration \(failing\d+.py:5\) on item 'i'"),
+        ("return 1 / 0", r"raised ZeroDivisionError: division by zero \(failing\d+.py:5\)"),
+        ("return 'text'", "returned str for item 'i'; it should return a Change, or None"),
+        ("return Change(3, {})", "returned Change for item 'i'; it should return a Change, or None"),
+        ("return Change('a', {'size': 'large'})", "returned Change for item 'i'"),
+        ("return Change('\\ud800', {})", "returned Change for item 'i'"),
+    ],
+)
+def test_a_strangers_kind_that_fails_is_named_with_the_item_and_the_line(
+    plug_in: Callable[..., None], output: Callable[..., str], tmp_path: Path, body: str, message: str
+) -> None:
+    module = f"failing{zlib.crc32(body.encode())}"
+    (tmp_path / f"{module}.py").write_text(_FAILING.format(body=body))
+    plug_in(("failing", f"{module}:KIND"))
+    with pytest.raises(UsageError, match=message):
+        output("failing", "en", "Some text.")
+
+
+def test_a_module_of_kinds_that_ends_the_program_is_broken(plug_in: Callable[..., None], tmp_path: Path) -> None:
+    (tmp_path / "ends_here.py").write_text("raise SystemExit(0)")
+    plug_in(("odd", "ends_here:KIND"))
+    with pytest.raises(UsageError, match=r"cannot be loaded: it called sys.exit\(0\) \(ends_here.py:1\)"):
         parse_perturbation("odd")
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from harness.analyse import AnnotatorFigures
 from harness.boards.probes import Finding
+from harness.render.html.board_marks import rank_track
 from harness.render.html.boards import board_pages
 from tests.unit.render.test_standings import EVIL, ROWS, judge, made, table
 
@@ -112,3 +113,11 @@ def test_nothing_from_a_submission_is_markup() -> None:
 
 def test_pages_are_deterministic() -> None:
     assert board_pages([(made(), FOUND)]) == board_pages([(made(), FOUND)])
+
+
+def test_the_picture_of_a_rank_does_not_grow_with_the_number_of_judges() -> None:
+    """A page has one such picture for each judge: with a tick for each place it would grow with the square of the judges."""
+    few, many, most = (len(rank_track(2, (1, 3), judges, "place 2")) for judges in (20, 200, 2000))
+    assert many <= few and most <= few
+    every = rank_track(2, (1, 3), 20, "place 2")
+    assert every.count('y1="32%"') == 20

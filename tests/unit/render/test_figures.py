@@ -89,9 +89,18 @@ def test_any_name_is_drawn(drawn: Callable[..., bytes], name: str) -> None:
     assert name.replace("\x1b", "").replace("_", " ") in shown and b"\x1b" not in svg
 
 
-def test_without_three_annotators_there_is_nothing_to_draw(make_cell: MakeCell, make_comparison: MakeComparison, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no cell has items with three annotators, so there is no agreement to draw by"):
-        draw_by_agreement(make_comparison(make_cell()), tmp_path / "figure.svg")
+def test_without_three_annotators_the_shares_of_all_items_are_drawn(
+    make_cell: MakeCell, make_comparison: MakeComparison, tmp_path: Path
+) -> None:
+    cell = make_cell(n_ref=41, distribution_labels={"0": 0.25, "1": 0.75}, distribution_judge={"0": 1.0, "1": 0.0})
+    draw_by_agreement(make_comparison(cell, make_cell()), tmp_path / "figure.svg")
+    shown = texts((tmp_path / "figure.svg").read_bytes())
+    assert "41 items" in shown and "people" in shown and not any("agreement" in text for text in shown)
+
+
+def test_without_classes_there_is_nothing_to_draw(make_cell: MakeCell, make_comparison: MakeComparison, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no cell has shares of classes to draw"):
+        draw_by_agreement(make_comparison(make_cell(distribution_labels=None)), tmp_path / "figure.svg")
     assert not list(tmp_path.iterdir())
 
 

@@ -12,6 +12,8 @@ from rich.console import Console
 from harness.analyse import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
 from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Overall, Spending, Standings
+from harness.render.board_answer import language_answer
+from harness.render.html.boards import board_pages
 from harness.render.markdown import escape
 from harness.render.standings import heading, standings_notes
 from harness.render.standings_markdown import standings_markdown
@@ -244,3 +246,30 @@ def test_the_answer_stands_first_and_probes_in_short_last() -> None:
 def test_without_a_judge_ahead_the_answer_says_so_for_all_languages() -> None:
     behind = table(rows=tuple(msgspec.structs.replace(row, beats_baseline=False) for row in ROWS))
     assert "No judge is shown to beat the baseline in any of two languages." in standings_markdown(made(tables=(behind,)))
+
+
+class TestBelowTheBaseline:
+    """A judge below the baseline is called so on every face; it may have the first place all the same."""
+
+    @pytest.fixture
+    def worst(self) -> Standings:
+        rows = (
+            placed("openai/one", 1, rank_ci=(1, 1), value=0.4, baseline_diff=-0.2, baseline_ci=(-0.3, -0.1), beats_baseline=False),
+            ROWS[2],
+        )
+        names = ("openai/one", "baseline/majority")
+        tables = (table(rows=rows, groups=()), table("cs", rows=rows, groups=()))
+        return made(judges=tuple(map(judge, names)), tables=tables, overall=())
+
+    def test_in_the_terminal_and_in_markdown(self, worst: Standings) -> None:
+        for text in (terminal(worst), standings_markdown(worst)):
+            assert "is shown to be below the baseline in two of two languages." in text
+            assert "1 [1–1] ▼" in text.replace("\\", "") and "▼: shown to be below the baseline" in text
+            assert "below the baseline" in text.partition("Notes")[0]
+
+    def test_on_the_pages_of_a_language(self, worst: Standings) -> None:
+        assert any("is shown to be below it." in sentence for _, sentence in language_answer(worst, "ja"))
+        pages = board_pages([(worst, ())])
+        assert "1 [1–1] ▼" in pages["mini-ja.html"]
+        assert "is shown to be below it." in pages["mini-ja.html"]
+        assert "is shown to be below the baseline in two of two languages." in pages["mini.html"] and "below" in pages["mini.html"]

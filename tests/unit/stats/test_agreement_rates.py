@@ -69,3 +69,34 @@ def test_undefined() -> None:
         compare_rates([2, 0], [0, 1], range(2), 2)
     with pytest.raises(ShapeError):
         compare_rates([1, 0], [0], range(2), 2)
+
+
+def false_alarms(languages: int, texts: int, times: int) -> tuple[float, float]:
+    """Share of sets in which languages with the same texts and the same chance to be right differ: by the Wald test, by the score test."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(times):
+        right = np.tile(rng.beta(2.4, 0.6, texts), languages)
+        where, group = np.repeat(np.arange(languages), texts), np.tile(np.arange(texts), languages)
+        one = compare_rates(rng.random(len(right)) < right, where, group, languages)
+        found.append((one.p, one.p_groups))
+    p = np.array(found)
+    return float((p[~np.isnan(p[:, 0]), 0] < 0.05).mean()), float((p[:, 1] < 0.05).mean())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("texts", [20, 40, 60])
+def test_nine_languages_on_the_same_texts_keep_the_level_by_groups(texts: int) -> None:
+    before, after = false_alarms(9, texts, 600)
+    assert before > 0.08 and after <= 0.065
+
+
+def test_a_difference_on_the_same_texts_is_shown() -> None:
+    rng = np.random.default_rng(0)
+    where, group = np.repeat(np.arange(4), 60), np.tile(np.arange(60), 4)
+    hit = rng.random(240) < np.array([0.9, 0.9, 0.9, 0.5])[where]
+    assert compare_rates(hit, where, group, 4).p_groups < 1e-4
+
+
+def test_a_language_that_is_always_right_has_a_score_test() -> None:
+    found = compare_rates(np.r_[np.ones(30), np.arange(30) % 2], np.repeat([0, 1], 30), np.arange(60), 2)
+    assert np.isnan(found.p) and found.reason == "a language agrees always or never" and found.p_groups < 0.01

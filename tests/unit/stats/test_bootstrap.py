@@ -6,7 +6,7 @@ import pytest
 from harness.stats import cell_statistics, count_classes, estimate, human_statistics, intervals, tabulate
 from harness.stats.bootstrap import bca
 from harness.stats.kappa import fleiss
-from harness.stats.resample import Draws, cells_of
+from harness.stats.resample import Draws, cells_of, features_of, resample
 
 RNG = np.random.default_rng(26)
 
@@ -68,6 +68,24 @@ def test_singles_draw_items_and_groups_draw_groups() -> None:
     drawn = np.concatenate(list(Draws(0, 2000).weights_for(cell)))
     assert drawn.shape == (2000, 24) and (drawn.sum(axis=1) == 24).all()
     assert drawn.var(axis=0) == pytest.approx(np.full(24, 23 / 24), rel=0.2)
+
+
+@pytest.mark.parametrize("text", [1, 3])
+def test_a_resample_with_the_sums_of_the_sample_has_exactly_its_value(text: int) -> None:
+    """Else rounding would decide whether such a resample lies below the value, and the interval would depend on the processor."""
+    labels, judge = np.tile([[0, 0], [1, 1], [2, 1]], (8, 1)), np.tile([0, 1, 1], 8)
+    chosen = cell_statistics(3, "ordinal")
+    rows = tabulate(count_classes(labels, 3), judge, group=np.arange(24) // text)
+    features, place = features_of(chosen, rows)
+    (cell,) = cells_of(rows, features)
+    found = resample(cell, Draws(0, 2000))
+    for statistic in chosen:
+        at = place[statistic.features]
+        drawn = found.rows[-2000:, at]
+        equal = (drawn == found.rows[0, at]).all(axis=1)
+        assert equal.any()
+        values = found.values(statistic, at)
+        assert (values.replicates[equal] == values.value).all(), statistic.name
 
 
 def test_resamples_in_pieces_are_resamples(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from harness.stats.cluster_mean import cluster_mean
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(-3, 3)), min_size=4, max_size=40))
 def test_equals_ols_on_a_constant(rows: list[tuple[int, int]]) -> None:
     groups, values = np.array(rows).T
-    found = cluster_mean(values, groups)
+    found = cluster_mean(values, groups, variance="cr1")
     assert found.groups == len(set(groups)) and found.n == len(rows)
     if found.groups > 1 and found.error > 0:
         fit = sm.OLS(values.astype(float), np.ones(len(values))).fit(cov_type="cluster", cov_kwds={"groups": groups})
@@ -27,7 +27,7 @@ def test_equals_ols_on_a_constant(rows: list[tuple[int, int]]) -> None:
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(-3, 3), st.sampled_from([0.5, 1.0, 4.0])), min_size=4, max_size=40))
 def test_weighted_equals_wls_on_a_constant(rows: list[tuple[int, int, float]]) -> None:
     groups, values, weights = np.array(rows).T
-    found = cluster_mean(values, groups, weights)
+    found = cluster_mean(values, groups, weights, variance="cr1")
     if found.groups > 1 and found.error > 0:
         fit = sm.WLS(values, np.ones(len(values)), weights).fit(cov_type="cluster", cov_kwds={"groups": groups.astype(int)})
         assert found.mean == pytest.approx(fit.params[0]) and found.error == pytest.approx(fit.bse[0], rel=1e-9)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import optimize
+from scipy.sparse import csr_array
 
 from harness.stats.arrays import ShapeError
 from harness.stats.differential_functioning import DifferentialFunctioning, differential_functioning
 from harness.stats.logistic import logistic
+from harness.stats.ordinal import OrdinalRows
 
 
 def world(kinder: float, seed: int, n: int = 300, steeper: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -99,3 +101,46 @@ def test_missing_scores_are_left_out() -> None:
     found = differential_functioning(judge, human, language, 3, 5)
     kept = differential_functioning(judge[8:], human[8:], language[8:], 3, 5)
     assert found.n == 292 and found.uniform == kept.uniform
+
+
+def false_alarms(languages: int, groups: int, times: int) -> tuple[float, float]:
+    """Share of sets without DIF, of groups of five items with a shift in common, in which some is found: items or groups as units."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(times):
+        group = np.repeat(np.arange(groups), 5)
+        human, shift = rng.normal(0, 1.2, len(group)), np.repeat(rng.normal(0, 1, groups), 5)
+        line = human * 1.5 + shift + rng.logistic(size=len(group))
+        judge = (line[:, None] > np.array([-2.0, -0.7, 0.7, 2.0])).sum(axis=1)
+        one = differential_functioning(judge, human, group % languages, languages, 5, groups=group).uniform
+        if one:
+            found.append((one.p, one.p_groups))
+    before, after = (np.array(found) < 0.05).mean(axis=0)
+    return float(before), float(after)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("languages", [2, 3])
+def test_groups_are_the_units_of_a_test(languages: int) -> None:
+    before, after = false_alarms(languages, 20, 500)
+    assert before > 0.12 and after <= 0.075
+
+
+def test_many_items_and_languages_are_fitted_at_once() -> None:
+    rng = np.random.default_rng(0)
+    where, human = np.tile(np.arange(30), 2000), rng.integers(0, 7, 60_000) / 3
+    judge = np.clip(np.round(human + rng.normal(0, 0.6, 60_000)), 0, 2)
+    found = differential_functioning(judge, human, where, 30, 3)
+    assert found.reason is None and found.uniform is not None and found.uniform.df == 29
+
+
+def test_the_derivatives_are_those_of_the_likelihood() -> None:
+    rng = np.random.default_rng(1)
+    rows = OrdinalRows.of(csr_array(rng.normal(size=(40, 2))), rng.permutation(np.arange(40) % 4), rng.integers(1, 4, 40) * 1.0)
+    at = np.array([0.3, -0.4, -1.0, 0.1, 1.2])
+    here, step = rows.derivatives(at), 1e-6
+    assert here is not None and rows.derivatives(at[[0, 1, 4, 3, 2]]) is None
+    for place in range(5):
+        moved = [rows.derivatives(at + sign * step * (np.arange(5) == place)) for sign in (1, -1)]
+        (up, down) = moved
+        assert up and down and (up.loglik - down.loglik) / 2 / step == pytest.approx(here.gradient[place], abs=1e-5)
+        assert -(up.gradient - down.gradient) / 2 / step == pytest.approx(here.information[place], abs=1e-5)

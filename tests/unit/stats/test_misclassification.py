@@ -25,7 +25,7 @@ def test_a_perfect_judge_needs_no_correction() -> None:
     found = rogan_gladen(300, 1000, 50, 50, 40, 40)
     assert found.value == pytest.approx(found.apparent) and found.refusal is None and found.youden_error == 0
     assert found.error == pytest.approx(math.sqrt(0.3 * 0.7 / 1000))
-    shares = corrected_shares(np.diag([20, 30, 40]), [100, 200, 300])
+    shares = corrected_shares(np.diag([30, 30, 40]), [100, 200, 300])
     assert shares.value == pytest.approx([1 / 6, 1 / 3, 1 / 2]) and shares.condition == 1 and shares.refusal is None
 
 
@@ -173,3 +173,27 @@ def test_predictive_values_cover_without_a_shift_and_never_with_one() -> None:
             inside += abs(found.value - calibration) <= 1.972 * error
         covered.append(inside / runs)
     assert abs(covered[0] - 0.945) < 3 * math.sqrt(0.05 * 0.95 / runs) and covered[1] < 0.05
+
+
+def test_few_labels_of_a_class_are_refused() -> None:
+    found = corrected_shares([[28, 1, 1], [1, 40, 1], [2, 2, 25]], [300, 200, 250])
+    assert found.refusal == "each class needs 30 labels, and there are 29 of '2'" and found.reason is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("right", "shares"), [(0.9, (0.1, 0.2, 0.7)), (0.8, (0.15, 0.25, 0.6)), (0.7, (1 / 3, 1 / 3, 1 / 3))])
+def test_intervals_of_three_classes_hold_the_truth_from_thirty_labels_each(right: float, shares: tuple[float, ...]) -> None:
+    assert coverage(right, shares, 30, 400) > 0.90 > 0.86 > coverage(0.9, (0.1, 0.2, 0.7), 10, 400)
+
+
+def coverage(right: float, shares: tuple[float, ...], labels: int, times: int) -> float:
+    """Of the share that the 95 % intervals hold least often; 500 judged items."""
+    rng, k = np.random.default_rng(1), len(shares)
+    matrix = np.full((k, k), (1 - right) / (k - 1)) + np.eye(k) * (right - (1 - right) / (k - 1))
+    held = []
+    for _ in range(times):
+        counts = np.stack([rng.multinomial(labels, row) for row in matrix])
+        found = corrected_shares(counts, rng.multinomial(500, np.array(shares) @ matrix), resamples=20)
+        if found.reason is None and (found.refusal is None or found.refusal.startswith("each class")):
+            held.append(np.abs(found.value - shares) <= 1.96 * found.error)
+    return float(np.mean(held, axis=0).min())

@@ -13,8 +13,8 @@ import pytest
 
 from harness.stats import more_labels
 from harness.stats.arrays import Floats, ShapeError
-from harness.stats.group_moments import GroupMoments, group_features, group_moments
-from harness.stats.more_labels import GROWTH, about_more, p_use
+from harness.stats.judge_tests import JudgeSums, judge_sums, judge_tests
+from harness.stats.more_labels import GROWTH, about_more
 
 CELLS = 45
 
@@ -44,9 +44,7 @@ class World:
         shown = 0
         for _ in range(sets):
             gap, better = self.draw(rng, n)
-            known = ~np.isnan(better)
-            tested = (gap, np.ones(n)), (np.where(known, better, 0), known * 1.0)
-            shown += float(p_use(*(group_moments(group_features(*each), np.ones(n)) for each in tested))) <= 0.05 / CELLS
+            shown += bool(judge_tests(judge_sums(gap, better, np.arange(n)), 0.1).shown(0.05, 0.05 / CELLS))
         return shown / sets
 
 
@@ -131,8 +129,8 @@ def test_least_numbers_are_kept() -> None:
 def test_a_rule_of_ones_own() -> None:
     gap, better = cell()
 
-    def from_100(moments: GroupMoments, _: GroupMoments) -> Floats:
-        return np.where(moments.n >= 100, 0.0, 1.0)
+    def from_100(sums: JudgeSums) -> Floats:
+        return np.where(sums.gap.times.sum(axis=-1) >= 100, 0.0, 1.0)
 
     found = about_more(gap, better, np.arange(60), rule=from_100)
     assert found.planned is not None and 100 <= found.planned <= 100 * GROWTH + 1

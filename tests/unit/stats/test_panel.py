@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from harness.stats.arrays import ScaleError, ShapeError
 from harness.stats.panel import (
+    difference_from_best,
     error_correlation,
     majority_accuracy,
     panel_gain,
@@ -81,3 +82,37 @@ def test_input_is_checked() -> None:
         panel_gain([1.0], [[1.0], [0.0]], [0, 1])
     with pytest.raises(ValueError, match="1 judge"):
         majority_accuracy(0.7, 0)
+
+
+def test_the_interval_and_p_of_the_best_member_say_the_same() -> None:
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        hits, ours = (rng.random((80, 3)) < 0.6) * 1.0, (rng.random(80) < 0.55 + 0.01 * seed) * 1.0
+        found = difference_from_best(ours, hits, range(80), 0.0)
+        assert (found.p < 0.05) == (found.interval.lo > 0 or found.interval.hi < 0)
+
+
+def false_alarms(members: int, items: int, times: int, seed: int = 1) -> tuple[float, float]:
+    """Share of sets in which a panel that is as good as each of its equal members differs: by folds as if independent, and by members."""
+    rng, folds_alone, by_members = np.random.default_rng(seed), 0, 0
+    for _ in range(times):
+        hits, ours = (rng.random((items, members)) < 0.75) * 1.0, (rng.random(items) < 0.75) * 1.0
+        gain = panel_gain(ours, hits, range(items), folds=rng.permutation(items) % 5)
+        lo, hi = gain.interval()
+        folds_alone += not lo <= 0 <= hi
+        by_members += difference_from_best(ours, hits, range(items), gain.difference.mean).p < 0.05
+    return folds_alone / times, by_members / times
+
+
+@pytest.mark.slow
+def test_a_panel_as_good_as_its_members_is_not_shown_to_differ() -> None:
+    before, after = false_alarms(8, 60, 600)
+    assert before > 0.07 and after <= 0.05
+
+
+@pytest.mark.slow
+def test_a_better_panel_is_shown() -> None:
+    rng = np.random.default_rng(1)
+    hits = (rng.random((400, 3)) < 0.75) * 1.0
+    found = difference_from_best((hits.sum(axis=1) >= 2) * 1.0, hits, range(400), 0.1)
+    assert found.p < 0.01 and found.interval.lo > 0

@@ -1,0 +1,131 @@
+"""What the limits of a policy are held against: the numbers of one source, and of the earlier run beside it, by cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from harness.analyse import BY_METRIC, Cell, CompareOptions, LaidOut, compare_laid_out, lay_out
+from harness.content.tags import suggest
+from harness.decide import Verdict
+from harness.decide.cell_tests import CellTests
+from harness.decide.limits import CellHits, CellKey, LimitedNumber, agreement_by_item, cell_hits, cell_key, drop, unread_shares
+from harness.decide.verdicts import tests_laid_out, verdicts_of_tests
+from harness.gate.baseline import BaselineProblem, GatedSource, other_parts, partner_key, same_texts_and_labels
+from harness.gate.policy import AGREEMENT, ANY, NEEDS_BASELINE, Names, Policy
+from harness.gate.unanswered import Unanswered, unanswered_rows
+
+
+class NoNumber(Exception):
+    """There is no number to hold a limit against; the message says why."""
+
+
+class GatedNumbers:
+    """The numbers of a source, by the key of the cell: the cells that it has, and those that it should have."""
+
+    def __init__(self, source: GatedSource, policy: Policy, baseline: GatedSource | None) -> None:
+        self.source, self.policy, self.baseline = source, policy, baseline
+        laid_out, options = _laid_out(source)
+        compared = compare_laid_out(laid_out, options)
+        self.notes = compared.notes
+        self.cells: dict[CellKey, Cell] = {cell_key(cell.key): cell for cell in compared.cells}
+        tests = tests_laid_out(laid_out, options, policy.thresholds)
+        self.tests: dict[CellKey, CellTests] = {cell_key(one.key): one for one in tests}
+        self.verdicts: dict[CellKey, Verdict] = {cell_key(one.key): one for one in verdicts_of_tests(tests, policy.thresholds)}
+        self.unread = unread_shares(laid_out)
+        self.hits = cell_hits(laid_out, options)
+        self.unanswered = _unanswered(source, laid_out)
+        earlier = _laid_out(baseline) if baseline else None
+        self.earlier: dict[CellKey, CellHits] = cell_hits(*earlier) if earlier else {}
+        self._earlier_unanswered = _unanswered(baseline, earlier[0]) if baseline and earlier else {}
+        self._weighted = any(judged.design for judged in laid_out.judged)
+        self._every = list(dict.fromkeys((*self.cells, *self.unanswered)))
+
+    def keys(self, language: str, metric: str) -> list[CellKey]:
+        """The cells of a language and metric that the policy means."""
+        return [key for key in self._every if key[:2] == (language, metric) and self._is_meant(key)]
+
+    def _is_meant(self, key: CellKey) -> bool:
+        policy = self.policy
+        return policy.judge in (None, key[2]) and policy.variant in (None, key[3])
+
+    def pairs(self, languages: Names, metrics: Names) -> Iterator[tuple[str, str]]:
+        """The languages with metrics that two names mean, without pairs that `*` makes and that do not exist in the data at all."""
+        for language in self._named(languages, 0):
+            for metric in self._named(metrics, 1):
+                if not (ANY in (languages, metrics) and self._known_apart(language, metric)):
+                    yield language, metric
+
+    def _named(self, names: Names, place: int) -> tuple[str, ...]:
+        return self._values(place) if names == ANY else (names,) if isinstance(names, str) else names
+
+    def _known_apart(self, language: str, metric: str) -> bool:
+        known = language in self._values(0) and metric in self._values(1)
+        return known and not any(key[:2] == (language, metric) for key in self._every)
+
+    def _values(self, place: int) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(key[place] for key in self._every))
+
+    def missing(self, language: str, metric: str) -> str:
+        """Why there is no cell of a language and metric, as a clause."""
+        for what, name, place in (("language", language, 0), ("metric", metric, 1)):
+            if name not in self._values(place):
+                return f"no numbers for the {what} '{name}'.{suggest(name, self._values(place))}".rstrip(".")
+        if any(key[:2] == (language, metric) for key in self._every):
+            wanted = [f"{what} '{name}'" for what, name in (("judge", self.policy.judge), ("variant", self.policy.variant)) if name]
+            return f"no numbers of {' and '.join(wanted)}"
+        return "no numbers for this language and metric together"
+
+    def other_signature(self, judge: str) -> str:
+        """Why the judge's numbers are not those that the policy is about; empty if they are."""
+        apart = other_parts(self.source.parts(judge), self.policy.signature, "in the policy")
+        return f"another signature: {apart}" if apart else ""
+
+    def why_open(self, key: CellKey, limit: str) -> str:
+        """Why a limit that the numbers hold may not pass: questions without an answer, here or in the baseline. Empty if it may."""
+        if key in self.unanswered:
+            return str(self.unanswered[key])
+        if limit == NEEDS_BASELINE and self.baseline is not None:
+            partner = partner_key(key, self.earlier)
+            return f"in the baseline {self._earlier_unanswered[partner]}" if partner in self._earlier_unanswered else ""
+        return ""
+
+    def statistic(self, key: CellKey, name: str) -> LimitedNumber:
+        """A statistic of a cell, in which every item weighs the same however often it was asked. Raises NoNumber where there is none."""
+        cell, hits = self.cells[key], self.hits.get(key)
+        if name not in cell.values:
+            raise NoNumber(f"no statistic '{name}'.{suggest(name, list(cell.values))}".rstrip("."))
+        if hits is not None and not hits.evenly_asked:
+            if name != AGREEMENT or self._weighted:
+                raise NoNumber("some items have more repeats than others, which would weigh more; record the same number for each")
+            return agreement_by_item(hits)
+        value, ends = cell.values[name], cell.intervals.get(name)
+        reason = cell.undefined.get(name) or cell.undefined.get(f"{name}_ci") or ""
+        lower, upper = ends or (math.nan, math.nan)
+        return LimitedNumber(math.nan if value is None else value, lower, upper, cell.n_asked, cell.groups, reason)
+
+    def drop(self, key: CellKey) -> LimitedNumber:
+        """The loss of agreement of a cell. Raises BaselineProblem if there is nothing to compare it with."""
+        if self.baseline is None:
+            raise BaselineProblem("max_drop needs an earlier run; pass --baseline RUN")
+        partner = partner_key(key, self.earlier)
+        here, there = self.source.parts(key[2]), self.baseline.parts(partner[2])
+        apart = other_parts(here, there, "there", self.policy.may_differ)
+        if apart:
+            raise BaselineProblem(f"the baseline has another signature: {apart}")
+        if not same_texts_and_labels(self.source.recording, self.baseline.recording, key[0], key[1]):
+            raise BaselineProblem("the baseline has other items or labels")
+        return drop(self.hits[key], self.earlier[partner])
+
+
+def _laid_out(source: GatedSource) -> tuple[LaidOut, CompareOptions]:
+    options = msgspec.structs.replace(source.options, by=BY_METRIC.by)
+    return lay_out([source.recording], options), options
+
+
+def _unanswered(source: GatedSource, laid_out: LaidOut) -> Mapping[CellKey, Unanswered]:
+    if source.recording.asked is None:
+        return source.unanswered
+    return {key: one for judged in laid_out.judged for key, one in unanswered_rows(source.recording, judged).items()}

@@ -1,0 +1,102 @@
+"""Questions without an answer: labelled texts that a judge was asked about, or may have been, and of which nothing is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.analyse import JudgedData, Recording
+from harness.analyse.units import CONDITION, ShownToJudges, item_key
+from harness.data.columns import CodedColumn, combination_ids, first_rows
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.decide.limits import CellKey
+from harness.runs import RunResult
+
+
+class Unanswered(NamedTuple):
+    """How many of the questions of a cell have no answer, and what would help."""
+
+    without: int
+    questions: int
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.without:,} of {self.questions:,} questions have no answer; {self.advice}"
+
+
+_NO_CALL = "run the same command again"
+_NO_ROW = 'add their rows, or name in data.toml what the judge was shown ([asked] with rule = "column")'
+
+
+def unanswered_calls(result: RunResult) -> dict[CellKey, Unanswered]:
+    """The cells of a run in which a labelled question has no answer: calls that were lost, or are still to be made.
+
+    Repeats are questions of their own. The questions are those of the run's plan, so a cell without any answer is among them.
+    """
+    if not any(result.answers.missing.values()):
+        return {}
+    labelled, protocol = result.prepared.data.labelled_metrics, result.protocol
+    planned: Counter[CellKey] = Counter()
+    for query in result.prepared.plan(None).queries():
+        condition = query.condition
+        if condition.perturbation or condition.shown_source != "none":
+            continue
+        for metric in labelled.get(query.item.item_id, frozenset()) & set(query.metrics):
+            planned[query.item.language, metric, str(condition.variant), condition.temperature, condition.top_p] += 1
+    answered = _answered(result.judgments.clean, result.prepared.data)
+    found = {}
+    for judge in protocol.judges:
+        for (language, metric, *rest), questions in planned.items():
+            key = (language, metric, judge.name, *rest)
+            if without := questions - answered[key]:
+                found[key] = Unanswered(without, questions, _NO_CALL)
+    return found
+
+
+def _answered(judgments: Judgments, data: Dataset) -> Counter[CellKey]:
+    """The number of judgments of labelled questions, by cell."""
+    labelled = data.labelled_metrics
+    pairs = zip(judgments.item, judgments.metric, strict=True)
+    known = judgments.take(np.fromiter((metric in labelled.get(item, ()) for item, metric in pairs), bool, len(judgments)))
+    language = item_key(data, "language").take(known.item.recode(data.positions))
+    columns = [language, known.metric, *(getattr(known, name) for name in CONDITION)]
+    code = combination_ids(columns, np.zeros(len(known), np.int8))
+    counts = np.bincount(code).tolist()
+    keys = (tuple(_value(column, row) for column in columns) for row in first_rows(code).tolist())
+    return Counter(dict(zip(keys, counts, strict=True)))
+
+
+def unanswered_rows(recording: Recording, judged: JudgedData) -> dict[CellKey, Unanswered]:
+    """The cells of recorded judgments in which a labelled text has no row: it was deleted, or the judge was not asked.
+
+    Every judge and condition of the recording counts as asked about every labelled text, unless `[asked]` names by a column what it was
+    shown. So a language whose rows are all gone is found too.
+    """
+    if recording.asked is None:
+        return {}
+    data, units = judged.data, judged.units
+    shown = ShownToJudges(recording.asked, data, recording.judgments.clean)
+    language = item_key(data, "language")
+    conditions = combination_ids([getattr(units.judgments, name) for name in CONDITION], np.zeros(len(units), np.int8))
+    found = {}
+    for number, row in enumerate(first_rows(conditions).tolist()):
+        condition = tuple(_value(getattr(units.judgments, name), row) for name in CONDITION)
+        was_shown = shown.items(condition) if recording.asked.rule == "column" else np.ones(len(data.items), bool)
+        for metric, votes in judged.counted.items():
+            asked = (votes.counts.sum(axis=1) > 0) & was_shown
+            here = (conditions == number) & (units.judgments.metric.recode({metric: 0}) == 0)
+            absent = asked.copy()
+            absent[units.item[here]] = False
+            for code in np.unique(language.codes[absent]).tolist():
+                of = language.codes == code
+                key = (language.values[code], metric, *condition)
+                found[key] = Unanswered(int((absent & of).sum()), int((asked & of).sum()), _NO_ROW)
+    return found
+
+
+def _value(column: CodedColumn, row: int) -> object:
+    code = column.codes[row]
+    return column.values[code] if code >= 0 else None
