@@ -150,10 +150,15 @@ def _fetched(card: DatasetCard, home: Path, get_data: Any, partial: bool) -> Pat
     from harness.published.folders import read_record
 
     record = read_record(folder)
-    counts = ", ".join(f"{table.rows:,} {name.replace('_', ' ')}" for name, table in record.tables.items())
+    counts = ", ".join(f"{table.rows:,} {name.replace('_', ' ')}" for name, table in sorted(record.tables.items(), key=_by_importance))
     note = f"; a part: the origin lacks {len(record.missing)} of the files" if record.missing else ""
     print(f"{card.id}: {counts}{note}", file=sys.stderr)
     return folder
+
+
+def _by_importance(named: tuple[str, Any]) -> int:
+    order = ("items", "labels", "judgments")
+    return order.index(named[0]) if named[0] in order else len(order)
 
 
 def _listed(card: DatasetCard) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def located(place: Path, library: Library) -> Path:
         return place
     folder = fetched_folder(name)
     if folder is None and library.dataset_card(name).sources:
-        raise MissingData(f"'{name}' is not on this machine; {how_to_get(library.dataset_card(name))}")
+        raise MissingData(f"'{name}' is not on this machine: {how_to_get(library.dataset_card(name))}")
     return folder or place
 
 
@@ -47,10 +47,10 @@ def how_to_get(card: DatasetCard) -> str:
     """The command that fetches a set, with its size and licence; for a set that cannot be fetched, its card's own words.
 
     >>> how_to_get(DatasetCard(id="mine", get="github.com/owner/name"))
-    'get the data: github.com/owner/name'
+    'to get them: github.com/owner/name'
     """
     if not card.sources:
-        return f"get the data: {card.get}"
+        return f"to get them: {card.get}"
     return f"'harness data get {card.id}' fetches {megabytes(raw_bytes(card))} (licence: {card.licence or 'none stated'})"
 
 

@@ -35,6 +35,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         sentence: the verdict for a reader.
         k: labelled texts that are still needed if the judge is as good as people; None where more labels would not help, or none are
             needed. `more_than_k`: k is the largest number that was tried, and it does not suffice.
+        labels: who gave the labels: `native`, `people`, `constructed` or `model`; `mixed` if there are several kinds.
         n, groups: items with two annotators, and independent texts: groups of items.
         effective_groups: for how many groups of one size they stand; below `groups` where some are larger than others.
         cap: how many items a group counts for at most in the corrected tests; None where no group needs one.
@@ -72,6 +73,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
     k: int | None
     more_than_k: bool
+    labels: str
     n: int
     groups: int
     effective_groups: float | None
@@ -239,6 +241,7 @@ def _verdict(one: CellTests, corrected: _Corrected, family: int, options: Decisi
         sentence=sentence(one, decision, controls, k, family, missing, options),
         k=k.texts if k else None,
         more_than_k=bool(k and k.more_than),
+        labels=one.labels,
         n=one.n,
         groups=one.groups,
         effective_groups=number(one.effective_groups),

@@ -70,7 +70,7 @@ def fetch(card: DatasetCard, root: Path, progress: Progress = lambda count: None
 
 
 def _is_here(path: Path, file: RawFile) -> bool:
-    return path.is_file() and path.stat().st_size == file.bytes and sha256_of(path) == file.sha256
+    return path.is_file() and (not file.sha256 or sha256_of(path) == file.sha256)
 
 
 def _fetch_one(place: str, path: Path, file: RawFile, progress: Progress, partial: bool) -> bool:
@@ -79,13 +79,13 @@ def _fetch_one(place: str, path: Path, file: RawFile, progress: Progress, partia
     import requests
 
     shown = re.sub(r"//[^/@]*@", "//", place)  # a mirror's address may hold a password
-    logging.getLogger("pooch").setLevel(logging.ERROR)  # its messages would stand between ours
+    pooch.get_logger().setLevel(logging.ERROR)  # its messages would stand between ours
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         get = _copy if is_folder(place) else _download(file, progress)
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                pooch.retrieve(place, f"sha256:{file.sha256}", fname=path.name, path=path.parent, downloader=get)
+                pooch.retrieve(place, (file.sha256 and f"sha256:{file.sha256}") or None, fname=path.name, path=path.parent, downloader=get)
             except requests.HTTPError as err:
                 status = err.response.status_code if err.response is not None else 500
                 if partial and status in (404, 410):
@@ -134,7 +134,7 @@ def _download(file: RawFile, progress: Progress) -> Callable[[str, str, object],
                 for piece in response.iter_content(1 << 16):
                     arrived += len(piece)
                     progress(len(piece))
-                    if arrived > file.bytes:
+                    if file.bytes and arrived > file.bytes:
                         raise ValueError("longer than the card says")
                     written.write(piece)
         except (OSError, ValueError):

@@ -88,7 +88,7 @@ def check(card: DatasetCard, folder: Path) -> list[Problem]:
         path = find_table(folder, name)
         if path is None:
             problems.append(Problem(folder / f"{name}.jsonl.gz", "is missing"))
-        elif (found := _table_of(path)) != table:
+        elif not _is_as(found := _table_of(path), table):
             problems.append(
                 Problem(path, f"has {found.rows:,} rows with SHA-256 {found.sha256}; it should have {table.rows:,} with {table.sha256}")
             )
@@ -179,10 +179,15 @@ def _table_of(path: Path) -> ConvertedTable:
     return ConvertedTable(count, digest.hexdigest())
 
 
+def _is_as(found: ConvertedTable, table: ConvertedTable) -> bool:
+    """Whether a table is as its card or record says; cards of sets that nobody could convert as a whole know no hash."""
+    return found.rows == table.rows and table.sha256 in ("", found.sha256)
+
+
 def _refuse_other_tables(card: DatasetCard, written: dict[str, ConvertedTable]) -> None:
     for name, table in card.converted.items():
         found = written.get(name, ConvertedTable(0, hashlib.sha256().hexdigest()))
-        if found != table:
+        if not _is_as(found, table):
             raise ContentError(
                 f"the conversion of '{card.id}' gives {found.rows:,} rows of {name} with SHA-256 {found.sha256}, but the card names "
                 f"{table.rows:,} with {table.sha256}; nothing was written. Please report this with the version of harness",

@@ -95,6 +95,7 @@ VERDICT: dict[str, Any] = {
     "sentence": "Do not use openai/one for task quality in Czech: it is worse.",
     "k": None,
     "more_than_k": False,
+    "labels": "native",
     "n": 40,
     "groups": 24,
     "effective_groups": 24.0,
