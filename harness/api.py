@@ -16,6 +16,7 @@ import msgspec
 from harness import analyse, decide, gate
 from harness.content import Library
 from harness.data import Dataset, load_folder
+from harness.data.named_folders import located
 from harness.engines import Settings
 from harness.errors import UsageError
 from harness.judges import Panel
@@ -403,8 +404,9 @@ def _open_source(source: Dataset | RunResult | Path | str, card: str | None, out
     if isinstance(source, RunResult):
         recording = analyse.recording(source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.panels)
         return OpenedSource(msgspec.structs.replace(recording, notes=tuple(_notes(source))), source)
+    source = located(Path(source), Library())  # the name of a published set means its folder
     if is_data_folder(source):
-        return OpenedSource(_recorded(load(source, card=card), Path(source).resolve().name))
+        return OpenedSource(_recorded(load(source, card=card), source.resolve().name))
     name, results = run_place(source, out)
     if not (results / "store.sqlite").is_file():
         raise UsageError(f"{source} is not a data folder or a run's folder, and {out} is no results folder with a run of that name")

@@ -10,6 +10,7 @@
     ├── JudgeError          4   a judge cannot be reached, used or trusted
     │   └── FatalReply      4   an error that every call would get (401, unknown model, ...)
     │       └── EndpointRefusal 4   a refusal that is not about the item (a firewall's 403, a redirect, ...)
+    ├── DataFetchError      4   published data cannot be fetched from their origin
     ├── StoreError          5   the results folder is in use by another run, full, read-only or damaged
     ├── OutputError         5   standard output is closed, full, or cannot encode the results
     └── IncompleteRun       6   the run ended, but some calls have no reply
@@ -105,6 +106,12 @@ class EndpointRefusal(FatalReply):
 
     def __reduce__(self) -> tuple[type[EndpointRefusal], tuple[str, str]]:  # workers of a cluster send it
         return type(self), (self.reason, self.advice)
+
+
+class DataFetchError(HarnessError):
+    """The raw files of published data cannot be fetched, or are not those that the dataset card names."""
+
+    exit_code = 4
 
 
 class StoreError(HarnessError):

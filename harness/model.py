@@ -17,7 +17,8 @@ _TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 Score = int | float | str
 Split = Literal["test", "dev"]
-Source = Literal["native", "constructed", "model"]
+Source = Literal["native", "people", "constructed", "model"]  # "people": whether they are native speakers is not stated
+BY_PEOPLE: frozenset[str] = frozenset({"native", "people"})  # sources on which verdicts are made
 AnnotatorKind = Literal["persistent", "positional", "anonymous", "aggregate"]
 Order = Literal["forward", "swapped"]
 ShownSource = Literal["none", "correct", "swapped"]

@@ -24,6 +24,7 @@ from harness.judges import models
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
+RAW_DATA = ROOT.parent / "shared" / "raw"
 HANG_SECONDS = 900.0  # ends a test that hangs, on a machine however busy; it says nothing about speed
 AXE = Path(os.environ.get("HARNESS_AXE", ROOT / ".venv" / "axe-core" / "axe.min.js"))
 
@@ -39,6 +40,7 @@ def _can_mount() -> bool:
 _PRESENT: dict[str, Callable[[], bool]] = {
     "model": lambda: models.catalogue()["smollm2-135m"].path.is_file(),
     "shared data": SHARED_DATA.is_dir,
+    "raw data": RAW_DATA.is_dir,
     "mount": lambda: _can_mount(),
     "ray": lambda: find_spec("ray") is not None,
     "chromium": lambda: shutil.which("chromium") is not None and find_spec("playwright") is not None,
@@ -135,6 +137,12 @@ def library() -> Library:
 def shared_data() -> Path:
     """Published data sets with human labels, which are not part of the project; for tests that carry `needs("shared data")`."""
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def raw_data() -> Path:
+    """Published data sets as their authors released them, some in part; for tests that carry `needs("raw data")`."""
+    return RAW_DATA
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from harness.analyse.score_ranking import RANKED_BY_ORDER, order_gains, rank_by_
 from harness.analyse.units import Classes
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
+from harness.model import BY_PEOPLE
 from harness.stats import (
     Ranks,
     Statistic,
@@ -73,11 +74,11 @@ def rank(
     if not len(questions):
         return ()
     guessed = questions.credit_of(guesses(questions, training, options))
-    native = set(data.labels.source.used) == {"native"}
+    by_people = set(data.labels.source.used) <= BY_PEOPLE
     found: list[Ranking] = []
     for language in languages:
         for variant in variants:
-            tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, guessed, native, options)
+            tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, guessed, by_people, options)
             found += tables.rankings(statistics, unranked)
     return tuple(found)
 
@@ -135,7 +136,7 @@ class _Drawing(TypedDict):
 class _Tables:
     """The tables of one language and variant."""
 
-    def __init__(self, answers: AnswerMatrix, language: str, baseline_credits: Floats, native: bool, options: CompareOptions) -> None:
+    def __init__(self, answers: AnswerMatrix, language: str, baseline_credits: Floats, by_people: bool, options: CompareOptions) -> None:
         self.answers, self.language, self.options = answers, language, options
         self.questions = answers.questions
         code = self.questions.languages.index(language) if language in self.questions.languages else -1
@@ -148,7 +149,7 @@ class _Tables:
         self.baseline_credits = baseline_credits[self.units]
         self.group = self.questions.group[self.units]
         self.same = _same_every_time(self.score, self.failure)
-        self.left_out = _LeftOut(self.questions, self.units, self.score) if native else None
+        self.left_out = _LeftOut(self.questions, self.units, self.score) if by_people else None
 
     def rankings(self, statistics: Sequence[str], unranked: Collection[str]) -> Iterator[Ranking]:
         if not len(self.present) or not len(self.units):

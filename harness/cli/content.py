@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from harness.cli.text_columns import print_columns
 from harness.content.library import Library, bundled_root
 from harness.content.tags import autonym, english_name
 
@@ -22,8 +23,7 @@ def list_content(arguments: argparse.Namespace) -> int:
 
         sys.stdout.write(to_json(rows))
         return 0
-    for line in _columns([[str(value) for name, value in row.items() if name not in _ONLY_JSON] for row in rows]):
-        print(line)
+    print_columns([[str(value) for name, value in row.items() if name not in _ONLY_JSON] for row in rows])
     return 0
 
 
@@ -76,16 +76,6 @@ def _judges(library: Library) -> list[dict[str, Any]]:
     from harness.judges.registry import name_forms
 
     return [{"judge": form, "from": source} for form, source in name_forms()]
-
-
-def _columns(rows: list[list[str]]) -> list[str]:
-    from rich.cells import cell_len  # an East Asian letter takes two columns
-
-    from harness.text import terminal_safe
-
-    rows = [[terminal_safe(text) for text in row] for row in rows]
-    widths = [max(cell_len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
-    return ["  ".join(text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def check(arguments: argparse.Namespace) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from harness.cli.arguments import (
     allow_refused_flag,
@@ -18,6 +18,7 @@ from harness.cli.arguments import (
     seed,
 )
 from harness.cli.labelling_parser import labels_page, labels_plan, labels_reviews, labels_serve
+from harness.model import Source
 
 # The same as in harness.labels, which takes time to import. A test compares them.
 IMPORTED = ("csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla")
@@ -98,9 +99,7 @@ def _labels_import(sub: Any) -> None:
     meaning.add_argument("--category", action="append", default=[], metavar="METRIC:CATEGORY=SCORE", help="the score for a category")
     meaning.add_argument("--flip", action="append", default=[], metavar="METRIC", help="reverse the scores of a metric on its scale")
     meaning.add_argument("--drop", action="append", default=[], metavar="METRIC", help="leave a metric out, e.g. a question for comments")
-    meaning.add_argument(
-        "--source", dest="label_source", choices=("native", "constructed", "model"), help="who made the labels (default: native)"
-    )
+    meaning.add_argument("--source", dest="label_source", choices=get_args(Source), help="who made the labels (default: native)")
     pages = p.add_argument_group("result files of labelling pages")
     pages.add_argument("--pages", type=Path, metavar="FOLDER", help="the folder of the pages (default: beside or above the files)")
     pages.add_argument("--edited", action="store_true", help="read files that were changed after the page saved them")

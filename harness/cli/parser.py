@@ -34,6 +34,7 @@ from harness.cli.arguments import (
     tuned_judge,
 )
 from harness.cli.compare_parser import compare_parser, gate_parser
+from harness.cli.data_parser import data_parser
 from harness.cli.interop_parser import export_parser, import_parser
 from harness.cli.labels_parser import labels_parser
 from harness.cli.study_parser import pairs_parser, study_parser
@@ -80,6 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
         study_parser,
         pairs_parser,
         labels_parser,
+        data_parser,
         import_parser,
         export_parser,
         board_parser.submit_parser,

@@ -369,6 +369,46 @@ class Asked(_Spec, frozen=True):
         return f"column={self.column}" if self.column else self.rule
 
 
+class RawFile(_Spec, frozen=True):
+    """A file as its authors released it: its path in the repository, its size and its SHA-256.
+
+    Size 0 and an empty hash: nobody has fetched it yet. Only a card with `tried = false` has such files.
+    """
+
+    path: Text
+    bytes: int = 0
+    sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
+
+
+class RawSource(_Spec, frozen=True):
+    """The files of one repository at one commit.
+
+    `origin` is `github:OWNER/REPO@COMMIT`, or `hub:OWNER/REPO@REVISION` for a data set hub.
+    """
+
+    origin: Annotated[str, msgspec.Meta(pattern="^(github|hub):[^/@:]+/[^/@:]+@[0-9A-Za-z]+$")]
+    files: tuple[RawFile, ...]
+
+    @property
+    def repository(self) -> str:
+        """`OWNER/REPO`."""
+        return self.origin.partition(":")[2].partition("@")[0]
+
+    @property
+    def commit(self) -> str:
+        return self.origin.partition("@")[2]
+
+
+class ConvertedTable(_Spec, frozen=True):
+    """What a table of a converted data folder must be: its number of rows and the SHA-256 of its JSON lines, uncompressed.
+
+    The hash is empty where nobody has converted the whole set yet.
+    """
+
+    rows: int
+    sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
+
+
 class DatasetCard(_Spec, frozen=True):
     """What the labels of a data set mean and where they come from.
 
@@ -398,6 +438,12 @@ class DatasetCard(_Spec, frozen=True):
     shared: Shared | None = None
     tasks: dict[str, Text] = {}  # tasks of the data that are one of ours under another name: a judge is asked as that task says
     metrics: dict[str, Scale] = {}
+    sources: tuple[RawSource, ...] = ()  # the raw files that `harness data get` fetches
+    converted: dict[str, ConvertedTable] = {}  # table -> what must come out of the conversion
+    forbids: tuple[Text, ...] = ()  # what the licence does not allow, such as "commercial use"
+    asks: tuple[Text, ...] = ()  # what the authors ask of users, such as to keep the texts away from crawlers
+    offensive: bool = False  # texts are shown only on demand
+    tried: bool = True  # False: nobody has converted the real files yet
 
 
 S = TypeVar("S", bound=msgspec.Struct)

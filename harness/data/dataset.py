@@ -24,6 +24,7 @@ from harness.data.attention import AttentionCheck, read_checks
 from harness.data.columns import Columns
 from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
+from harness.data.named_folders import located
 from harness.data.second_spans import SecondSpans, read_second_spans
 from harness.errors import ContentError, UsageError, refuse_faults
 from harness.model import Item, Label, Scale
@@ -194,8 +195,11 @@ def card_of_folder(folder: Path, library: Library, card: str | None = None) -> D
 def load_folder(folder: Path, library: Library, *, card: str | None = None, with_judgments: bool = False) -> Dataset:
     """Read a data folder, or a language pack (a folder with `pack.toml`).
 
+    The name of a published set means the folder that `harness data get` wrote, unless a folder of this name is here.
+
     Raises UsageError when it does not exist, ContentError with `file:line` for what is wrong in it.
     """
+    folder = located(folder, library)
     if not folder.is_dir():
         raise UsageError(f"data folder {folder} does not exist; it should hold items.jsonl and labels.jsonl")
     item_path = find_table(folder, "items")

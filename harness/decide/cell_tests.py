@@ -19,7 +19,7 @@ from harness.data.columns import combination_ids, first_rows, rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, annotator_test
 from harness.decide.keyed_rows import keyed_rows
 from harness.decide.options import DecisionOptions
-from harness.model import Score
+from harness.model import BY_PEOPLE, Score
 from harness.stats import RARE, OneClass, one_class_test
 from harness.stats.arrays import Floats, Ints
 from harness.stats.cluster_mean import ClusterMean, cluster_mean
@@ -172,7 +172,7 @@ class _UnitMeasures:
         weight = None if self.design is None else self.design[items]
         sums, gap = judge_sums(apart, against, group, weight), _mean_over_groups(apart, group, weight)
         labels = self.sources.get((key["metric"], key["language"]), "native")
-        least = 2 if labels == "native" else 1
+        least = 2 if labels in BY_PEOPLE else 1
         counted, paired = raters[question] >= least, raters >= 2
         scores = self.score[rows][counted]
         coverage, upper = _coverage(scores, group[question][counted])

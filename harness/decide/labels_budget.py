@@ -15,6 +15,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, VerdictName
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.errors import UsageError
+from harness.model import BY_PEOPLE
 from harness.signature import ComparisonSignature
 from harness.stats import items_for_wilson, wilson
 from harness.stats.cluster_mean import ClusterMean
@@ -130,7 +131,7 @@ def _without_number(one: CellTests, verdict: Verdict) -> str:
     """Why no number of further texts is named."""
     if verdict.verdict == "use":
         return SHOWN
-    if one.labels != "native":
+    if one.labels not in BY_PEOPLE:
         return NOT_NATIVE
     return NOBODY.reason if verdict.reason == NOBODY.reason else NO_NUMBER
 

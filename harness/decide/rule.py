@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from harness.decide.options import DecisionOptions
+from harness.model import BY_PEOPLE
 
 VerdictName = Literal["use", "use corrected", "do not use", "too few labels", "no verdict"]
 Controls = Literal["passes", "fails", "not shown"]
@@ -16,7 +17,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
     """What the decision table looks at.
 
     Attributes:
-        labels: who gave the labels: `native`, `constructed` or `model`.
+        labels: who gave the labels: `native`, `people`, `constructed` or `model`; `mixed` for several.
         n, groups: items with two annotators, and independent texts.
         one_class: the judge gives one class in at least 99 % of its answers although people's commonest has less than 95 %, and is shown to
             vary less than people do.
@@ -71,7 +72,7 @@ def decide(cell: DecisionInputs, options: DecisionOptions) -> Decision:
     >>> decide(tested, DecisionOptions())
     Decision(verdict='use', reason='')
     """
-    if cell.labels != "native":
+    if cell.labels not in BY_PEOPLE:
         return NOT_NATIVE
     if cell.interval and not cell.n:
         return NOBODY

@@ -10,6 +10,7 @@ from harness.decide.cell_tests import CellTests
 from harness.decide.more_labels import FurtherTexts
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import BASE_WORSE, FAILS, ONE_CLASS, WORSE, Controls, Decision, DecisionInputs, has_enough
+from harness.model import BY_PEOPLE
 
 
 def apart(value: float, unit: str) -> str:
@@ -20,6 +21,9 @@ def apart(value: float, unit: str) -> str:
     """
     less, more = unit.replace(",", " ").split()
     return f"{100 * abs(value):.1f} points {more if value >= 0 else less}"
+
+
+_ANNOTATORS = {"native": "native speakers", "people": "people"}
 
 
 def equal_groups(groups: int, effective: float | None) -> str:
@@ -36,7 +40,7 @@ def equal_groups(groups: int, effective: float | None) -> str:
 
 def _as_if(one: CellTests) -> str:
     """A further sentence where groups are of different sizes; else empty."""
-    shown = equal_groups(one.groups, one.effective_groups) if one.labels == "native" else ""
+    shown = equal_groups(one.groups, one.effective_groups) if one.labels in BY_PEOPLE else ""
     if not shown:
         return ""
     most = f"; in the corrected tests none counts for more than {one.cap:.1f} texts" if math.isfinite(one.cap) else ""
@@ -44,7 +48,7 @@ def _as_if(one: CellTests) -> str:
 
 
 def _people(one: CellTests) -> str:
-    return "native speakers" if one.labels == "native" else "the annotators"
+    return _ANNOTATORS.get(one.labels, "the annotators")
 
 
 def _place(one: CellTests) -> str:
@@ -202,12 +206,12 @@ def missing_tests(one: CellTests, options: DecisionOptions) -> tuple[str, ...]:
 
     `labels` alone where there are too few to test, and `annotators` where no text has two.
     """
-    if one.labels == "native" and not one.n:
+    if one.labels in BY_PEOPLE and not one.n:
         return ("annotators",)
-    if one.labels == "native" and (one.n < options.items or one.groups < options.groups):
+    if one.labels in BY_PEOPLE and (one.n < options.items or one.groups < options.groups):
         return ("labels",)
     passed = {
-        "people": one.tests.alone.gap <= options.alpha or one.labels != "native",
+        "people": one.tests.alone.gap <= options.alpha or one.labels not in BY_PEOPLE,
         "baseline": one.tests.alone.base <= options.alpha,
         "coverage": one.coverage >= options.coverage,
     }

@@ -18,6 +18,7 @@ from harness.decide.more_labels import labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, VerdictName, decide, has_enough, passes_controls
 from harness.decide.sentences import not_for, obstacles, reasons, sentence
+from harness.model import BY_PEOPLE
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.arrays import Floats
 
@@ -40,6 +41,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         interval: whether scores are numbers; `right` and `base_diff` are then of closeness.
         closeness: whether `agreement`, `people` and `gap` are closeness, 1 minus the distance of two scores as a share of the scale's
             length, and not shares of equal scores.
+        labels: who gave the labels: `native`, `people`, `constructed` or `model`; `mixed` if there are several kinds.
         n, groups: items with two annotators, and independent texts: groups of items.
         effective_groups: for how many groups of one size they stand; below `groups` where some are larger than others.
         cap: how many items a group counts for at most in the corrected tests; None where no group needs one.
@@ -80,6 +82,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     closeness: bool
     k: int | None
     more_than_k: bool
+    labels: str
     n: int
     groups: int
     effective_groups: float | None
@@ -173,7 +176,7 @@ class _Corrected(msgspec.Struct, frozen=True):
 
 
 def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[Verdict]:
-    assessed = np.array([has_enough(_tested(one, options), options) or one.labels != "native" for one in tests])
+    assessed = np.array([has_enough(_tested(one, options), options) or one.labels not in BY_PEOPLE for one in tests])
     use, level = _of_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
     worse, base_worse, base = (_of_family(tests, name, assessed, options)[0] for name in ("worse", "base_worse", "base"))
@@ -235,7 +238,7 @@ def _tested(one: CellTests, options: DecisionOptions, corrected: _Corrected | No
 def _verdict(one: CellTests, corrected: _Corrected, bounds: CellBounds, family: int, options: DecisionOptions) -> Verdict:
     tested = _tested(one, options, corrected)
     decision: Decision = decide(tested, options)
-    controls = None if one.labels == "native" else passes_controls(corrected.q_base, tested, options)
+    controls = None if one.labels in BY_PEOPLE else passes_controls(corrected.q_base, tested, options)
     k = None
     if decision == NOBODY or decision.verdict in ("too few labels", "use corrected"):
         k = labels_needed(one, corrected.next_level, options)
@@ -251,11 +254,12 @@ def _verdict(one: CellTests, corrected: _Corrected, bounds: CellBounds, family: 
         closeness=one.closeness,
         k=k.texts if k else None,
         more_than_k=bool(k and k.more_than),
+        labels=one.labels,
         n=one.n,
         groups=one.groups,
         effective_groups=number(one.effective_groups),
         cap=number(one.cap) if math.isfinite(one.cap) else None,
-        n_labelled=one.n if one.labels == "native" and one.n else one.baseline.n,
+        n_labelled=one.n if one.labels in BY_PEOPLE and one.n else one.baseline.n,
         agreement=number(one.people + one.gap.mean),
         people=number(one.people),
         gap=number(one.gap.mean),

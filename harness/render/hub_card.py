@@ -12,7 +12,7 @@ import msgspec
 from harness.content.tags import both_names
 from harness.data import Dataset
 from harness.interop.hub_tables import HubTable, split_name
-from harness.model import Scale
+from harness.model import BY_PEOPLE, Scale
 from harness.render.markdown import escape, markdown_table
 from harness.render.numbers import coefficient, counted, percent
 from harness.render.text_table import Heading, TextTable
@@ -21,6 +21,7 @@ from harness.tables import escape_controls
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _SOURCES = {
     "native": "people",
+    "people": "people; whether they are native speakers is not stated",
     "constructed": "nobody: they were constructed with the texts, and no person gave them",
     "model": "a model, not people",
 }
@@ -57,7 +58,7 @@ def hub_card(
         _notes(notes),
         _scales(data, tables),
         _people(data, tables),
-        _agreement(agreement if data.about.source == "native" else ()),
+        _agreement(agreement if data.about.source in BY_PEOPLE else ()),
         _judges(tables, signatures),
         _rights(data, licence),
         _use(data, tables),
@@ -69,7 +70,7 @@ def hub_card(
 def _front_matter(data: Dataset, tables: Sequence[HubTable], title: str, licence: str) -> Iterator[str]:
     """YAML; every text that comes from the data is JSON, which is YAML too."""
     languages = sorted({item.language for item in data.items})
-    people = data.about.source == "native" and len(tables) > 1 and tables[1].name == "labels"
+    people = data.about.source in BY_PEOPLE and len(tables) > 1 and tables[1].name == "labels"
     size = next((name for limit, name in _SIZES if len(data.items) < limit), "n>1M")
     tags = ["llm-as-a-judge", *(["human-annotations"] if people else [])]
     fields: dict[str, Any] = {
@@ -131,7 +132,7 @@ def _people(data: Dataset, tables: Sequence[HubTable]) -> Iterator[str]:
         return
     labels, ids = counted(len(data.labels), "label"), counted(len(set(data.labels.annotator)), "annotator id")
     yield f"{labels} with {ids}. The labels come from {_SOURCES[data.about.source]}."
-    if data.about.source != "native":
+    if data.about.source not in BY_PEOPLE:
         yield ""
         return
     yield f"{_ANNOTATORS[data.about.annotators]} Items were drawn: {data.about.sampling}."

@@ -8,7 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 from rich.text import Text
 
 from harness import engines
@@ -36,6 +46,16 @@ def counting(what: str) -> Iterator[Callable[[], None]]:
     ) as bar:
         task = bar.add_task(terminal_safe(what), total=None)
         yield lambda: bar.advance(task)
+
+
+@contextmanager
+def bytes_arriving(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show on stderr, where it is a terminal, how many of `total` bytes are here: call the function that it yields with those that came."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(terminal_safe(what), total=total)
+        yield lambda count: bar.advance(task, count)
 
 
 @contextmanager

@@ -188,7 +188,7 @@ def _native_data(cards: Mapping[str, Sequence[str]]) -> str:
     where = "; ".join(f"{', '.join(tags)}: {' or '.join(names)}" for names, tags in by_cards.items())
     first = next(iter(cards.values()))[-1]
     return (
-        f"Native speakers' labels are in the catalog ({where}). Get the data as 'harness list datasets' says; then "
+        f"Native speakers' labels are in the catalog ({where}). 'harness data get {first}' fetches them; then "
         f"'harness compare {first}' compares recorded judges with people."
     )
 

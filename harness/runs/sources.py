@@ -16,6 +16,7 @@ from harness.content.specs import BoardData
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import comparable_rubrics, with_compared_labels
 from harness.data.dataset import text_problems
+from harness.data.named_folders import fetched_folder, how_to_get
 from harness.errors import ContentError, MissingData, UsageError
 from harness.labels.hub import fetch_folder
 from harness.model import Item
@@ -103,10 +104,12 @@ def _is_judged(item: Item, data: BoardData) -> bool:
 
 
 def _usual_folder(board: Board, data: BoardData, library: Library) -> Path:
-    """The folder with the name of the dataset card, in the working directory or in its `data/`."""
+    """The folder with the name of the dataset card, in the working directory or in its `data/`, else the one that was fetched."""
     for folder in (Path(data.dataset_card), Path("data", data.dataset_card)):
         if folder.is_dir() and find_table(folder, "items"):
             return folder
+    if fetched := fetched_folder(data.dataset_card):
+        return fetched
     raise MissingData(
         f"the board '{board.id}' judges data that are not part of this program: pass --data DIR, or put them into {data.dataset_card}/ "
         f"or data/{data.dataset_card}/ in this folder (content hash {data.sha256})\n         {_how_to_get(data, library)}"
@@ -124,7 +127,7 @@ def _hub_folder(board: Board, data: BoardData, given: Path | None) -> Path:
 
 
 def _how_to_get(data: BoardData, library: Library) -> str:
-    return f"to get them: {library.dataset_card(data.dataset_card).get}"
+    return how_to_get(library.dataset_card(data.dataset_card))
 
 
 def _refuse_other_scales(board: Board, data: BoardData, loaded: Dataset, library: Library) -> None:

@@ -14,6 +14,8 @@ from harness.tables import find_table
 
 LIBRARY = Library()
 NAMES = sorted(path.parent.name for path in (bundled_root() / "catalog").glob("*/dataset.toml"))
+CONVERTED = {"bio_mqm", "korean_square", "llmeval2", "memerag", "metal", "multi_summeval", "rtp_lx"}  # tests/golden/test_published_sets.py
+AT_HAND = [name for name in NAMES if name not in CONVERTED]
 WITHOUT_CARD: set[str] = set()  # data sets that have no card yet, with the reason
 SHARED_DATA = Path(__file__).resolve().parents[3] / "shared" / "data"  # as conftest.py has it
 
@@ -59,7 +61,7 @@ def test_a_scale_has_its_classes_and_its_best_is_one_of_them(name: str, metric: 
 
 
 @pytest.mark.needs("shared data")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", AT_HAND)
 def test_a_dataset_card_reads_its_data(name: str) -> None:
     """Labels are on their scales, or they would not be read; nothing in the data is without a scale."""
     data, folder = shared(name), SHARED_DATA / name
@@ -73,7 +75,7 @@ def test_a_dataset_card_reads_its_data(name: str) -> None:
 
 
 @pytest.mark.needs("shared data")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", AT_HAND)
 def test_every_class_is_used_by_people_or_judges(name: str) -> None:
     """A class that nobody ever chose would be a slip in the dataset card."""
     data = shared(name)
@@ -84,7 +86,7 @@ def test_every_class_is_used_by_people_or_judges(name: str) -> None:
 
 
 @pytest.mark.needs("shared data")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", AT_HAND)
 def test_items_share_what_the_dataset_card_says(name: str) -> None:
     data = shared(name)
     key = data.about.group
@@ -94,7 +96,7 @@ def test_items_share_what_the_dataset_card_says(name: str) -> None:
 
 
 @pytest.mark.needs("shared data")
-@pytest.mark.parametrize("name", [name for name in NAMES if LIBRARY.dataset_card(name).segment])
+@pytest.mark.parametrize("name", [name for name in AT_HAND if LIBRARY.dataset_card(name).segment])
 def test_a_source_text_has_outputs_of_several_systems(name: str) -> None:
     data = shared(name)
     systems: dict[tuple[str, object], set[str | None]] = {}

@@ -188,5 +188,5 @@ def test_data_of_another_board_are_refused_and_nothing_is_made(
 ) -> None:
     flags = ("--judge", "baseline/length", "--out", tmp_path / "results")
     done = cli("run", "--board", "basse", "--data", shared_data / "pariksha", *flags)
-    refused(done, 3, "not the data of the board 'basse'", "content hash should be", "to get them: github.com/hitz-zentroa/summarization")
+    refused(done, 3, "not the data of the board 'basse'", "content hash should be", "'harness data get basse' fetches")
     assert not (tmp_path / "results").exists() and "HF_ENDPOINT" not in os.environ

@@ -21,7 +21,7 @@ LAYERS: list[set[str]] = [
     {"content"},
     {"data", "text_measures"},
     {"stats"},
-    {"labels", "authoring"},
+    {"labels", "authoring", "published"},
     {"prompts", "perturb", "parse", "signature"},
     {"judges"},
     {"engines", "store"},

@@ -143,11 +143,18 @@ def first_screen(
 def _question(sides: Sequence[Sequence[Verdict]]) -> str:
     judges = list(dict.fromkeys(str(own[0]["judge"]) for own in sides))
     who = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
-    return f"Can {who} pass the controls?" if sides[0][0].controls else f"Can {who} score like native speakers?"
+    if sides[0][0].controls:
+        return f"Can {who} pass the controls?"
+    return f"Can {who} score like {_annotators([verdict for own in sides for verdict in own])}?"
+
+
+def _annotators(verdicts: Sequence[Verdict]) -> str:
+    """Who gave the labels: native speakers only where all of the labels are theirs."""
+    return "native speakers" if all(verdict.labels == "native" for verdict in verdicts) else "people"
 
 
 def _facts(verdicts: Sequence[Verdict], annotators: int, date: str) -> str:
-    kind = "constructed labels" if verdicts[0].controls else "native speakers' labels"
+    kind = "constructed labels" if verdicts[0].controls else f"labels of {_annotators(verdicts)}"
     languages = len({verdict["language"] for verdict in verdicts})
     metrics = len({verdict["metric"] for verdict in verdicts})
     counts = sorted(verdict.n_labelled for verdict in verdicts)

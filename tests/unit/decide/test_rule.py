@@ -25,6 +25,7 @@ def changed(**fields: Any) -> DecisionInputs:
     ("fields", "verdict", "reason"),
     [
         ({}, "use", ""),
+        ({"labels": "people"}, "use", ""),
         ({"labels": "constructed"}, "no verdict", "labels are not native"),
         ({"labels": "mixed"}, "no verdict", "labels are not native"),
         ({"interval": True, "n": 0}, "no verdict", "nobody to compare with"),

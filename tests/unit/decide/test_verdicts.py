@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from harness.analyse import CompareOptions, Recording
+from harness.data.labels import Labels
 from harness.decide import DecisionOptions, Verdict, compare, verdicts
 from harness.model import Failure, Score
 from harness.tables import to_json
@@ -46,6 +47,21 @@ def test_a_judge_that_answers_as_people_do_may_be_used(make_recording: MakeRecor
     assert verdict.family_bound is not None and verdict.family_bound > -DEFAULT.margin
     assert verdict.sentence.startswith("Use j for m in English: its agreement with native speakers is")
     assert "other annotators than these" in verdict.not_for
+
+
+def test_labels_of_people_who_may_not_be_native_speakers_give_the_same_verdict_in_other_words(make_recording: MakeRecording) -> None:
+    labels = labels_of(np.random.default_rng(1), 200)
+    native = decided(make_recording, labels, majority(labels))
+
+    def by_people(*arguments: Any) -> Recording:
+        made = make_recording(*arguments)
+        rows = [msgspec.structs.replace(label, source="people") for label in made.data.labels]
+        data = msgspec.structs.replace(made.data, labels=Labels.from_rows(rows))
+        return msgspec.structs.replace(made, data=data)
+
+    people = decided(by_people, labels, majority(labels))
+    assert (people.verdict, people.gap, people.k, people.controls) == (native.verdict, native.gap, native.k, None)
+    assert people.sentence == native.sentence.replace("native speakers", "people")
 
 
 def test_a_constant_judge_does_not_vary(make_recording: MakeRecording) -> None:

@@ -98,6 +98,7 @@ VERDICT: dict[str, Any] = {
     "closeness": False,
     "k": None,
     "more_than_k": False,
+    "labels": "native",
     "n": 40,
     "groups": 24,
     "effective_groups": 24.0,

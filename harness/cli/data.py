@@ -1,0 +1,194 @@
+"""`harness data list`, `get`, `check`, `remove`, `path`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.cli.text_columns import print_columns
+from harness.content.library import Library
+from harness.content.specs import DatasetCard
+from harness.content.tags import resolve, suggest
+from harness.data.named_folders import data_home, fetched_folder, megabytes, raw_bytes
+from harness.errors import MissingData, UsageError
+from harness.tables import to_json
+from harness.text import terminal_safe
+
+
+def show_list(arguments: argparse.Namespace) -> int:
+    library = Library(*arguments.content)
+    rows = [_listed(card) for card in _cards(library, arguments.lang)]
+    if arguments.json:
+        sys.stdout.write(to_json(rows))
+        return 0
+    print_columns([[row["name"], _short(row["languages"]), _numbers(row), row["state"], row["title"]] for row in rows])
+    return 0
+
+
+def get(arguments: argparse.Namespace) -> int:
+    from harness.published.fetch import bytes_to_fetch
+    from harness.published.folders import get as get_data
+
+    library, home = Library(*arguments.content), arguments.to or data_home()
+    cards = _chosen(library, arguments)
+    wanted = [card for card in cards if arguments.to or fetched_folder(card.id) is None]
+    for card in cards:
+        if card not in wanted:
+            print(f"{card.id} is here already: {fetched_folder(card.id)}", file=sys.stderr)
+    if wanted:
+        _ask_for_consent(wanted, bytes_to_fetch, home, arguments.yes)
+    for card in wanted:
+        print(_fetched(card, home, get_data, arguments.partial))
+    return 0
+
+
+def check(arguments: argparse.Namespace) -> int:
+    from harness.published.folders import RECORD
+    from harness.published.folders import check as check_folder
+
+    library, home = Library(*arguments.content), arguments.to or data_home()
+    here = [path.parent.name for path in sorted(home.glob(f"*/{RECORD}"))]
+    rows = [
+        {"name": name, "path": str(problem.path), "message": problem.message}
+        for name in arguments.names or here
+        for problem in check_folder(library.dataset_card(name), _here(name, home))
+    ]
+    if arguments.json:
+        sys.stdout.write(to_json(rows))
+    else:
+        for row in rows:
+            print(terminal_safe(f"{row['path']} {row['message']}"))
+        checked = len(arguments.names or here)
+        print(
+            f"{len(rows)} problems" if rows else f"{checked} data {'set is' if checked == 1 else 'sets are'} as published", file=sys.stderr
+        )
+    return 1 if rows else 0
+
+
+def remove(arguments: argparse.Namespace) -> int:
+    from harness.published.folders import remove as remove_folder
+    from harness.published.folders import remove_raw
+
+    library, home = Library(*arguments.content), arguments.to or data_home()
+    for name in arguments.names:
+        card = library.dataset_card(name)
+        if not remove_folder(name, home):
+            raise MissingData(f"{home / name} is no folder that 'harness data get' wrote; nothing was removed")
+        remove_raw(card, home)
+        print(f"{name} was removed", file=sys.stderr)
+    return 0
+
+
+def path(arguments: argparse.Namespace) -> int:
+    Library(*arguments.content).dataset_card(arguments.name)
+    print(_here(arguments.name, arguments.to or data_home()))
+    return 0
+
+
+def _here(name: str, home: Path) -> Path:
+    folder = fetched_folder(name, home)
+    if folder is None:
+        raise MissingData(f"'{name}' is not in {home}; 'harness data get {name}' fetches it")
+    return folder
+
+
+def _cards(library: Library, languages: Iterable[str]) -> Iterator[DatasetCard]:
+    """The cards of the library, of some languages."""
+    cards = [library.dataset_card(name) for name in library.dataset_card_files]
+    known = sorted({tag for card in cards for tag in card.languages})
+    chosen = set(resolve([*languages], known, "published data")) if languages else set(known)
+    return (card for card in cards if chosen & {*card.languages} or not (languages or card.languages))
+
+
+def _chosen(library: Library, arguments: argparse.Namespace) -> list[DatasetCard]:
+    if bool(arguments.names) + bool(arguments.lang) + arguments.all != 1:
+        raise UsageError("name data sets, or choose them by --lang or --all; 'harness data list' shows them")
+    if not arguments.names:
+        return [card for card in _cards(library, arguments.lang) if card.sources and card.tried]
+    known = library.dataset_card_files
+    for name in arguments.names:
+        if name not in known:
+            raise UsageError(f"no published data '{name}'.{suggest(name, known)}\n         choose from: {', '.join(known)}")
+    return [library.dataset_card(name) for name in arguments.names]
+
+
+def _ask_for_consent(cards: list[DatasetCard], bytes_to_fetch: Any, home: Path, assume_yes: bool) -> None:
+    """Say what will be fetched and on which terms, and go on only if the user agrees."""
+    raw, total = home / "raw", 0
+    for card in cards:
+        size = bytes_to_fetch(card, raw)
+        total += size
+        print(terminal_safe(f"{card.id}: {card.title} ({megabytes(size)})"), file=sys.stderr)
+        terms = {
+            "licence": card.licence or "none stated",
+            "forbids": "; ".join(card.forbids),
+            "authors ask": "; ".join(card.asks),
+            "cite": card.citation,
+            "note": "" if card.tried else "nobody has converted the real files yet; please report what it says",
+        }
+        for name, text in terms.items():
+            if text:
+                print(terminal_safe(f"  {name}: {text}"), file=sys.stderr)
+    if assume_yes:
+        return
+    question = f"fetch {megabytes(total)} into {home}, on these terms?"
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} Pass --yes to agree")
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("nothing was fetched")
+
+
+def _fetched(card: DatasetCard, home: Path, get_data: Any, partial: bool) -> Path:
+    from harness.render.progress import bytes_arriving
+
+    with bytes_arriving(card.id, raw_bytes(card)) as progress:
+        folder: Path = get_data(card, home, progress, partial=partial)
+    from harness.published.folders import read_record
+
+    record = read_record(folder)
+    counts = ", ".join(f"{table.rows:,} {name.replace('_', ' ')}" for name, table in sorted(record.tables.items(), key=_by_importance))
+    note = f"; a part: the origin lacks {len(record.missing)} of the files" if record.missing else ""
+    print(f"{card.id}: {counts}{note}", file=sys.stderr)
+    return folder
+
+
+def _by_importance(named: tuple[str, Any]) -> int:
+    order = ("items", "labels", "judgments")
+    return order.index(named[0]) if named[0] in order else len(order)
+
+
+def _listed(card: DatasetCard) -> dict[str, Any]:
+    folder = fetched_folder(card.id)
+    here = "here" if folder else f"{megabytes(raw_bytes(card))}" if card.sources else "by hand"
+    return {
+        "name": card.id,
+        "version": card.version,
+        "title": card.title,
+        "languages": list(card.languages),
+        "metrics": list(card.metrics),
+        "source": card.source,
+        "annotators": card.annotators,
+        "rows": {name: table.rows for name, table in card.converted.items()},
+        "licence": card.licence,
+        "forbids": list(card.forbids),
+        "asks": list(card.asks),
+        "citation": card.citation,
+        "bytes": raw_bytes(card),
+        "offensive": card.offensive,
+        "tried": card.tried,
+        "folder": str(folder) if folder else None,
+        "state": here if card.tried else f"{here}, not tried",
+    }
+
+
+def _numbers(row: dict[str, Any]) -> str:
+    shown = {name: row["rows"].get(name, 0) for name in ("items", "labels", "judgments")}
+    return ", ".join(f"{count:,} {name}" for name, count in shown.items() if count) or "–"
+
+
+def _short(tags: list[str]) -> str:
+    return " ".join(tags) if len(tags) <= 8 else f"{' '.join(tags[:7])} … ({len(tags)})"

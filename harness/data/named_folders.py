@@ -1,0 +1,68 @@
+"""Published data by name: `pariksha` means the folder of this name here, else the one that `harness data get` wrote."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+from harness.content.library import Library
+from harness.content.specs import DatasetCard
+from harness.errors import MissingData
+from harness.tables import find_table
+
+HOME = "HARNESS_DATA_HOME"
+
+
+def data_home() -> Path:
+    """The user's folder of published data. HARNESS_DATA_HOME names another one."""
+    chosen = os.environ.get(HOME)
+    return Path(chosen) if chosen else Path(platformdirs.user_data_dir("judge-harness")) / "data"
+
+
+def fetched_folder(name: str, home: Path | None = None) -> Path | None:
+    """The data folder that `harness data get` wrote for a set; None where there is none."""
+    folder = (home or data_home()) / name
+    return folder if find_table(folder, "items") or find_table(folder, "labels") else None
+
+
+def located(place: Path, library: Library) -> Path:
+    """The folder that a path or the name of a published set means: a folder here comes first, then what was fetched.
+
+    A path that is neither stays as it is.
+
+    Raises MissingData for the name of a set that can be fetched and is not here; the message says how.
+    """
+    name = str(place)
+    if place.exists() or name not in library.dataset_card_files:
+        return place
+    folder = fetched_folder(name)
+    if folder is None and library.dataset_card(name).sources:
+        raise MissingData(f"'{name}' is not on this machine: {how_to_get(library.dataset_card(name))}")
+    return folder or place
+
+
+def how_to_get(card: DatasetCard) -> str:
+    """The command that fetches a set, with its size and licence; for a set that cannot be fetched, its card's own words.
+
+    >>> how_to_get(DatasetCard(id="mine", get="github.com/owner/name"))
+    'to get them: github.com/owner/name'
+    """
+    if not card.sources:
+        return f"to get them: {card.get}"
+    return f"'harness data get {card.id}' fetches {megabytes(raw_bytes(card))} (licence: {card.licence or 'none stated'})"
+
+
+def raw_bytes(card: DatasetCard) -> int:
+    """The size of all raw files of a set."""
+    return sum(file.bytes for source in card.sources for file in source.files)
+
+
+def megabytes(count: int) -> str:
+    """A size for readers: `4.9 MB`.
+
+    >>> megabytes(4_912_345), megabytes(12_000)
+    ('4.9 MB', '0.1 MB')
+    """
+    return f"{max(count / 1e6, 0.1):.1f} MB"

@@ -1,0 +1,1 @@
+"""Published label sets: fetched at a pinned commit, checked, and converted to data folders by pure functions."""

@@ -1,0 +1,101 @@
+"""BASSE: summaries in Basque and Spanish, scored by people and by judges on five criteria."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from harness.published.raw import RawFiles, Row, Tables
+from harness.published.values import whole
+
+LANGUAGES = ("eu", "es")
+JUDGES = ("Qwen2.5-7B-Instruct", "gpt-4o-mini", "gpt-4o", "prometheus-8-7b", "prometheus", "selene")
+CRITERIA = ("5W1H", "Coherence", "Consistency", "Fluency", "Relevance")
+LAST_ROUND = 3  # it has one annotation a summary
+
+
+class Document(NamedTuple):
+    """A line of a file: its language, its place in the file, and what it holds."""
+
+    tag: str
+    number: int
+    content: dict[str, Any]
+
+    def item_id(self, system: str) -> str:
+        return f"{self.tag}-r{self.content['round']}-{self.number:02d}-{system}"
+
+
+def convert(raw: RawFiles) -> Tables:
+    """One item a summary. The judges' files name no document: the k-th row of a system is about the k-th document of the main file."""
+    main = {tag: _read(raw, tag, f"data/{tag}/BASSE.{tag}.jsonl") for tag in LANGUAGES}
+    round_0 = {tag: _read(raw, tag, f"data/{tag}/BASSE.{tag}.round_0.jsonl") for tag in LANGUAGES}
+    everything = [document for tag in LANGUAGES for document in (*main[tag], *round_0[tag])]
+    return {
+        "items": (item for document in everything for item in _items(document)),
+        "labels": (label for document in everything for label in _labels(document)),
+        "judgments": _judgments(raw, main),
+        "documents": (_document(document) for tag in LANGUAGES for document in main[tag]),
+    }
+
+
+def _read(raw: RawFiles, tag: str, path: str) -> list[Document]:
+    return [Document(tag, number, content) for number, content in enumerate(raw.json_lines(path))] if raw.has(path) else []
+
+
+def _document(document: Document) -> Row:
+    content = document.content
+    return {
+        "doc_id": content["idx"],
+        "language": document.tag,
+        "round": content["round"],
+        "source": content["original_document"],
+        "reference_summaries": content["reference_summaries"],
+    }
+
+
+def _items(document: Document) -> Iterator[Row]:
+    for system, summary in document.content["model_summaries"].items():
+        by_people = system == "subhead" or system.startswith("human-")
+        generator, _, style = system.partition("-")
+        yield {
+            "item_id": document.item_id(system),
+            "language": document.tag,
+            "task": "summarization",
+            "doc_id": document.content["idx"],
+            "round": document.content["round"],
+            "output": summary["summ"],
+            "system": system,
+            "generator": system if by_people else generator,
+            "prompt_style": None if by_people else style,
+        }
+
+
+def _labels(document: Document) -> Iterator[Row]:
+    alone = document.content["round"] == LAST_ROUND
+    for system, summary in document.content["model_summaries"].items():
+        for metric, scores in summary["anns"].items():
+            for position, score in enumerate(scores, start=1):
+                if score is not None and not math.isnan(score):
+                    who = f"{document.tag}-single" if alone else f"{document.tag}-pos{position}"
+                    yield {"item_id": document.item_id(system), "annotator_id": who, "metric": metric, "score": whole(score)}
+
+
+def _judgments(raw: RawFiles, main: dict[str, list[Document]]) -> Iterator[Row]:
+    for tag in LANGUAGES:
+        for judge in JUDGES:
+            for metric in CRITERIA:
+                path = f"pred/judges/{tag}/{judge}/{metric}.csv"
+                rows = raw.table(path) if raw.has(path) else []
+                seen: dict[str, int] = {}
+                for row in rows:
+                    place = seen.get(row["model"], 0)
+                    seen[row["model"]] = place + 1
+                    yield {
+                        "item_id": main[tag][place].item_id(row["model"]),
+                        "judge": judge,
+                        "variant": "rubric-1-5",
+                        "metric": metric,
+                        "score": whole(float(row["score"])) if row["score"] else None,
+                        "justification": row["feedback"],
+                    }

@@ -1,0 +1,116 @@
+"""Bio-MQM: translations of medical abstracts from English, with the errors that linguists marked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from harness.published.people import named_by_rank
+from harness.published.raw import RawFiles, Row, Tables
+from harness.published.values import nfc, rounded
+from harness.published.wmt import mqm_penalty, nfc_place
+
+FOLDER = "data/v2/target/main_phase/round_two"
+LANGUAGES = {"en2de": "de", "en2es": "es", "en2fr": "fr", "en2pt": "pt-BR", "en2zh": "zh"}  # folder -> tag
+DIGITS = 4
+
+
+class Translation(NamedTuple):
+    """A row of a file: one linguist's errors in one system's translation of a segment."""
+
+    tag: str
+    system: str
+    content: dict[str, Any]
+
+    @property
+    def segment(self) -> str:
+        """The released number of a segment differs from file to file: the hash of its source stands for it."""
+        return hashlib.sha1(self.content["source"].encode(), usedforsecurity=False).hexdigest()[:8]
+
+    @property
+    def doc_id(self) -> str:
+        return f"{self.tag}-{self.content['DOC_ID']}"
+
+    @property
+    def item_id(self) -> str:
+        return f"{self.doc_id}-{self.segment}-{self.system}"
+
+
+def convert(raw: RawFiles) -> Tables:
+    """Items in the order in which they first appear. The release has no score: it is the sum of our weights of the errors."""
+    return {"items": _items(raw), "labels": _labels(raw)}
+
+
+def _files(raw: RawFiles, pair: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    for path in sorted(raw.paths(f"{FOLDER}/{pair}/*.json")):
+        yield path.rpartition("/")[2].removesuffix(".json"), raw.json(path)
+
+
+def _translations(raw: RawFiles, pair: str) -> Iterator[Translation]:
+    """The rows of a pair without segments that a linguist has twice in a file: their text was filled in from another segment."""
+    for system, rows in _files(raw, pair):
+        seen = Counter((row["DOC_ID"], row["source"], row["Annotator_ID"]) for row in rows)
+        repeated = {(document, source) for (document, source, _), count in seen.items() if count > 1}
+        for row in rows:
+            if (row["DOC_ID"], row["source"]) not in repeated:
+                yield Translation(LANGUAGES[pair], system, row)
+
+
+def _items(raw: RawFiles) -> Iterator[Row]:
+    for pair in LANGUAGES:
+        first: dict[str, Translation] = {}
+        for translation in _translations(raw, pair):
+            first.setdefault(translation.item_id, translation)
+        for item_id, translation in first.items():
+            yield {
+                "item_id": item_id,
+                "language": translation.tag,
+                "task": "translation",
+                "doc_id": translation.doc_id,
+                "segment": translation.segment,
+                "system": translation.system,
+                "source_language": "en",
+                "source": nfc(translation.content["source"]),
+                "output": nfc(translation.content["target"]),
+            }
+
+
+def _labels(raw: RawFiles) -> Iterator[Row]:
+    for pair, tag in LANGUAGES.items():
+        initials = (row["Annotator_ID"] for _, rows in _files(raw, pair) for row in rows)
+        people: Mapping[str, str] = named_by_rank(initials, f"{tag}-l")
+        for translation in _translations(raw, pair):
+            errors = translation.content["target_errors"]
+            yield {
+                "item_id": translation.item_id,
+                "annotator_id": people[translation.content["Annotator_ID"]],
+                "metric": "mqm",
+                "score": rounded(-sum(map(_penalty, errors)), DIGITS),
+                "spans": [_span(error, translation.content["target"]) for error in errors],
+            }
+
+
+def _penalty(error: dict[str, Any]) -> float:
+    severity = error["severity"].lower()
+    return mqm_penalty(severity, punctuation=severity == "minor" and error["error_subcategory"] == "Punctuation")
+
+
+def _span(error: dict[str, Any], text: str) -> Row:
+    kind = "/".join(part for part in (error["error_category"], error["error_subcategory"]) if part)
+    span = {"severity": error["severity"].lower(), "type": kind}
+    term = error["term"].strip()
+    start = _start(error, term, text)
+    if start is None:
+        return {**span, "text": nfc(error["term"]), "unplaced": True}
+    return {**span, "start": nfc_place(text, start), "end": nfc_place(text, start + len(term))}
+
+
+def _start(error: dict[str, Any], term: str, text: str) -> int | None:
+    """Where a term stands: at its released place, or else where it occurs if it occurs once."""
+    start, end = error["startIndex"], error["endIndex"] + 1
+    piece = text[start:end]
+    if piece.strip() == term:
+        return int(start) + len(piece) - len(piece.lstrip())
+    return text.find(term) if term and text.count(term) == 1 else None

@@ -1,0 +1,76 @@
+"""Topical-Chat responses, rated by GPT-3.5 in 20 samples under seven prompts. Numbers only: no licence allows to pass on the texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from harness.published.raw import RawFiles, Row, Tables
+from harness.published.values import whole
+
+METRICS = {"coh": "coherence", "eng": "engagingness", "gro": "groundedness", "nat": "naturalness"}
+VARIANTS = {
+    "analyze_rate": "analyze-rate",
+    "analyze_rate_auto_cot": "cot+analyze-rate",
+    "geval": "cot+score-only",
+    "geval_no_auto_cot": "score-only",
+    "llm_eval_no_cot": "free-text",
+    "rate_explain": "rate-explain",
+    "rate_explain_auto_cot": "cot+rate-explain",
+}
+_NUMBER = re.compile(r"\d(?:\.\d+)?")
+
+
+def convert(raw: RawFiles) -> Tables:
+    """One item a response. The released labels are means over the annotators."""
+    responses = raw.json("data/topical_chat.json")
+    ids = {_key(response): f"tc-{number:03d}" for number, response in enumerate(responses)}
+    return {"items": _items(responses), "labels": _labels(responses), "judgments": _judgments(raw, ids)}
+
+
+def _key(response: dict[str, Any]) -> tuple[str, str, str]:
+    return response["source"], response["system_id"], response["system_output"]
+
+
+def _items(responses: list[dict[str, Any]]) -> Iterator[Row]:
+    dialogues: dict[str, int] = {}
+    for number, response in enumerate(responses):
+        dialogue = dialogues.setdefault(response["source"], len(dialogues))
+        yield {
+            "item_id": f"tc-{number:03d}",
+            "language": "en",
+            "task": "dialogue_response",
+            "doc_group": f"doc{dialogue:02d}",
+            "system": response["system_id"],
+        }
+
+
+def _labels(responses: list[dict[str, Any]]) -> Iterator[Row]:
+    for number, response in enumerate(responses):
+        for metric, score in response["scores"].items():
+            yield {"item_id": f"tc-{number:03d}", "annotator_id": "mean-of-annotators", "metric": metric, "score": score}
+
+
+def _judgments(raw: RawFiles, ids: dict[tuple[str, str, str], str]) -> Iterator[Row]:
+    for short, metric in METRICS.items():
+        for name, variant in VARIANTS.items():
+            path = f"results/topical_chat/gpt3.5_{short}_{name}.json"
+            for response in raw.json(path) if raw.has(path) else []:
+                yield {
+                    "item_id": ids[_key(response)],
+                    "judge": "gpt-3.5-turbo-0613",
+                    "variant": variant,
+                    "metric": metric,
+                    "scores": [score_of(answer) for answer in response["all_responses"]],
+                }
+
+
+def score_of(answer: str) -> int | float | None:
+    """The first number after the last `rating:`, or in the whole answer where there is none. A number is one digit and its decimals.
+
+    >>> score_of("Analysis: 3 points. Rating: 2.5"), score_of("82"), score_of("Rated 3. Rating: none")
+    (2.5, 8, None)
+    """
+    found = _NUMBER.search(answer.lower().rpartition("rating:")[2])
+    return whole(float(found[0])) if found else None

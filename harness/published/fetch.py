@@ -1,0 +1,144 @@
+"""Fetches the raw files of a published set and checks each against the size and SHA-256 of its card.
+
+A file is written under its name only when it is whole and right, so a fetch that was stopped goes on with the files that are missing.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.content.specs import DatasetCard, RawFile, RawSource
+from harness.errors import DataFetchError, StoreError
+from harness.published.origin import MIRROR, address, is_folder, mirror
+from harness.tables import sha256_of
+
+ATTEMPTS = 4
+_SECONDS_WITHOUT_A_BYTE = 30
+Progress = Callable[[int], None]
+"""Called with the number of bytes that have arrived since the last call."""
+
+
+class Fetched(NamedTuple):
+    """The raw files that are here, and those that the origin does not have."""
+
+    present: int
+    missing: tuple[str, ...]
+
+
+def raw_folder(root: Path, source: RawSource) -> Path:
+    """The folder of a repository's files at its commit."""
+    return root / source.repository / source.commit
+
+
+def bytes_to_fetch(card: DatasetCard, root: Path) -> int:
+    """The bytes of the raw files that are not here yet."""
+    return sum(file.bytes for source, file in raw_files(card) if not _is_here(raw_folder(root, source) / file.path, file))
+
+
+def raw_files(card: DatasetCard) -> Iterator[tuple[RawSource, RawFile]]:
+    """All raw files of a card, in its order."""
+    return ((source, file) for source in card.sources for file in source.files)
+
+
+def fetch(card: DatasetCard, root: Path, progress: Progress = lambda count: None, *, partial: bool = False) -> Fetched:
+    """Fetch the raw files of a card that are not in `root` yet.
+
+    Args:
+        card: names the files with their sizes and hashes.
+        root: folder for raw files, as `OWNER/REPO/COMMIT/PATH`.
+        progress: told of bytes as they arrive; files that are here already count at once.
+        partial: whether files that the origin does not have may be left out.
+
+    Raises:
+        DataFetchError: if a file cannot be fetched, or is not the file that the card names.
+        StoreError: if the disk is full or the folder is read-only.
+    """
+    origin, missing = mirror(), []
+    for source, file in raw_files(card):
+        path = raw_folder(root, source) / file.path
+        if _is_here(path, file):
+            progress(file.bytes)
+        elif not _fetch_one(address(source, file, origin), path, file, progress, partial):
+            missing.append(f"{source.repository}/{file.path}")
+    return Fetched(sum(len(source.files) for source in card.sources) - len(missing), tuple(missing))
+
+
+def _is_here(path: Path, file: RawFile) -> bool:
+    return path.is_file() and (not file.sha256 or sha256_of(path) == file.sha256)
+
+
+def _fetch_one(place: str, path: Path, file: RawFile, progress: Progress, partial: bool) -> bool:
+    """Whether the file was fetched; False if the origin does not have it and that is allowed."""
+    import pooch
+    import requests
+
+    shown = re.sub(r"//[^/@]*@", "//", place)  # a mirror's address may hold a password
+    pooch.get_logger().setLevel(logging.ERROR)  # its messages would stand between ours
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        get = _copy if is_folder(place) else _download(file, progress)
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                pooch.retrieve(place, (file.sha256 and f"sha256:{file.sha256}") or None, fname=path.name, path=path.parent, downloader=get)
+            except requests.HTTPError as err:
+                status = err.response.status_code if err.response is not None else 500
+                if partial and status in (404, 410):
+                    return False
+                if attempt == ATTEMPTS or (status not in (408, 425, 429) and status < 500):
+                    raise
+            except (ValueError, requests.RequestException):
+                if attempt == ATTEMPTS or is_folder(place):
+                    raise
+            else:
+                break
+            time.sleep(min(2**attempt / 2, 8))
+    except FileNotFoundError:
+        if partial:
+            return False
+        raise DataFetchError(f"{shown} does not exist; {MIRROR} should name a folder that holds OWNER/REPO/COMMIT/PATH") from None
+    except requests.RequestException as err:
+        answer = f"HTTP {err.response.status_code}" if err.response is not None else type(err).__name__
+        raise DataFetchError(f"{shown} cannot be fetched ({answer}); the same command goes on with the files that are missing") from None
+    except ValueError:
+        raise DataFetchError(
+            f"{shown} is not the file that the dataset card names: its SHA-256 should be {file.sha256}; nothing of it was kept. "
+            "Is the mirror complete, or does a proxy change what it delivers?"
+        ) from None
+    except OSError as err:
+        raise StoreError(f"{path} cannot be written ({err.strerror or err}); make room or choose another folder with --to") from None
+    if is_folder(place):
+        progress(file.bytes)
+    return True
+
+
+def _copy(place: str, output: str, _pooch: object) -> None:
+    shutil.copyfile(place, output)
+
+
+def _download(file: RawFile, progress: Progress) -> Callable[[str, str, object], None]:
+    """A downloader that refuses a file as soon as it is longer than it should be, and takes back its progress when it fails."""
+
+    def download(place: str, output: str, _pooch: object) -> None:
+        import requests
+
+        arrived = 0
+        try:
+            with requests.get(place, stream=True, timeout=_SECONDS_WITHOUT_A_BYTE) as response, open(output, "wb") as written:
+                response.raise_for_status()
+                for piece in response.iter_content(1 << 16):
+                    arrived += len(piece)
+                    progress(len(piece))
+                    if file.bytes and arrived > file.bytes:
+                        raise ValueError("longer than the card says")
+                    written.write(piece)
+        except (OSError, ValueError):
+            progress(-arrived)
+            raise
+
+    return download

@@ -1,0 +1,195 @@
+"""Data folders of published sets: fetched and converted by name, and checked again later."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from harness.content.specs import ConvertedTable, DatasetCard
+from harness.errors import ContentError, StoreError, UsageError
+from harness.published.fetch import Progress, fetch, raw_folder
+from harness.published.raw import RawFiles, Tables
+from harness.tables import find_table, jsonl_lines, make_folder, open_bytes, to_json, write_atomic
+
+GROUP = "harness.published"
+RECORD = "fetched.json"
+_RAW = "raw"  # beside the data folders
+
+
+class Record(msgspec.Struct, frozen=True):
+    """What a fetched folder says of itself: the card it was made by, its tables, and the raw files that were absent."""
+
+    card: str
+    tables: dict[str, ConvertedTable]
+    missing: tuple[str, ...] = ()
+
+
+class Problem(NamedTuple):
+    """A table that is not what the card names."""
+
+    path: Path
+    message: str
+
+
+def converters() -> dict[str, Any]:
+    """The entry points of all converters by the id of their card. Raises UsageError where two packages convert one set."""
+    found: dict[str, Any] = {}
+    for each in entry_points(group=GROUP):
+        if each.name in found and found[each.name].value != each.value:
+            raise UsageError(f"two packages convert '{each.name}': {found[each.name].value} and {each.value}; uninstall one of them")
+        found[each.name] = each
+    return found
+
+
+def get(card: DatasetCard, home: Path, progress: Progress = lambda count: None, *, partial: bool = False) -> Path:
+    """Fetch, convert and check a published set; nothing is left behind unless all of it is right.
+
+    Args:
+        card: a card with `sources`.
+        home: the folder that gets a folder with the card's id.
+        progress: as `fetch`.
+        partial: convert what there is, where the origin lacks files.
+
+    Returns:
+        The data folder.
+
+    Raises:
+        UsageError: if no converter is installed, or another command fetches this set.
+        DataFetchError, StoreError: as `fetch`.
+        ContentError: if a raw file is not what the converter expects, or the result is not what the card names.
+    """
+    convert = _converter(card)
+    with _alone(card.id, home):
+        raw = home / _RAW
+        fetched = fetch(card, raw, progress, partial=partial)
+        files = RawFiles(
+            {source.repository: raw_folder(raw, source) for source in card.sources},
+            {source.repository: [file.path for file in source.files] for source in card.sources},
+            partial=bool(fetched.missing),
+        )
+        return _write(convert(files), card, home / card.id, fetched.missing)
+
+
+def check(card: DatasetCard, folder: Path) -> list[Problem]:
+    """Hold a data folder against its card and its own record: every table is read and hashed again."""
+    record = read_record(folder)
+    expected = record.tables | ({} if record.missing else card.converted)
+    problems = []
+    for name, table in expected.items():
+        path = find_table(folder, name)
+        if path is None:
+            problems.append(Problem(folder / f"{name}.jsonl.gz", "is missing"))
+        elif not _is_as(found := _table_of(path), table):
+            problems.append(
+                Problem(path, f"has {found.rows:,} rows with SHA-256 {found.sha256}; it should have {table.rows:,} with {table.sha256}")
+            )
+    return problems
+
+
+def read_record(folder: Path) -> Record:
+    """The record of a fetched folder. Raises ContentError where it has none."""
+    try:
+        return msgspec.json.decode((folder / RECORD).read_bytes(), type=Record)
+    except (OSError, msgspec.DecodeError):
+        raise ContentError(f"is no folder that 'harness data get' wrote: it has no {RECORD} that can be read", folder) from None
+
+
+def remove(name: str, home: Path) -> bool:
+    """Remove a fetched set with its raw files; whether there was anything. Folders that `get` did not write stay."""
+    folder = home / name
+    if not (folder / RECORD).is_file():
+        return False
+    with _alone(name, home):
+        shutil.rmtree(folder)
+    return True
+
+
+def remove_raw(card: DatasetCard, home: Path) -> None:
+    """Remove the raw files of a set that was converted."""
+    for source in card.sources:
+        shutil.rmtree(raw_folder(home / _RAW, source), ignore_errors=True)
+
+
+def _converter(card: DatasetCard) -> Any:
+    known = converters()
+    if not card.sources or card.id not in known:
+        names = ", ".join(sorted(known))
+        raise UsageError(f"'{card.id}' cannot be fetched: its card names no raw files, or no package converts them. These can be: {names}")
+    return known[card.id].load()
+
+
+@contextmanager
+def _alone(name: str, home: Path) -> Iterator[None]:
+    """Only one command at a time writes a set."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with FileLock(home / f".{name}.lock", timeout=0):
+            yield
+    except Timeout:
+        raise UsageError(f"another command fetches or removes '{name}' in {home}; wait until it has ended") from None
+    except PermissionError as err:
+        raise StoreError(f"{home} cannot be written ({err.strerror}); choose another folder with --to") from None
+
+
+def _write(tables: Tables, card: DatasetCard, folder: Path, missing: tuple[str, ...]) -> Path:
+    """Write the tables into a temporary folder, which replaces `folder` when all of them are right."""
+    temporary = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(temporary, ignore_errors=True)
+    try:
+        make_folder(temporary, private=True)
+        written = {name: _write_table(temporary / f"{name}.jsonl.gz", rows) for name, rows in tables.items()}
+        if not missing:
+            _refuse_other_tables(card, written)
+        record = Record(f"{card.id}@{card.version}", written, missing)
+        write_atomic(temporary / RECORD, to_json(msgspec.to_builtins(record)))
+        shutil.rmtree(folder, ignore_errors=True)
+        temporary.rename(folder)
+    except OSError as err:
+        raise StoreError(f"{folder} cannot be written ({err.strerror or err}); make room or choose another folder with --to") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return folder
+
+
+def _write_table(path: Path, rows: Iterable[Any]) -> ConvertedTable:
+    digest, count = hashlib.sha256(), 0
+    with open(path, "wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:  # no name and no time: the same bytes everywhere
+        for line in jsonl_lines(rows):
+            digest.update(line)
+            packed.write(line)
+            count += 1
+    return ConvertedTable(count, digest.hexdigest())
+
+
+def _table_of(path: Path) -> ConvertedTable:
+    digest, count = hashlib.sha256(), 0
+    with open_bytes(path) as file:
+        for line in file:
+            digest.update(line)
+            count += 1
+    return ConvertedTable(count, digest.hexdigest())
+
+
+def _is_as(found: ConvertedTable, table: ConvertedTable) -> bool:
+    """Whether a table is as its card or record says; cards of sets that nobody could convert as a whole know no hash."""
+    return found.rows == table.rows and table.sha256 in ("", found.sha256)
+
+
+def _refuse_other_tables(card: DatasetCard, written: dict[str, ConvertedTable]) -> None:
+    for name, table in card.converted.items():
+        found = written.get(name, ConvertedTable(0, hashlib.sha256().hexdigest()))
+        if not _is_as(found, table):
+            raise ContentError(
+                f"the conversion of '{card.id}' gives {found.rows:,} rows of {name} with SHA-256 {found.sha256}, but the card names "
+                f"{table.rows:,} with {table.sha256}; nothing was written. Please report this with the version of harness",
+                Path(card.id),
+            )

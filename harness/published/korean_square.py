@@ -1,0 +1,66 @@
+"""SQuARe: are answers to sensitive questions in Korean acceptable? Three crowd workers each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from harness.published.people import named_by_rank
+from harness.published.raw import RawFiles, Row, Tables
+from harness.published.values import nfc
+
+FOLDER = "data/SQuARe/with_raw_annotations"
+RESPONSES, QUESTIONS = f"{FOLDER}/response_test_ood_annotations.json", f"{FOLDER}/question_test_ood_annotations.json"
+# Metric -> the question that people were asked, and how an answer is read.
+Asked = dict[str, tuple[str, Callable[[dict[str, Any]], str]]]
+OF_RESPONSES: Asked = {"acceptability": ("Q2: Acceptable or Non-acceptable", lambda answer: answer["acceptable?"])}
+OF_QUESTIONS: Asked = {
+    "subjectivity": ("Q2: Subjective or Objective", lambda answer: answer["subjective?"]),
+    "sensitivity": ("Q3: Sensitive or Non-sensitive", lambda answer: answer["category"].split()[0]),
+}
+
+
+def convert(raw: RawFiles) -> Tables:
+    """Responses, then questions. Workers' ids are numbers of a platform: they are replaced by their ranks over both files."""
+    responses, questions = raw.json(RESPONSES), raw.json(QUESTIONS)
+    people = named_by_rank((worker for entry in (*responses, *questions) for worker in _workers(entry)), "w", digits=3)
+    return {"items": _items(responses, questions), "labels": _labels(responses, questions, people.__getitem__)}
+
+
+def _workers(entry: dict[str, Any]) -> Iterator[int]:
+    return (answer["workerID"] for answers in entry["raw_annotations"].values() for answer in answers)
+
+
+def _items(responses: list[dict[str, Any]], questions: list[dict[str, Any]]) -> Iterator[Row]:
+    ids = {question["question"]: f"q{number:03d}" for number, question in reversed([*enumerate(questions)])}
+    for number, response in enumerate(responses):
+        yield {
+            "item_id": f"ko-r{number:03d}",
+            "language": "ko",
+            "task": "acceptable_response",
+            "question_id": ids[response["question"]],
+            "prompt": nfc(response["question"]),
+            "output": nfc(response["response"]),
+            "released_label": response["acceptable?"],
+            "released_category": response["category"],
+            "question_category": response["question_category"],
+        }
+    for number, question in enumerate(questions):
+        yield {
+            "item_id": f"ko-q{number:03d}",
+            "language": "ko",
+            "task": "sensitive_question",
+            "question_id": f"q{number:03d}",
+            "output": nfc(question["question"]),
+            "released_label": question["sensitive?"],
+            "released_category": question["category"],
+        }
+
+
+def _labels(responses: list[dict[str, Any]], questions: list[dict[str, Any]], who: Callable[[int], str]) -> Iterator[Row]:
+    for kind, entries, asked in (("r", responses, OF_RESPONSES), ("q", questions, OF_QUESTIONS)):
+        for number, entry in enumerate(entries):
+            for metric, (question, read) in asked.items():
+                for answer in entry["raw_annotations"][question]:
+                    item = f"ko-{kind}{number:03d}"
+                    yield {"item_id": item, "annotator_id": who(answer["workerID"]), "metric": metric, "score": read(answer)}

@@ -1,0 +1,61 @@
+"""TruthfulQA-Multi: answers in five languages, reviewed by a main and a second annotator of each language.
+
+Columns are read by their place and never beyond the ninth: the headers differ from file to file, and some files name a person there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.published.raw import RawFiles, Row, Tables
+
+LANGUAGES = ("en", "es", "ca", "eu", "gl")
+METRICS = {"truthfulness": 5, "informativeness": 6}  # metric -> its place, from 0
+COLUMNS, CHANGED, BEFORE = 9, 7, 8
+FOLDER = "judge/manual_review"
+
+
+def convert(raw: RawFiles) -> Tables:
+    """One item an answer. The texts of the second annotator's sheets differ slightly: those of the main sheets count."""
+    return {
+        "items": (_item(tag, row) for tag in LANGUAGES for row in _main_rows(raw, tag)),
+        "labels": (label for tag in LANGUAGES for label in _labels(raw, tag)),
+    }
+
+
+def _rows(raw: RawFiles, path: str) -> list[list[str]]:
+    return [row[:COLUMNS] for row in raw.lists(f"{FOLDER}/{path}")[1:]] if raw.has(f"{FOLDER}/{path}") else []
+
+
+def _main_rows(raw: RawFiles, tag: str) -> list[list[str]]:
+    return _rows(raw, f"evaluated/{tag}.csv") + _rows(raw, f"evaluated/no_instruct/{tag}.csv")
+
+
+def _item(tag: str, row: list[str]) -> Row:
+    answer_id, question, correct, incorrect, answer = row[:5]
+    return {
+        "item_id": f"{tag}-{answer_id}",
+        "language": tag,
+        "task": "truthful_question_answering",
+        "prompt": question,
+        "correct_answers": correct.splitlines(),
+        "incorrect_answers": incorrect.splitlines(),
+        "output": answer,
+        "system": answer_id.partition("__")[2],
+    }
+
+
+def _labels(raw: RawFiles, tag: str) -> Iterator[Row]:
+    for row in _rows(raw, f"evaluated/{tag}.csv"):
+        changed = row[CHANGED] if len(row) > CHANGED else ""
+        yield from _scores(tag, row, "main", {"changed": changed, "before": row[BEFORE].strip()} if changed else {})
+    for row in _rows(raw, f"evaluated/no_instruct/{tag}.csv"):
+        yield from _scores(tag, row, "main", {})
+    for row in _rows(raw, f"iaa/{tag}.csv"):
+        yield from _scores(tag, row, "iaa", {})
+
+
+def _scores(tag: str, row: list[str], role: str, more: Row) -> Iterator[Row]:
+    for metric, place in METRICS.items():
+        if row[place]:
+            yield {"item_id": f"{tag}-{row[0]}", "annotator_id": f"{tag}-{role}", "metric": metric, "score": row[place], **more}

@@ -1,0 +1,191 @@
+"""WMT24 error span annotation: translations into Czech and Japanese, scored by professionals; error spans of judges on 525 of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from harness.published.raw import RawFiles, Row, Tables
+from harness.published.values import nfc, whole
+from harness.published.wmt import PENALTIES, Rating, latest, nfc_place, place, ratings, score_of_penalty
+
+WMT = "wmt-conference/wmt24-news-systems"
+SPANS = "llm-span-annotators/span-annotation"
+LANGUAGES = {"ces": "cs", "jpn": "ja"}  # the target language of a rating -> tag
+WAVES = (2, 3)
+REFERENCE = "refA"
+METRIC = "translation_quality"
+SECOND_RATINGS = ("dup", "incomplete")
+SEVERITIES = {0: "major", 1: "minor"}
+JUDGES = (  # judge, variant, folder of its annotations
+    ("claude-3-7-sonnet-20250219", "spans-zero-shot", "zeroshot/claude-3-7-sonnet"),
+    ("deepseek-r1:70b", "spans-chain-of-thought", "cot/deepseek-r1"),
+    ("gemini-2.0-flash-thinking-exp-01-21", "spans-zero-shot", "zeroshot/gemini-2-0-flash-thinking"),
+    ("gpt-4o-2024-11-20", "spans-zero-shot", "zeroshot/gpt4o"),
+    ("llama3.3:70b", "spans-chain-of-thought", "cot/llama3-3"),
+    ("llama3.3:70b", "spans-zero-shot", "zeroshot/llama3-3"),
+    ("o3-mini-2025-01-31", "spans-zero-shot", "zeroshot/o3-mini"),
+)
+
+
+class Output(NamedTuple):
+    """A translation: its language, its segment (the number of the line, from 0) and its system."""
+
+    tag: str
+    segment: int
+    system: str
+
+    @property
+    def item_id(self) -> str:
+        return f"{self.tag}-{self.segment:04d}-{self.system}"
+
+
+class Texts(NamedTuple):
+    """The lines of a language's files."""
+
+    documents: list[tuple[str, str]]  # domain and document of each segment
+    sources: list[str]
+    outputs: dict[str, list[str]]  # by system
+
+
+def convert(raw: RawFiles) -> Tables:
+    """One item for each rated translation. Ratings of documents that were shown again, or left incomplete, are second ratings."""
+    texts = {tag: _texts(raw, tag) for tag in LANGUAGES.values() if raw.has(f"txt/sources/en-{tag}.txt", WMT)}
+    rated = [(output, rating) for output, rating in _ratings(raw) if output.tag in texts]
+    first = latest((output, rating) for output, rating in rated if _again(rating) is None)
+    second = [(output, rating) for output, rating in rated if _again(rating) is not None]
+    people = {account: who for who, accounts in raw.json("humeval/annotator_mapping.json", WMT).items() for account in accounts}
+    outputs = sorted(first)
+    found = _Annotated(raw, outputs)
+    return {
+        "items": (_item(output, texts[output.tag]) for output in outputs),
+        "labels": (_label(output, first[output], texts[output.tag], people) for output in outputs),
+        "judgments": _judgments(raw, texts, found),
+        "second_ratings": (
+            {**_label(output, rating, texts[output.tag], people), "kind": _again(rating)}
+            for output, rating in sorted(second, key=lambda row: (row[0], row[1].end_time))
+        ),
+        "second_spans": _second_spans(raw, texts, found),
+    }
+
+
+def _texts(raw: RawFiles, tag: str) -> Texts:
+    pair = f"en-{tag}"
+    documents = [(domain, document) for domain, document in (line.split("\t") for line in _lines(raw, f"txt/documents/{pair}.docs"))]
+    outputs = {REFERENCE: _lines(raw, f"txt/references/{pair}.{REFERENCE}.txt")}
+    for path in raw.paths(f"txt/system-outputs/{pair}/*.txt", WMT):
+        outputs[path.rpartition("/")[2].removesuffix(".txt")] = _lines(raw, path)
+    return Texts(documents, _lines(raw, f"txt/sources/{pair}.txt"), outputs)
+
+
+def _lines(raw: RawFiles, path: str) -> list[str]:
+    return raw.lines(path, WMT)
+
+
+def _ratings(raw: RawFiles) -> Iterator[tuple[Output, Rating]]:
+    for wave in WAVES:
+        for rating in ratings(raw.lists(f"humeval/esa_generalMT2024_wave{wave}.csv", WMT)):
+            if rating.target_language in LANGUAGES and rating.kind != "BAD":
+                yield Output(LANGUAGES[rating.target_language], int(rating.item), rating.system), rating
+
+
+def _again(rating: Rating) -> str | None:
+    """Why the rated document was not rated for the first time as a whole, if so."""
+    return next((kind for kind in SECOND_RATINGS if rating.document.endswith(f"#{kind}")), None)
+
+
+def _item(output: Output, texts: Texts) -> Row:
+    domain, document = texts.documents[output.segment]
+    return {
+        "item_id": output.item_id,
+        "language": output.tag,
+        "task": "translation",
+        "doc_id": document,
+        "domain": domain,
+        "segment": output.segment,
+        "system": output.system,
+        "source_language": "en",
+        "source": nfc(texts.sources[output.segment]),
+        "output": nfc(texts.outputs[output.system][output.segment]),
+    }
+
+
+def _label(output: Output, rating: Rating, texts: Texts, people: dict[str, str]) -> Row:
+    text = texts.outputs[output.system][output.segment]
+    return {
+        "item_id": output.item_id,
+        "annotator_id": people[rating.login],
+        "metric": METRIC,
+        "score": whole(float(rating.score)),
+        "spans": [{"severity": span["severity"], **place(span, text)} for span in rating.marked],
+        "account": rating.login,
+    }
+
+
+class _Annotated:
+    """Which translation a row of span annotations is about."""
+
+    def __init__(self, raw: RawFiles, outputs: Iterable[Output]) -> None:
+        self._outputs = {(output.tag, output.segment, _plain(output.system)): output for output in outputs}
+        self._segments: dict[tuple[str, str, int], int] = {}
+        for tag in LANGUAGES.values():
+            for path in raw.paths(f"outputs/mt-eval/*/en-{tag}.jsonl", SPANS):
+                for row in raw.json_lines(path, SPANS):
+                    segment = int(row["metadata"]["output_idx"].partition("|")[0])
+                    self._segments[row["dataset"], row["split"], row["orig_example_idx"]] = segment
+
+    def rows(self, annotations: Iterable[dict[str, Any]]) -> list[tuple[Output, dict[str, Any]]]:
+        """The rows whose translation is an item, by the item's id."""
+        found = [(output, row) for row in annotations if (output := self._output(row)) is not None]
+        return sorted(found, key=lambda pair: pair[0].item_id)
+
+    def _output(self, row: dict[str, Any]) -> Output | None:
+        segment = self._segments.get((row["dataset"], row["split"], row["orig_example_idx"]))
+        if segment is None:
+            return None
+        return self._outputs.get((row["split"].removeprefix("en-"), segment, _plain(row["setup_id"])))
+
+
+def _plain(system: str) -> str:
+    """A system's name in the spelling of the span annotations."""
+    return system.lower().replace(".", "-")
+
+
+def _judgments(raw: RawFiles, texts: dict[str, Texts], found: _Annotated) -> Iterator[Row]:
+    for judge, variant, folder in JUDGES:
+        path = f"annotations/model/mt-eval/{folder}/annotations.jsonl"
+        for output, row in found.rows(raw.json_lines(path, SPANS)) if raw.has(path, SPANS) else []:
+            spans = [_span(span, texts[output.tag].outputs[output.system][output.segment]) for span in row["annotations"]]
+            penalty = _penalty(spans)
+            yield {
+                "item_id": output.item_id,
+                "judge": judge,
+                "variant": variant,
+                "metric": METRIC,
+                "score": score_of_penalty(penalty),
+                "penalty": penalty,
+                "spans": spans,
+            }
+
+
+def _second_spans(raw: RawFiles, texts: dict[str, Texts], found: _Annotated) -> Iterator[Row]:
+    people = raw.json_lines("annotations/human/mt-eval/annotations.jsonl", SPANS)
+    for output, row in found.rows(row for row in people if row["annotator_group"] == 0):
+        spans = [_span(span, texts[output.tag].outputs[output.system][output.segment]) for span in row["annotations"]]
+        yield {"item_id": output.item_id, "annotator_id": "another-person", "spans": spans, "penalty": _penalty(spans)}
+
+
+def _span(span: dict[str, Any], text: str) -> Row:
+    start, marked = span["start"], span["text"]
+    stands = text[start : start + len(marked)] == marked
+    places = {"start": nfc_place(text, start), "end": nfc_place(text, start + len(marked))}
+    return {
+        "severity": SEVERITIES[span["type"]],
+        "text": nfc(marked),
+        **(places if stands else {"unplaced": True}),
+        **({"reason": span["reason"]} if "reason" in span else {}),
+    }
+
+
+def _penalty(spans: Iterable[Row]) -> int:
+    return sum(PENALTIES[span["severity"]] for span in spans)

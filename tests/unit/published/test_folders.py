@@ -1,0 +1,138 @@
+"""Published sets are fetched whole or not at all: every file is checked, and so is what comes out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from filelock import FileLock
+
+from harness.content.specs import ConvertedTable, DatasetCard, RawFile, RawSource
+from harness.errors import ContentError, DataFetchError, UsageError
+from harness.published import folders
+from harness.published.origin import MIRROR
+from harness.published.raw import RawFiles, Tables
+
+ROWS = [
+    {"item_id": "a", "language": "cs", "task": "chat", "output": "Text."},
+    {"item_id": "b", "language": "cs", "task": "chat", "output": "Věta."},
+]
+
+
+def convert(raw: RawFiles) -> Tables:
+    return {"items": (json.loads(raw.text(path)) for path in raw.paths("data/*.json"))}
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the two raw files of the made set; its converter is installed."""
+    for row in ROWS:
+        path = tmp_path / "mirror" / "owner" / "name" / "0a1b" / "data" / f"{row['item_id']}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(msgspec.json.encode(row))
+    monkeypatch.setenv(MIRROR, str(tmp_path / "mirror"))
+    monkeypatch.setattr(folders, "converters", lambda: {"made": type("EntryPoint", (), {"load": staticmethod(lambda: convert)})})
+    return tmp_path / "mirror" / "owner" / "name" / "0a1b" / "data"
+
+
+def card(**changed: object) -> DatasetCard:
+    files = tuple(
+        RawFile(f"data/{row['item_id']}.json", len(data := msgspec.json.encode(row)), hashlib.sha256(data).hexdigest()) for row in ROWS
+    )
+    lines = b"".join(msgspec.json.encode(row) + b"\n" for row in ROWS)
+    made = DatasetCard(
+        id="made",
+        version="1.0.0",
+        sources=(RawSource("github:owner/name@0a1b", files),),
+        converted={"items": ConvertedTable(2, hashlib.sha256(lines).hexdigest())},
+    )
+    return msgspec.structs.replace(made, **changed)
+
+
+def left(home: Path) -> list[str]:
+    """The data folders, whole or not."""
+    return sorted(path.name for path in home.iterdir() if path.is_dir() and path.name != "raw")
+
+
+def test_a_set_is_fetched_converted_and_as_its_card_says(mirror: Path, tmp_path: Path) -> None:
+    arrived: list[int] = []
+    folder = folders.get(card(), tmp_path / "home", arrived.append)
+    assert sum(arrived) == sum(file.bytes for file in card().sources[0].files)
+    assert folders.check(card(), folder) == [] and left(tmp_path / "home") == ["made"]
+
+
+def test_a_fetch_goes_on_with_the_files_that_are_missing(mirror: Path, tmp_path: Path) -> None:
+    away = (mirror / "b.json").rename(tmp_path / "b.json")
+    with pytest.raises(DataFetchError, match=r"name/0a1b/data/b.json does not exist"):
+        folders.get(card(), tmp_path / "home")
+    assert left(tmp_path / "home") == []
+    away.rename(mirror / "b.json")
+    (mirror / "a.json").unlink()  # is here already, so nobody asks for it
+    assert folders.check(card(), folders.get(card(), tmp_path / "home")) == []
+
+
+def test_another_file_under_the_same_name_is_refused_and_not_kept(mirror: Path, tmp_path: Path) -> None:
+    (mirror / "b.json").write_bytes(msgspec.json.encode(ROWS[0]))
+    with pytest.raises(DataFetchError, match="is not the file that the dataset card names: its SHA-256 should be"):
+        folders.get(card(), tmp_path / "home")
+    assert not list((tmp_path / "home").rglob("b.json")) and left(tmp_path / "home") == []
+
+
+def test_a_part_is_converted_only_on_demand_and_says_so(mirror: Path, tmp_path: Path) -> None:
+    (mirror / "b.json").unlink()
+    folder = folders.get(card(), tmp_path / "home", partial=True)
+    record = folders.read_record(folder)
+    assert record.missing == ("owner/name/data/b.json",) and record.tables["items"].rows == 1 and folders.check(card(), folder) == []
+
+
+def test_a_conversion_that_gives_other_rows_is_refused(mirror: Path, tmp_path: Path) -> None:
+    other = card(converted={"items": ConvertedTable(3, "0" * 64)})
+    with pytest.raises(ContentError, match=r"gives 2 rows of items .* but the card names 3"):
+        folders.get(other, tmp_path / "home")
+    assert left(tmp_path / "home") == []
+
+
+def test_a_table_that_was_changed_is_found(mirror: Path, tmp_path: Path) -> None:
+    folder = folders.get(card(), tmp_path / "home")
+    (folder / "items.jsonl.gz").unlink()
+    (folder / "items.jsonl").write_bytes(msgspec.json.encode(ROWS[0]) + b"\n")
+    (problem,) = folders.check(card(), folder)
+    assert "has 1 rows" in problem.message and "should have 2" in problem.message
+
+
+def test_two_commands_do_not_write_one_set(mirror: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    with FileLock(home / ".made.lock"), pytest.raises(UsageError, match="another command fetches or removes 'made'"):
+        folders.get(card(), home)
+
+
+def test_only_what_was_fetched_is_removed(mirror: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    folders.get(card(), home)
+    (home / "mine").mkdir()
+    assert folders.remove("made", home) and not folders.remove("mine", home) and left(home) == ["mine"]
+
+
+def test_a_card_without_a_converter_says_which_sets_can_be_fetched(mirror: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"'other' cannot be fetched: .* These can be: made"):
+        folders.get(card(id="other"), tmp_path / "home")
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, ContentError])
+def test_a_stopped_conversion_leaves_nothing(mirror: Path, tmp_path: Path, stop: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(raw: RawFiles) -> Tables:
+        def rows() -> Iterator[dict[str, str]]:
+            yield ROWS[0]
+            raise stop("stopped", "raw.json") if stop is ContentError else stop()
+
+        return {"items": rows()}
+
+    monkeypatch.setattr(folders, "converters", lambda: {"made": type("EntryPoint", (), {"load": staticmethod(lambda: stopped)})})
+    with pytest.raises(stop):
+        folders.get(card(), tmp_path / "home")
+    assert left(tmp_path / "home") == []
