@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from harness.cli.arguments import (
     allow_refused_flag,
@@ -18,9 +18,9 @@ from harness.cli.arguments import (
     seed,
 )
 from harness.cli.labelling_parser import labels_page, labels_plan, labels_reviews, labels_serve
-from harness.model import Source
 
-# The same as in harness.labels, which takes time to import. A test compares them.
+# The same as in harness.labels and harness.model, which take time to import. A test compares them.
+SOURCES = ("native", "people", "constructed", "model")
 IMPORTED = ("csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla")
 EXPORTED = ("csv", "jsonl", "parquet", "label-studio", "sheet")
 ROLES = ("item_id", "annotator_id", "metric", "score", "source", "language", "task", "split", "group", "system", "parallel_id")
@@ -99,7 +99,7 @@ def _labels_import(sub: Any) -> None:
     meaning.add_argument("--category", action="append", default=[], metavar="METRIC:CATEGORY=SCORE", help="the score for a category")
     meaning.add_argument("--flip", action="append", default=[], metavar="METRIC", help="reverse the scores of a metric on its scale")
     meaning.add_argument("--drop", action="append", default=[], metavar="METRIC", help="leave a metric out, e.g. a question for comments")
-    meaning.add_argument("--source", dest="label_source", choices=get_args(Source), help="who made the labels (default: native)")
+    meaning.add_argument("--source", dest="label_source", choices=SOURCES, help="who made the labels (default: native)")
     pages = p.add_argument_group("result files of labelling pages")
     pages.add_argument("--pages", type=Path, metavar="FOLDER", help="the folder of the pages (default: beside or above the files)")
     pages.add_argument("--edited", action="store_true", help="read files that were changed after the page saved them")

@@ -165,7 +165,9 @@ class Library:
     def native_data(self, languages: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """`{tag: names of the dataset cards with labels of native speakers in this language}`; languages without one are left out."""
         cards = [self.dataset_card(name) for name in self.dataset_card_files]
-        found = {tag: tuple(card.id for card in cards if card.source == "native" and card.tried and tag in card.languages) for tag in languages}
+        found = {
+            tag: tuple(card.id for card in cards if card.source == "native" and card.tried and tag in card.languages) for tag in languages
+        }
         return {tag: names for tag, names in found.items() if names}
 
     def dataset_card(self, name: str) -> DatasetCard:

@@ -8,7 +8,7 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -41,6 +41,8 @@ NEEDED = {
     "study export-finetuning": ["--data", "DIR", "--question", "longer", "--out", "SET"],
     "list": ["languages"],
     "new": ["task", "x"],
+    "data remove": ["hanna"],
+    "data path": ["hanna"],
     "models": ["list"],
     "compare": ["folder"],
     "correct": ["folder"],
@@ -87,7 +89,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
         *("run", "report", "runs", "batch", "generate", "compare", "correct", "accept", "certify", "gate", "study", "pairs"),
-        *("labels", "import", "export", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
+        *("labels", "data", "import", "export", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
     ]
     assert [name for name in LEAVES if name.startswith("labels")] == [
         *("labels import", "labels export", "labels check", "labels needed", "labels plan", "labels reviews", "labels page", "labels serve")
@@ -222,8 +224,10 @@ def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
     from harness.labels.export import FORMATS
     from harness.labels.mapping import ROLES
     from harness.labels.read import KINDS
+    from harness.model import Source
 
     assert (labels_parser.IMPORTED, labels_parser.EXPORTED, labels_parser.ROLES) == (KINDS, FORMATS, ROLES)
+    assert get_args(Source) == labels_parser.SOURCES
     assert tuple(SCORE_KINDS) == interop_parser.SCORES
 
 
