@@ -25,7 +25,7 @@ RECORD = "fetched.json"
 _RAW = "raw"  # beside the data folders
 
 
-class Record(msgspec.Struct, frozen=True):
+class FetchRecord(msgspec.Struct, frozen=True):
     """What a fetched folder says of itself: the card it was made by, its tables, and the raw files that were absent."""
 
     card: str
@@ -33,7 +33,7 @@ class Record(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
 
 
-class Problem(NamedTuple):
+class TableProblem(NamedTuple):
     """A table that is not what the card names."""
 
     path: Path
@@ -79,7 +79,7 @@ def get(card: DatasetCard, home: Path, progress: Progress = lambda count: None, 
         return _write(convert(files), card, home / card.id, fetched.missing)
 
 
-def check(card: DatasetCard, folder: Path) -> list[Problem]:
+def check(card: DatasetCard, folder: Path) -> list[TableProblem]:
     """Hold a data folder against its card and its own record: every table is read and hashed again."""
     record = read_record(folder)
     expected = record.tables | ({} if record.missing else card.converted)
@@ -87,18 +87,17 @@ def check(card: DatasetCard, folder: Path) -> list[Problem]:
     for name, table in expected.items():
         path = find_table(folder, name)
         if path is None:
-            problems.append(Problem(folder / f"{name}.jsonl.gz", "is missing"))
+            problems.append(TableProblem(folder / f"{name}.jsonl.gz", "is missing"))
         elif not _is_as(found := _table_of(path), table):
-            problems.append(
-                Problem(path, f"has {found.rows:,} rows with SHA-256 {found.sha256}; it should have {table.rows:,} with {table.sha256}")
-            )
+            message = f"has {found.rows:,} rows with SHA-256 {found.sha256}; it should have {table.rows:,} with {table.sha256}"
+            problems.append(TableProblem(path, message))
     return problems
 
 
-def read_record(folder: Path) -> Record:
+def read_record(folder: Path) -> FetchRecord:
     """The record of a fetched folder. Raises ContentError where it has none."""
     try:
-        return msgspec.json.decode((folder / RECORD).read_bytes(), type=Record)
+        return msgspec.json.decode((folder / RECORD).read_bytes(), type=FetchRecord)
     except (OSError, msgspec.DecodeError):
         raise ContentError(f"is no folder that 'harness data get' wrote: it has no {RECORD} that can be read", folder) from None
 
@@ -149,7 +148,7 @@ def _write(tables: Tables, card: DatasetCard, folder: Path, missing: tuple[str, 
         written = {name: _write_table(temporary / f"{name}.jsonl.gz", rows) for name, rows in tables.items()}
         if not missing:
             _refuse_other_tables(card, written)
-        record = Record(f"{card.id}@{card.version}", written, missing)
+        record = FetchRecord(f"{card.id}@{card.version}", written, missing)
         write_atomic(temporary / RECORD, to_json(msgspec.to_builtins(record)))
         shutil.rmtree(folder, ignore_errors=True)
         temporary.rename(folder)

@@ -13,7 +13,7 @@ PARTS = {"base": "memerag", "ext": "memerag_ext"}  # part -> its folder; base ha
 METRICS = ("factuality", "relevance")
 
 
-class Answer(NamedTuple):
+class JudgedAnswer(NamedTuple):
     """A line of a file: an answer with its question and its passages."""
 
     tag: str
@@ -38,15 +38,15 @@ def convert(raw: RawFiles) -> Tables:
     }
 
 
-def _answers(raw: RawFiles) -> Iterator[Answer]:
+def _answers(raw: RawFiles) -> Iterator[JudgedAnswer]:
     for tag in LANGUAGES:
         for part, folder in PARTS.items():
             path = f"data/{folder}/{tag}.jsonl"
             for content in raw.json_lines(path) if raw.has(path) else []:
-                yield Answer(tag, part, content)
+                yield JudgedAnswer(tag, part, content)
 
 
-def _document(answer: Answer) -> Row:
+def _document(answer: JudgedAnswer) -> Row:
     content = answer.content
     return {
         "doc_id": answer.doc_id,
@@ -57,7 +57,7 @@ def _document(answer: Answer) -> Row:
     }
 
 
-def _items(answer: Answer) -> Iterator[Row]:
+def _items(answer: JudgedAnswer) -> Iterator[Row]:
     for sentence in answer.content["answer"]:
         yield {
             "item_id": answer.item_id(sentence),
@@ -71,14 +71,14 @@ def _items(answer: Answer) -> Iterator[Row]:
         }
 
 
-def _labels(answer: Answer) -> Iterator[Row]:
+def _labels(answer: JudgedAnswer) -> Iterator[Row]:
     for sentence in answer.content["answer"]:
         for annotator, scores in _scores(answer, sentence):
             for metric, score in scores.items():
                 yield {"item_id": answer.item_id(sentence), "annotator_id": annotator, "metric": metric, "score": score}
 
 
-def _scores(answer: Answer, sentence: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
+def _scores(answer: JudgedAnswer, sentence: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
     """Each annotator's scores of a sentence; places in the lists of five are not people."""
     if answer.part == "base":
         yield f"{answer.tag}-single", {metric: sentence[metric] for metric in METRICS}
