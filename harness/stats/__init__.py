@@ -56,7 +56,7 @@ from harness.stats.agreement.intraclass import OneWay, one_way_icc, two_way_icc
 from harness.stats.agreement.kappa import cohen_kappa, fleiss_kappa, pairwise_cohen
 from harness.stats.agreement.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
 from harness.stats.agreement.retest import SAME_SOURCE, Retest, clopper_pearson, retest
-from harness.stats.agreement.score_decomposition import CorpDecomposition, MurphyDecomposition, corp_decomposition, murphy_decomposition
+from harness.stats.agreement.score_decomposition import CorpDecomposition, corp_decomposition
 from harness.stats.agreement.severity import eta_squared, standardised
 from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
 from harness.stats.agreement.tie_calibration import TieCalibratedAccuracy, tie_calibrated_accuracy
@@ -80,10 +80,8 @@ from harness.stats.estimation.calibration import (
     reliability_curve,
     top_confidence,
 )
-from harness.stats.estimation.dawid_skene import DawidSkene, dawid_skene
-from harness.stats.estimation.design_estimates import ActiveEstimate, DesignEstimate, active_mean, hajek, horvitz_thompson, stratified_mean
+from harness.stats.estimation.design_estimates import DesignEstimate, stratified_mean
 from harness.stats.estimation.label_budget import (
-    Looks,
     design_effect,
     items_for_margin,
     items_for_margin_normal,
@@ -91,7 +89,6 @@ from harness.stats.estimation.label_budget import (
     items_for_share,
     items_for_wilson,
     more_for_margin,
-    pocock,
     sd_upper_limit,
 )
 from harness.stats.estimation.labelled_summary import (
@@ -105,7 +102,6 @@ from harness.stats.estimation.labelled_summary import (
 from harness.stats.estimation.misclassification import (
     CorrectedShares,
     RoganGladen,
-    allocate_labels,
     corrected_shares,
     predictive_value_share,
     rogan_gladen,
@@ -118,7 +114,6 @@ from harness.stats.estimation.panel import (
     majority_accuracy,
     panel_gain,
     panel_hits,
-    panel_majority,
     panel_mean,
     panel_median,
 )
@@ -153,7 +148,6 @@ from harness.stats.estimation.sampling_plan import (
     stratified_variance,
     whole_labels,
 )
-from harness.stats.estimation.stacking import cross_fitted_stack
 from harness.stats.estimation.stratified import tau_within
 from harness.stats.intervals.alternative_annotator import AlternativeAnnotatorTest, advantage_test, alternative_annotator_test
 from harness.stats.intervals.bootstrap import intervals
@@ -183,7 +177,6 @@ __all__ = [
     "TOO_FEW",
     "VS_BASELINE",
     "Acceptance",
-    "ActiveEstimate",
     "AlternativeAnnotatorTest",
     "BradleyTerry",
     "CalibrationError",
@@ -191,7 +184,6 @@ __all__ = [
     "CorpDecomposition",
     "CorrectedShares",
     "Coverage",
-    "DawidSkene",
     "DesignEstimate",
     "Difference",
     "DifferentialFunctioning",
@@ -210,11 +202,9 @@ __all__ = [
     "Kind",
     "LabelledSpread",
     "LabelledSummary",
-    "Looks",
     "MarginTest",
     "MetaAnalysis",
     "MoreLabels",
-    "MurphyDecomposition",
     "OneClass",
     "OneWay",
     "PageTest",
@@ -244,12 +234,10 @@ __all__ = [
     "about_more",
     "acceptance_power",
     "acceptance_threshold",
-    "active_mean",
     "advantage_test",
     "aggregate",
     "aggregate_counts",
     "agreement_level",
-    "allocate_labels",
     "alternative_annotator_test",
     "bell_mccaffrey",
     "benjamini_hochberg",
@@ -273,8 +261,6 @@ __all__ = [
     "count_long",
     "coverage",
     "cross_fitted",
-    "cross_fitted_stack",
-    "dawid_skene",
     "debiased_interval",
     "design_effect",
     "difference",
@@ -301,10 +287,8 @@ __all__ = [
     "group_cap",
     "group_folds",
     "gwet_ac",
-    "hajek",
     "hits",
     "holm",
-    "horvitz_thompson",
     "human_all_agree",
     "human_loo",
     "human_pa",
@@ -339,7 +323,6 @@ __all__ = [
     "meta_analysis",
     "mixed_components",
     "more_for_margin",
-    "murphy_decomposition",
     "neyman_allocation",
     "of_sums",
     "one_class_test",
@@ -353,12 +336,10 @@ __all__ = [
     "pairwise_cohen",
     "panel_gain",
     "panel_hits",
-    "panel_majority",
     "panel_mean",
     "panel_median",
     "parallel_consistency",
     "pearson",
-    "pocock",
     "prediction_powered_class_shares",
     "prediction_powered_difference",
     "prediction_powered_mean",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 from harness.stats.core.arrays import Floats
 from harness.stats.estimation import acceptance as ac
@@ -250,7 +251,7 @@ def check_misclassification(case: Case, _data: Path) -> None:
     if isinstance(given, Mapping):
         _check_classes(case) if "counts_label_by_judge" in given else _check_estimators(case)
     elif "m" in given[0]:
-        assert_equal([_allocated(one) for one in given], case["expected"], case["tolerance"])
+        pytest.skip("left out: no command divides labels between a judge's verdicts")
     else:
         assert_equal([_corrected(one) for one in given], case["expected"], case["tolerance"])
 
@@ -262,15 +263,6 @@ def _corrected(one: Mapping[str, int]) -> dict[str, Any]:
     youden = {"youden": found.youden, "youden_se": found.youden_error}
     estimates = {"estimate_raw": found.value_raw, "estimate": found.value, "se_delta": found.error, "se": found.error}
     return {**shares, **youden, **estimates, "ci_wald": found.wald, "ci_lee2025": found.lee, "ci_fieller": found.fieller}
-
-
-def _allocated(one: Mapping[str, float]) -> dict[str, Any]:
-    """Not the published rule, which takes the judged share for the true one."""
-    found = mc.allocate_labels(one["m"], one["apparent"], one["specificity"], one["sensitivity"])
-    judged = {"judged_positive": found.judged_positive, "judged_negative": found.judged_negative}
-    variances = {"variance": found.variance, "variance_proportional": found.variance_proportional}
-    by_judged = {"ppv": found.ppv, "false_omission": found.false_omission, **judged, **variances}
-    return {"theta": found.theta, "neyman_m0_m1": [found.negatives, found.positives], "by_judged_class": by_judged}
 
 
 def _check_estimators(case: Case) -> None:

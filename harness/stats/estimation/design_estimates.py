@@ -1,4 +1,4 @@
-"""Means from labels that were drawn with known probabilities: stratified, Horvitz-Thompson, Hájek, active inference."""
+"""The mean of a stratified sample of labels, and what a design gains over a simple random sample."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, ShapeError, as_index
+from harness.stats.core.arrays import ShapeError, as_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,54 +74,6 @@ def stratified_mean(y: ArrayLike, stratum: ArrayLike, sizes: ArrayLike, *, finit
     return DesignEstimate(value, math.sqrt(variance), math.nan if reason else freedom, len(values), reason)
 
 
-def horvitz_thompson(y: ArrayLike, probability: ArrayLike) -> DesignEstimate:
-    """Mean of a population from labels drawn independently with known probabilities: sum y / pi / N, over the labelled items.
-
-    Unbiased, but wide unless the probabilities are proportional to y. The standard error is that around the mean of these N items:
-    sqrt(sum (1 - pi) y² / pi²) / N.
-
-    Args:
-        y: (items,) values; NaN where the item was not drawn.
-        probability: (items,) inclusion probabilities in (0, 1], of all items.
-
-    Returns:
-        `DesignEstimate` with normal intervals; NaN without labels.
-
-    Raises:
-        ShapeError: if the arrays are of different items.  ValueError: for probabilities outside (0, 1].
-
-    Reference: Horvitz & Thompson (1952); Poisson sampling in Särndal, Swensson & Wretman (1992).
-
-    >>> horvitz_thompson([1.0, float("nan"), 0.0, 1.0], [0.5, 0.5, 0.5, 1.0]).value
-    0.75
-    """
-    values, pi, drawn = _drawn(y, probability)
-    if not drawn.any():
-        return _without_labels()
-    weighted = values[drawn] / pi[drawn]
-    se = math.sqrt(float((1 - pi[drawn]) @ weighted**2)) / len(pi)
-    return DesignEstimate(float(weighted.sum() / len(pi)), se, math.inf, int(drawn.sum()))
-
-
-def hajek(y: ArrayLike, probability: ArrayLike) -> DesignEstimate:
-    """Weighted mean of the labels: sum (y / pi) / sum (1 / pi). Slightly biased, far narrower than `horvitz_thompson`.
-
-    Its standard error is that of Horvitz-Thompson on y - mean, divided by the estimated number of items. Args and errors as there.
-
-    Reference: Hájek (1971).
-
-    >>> hajek([1.0, float("nan"), 0.0, 1.0], [0.5, 0.5, 0.5, 1.0]).value
-    0.6
-    """
-    values, pi, drawn = _drawn(y, probability)
-    if not drawn.any():
-        return _without_labels()
-    weight = 1 / pi[drawn]
-    value = float(weight @ values[drawn] / weight.sum())
-    se = math.sqrt(float((1 - pi[drawn]) @ (weight * (values[drawn] - value)) ** 2)) / float(weight.sum())
-    return DesignEstimate(value, se, math.inf, int(drawn.sum()))
-
-
 def gain_over_simple_sample(y: ArrayLike, weight: ArrayLike, stratum: ArrayLike | None = None) -> float:
     """The variance of a mean in a simple random sample of as many items, divided by that of the weighted mean in this sample.
 
@@ -165,73 +117,3 @@ def gain_over_simple_sample(y: ArrayLike, weight: ArrayLike, stratum: ArrayLike 
     z -= (np.bincount(codes, z) / n)[codes]
     drawn = float((n / (n - 1)) @ np.bincount(codes, z**2))
     return simple / drawn if simple > 0 and drawn > 0 else math.nan
-
-
-@dataclass(frozen=True, slots=True)
-class ActiveEstimate:
-    """A `DesignEstimate` and the `weight` (lambda) that the judge's scores had."""
-
-    estimate: DesignEstimate
-    weight: float
-
-
-def active_mean(
-    y: ArrayLike, judge: ArrayLike, probability: ArrayLike, *, weight: float | None = 1.0, groups: ArrayLike | None = None
-) -> ActiveEstimate:
-    """Mean from the judge's scores f of all items, corrected by labels drawn with known probabilities pi.
-
-    theta = mean(y xi / pi + lambda f (1 - xi / pi)), xi = 1 where labelled; lambda = 1 is active inference, 0 is Horvitz-Thompson. The
-    variance is that of a mean of these terms, for the items that these stand for. Without `weight`, lambda is the one that makes it
-    smallest, -cov(y xi / pi, f (1 - xi / pi)) / var(f (1 - xi / pi)); it is not cut to [0, 1].
-
-    Args:
-        y: (items,) labels; NaN where the item was not drawn.
-        judge: (items,) scores of all items; give a failure any fixed value.
-        probability: (items,) inclusion probabilities in (0, 1].
-        weight: lambda; None tunes it.
-        groups: (items,) sortable codes of what items share; the variance is then by groups, with G - 1 df. Default: normal.
-
-    Returns:
-        `ActiveEstimate`; NaN without labels.
-
-    Raises:
-        ShapeError, ValueError: as `horvitz_thompson`.
-
-    Reference: Zrnic & Candès (2024).
-
-    >>> nan = float("nan")
-    >>> round(active_mean([1.0, nan, 0.0, nan], [1.0, 1.0, 1.0, 0.0], [0.5] * 4).estimate.value, 3)
-    0.25
-    """
-    values, pi, drawn = _drawn(y, probability)
-    f = np.asarray(judge, np.float64)
-    if f.shape != pi.shape:
-        raise ShapeError(f"judge {f.shape} and probability {pi.shape} must be of the same items")
-    if not drawn.any():
-        return ActiveEstimate(_without_labels(), math.nan)
-    inverse = drawn / pi
-    label, score = np.where(drawn, values, 0.0) * inverse, f * (1 - inverse)
-    if weight is None:
-        spread = float(((score - score.mean()) ** 2).sum())
-        weight = float(-((label - label.mean()) @ score) / spread) if spread > 0 else 0.0
-    terms = label + weight * score
-    off = terms - terms.mean()
-    if groups is not None:
-        off = np.bincount(as_index(groups, len(terms), "groups"), off)
-    units = len(off)
-    se = math.sqrt(float(off @ off) * units / (units - 1)) / len(terms) if units > 1 else math.nan
-    df = math.inf if groups is None else units - 1.0
-    return ActiveEstimate(DesignEstimate(float(terms.mean()), se, df, int(drawn.sum())), weight)
-
-
-def _drawn(y: ArrayLike, probability: ArrayLike) -> tuple[Floats, Floats, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
-    values, pi = np.asarray(y, np.float64), np.asarray(probability, np.float64)
-    if values.ndim != 1 or values.shape != pi.shape:
-        raise ShapeError(f"y {values.shape} and probability {pi.shape} must be of the same items")
-    if not ((pi > 0) & (pi <= 1)).all():
-        raise ValueError(f"inclusion probabilities lie in (0, 1]; found {pi[~((pi > 0) & (pi <= 1))][0]}")
-    return values, pi, ~np.isnan(values)
-
-
-def _without_labels() -> DesignEstimate:
-    return DesignEstimate(math.nan, math.nan, math.nan, 0, "no labels")

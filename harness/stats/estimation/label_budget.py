@@ -1,4 +1,4 @@
-"""How many labels: for a half-width, for a margin, and at repeated looks. All answers are numbers of items, before any is labelled.
+"""How many labels: for a half-width, and for a margin. All answers are numbers of items, before any is labelled.
 
 Infinity means that no number of labels would do.
 """
@@ -8,16 +8,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import NamedTuple
 
-import numpy as np
-
-from harness.stats.core.arrays import Floats
 from harness.stats.intervals.intervals import t_quantile, wilson
 
 _MOST = 10**9
-_NODES = 240  # of the quadrature at each look; exact to about 1e-12
-_SPAN = 9.0  # standard deviations of a sum that are integrated over
 
 
 def design_effect(cluster_size: float, icc: float) -> float:
@@ -171,51 +165,3 @@ def _fewest(enough: Callable[[int], bool], least: int) -> int:
     while not enough(high) and high < _MOST:
         high *= 2
     return least + bisect_left(range(least, high), True, key=enough)
-
-
-class Looks(NamedTuple):
-    """Critical value `z` and one-sided level `p` of each of several equally spaced looks."""
-
-    z: float
-    p: float
-
-
-def pocock(looks: int, alpha: float = 0.05) -> Looks:
-    """The constant level of each look with which the chance of any false rejection in all looks is `alpha`, one-sided.
-
-    Solves P(S_k / sqrt(k) >= z for some k <= looks) = alpha for sums S_k of independent standard normal increments, by repeated
-    numerical integration of the density of S_k before a rejection.
-
-    Args:
-        looks: equally spaced, 1 or more.
-        alpha: overall level, in (0, 0.5).
-
-    Reference: Pocock (1977); Armitage, McPherson & Rowe (1969).
-
-    >>> [round(pocock(looks).p, 4) for looks in (1, 2, 5)]
-    [0.05, 0.0304, 0.0169]
-    """
-    if looks < 1 or not 0 < alpha < 0.5:
-        raise ValueError(f"needs 1 look or more and alpha in (0, 0.5); got {looks} and {alpha}")
-    from scipy.optimize import brentq
-    from scipy.special import ndtr, ndtri
-
-    one, all_of_them = -float(ndtri(alpha)), -float(ndtri(alpha / looks))
-    z = one if looks == 1 else float(brentq(lambda c: _any_rejection(c, looks) - alpha, one, all_of_them, xtol=1e-10))
-    return Looks(z, float(ndtr(-z)))
-
-
-def _any_rejection(z: float, looks: int) -> float:
-    from scipy.special import ndtr
-
-    node, weight = np.polynomial.legendre.leggauss(_NODES)
-    place: Floats = np.zeros(1)
-    mass: Floats = np.ones(1)
-    rejected = 0.0
-    for look in range(1, looks + 1):
-        limit, lowest = z * math.sqrt(look), -_SPAN * math.sqrt(look)
-        rejected += float(mass @ ndtr(place - limit))
-        here = lowest + (limit - lowest) * (node + 1) / 2
-        density = np.exp(-((here[:, None] - place) ** 2) / 2) @ mass / math.sqrt(2 * math.pi)
-        place, mass = here, density * weight * (limit - lowest) / 2
-    return rejected

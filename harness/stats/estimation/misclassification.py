@@ -86,28 +86,6 @@ class CorrectedShares:
         return float(v @ self.value), math.sqrt(max(0.0, float(v @ self.covariance @ v)))
 
 
-@dataclass(frozen=True, slots=True)
-class LabelAllocation:
-    """How to divide m labels for a corrected share `theta`.
-
-    `negatives` and `positives` (of the true classes) are best for Rogan and Gladen's estimate, but true classes are unknown beforehand.
-    `judged_negative` and `judged_positive` are best for predictive values and can be carried out; `variance` is what they give, and
-    `variance_proportional` what a random sample gives. `ppv` = P(positive | judged positive), `false_omission` = P(positive | judged
-    negative).
-    """
-
-    theta: float
-    negatives: float
-    positives: float
-    ppv: float
-    false_omission: float
-    judged_negative: float
-    judged_positive: float
-    variance: float
-    variance_proportional: float
-    reason: str | None
-
-
 def rogan_gladen(
     judged_positive: float,
     judged: float,
@@ -294,49 +272,6 @@ def predictive_value_share(labels: ArrayLike, judged: ArrayLike) -> tuple[Estima
     return Estimate(float(weights @ [low, high]), int(known.sum())), math.sqrt(variance)
 
 
-def allocate_labels(m: float, apparent: float, specificity: float, sensitivity: float) -> LabelAllocation:
-    """Divide m labels between classes such that a corrected share has the smallest variance (Neyman's rule).
-
-    By true class m0 : m1 = (1 - theta) sqrt(q0 (1 - q0)) : theta sqrt(q1 (1 - q1)). By the judge's verdict, which can be carried out,
-    n_1 : n_0 = W1 sqrt(PPV (1 - PPV)) : W0 sqrt(NPV (1 - NPV)).
-
-    Args:
-        m: number of labels.
-        apparent: W1, the share judged positive, in [0, 1].
-        specificity, sensitivity: q0 and q1 as expected or from a pilot, in [0, 1].
-
-    Returns:
-        `LabelAllocation`, not rounded; NaN with a reason where q0 + q1 <= 1, or the apparent share is not between 1 - q0 and q1. If
-        no verdict leaves any doubt, labels are divided by the judged shares.
-
-    Raises:
-        ValueError: for shares outside [0, 1].
-
-    Reference: Cochran (1977), optimum allocation.
-
-    >>> found = allocate_labels(200, 0.4, 0.7, 0.9)
-    >>> round(found.negatives, 1), round(found.positives, 1), round(found.judged_negative, 1), round(found.judged_positive, 1)
-    (176.8, 23.2, 67.5, 132.5)
-    """
-    if not all(0 <= share <= 1 for share in (apparent, specificity, sensitivity)):
-        raise ValueError(f"shares lie between 0 and 1, got {apparent}, {specificity} and {sensitivity}")
-    youden = specificity + sensitivity - 1
-    theta = (apparent + specificity - 1) / youden if youden > 0 else math.nan
-    if not -_ROUNDING <= theta <= 1 + _ROUNDING:
-        reason = INDISTINCT if youden <= 0 else "the judged share is impossible with this specificity and sensitivity"
-        nan = math.nan
-        return LabelAllocation(nan, nan, nan, nan, nan, nan, nan, nan, nan, reason)
-    theta = min(1.0, max(0.0, theta))
-    ppv = min(1.0, theta * sensitivity / apparent) if apparent > 0 else 0.0
-    omission = min(1.0, theta * (1 - sensitivity) / (1 - apparent)) if apparent < 1 else 0.0
-    by_truth = _neyman(m, (1 - theta, theta), (specificity, sensitivity))
-    shares = (1 - apparent, apparent)
-    by_verdict = _neyman(m, shares, (omission, ppv))
-    spread = sum(w * _deviation(p) for w, p in zip(shares, (omission, ppv), strict=True))
-    proportional = sum(w * _deviation(p) ** 2 for w, p in zip(shares, (omission, ppv), strict=True))
-    return LabelAllocation(theta, *by_truth, ppv, omission, *by_verdict, spread**2 / m, proportional / m, None)
-
-
 def nearest_shares(value: ArrayLike) -> Floats:
     """The nearest point (k,) with shares of at least 0 that sum to 1, in squared distance.
 
@@ -347,18 +282,6 @@ def nearest_shares(value: ArrayLike) -> Floats:
     falling = np.sort(given)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, len(given) + 1)
     return np.asarray(np.maximum(given - excess[np.flatnonzero(falling > excess)[-1]], 0.0))
-
-
-def _neyman(m: float, weights: tuple[float, float], shares: tuple[float, float]) -> tuple[float, float]:
-    parts = [weight * _deviation(share) for weight, share in zip(weights, shares, strict=True)]
-    parts = parts if sum(parts) > 0 else list(weights)
-    return m * parts[0] / sum(parts), m * parts[1] / sum(parts)
-
-
-def _deviation(share: float) -> float:
-    """Standard deviation of one item; exactly 0 for a share that differs from 0 or 1 only by rounding."""
-    variance = share * (1 - share)
-    return math.sqrt(variance) if variance > _ROUNDING else 0.0
 
 
 def _missing(judged: float, true_negatives: float, true_positives: float) -> str | None:

@@ -4,47 +4,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.aggregate import aggregate
-from harness.stats.core.arrays import MISSING, Floats, Ints, ShapeError, as_index, as_labels, as_values
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index, as_labels, as_values
 from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
 from harness.stats.intervals.equivalence import cluster_interval
 from harness.stats.intervals.paired import Difference, paired_difference
 from harness.stats.intervals.unequal_groups import ClusterVariance
 
-PanelKind = Literal["nominal", "ordinal"]
 
-
-def panel_majority(judges: ArrayLike, k: int, kind: PanelKind = "nominal") -> Ints:
-    """The class that most judges give. Ties have no answer on a nominal scale, and the lower median of all scores on an ordinal one.
+def panel_median(judges: ArrayLike, k: int) -> Ints:
+    """The lower median of the judges' scores, on ordinal scales.
 
     Args:
         judges: (items, judges) class codes 0 … k-1, NaN or -1 where missing; a missing score has no vote.
         k: number of classes of the scale.
-        kind: of the scale.
 
     Returns:
-        (items,) class codes, -1 where there is no answer.
+        (items,) class codes, -1 without scores.
 
     Raises:
         ScaleError, ShapeError: for codes off the scale, or another shape.
-
-    >>> scores = [[0, 2, 2], [0, 0, 1], [0, 1, 2], [-1, -1, -1]]
-    >>> panel_majority(scores, 3).tolist(), panel_majority(scores, 3, "ordinal").tolist()
-    ([2, 0, -1, -1], [2, 0, 1, -1])
-    """
-    codes = as_labels(judges, k)
-    mode = aggregate(codes, k, "drop")
-    tied = np.full_like(mode, MISSING) if kind == "nominal" else aggregate(codes, k, "median")
-    return np.where(mode >= 0, mode, tied)
-
-
-def panel_median(judges: ArrayLike, k: int) -> Ints:
-    """The lower median of the judges' scores, on ordinal scales; -1 without scores. Args and errors as `panel_majority`.
 
     >>> panel_median([[0, 1, 1, 2], [0, 2, -1, -1]], 3).tolist()
     [1, 0]
@@ -55,7 +38,7 @@ def panel_median(judges: ArrayLike, k: int) -> Ints:
 def panel_mean(judges: ArrayLike, k: int, values: ArrayLike | None = None) -> Floats:
     """Mean of the judges' scores, on interval scales; NaN without scores.
 
-    Args and errors as `panel_majority`; values: (k,) rising numbers that the classes stand for, default their positions.
+    Args and errors as `panel_median`; values: (k,) rising numbers that the classes stand for, default their positions.
 
     >>> panel_mean([[0, 1], [2, -1], [-1, -1]], 3).tolist()
     [0.5, 2.0, nan]
@@ -71,7 +54,7 @@ def panel_hits(judges: ArrayLike, reference: ArrayLike, k: int) -> Floats:
     """Each judge right (1) or wrong (0), (items, judges); a missing score is wrong, NaN where there is no reference.
 
     Args:
-        judges: as `panel_majority`.
+        judges: as `panel_median`.
         reference: (items,) class codes, negative where there is none.
 
     >>> panel_hits([[0, 1], [1, -1], [1, 1]], [0, 1, -1], 2).tolist()

@@ -1,4 +1,4 @@
-"""Decompositions add up to their score."""
+"""The decomposition adds up to its score."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from harness.stats.agreement.score_decomposition import corp_decomposition, isotonic_values, murphy_decomposition
+from harness.stats.agreement.score_decomposition import corp_decomposition, isotonic_values
 from harness.stats.estimation.calibration import brier_score, log_loss
 
 answers = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=60)
@@ -20,14 +20,6 @@ def test_corp_adds_up_and_its_parts_are_not_negative(cell: list[tuple[float, int
     found = corp_decomposition(p, y)
     assert found.miscalibration - found.discrimination + found.uncertainty == pytest.approx(brier_score(p, y))
     assert min(found.miscalibration, found.discrimination, found.uncertainty) >= -1e-12
-
-
-@given(answers, st.sampled_from([None, 3, 10]))
-def test_murphy_adds_up(cell: list[tuple[float, int]], bins: int | None) -> None:
-    p, y = (np.array(column) for column in zip(*cell, strict=True))
-    found = murphy_decomposition(p, y, bins, min_bin=1)
-    total = found.reliability - found.resolution + found.uncertainty + found.within_bin_variance - found.within_bin_covariance
-    assert total == pytest.approx(brier_score(p, y))
 
 
 def test_isotonic_values_are_those_of_scikit_learn() -> None:
@@ -52,4 +44,4 @@ def test_a_constant_confidence_does_not_discriminate() -> None:
 
 
 def test_without_answers_nothing_is_defined() -> None:
-    assert np.isnan(corp_decomposition([], []).score) and np.isnan(murphy_decomposition([], []).reliability)
+    assert np.isnan(corp_decomposition([], []).score)

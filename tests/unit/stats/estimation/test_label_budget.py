@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestPower
@@ -51,23 +50,6 @@ def test_the_upper_limit_of_a_standard_deviation() -> None:
     assert budget.sd_upper_limit(2.0, 30) == pytest.approx(2 * math.sqrt(29 / stats.chi2.ppf(0.2, 29)))
 
 
-def test_one_look_is_no_correction() -> None:
-    assert budget.pocock(1, 0.025).p == pytest.approx(0.025)
-
-
-@pytest.mark.parametrize(
-    ("looks", "alpha"),
-    [(2, 0.05), (5, 0.05), pytest.param(3, 0.01, marks=pytest.mark.slow), pytest.param(10, 0.05, marks=pytest.mark.slow)],
-)
-def test_looks_keep_the_level(looks: int, alpha: float) -> None:
-    z = budget.pocock(looks, alpha).z
-    steps = np.random.default_rng(0).normal(size=(50_000, looks)).cumsum(axis=1) / np.sqrt(np.arange(1, looks + 1))
-    assert (steps >= z).any(axis=1).mean() == pytest.approx(alpha, abs=4 * math.sqrt(alpha / 50_000))
-    assert alpha / looks <= budget.pocock(looks, alpha).p <= alpha
-
-
 def test_input_is_checked() -> None:
     with pytest.raises(ValueError, match="half-width"):
         budget.items_for_share(0.5, 0)
-    with pytest.raises(ValueError, match="1 look"):
-        budget.pocock(0)

@@ -13,7 +13,6 @@ from scipy.optimize import minimize
 from harness.stats.core.arrays import ShapeError
 from harness.stats.estimation.misclassification import (
     INDISTINCT,
-    allocate_labels,
     corrected_shares,
     nearest_shares,
     predictive_value_share,
@@ -90,8 +89,6 @@ def test_impossible_counts() -> None:
         corrected_shares(np.eye(2) * 9, [5, 5]).mean_of([0, 1, 2])
     with pytest.raises(ShapeError):
         predictive_value_share([0, 1], [0])
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        allocate_labels(100, 1.2, 0.9, 0.9)
 
 
 def test_classes_that_the_judge_confuses() -> None:
@@ -133,17 +130,6 @@ def test_predictive_values() -> None:
     assert predictive_value_share([], [])[0].reason == "no items"
     constant, error = predictive_value_share([0, 1, 1, math.nan], [1, 1, 1, 1])
     assert constant.value == pytest.approx(2 / 3) and error == pytest.approx(np.std([0, 1, 1], ddof=1) / math.sqrt(3))
-
-
-def test_allocation() -> None:
-    found = allocate_labels(100, 0.4, 0.7, 0.9)
-    assert found.negatives + found.positives == pytest.approx(100)
-    assert found.judged_negative + found.judged_positive == pytest.approx(100) and found.variance <= found.variance_proportional
-    perfect = allocate_labels(100, 0.4, 1.0, 1.0)
-    assert (perfect.negatives, perfect.judged_positive, perfect.variance) == pytest.approx((60, 40, 0))
-    assert allocate_labels(100, 0.4, 0.5, 0.5).reason == INDISTINCT
-    impossible = allocate_labels(100, 0.05, 0.7, 0.9)
-    assert math.isnan(impossible.theta) and impossible.reason and "impossible" in impossible.reason
 
 
 @pytest.mark.parametrize(("calibration", "target", "n", "total"), [(0.7, 0.7, 60, 600), (0.7, 0.4, 200, 2000), (0.5, 0.9, 60, 600)])

@@ -14,7 +14,6 @@ from harness.stats.estimation.panel import (
     majority_accuracy,
     panel_gain,
     panel_hits,
-    panel_majority,
     panel_mean,
     panel_median,
 )
@@ -24,12 +23,10 @@ RNG = np.random.default_rng(2)
 
 @given(st.lists(st.lists(st.integers(-1, 3), min_size=3, max_size=3), min_size=1, max_size=20))
 def test_an_answer_is_one_that_a_judge_gave(scores: list[list[int]]) -> None:
-    nominal, ordinal, median = panel_majority(scores, 4), panel_majority(scores, 4, "ordinal"), panel_median(scores, 4)
-    for row, one, two, middle in zip(scores, nominal, ordinal, median, strict=True):
+    median = panel_median(scores, 4)
+    for row, middle in zip(scores, median, strict=True):
         given_scores = sorted(score for score in row if score >= 0)
         assert middle == (given_scores[(len(given_scores) - 1) // 2] if given_scores else -1)
-        assert one in given_scores or one == -1
-        assert two == (one if one >= 0 else middle)
     mean = panel_mean(scores, 4)
     assert np.isnan(mean).tolist() == (median < 0).tolist()
 
@@ -75,7 +72,7 @@ def test_three_independent_judges() -> None:
 
 def test_input_is_checked() -> None:
     with pytest.raises(ScaleError):
-        panel_majority([[0, 5]], 3)
+        panel_median([[0, 5]], 3)
     with pytest.raises(ShapeError):
         panel_hits([[0, 1]], [0, 1], 2)
     with pytest.raises(ShapeError):
