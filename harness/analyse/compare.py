@@ -20,7 +20,7 @@ from harness.analyse.systems import system_cells
 from harness.analyse.units import Units, Votes, as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
 from harness.analyse.versus import add_versus
 from harness.content.specs import Asked
-from harness.content.tags import suggest
+from harness.content.tags import resolve, suggest
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
@@ -276,7 +276,8 @@ def only_where(data: Dataset, wanted: Mapping[str, Sequence[str]]) -> Dataset:
     """The items that have one of the wanted values, `{key: values}`, with their labels."""
     kept = np.ones(len(data.items), bool)
     for name, texts in wanted.items():
-        kept &= matching(item_key(data, name), texts, name)
+        column = item_key(data, name)
+        kept &= matching(column, resolve(texts, column.values, "items") if name == "language" else texts, name)
     return data if kept.all() else data.only(item for item, keep in zip(data.items, kept.tolist(), strict=True) if keep)
 
 

@@ -162,13 +162,13 @@ class Library:
         """The path of a board's file, which is not read. Raises UsageError for an unknown name."""
         return _path_of(name, self.board_files, "board")
 
-    def native_data(self, languages: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """`{tag: names of the dataset cards with labels of native speakers in this language}`; languages without one are left out."""
+    def native_data(self, languages: Iterable[str]) -> dict[str, tuple[DatasetCard, ...]]:
+        """`{tag: dataset cards with labels of native speakers in this language}`; languages without one are left out."""
         cards = [self.dataset_card(name) for name in self.dataset_card_files]
         found = {
-            tag: tuple(card.id for card in cards if card.source == "native" and card.tried and tag in card.languages) for tag in languages
+            tag: tuple(card for card in cards if card.source == "native" and card.tried and tag in card.languages) for tag in languages
         }
-        return {tag: names for tag, names in found.items() if names}
+        return {tag: cards for tag, cards in found.items() if cards}
 
     def dataset_card(self, name: str) -> DatasetCard:
         """What the labels of a published data set mean."""

@@ -284,7 +284,7 @@ class BoardData(_Spec, frozen=True):
 
     def __post_init__(self) -> None:
         if bool(self.card) == bool(self.recipe):
-            raise ValueError("a board's data need one dataset card; write card = \"NAME\" (see 'harness list datasets')")
+            raise ValueError("a board's data need one dataset card; write card = \"NAME\" (see 'harness data list')")
 
     @property
     def dataset_card(self) -> str:

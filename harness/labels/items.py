@@ -12,6 +12,7 @@ from harness.content import Library, tags
 from harness.content.specs import DatasetCard
 from harness.data import load_bundled, load_folder
 from harness.data.dataset import text_problems
+from harness.data.named_folders import located
 from harness.errors import ContentError, UsageError
 from harness.labels.columns_of_source import NO_ITEM_ID, ColumnPlan, find_columns
 from harness.labels.mapping import LabelMapping
@@ -56,8 +57,9 @@ def read_given_items(source: str, mapping: LabelMapping, library: Library) -> Gi
     if source == "bundled":
         data = load_bundled(library, library.pack_files)
         return GivenItems({item.item_id: item_row(item) for item in data.items})
-    if Path(source).is_dir() and find_table(Path(source), "items"):
-        return items_of_folder(Path(source), library)
+    folder = located(Path(source), library)  # the name of a published set means its folder
+    if folder.is_dir() and find_table(folder, "items"):
+        return items_of_folder(folder, library)
     table = read_source(source)
     rows = ItemRows({}, mapping, library, closed=False)
     plan = _item_plan(table, mapping, source)

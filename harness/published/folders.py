@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 
 from harness.content.specs import ConvertedTable, DatasetCard
 from harness.errors import ContentError, StoreError, UsageError
-from harness.published.fetch import Progress, fetch, raw_folder
+from harness.published.fetch import Progress, fetch, raw_files, raw_folder
 from harness.published.raw import RawFiles, Tables
 from harness.tables import find_table, jsonl_lines, make_folder, open_bytes, to_json, write_atomic
 
@@ -113,9 +113,14 @@ def remove(name: str, home: Path) -> bool:
 
 
 def remove_raw(card: DatasetCard, home: Path) -> None:
-    """Remove the raw files of a set that was converted."""
-    for source in card.sources:
-        shutil.rmtree(raw_folder(home / _RAW, source), ignore_errors=True)
+    """Remove the raw files of a set, and the folders that this leaves empty. Files that other sets have from the same repository stay."""
+    root = home / _RAW
+    for source, file in raw_files(card):
+        path = raw_folder(root, source) / file.path
+        path.unlink(missing_ok=True)
+        for folder in path.relative_to(root).parents:
+            with suppress(OSError):  # another file is in it
+                (root / folder).rmdir()
 
 
 def _converter(card: DatasetCard) -> Any:
