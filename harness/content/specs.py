@@ -437,6 +437,7 @@ class DatasetCard(_Spec, frozen=True):
     asked: Asked = Asked()
     shared: Shared | None = None
     tasks: dict[str, Text] = {}  # tasks of the data that are one of ours under another name: a judge is asked as that task says
+    rubrics: dict[str, Text] = {}  # metrics of the data that one of our rubrics asks about under another name, on the same scale
     metrics: dict[str, Scale] = {}
     sources: tuple[RawSource, ...] = ()  # the raw files that `harness data get` fetches
     converted: dict[str, ConvertedTable] = {}  # table -> what must come out of the conversion

@@ -14,7 +14,7 @@ from harness.content import Board, Library, Task
 from harness.content.library import item_files
 from harness.content.tags import choose_from, resolve
 from harness.data import Dataset, load_bundled, load_folder
-from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_tasks
+from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_names
 from harness.data.named_folders import located
 from harness.errors import ContentError, UsageError
 from harness.judges.panel import refuse_unfit_panels, split_panels
@@ -157,7 +157,7 @@ def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
 
 
 def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
-    everything = with_our_tasks(load_folder(folder, library), library)
+    everything = with_our_names(load_folder(folder, library), library)
     if spec.study == SELF_PREFERENCE:
         return _prepare_self_preference(spec, everything, library)
     known = sorted({item.language for item in everything.items})
