@@ -60,25 +60,10 @@ def perfect(endpoint: Endpoint) -> Callable[[Request], Answer]:
     return script
 
 
-def test_a_judge_is_asked_in_the_words_of_the_rubrics_and_compared_with_people(
-    cli: Cli, endpoint: Endpoint, passages: Path, out: Path
-) -> None:
+def test_a_judge_is_asked_by_the_rubrics_and_compared_with_people(cli: Cli, endpoint: Endpoint, passages: Path, out: Path) -> None:
     endpoint.script = perfect(endpoint)
-    asked = cli(
-        "run",
-        "--data",
-        passages,
-        "--langs",
-        "hi",
-        "--judge",
-        f"openai/{MODEL}",
-        "--base-url",
-        endpoint.url,
-        "--out",
-        out,
-        "--yes",
-        "--json",
-    )
+    judge = ("--judge", f"openai/{MODEL}", "--base-url", endpoint.url, "--out", out)
+    asked = cli("run", "--data", passages, "--langs", "hi", *judge, "--yes", "--json")
     assert asked.code == 0, asked.err
     cells = {cell["metric"]: cell for cell in json.loads(asked.out)["cells"]}
     assert {metric: (cell["pa"], cell["n_ref"]) for metric, cell in cells.items()} == {"answer_relevance": (1, 40), "faithfulness": (1, 40)}
