@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def get(arguments: argparse.Namespace) -> int:
     absent: AbsentRawFile | None = None
     for card in wanted:
         try:
-            print(_fetched(card, home, get_data, arguments.partial))
+            print(_fetched(card, home, partial(get_data, partial=arguments.partial, package=library.package_of(card.id))))
         except AbsentRawFile as err:
             if arguments.names or len(cards) == 1 or mirror() is None:
                 raise
@@ -144,11 +145,11 @@ def _ask_for_consent(cards: list[DatasetCard], bytes_to_fetch: Any, home: Path, 
         raise UsageError("nothing was fetched")
 
 
-def _fetched(card: DatasetCard, home: Path, get_data: Any, partial: bool) -> Path:
+def _fetched(card: DatasetCard, home: Path, get_data: Any) -> Path:
     from harness.render.progress import bytes_arriving
 
     with bytes_arriving(card.id, raw_bytes(card)) as progress:
-        folder: Path = get_data(card, home, progress, partial=partial)
+        folder: Path = get_data(card, home, progress)
     from harness.published.folders import read_record
 
     record = read_record(folder)

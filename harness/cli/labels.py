@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.cli.import_ending import ended, print_refusals, refusals_of
 from harness.content import Library
+from harness.content.specs import ROLES
 from harness.data import load_bundled, load_folder
 from harness.errors import UsageError
 from harness.labels import (
@@ -23,7 +24,7 @@ from harness.labels import (
     import_page_results,
     load_mapping,
 )
-from harness.labels.mapping import ROLES, parse_categories, parse_pairs, parse_scales
+from harness.labels.mapping import parse_categories, parse_pairs, parse_scales
 from harness.labels.page_files import is_result_file
 from harness.render.numbers import counted
 from harness.tables import to_json

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from harness.content import Library
-from harness.content.specs import DatasetCard
+from harness.content.specs import DatasetCard, LabelMapping
 from harness.content.tags import language_named
 from harness.data.dataset import rubric_scales
 from harness.data.labels import NOT_BLIND
@@ -22,7 +22,6 @@ from harness.interop.settings import ScoreImportOptions, id_pattern
 from harness.labels.columns_of_source import ColumnPlan
 from harness.labels.folder import data_toml, table_file, write_folder
 from harness.labels.items import GivenItems, ItemRows, items_of_folder, read_given_items
-from harness.labels.mapping import LabelMapping
 from harness.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.labels.records import refuse_large
 from harness.labels.scores import UnreadableScore, id_text, read_score

@@ -9,13 +9,12 @@ from typing import Any
 import msgspec
 
 from harness.content import Library, tags
-from harness.content.specs import DatasetCard
+from harness.content.specs import DatasetCard, LabelMapping
 from harness.data import load_bundled, load_folder
 from harness.data.dataset import text_problems
 from harness.data.named_folders import located
 from harness.errors import ContentError, UsageError
 from harness.labels.columns_of_source import NO_ITEM_ID, ColumnPlan, find_columns
-from harness.labels.mapping import LabelMapping
 from harness.labels.read import read_source
 from harness.labels.scores import UnreadableScore, id_text
 from harness.labels.table import Record, SourceTable, Unreadable, is_blank
@@ -65,7 +64,7 @@ def read_given_items(source: str, mapping: LabelMapping, library: Library) -> Gi
     plan = _item_plan(table, mapping, source)
     for record in table.records:
         try:
-            rows.require(id_text(record.cells.get(plan.columns["item_id"]), "item id"), record, plan)
+            rows.require(mapping.item_prefix + id_text(record.cells.get(plan.columns["item_id"]), "item id"), record, plan)
         except UnreadableScore as error:
             raise ContentError(str(error), record.place()) from None
     return GivenItems(rows.rows, columns=table.columns)
@@ -146,7 +145,9 @@ class ItemRows:
             value = record.cells.get(column)
             if isinstance(value, Unreadable):
                 raise UnreadableScore(f"'{field}': {value.reason}")
-            if not is_blank(value):
+            if is_blank(value):
+                row |= {field: ""} if self._mapping.empty_texts else {}
+            else:
                 row[field] = value if isinstance(value, (str, int, float, list, dict)) else str(value)
         return row
 

@@ -9,14 +9,13 @@ from typing import Any
 import msgspec
 
 from harness.content import Library
-from harness.content.specs import DatasetCard
+from harness.content.specs import DatasetCard, LabelMapping
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.dataset import rubric_scales
 from harness.errors import ContentError, UsageError
 from harness.labels.folder import data_toml, write_folder
 from harness.labels.importing import ImportOptions, ImportSummary, RefusedRow
 from harness.labels.items import item_row
-from harness.labels.mapping import LabelMapping
 from harness.labels.page_files import SeenText, find_record, original_place, read_results, two_sessions
 from harness.labels.page_record import PageRecord, version_of
 from harness.labels.page_results import ReviewAnswer

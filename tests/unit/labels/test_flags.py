@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.cli import labels_parser, parser
+from harness.content.specs import ROLES
 from harness.labels.export import FORMATS
-from harness.labels.mapping import ROLES
 from harness.labels.read import KINDS
 
 

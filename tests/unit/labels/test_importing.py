@@ -16,9 +16,10 @@ from scipy.stats import pearsonr
 
 from harness.analyse import LABELS_BY, CompareOptions, check_labels
 from harness.content import Library
+from harness.content.specs import ScoreColumn
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.labels import ImportOptions, LabelMapping, import_labels
-from harness.labels.mapping import ScoreColumn, parse_scales
+from harness.labels.mapping import parse_scales
 from harness.model import Scale
 
 Written = Callable[..., Path]
