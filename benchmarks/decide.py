@@ -12,17 +12,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from harness.analyse import CompareOptions, LaidOut, Recording, compare_laid_out, lay_out
 from harness.content.specs import DatasetCard
+from harness.correct.calibration import calibrations
 from harness.data import Dataset
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
-from harness.decide import DecisionOptions
-from harness.decide.calibration import calibrations
 from harness.decide.languages import language_comparisons
 from harness.decide.more_labels import labels_needed
+from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import tests_laid_out, verdicts_of_tests
+from harness.measure.compare import LaidOut, Recording, compare_laid_out, lay_out
+from harness.measure.options import CompareOptions
 from harness.model import Item, Scale
 
 LANGUAGES = (

@@ -19,9 +19,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from harness.annotate.pages.page import PageOptions, make_pages
 from harness.content import Library
 from harness.data import load_folder
-from harness.labelling import PageOptions, make_pages
 
 ITEMS, LETTERS, OPENINGS = 500, 900, 5
 LIMITS = "limits: 3 MB; ready 500 ms, next item 50 ms"

@@ -11,14 +11,15 @@ import time
 
 import numpy as np
 
-from harness.analyse import CompareOptions, Recording
 from harness.content.specs import DatasetCard
 from harness.data import Dataset
 from harness.data.columns import CodedColumn
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
-from harness.decide import compare
+from harness.measure.compare import Recording
+from harness.measure.options import CompareOptions
 from harness.model import Item, Scale
+from harness.reports.comparison import compare
 
 LANGUAGES = (
     *("ar", "cs", "da", "de", "es", "fi", "fr", "he", "hi", "hu", "id", "it", "ja", "ko"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from harness.decide.certificate import Certificate
+from harness.correct.certificate import Certificate
 
 PAGE = Path(__file__).with_name("certificate.schema.json")
 

@@ -24,10 +24,10 @@ _PUBLIC = {
     "from_frames": "harness.data.frames",
     "frame_of": "harness.data.frames",
     "compare": "harness.api",
-    "certificate": "harness.decide",
+    "certificate": "harness.correct",
     "check_gate": "harness.api",
     "check_labels": "harness.api",
-    "DecisionOptions": "harness.decide",
+    "DecisionOptions": "harness.decide.options",
     "HarnessError": "harness.errors",
 }
 

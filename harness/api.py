@@ -13,16 +13,25 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness import analyse, decide, gate
+from harness import gate
+from harness.annotate.checks import labelcheck
+from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content import Library
 from harness.content.tags import canonical
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
+from harness.decide.options import DecisionOptions
 from harness.engines import Settings
 from harness.errors import UsageError
 from harness.judges import Panel
 from harness.judges.panel import is_panel_file, split_panels
+from harness.measure import options, panels, recorded_run
+from harness.measure.compare import Recording
+from harness.measure.options import Annotators, CompareOptions
 from harness.model import JudgeIdentity
+from harness.reports import comparison, run_report
+from harness.reports.comparison import DecidedComparison
+from harness.reports.run_report import Report
 from harness.runs import (
     SELF_PREFERENCE,
     CostEstimate,
@@ -68,7 +77,7 @@ class Quiet:
         """Shows nothing."""
 
 
-class NotebookReport(decide.Report, frozen=True):
+class NotebookReport(Report, frozen=True):
     """A report that a notebook shows as tables."""
 
     def _repr_html_(self) -> str:
@@ -77,7 +86,7 @@ class NotebookReport(decide.Report, frozen=True):
         return report_html(self)
 
 
-class NotebookComparison(decide.DecidedComparison, frozen=True, kw_only=True):
+class NotebookComparison(DecidedComparison, frozen=True, kw_only=True):
     """A comparison that a notebook shows as tables."""
 
     def _repr_html_(self) -> str:
@@ -133,14 +142,14 @@ def generate(
     return generate_outputs(spec, Path(out), watcher or Quiet(may_send=may_send), settings)
 
 
-def report(result: RunResult, decision: decide.DecisionOptions | None = None) -> NotebookReport:
+def report(result: RunResult, decision: DecisionOptions | None = None) -> NotebookReport:
     """Return the numbers of a run: verdicts, cells that pool tasks, cells by task. Asks no judge; equal stores give equal reports.
 
     `decision` has the thresholds of the verdicts; without it they have their defaults.
 
     The report is kept in the run's folder and read from there as long as everything that it was computed from is the same.
     """
-    decision = decision or decide.DecisionOptions()
+    decision = decision or DecisionOptions()
     try:
         made_of = _report_inputs(result, decision)
     except OSError:  # the run's folder is gone, but its numbers are in memory
@@ -154,7 +163,7 @@ def report(result: RunResult, decision: decide.DecisionOptions | None = None) ->
     return computed
 
 
-def _report_inputs(result: RunResult, decision: decide.DecisionOptions) -> str:
+def _report_inputs(result: RunResult, decision: DecisionOptions) -> str:
     """The hash of everything that a report is computed from, the code included."""
     digest = hashlib.sha256(_code_hash().encode())
     data, training = result.prepared.data, result.prepared.training
@@ -178,9 +187,9 @@ def _code_hash() -> str:
     return digest.hexdigest()
 
 
-def _compute_report(result: RunResult, decision: decide.DecisionOptions) -> NotebookReport:
+def _compute_report(result: RunResult, decision: DecisionOptions) -> NotebookReport:
     protocol = result.protocol
-    computed = decide.report(
+    computed = run_report.report(
         result.name,
         protocol,
         result.judgments,
@@ -281,7 +290,7 @@ def compare(
     recipe: str | None = None,
     out: Path | str = "results",
     seed: int = 0,
-    decision: decide.DecisionOptions | None = None,
+    decision: DecisionOptions | None = None,
     full: bool = False,
     standardise: Literal["none", "annotator"] = "none",
 ) -> NotebookComparison:
@@ -316,7 +325,7 @@ def compare(
     where = restricted(where, langs)
     opened, judges = with_panels(opened, judges and as_names(judges), where.get("metric"))
     options = compare_options(judges, by, annotators, majority, level, where, versus, seed, standardise)
-    compared = decide.compare([source.recording for source in opened], options, decision or decide.DecisionOptions(), full=full)
+    compared = comparison.compare([source.recording for source in opened], options, decision or DecisionOptions(), full=full)
     return NotebookComparison(**msgspec.structs.asdict(compared))
 
 
@@ -339,11 +348,11 @@ def compare_options(
     versus: tuple[str, str] | None,
     seed: int,
     standardise: Literal["none", "annotator"] = "none",
-) -> analyse.CompareOptions:
+) -> CompareOptions:
     """The options of the analysis from the arguments of `compare`."""
-    return analyse.CompareOptions(
-        by=as_names(by) if by is not None else analyse.CompareOptions().by,
-        annotators=analyse.Annotators.parse(annotators) if annotators else None,
+    return CompareOptions(
+        by=as_names(by) if by is not None else CompareOptions().by,
+        annotators=Annotators.parse(annotators) if annotators else None,
         majority=majority,
         level=level,
         where=restricted(where),
@@ -357,7 +366,7 @@ def compare_options(
 class OpenedSource(msgspec.Struct, frozen=True):
     """One source of a comparison. `run` is set if it is a run: only runs keep raw replies."""
 
-    recording: analyse.Recording
+    recording: Recording
     run: RunResult | None = None
 
 
@@ -381,7 +390,7 @@ def with_panels(
     """The sources with the panels whose files `judges` names, and the judges that are compared: the panels and their members too.
 
     `metrics` are those that are compared; by default all. A source without the members of a panel goes without it. Raises UsageError as
-    `analyse.with_panel` if every source does, and ContentError for a file that is no panel.
+    `with_panel` if every source does, and ContentError for a file that is no panel.
     """
     files = [name for name in judges or () if is_panel_file(name)]
     if not files:
@@ -398,7 +407,7 @@ def _with_panel(opened: Sequence[OpenedSource], name: str, panel: Panel, metrics
     for source in opened:
         recording = source.recording
         try:
-            judgments = analyse.with_panel(recording.judgments, name, panel, recording.data.scales, metrics)
+            judgments = panels.with_panel(recording.judgments, name, panel, recording.data.scales, metrics)
         except UsageError as err:
             errors.append(err)
             found.append(source)
@@ -433,7 +442,9 @@ def _open_source(source: Dataset | RunResult | Path | str, card: str | None, out
     if isinstance(source, Dataset):
         return OpenedSource(_recorded(source, source.id))
     if isinstance(source, RunResult):
-        recording = analyse.recording(source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.panels)
+        recording = recorded_run.recording(
+            source.judgments, source.prepared.data, source.prepared.training, source.name, source.protocol.panels
+        )
         return OpenedSource(msgspec.structs.replace(recording, notes=tuple(_notes(source))), source)
     source = located(Path(source), Library())  # the name of a published set means its folder
     if is_data_folder(source):
@@ -474,13 +485,13 @@ def _unreviewed_instructions(result: RunResult) -> list[str]:
     return [tag for tag in result.protocol.instructions if not result.prepared.library.instructions(tag).reviewed_by]
 
 
-def _recorded(data: Dataset, name: str) -> analyse.Recording:
+def _recorded(data: Dataset, name: str) -> Recording:
     if data.judgments is None:
         raise UsageError(
             f"{name} has no judgments.jsonl to compare; 'harness run --data' asks a judge, and 'harness labels check' needs no judgments"
         )
     notes = (CONSTRUCTED,) if data.about.source == "constructed" else ()
-    return analyse.Recording(name, data, data.judgments, data.about.asked, notes=(*notes, *data.about.notes))
+    return Recording(name, data, data.judgments, data.about.asked, notes=(*notes, *data.about.notes))
 
 
 def check_gate(
@@ -517,10 +528,10 @@ def gated_source(source: Dataset | RunResult | Path | str, card: str | None, out
     if opened.run is None:
         data = opened.recording.data
         signature = f"data:{data.about.id}@{data.about.version}+{data.sha256[:12]}"
-        return gate.GatedSource(opened.recording, analyse.CompareOptions(), {"": signature})
+        return gate.GatedSource(opened.recording, CompareOptions(), {"": signature})
     protocol = opened.run.protocol
-    signatures = {identity.name: str(analyse.signature(protocol, identity)) for identity in protocol.judges}
-    rule = analyse.of_rule(protocol.majority, protocol.annotators)
+    signatures = {identity.name: str(recorded_run.signature(protocol, identity)) for identity in protocol.judges}
+    rule = options.of_rule(protocol.majority, protocol.annotators)
     return gate.GatedSource(opened.recording, rule, signatures, gate.unanswered_calls(opened.run))
 
 
@@ -535,13 +546,13 @@ def check_labels(
     recipe: str | None = None,
     seed: int = 0,
     watch: Callable[[], object] = lambda: None,
-) -> analyse.LabelCheck:
+) -> LabelCheck:
     """Check a label set before it is compared with a judge, like `harness labels check`. Arguments and errors as `compare`."""
     data = source if isinstance(source, Dataset) else load_folder(Path(source), Library(), card=_card(card, recipe))
-    options = analyse.CompareOptions(
-        by=as_names(by) if by is not None else analyse.LABELS_BY,
-        annotators=analyse.Annotators.parse(annotators) if annotators else None,
+    options = CompareOptions(
+        by=as_names(by) if by is not None else labelcheck.BY,
+        annotators=Annotators.parse(annotators) if annotators else None,
         where=restricted(where, langs),
         seed=seed,
     )
-    return analyse.check_labels(data, options, watch)
+    return labelcheck.check_labels(data, options, watch)

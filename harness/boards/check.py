@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from harness.analyse import STATISTICS
 from harness.boards.board import SUBMISSIONS, submissions_of, unmarked_files, whole_board, with_labels
 from harness.boards.card import CARD, JudgeCard, examine_card, quote
 from harness.boards.changes import TABLE, SubmittedChange, change_since
@@ -21,6 +20,7 @@ from harness.content.canary import HOW_TO_MARK
 from harness.content.problems import Problem, key_pattern, line_of
 from harness.content.tags import suggest
 from harness.errors import MissingData, UsageError
+from harness.measure.cells import NAMES as STATISTICS
 from harness.runs import Prepared
 
 _MAX_TABLE_BYTES = 4 << 20

@@ -19,12 +19,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyse import gains_over, of_rule
 from harness.boards.replies import REPLIES, ReplyRow, decode_row, read_lines
 from harness.boards.scoring import ScoredSubmission
 from harness.content import Board
 from harness.data import Dataset
 from harness.judges import traits_of
+from harness.measure.options import of_rule
+from harness.measure.rankings.ranking import gains_over
 from harness.runs import Prepared
 
 MIN_LETTERS = 20  # shorter justifications may well be equal by chance

@@ -9,12 +9,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.analyse import POOLED, RankedJudge, Ranking, of_rule, rank, recording
 from harness.boards.scoring import ScoredSubmission
 from harness.content import Board
 from harness.data.judgments import Judgments
-from harness.decide import Verdict, verdicts
+from harness.decide.verdicts import Verdict, verdicts
 from harness.judges import traits_of
+from harness.measure.options import POOLED, of_rule
+from harness.measure.rankings.ranked import RankedJudge, Ranking
+from harness.measure.rankings.ranking import rank
+from harness.measure.recorded_run import recording
 from harness.model import parse_variant
 from harness.runs import Prepared, Spent, price_of
 

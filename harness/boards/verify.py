@@ -1,7 +1,7 @@
 """Verify a submission, for `harness board verify`: ask some of its calls again, twice each, and compare the replies.
 
 A judge does not always answer the same, so it is compared with its own retest noise. A submission holds if it differs no more from the
-fresh replies than these differ from each other, by the exact test of `harness.stats.retest`.
+fresh replies than these differ from each other, by the exact test of `harness.stats.agreement.retest`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from pathlib import Path
 
 import msgspec
 
-from harness.analyse import Outcome, Retest, retest_outcomes
 from harness.boards.board import SUBMISSIONS, whole_board
 from harness.boards.card import CARD, JudgeCard, VerificationRecord, write_card
 from harness.boards.expected import Baselines, expected_calls
@@ -30,6 +29,7 @@ from harness.engines.work import with_ids
 from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name
 from harness.judges.base import Environment
+from harness.measure.retest import Outcome, Retest, retest_outcomes
 from harness.model import Call, JudgeIdentity, Reply, Scale
 from harness.parse import Vocabulary
 from harness.runs import (

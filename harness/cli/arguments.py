@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from harness.decide import DecisionOptions
+    from harness.decide.options import DecisionOptions
 
 
 def command(commands: Any, name: str, target: str, text: str) -> argparse.ArgumentParser:
@@ -316,7 +316,7 @@ def decision_flags(parser: argparse.ArgumentParser) -> None:
 
 def decision_options(arguments: argparse.Namespace) -> DecisionOptions:
     """The thresholds that the flags of `decision_flags` say. Raises UsageError for values that make no sense."""
-    from harness.decide import DecisionOptions
+    from harness.decide.options import DecisionOptions
 
     given = {name: getattr(arguments, f"decide_{name}") for name in DECISION_FLAGS}
     return DecisionOptions(**{name: value for name, value in given.items() if value is not None})

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from harness import api, decide
+from harness import api
 from harness.cli.arguments import DECISION_FLAGS, decision_options, page_path
 from harness.errors import UsageError
+from harness.reports.comparison import compare as compare_and_decide
 
 
 def compare(arguments: argparse.Namespace) -> int:
@@ -41,7 +42,7 @@ def compare(arguments: argparse.Namespace) -> int:
             arguments.seed,
             arguments.standardise,
         )
-        comparison = decide.compare(
+        comparison = compare_and_decide(
             [source.recording for source in sources],
             options,
             decision,

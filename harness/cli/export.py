@@ -6,21 +6,23 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from harness import analyse, api
+from harness import api
+from harness.annotate.checks import labelcheck
 from harness.errors import UsageError
+from harness.measure.options import CompareOptions
 from harness.render.numbers import counted
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:
     from harness.data import Dataset
     from harness.data.judgments import Judgments
-    from harness.interop.score_metadata import Reasons
+    from harness.exchange.scores.score_metadata import Reasons
     from harness.runs import RunResult
 
 
 def promptfoo_judge(arguments: argparse.Namespace) -> int:
-    from harness.interop.promptfoo_files import write_promptfoo_judge
-    from harness.interop.promptfoo_judge import AssertionConfig
+    from harness.exchange.judges.promptfoo_files import write_promptfoo_judge
+    from harness.exchange.judges.promptfoo_judge import AssertionConfig
 
     if bool(arguments.metrics) == bool(arguments.prompt):
         raise UsageError("name the metrics with --metric, or a prompt of your own with --prompt")
@@ -37,8 +39,8 @@ def promptfoo_judge(arguments: argparse.Namespace) -> int:
 
 
 def inspect_scores(arguments: argparse.Namespace) -> int:
-    from harness.interop.inspect_scores import ScoreChoice
-    from harness.interop.inspect_scores import inspect_scores as score_lines
+    from harness.exchange.judges.inspect_scores import ScoreChoice
+    from harness.exchange.judges.inspect_scores import inspect_scores as score_lines
     from harness.tables import write_atomic
 
     if arguments.to.suffix != ".jsonl":
@@ -67,14 +69,14 @@ def _reasons_of(run: RunResult) -> Reasons:
 
 
 def hub(arguments: argparse.Namespace) -> int:
-    from harness.interop.hub_tables import hub_tables, left_out, write_hub
+    from harness.exchange.scores.hub_tables import hub_tables, left_out, write_hub
     from harness.render.hub_card import hub_card
     from harness.render.progress import working
 
     with working("writing tables"):
         data, judgments, notes, run = _published(arguments)
         tables = hub_tables(data, judgments, _reasons_of(run) if run else None)
-        agreement = analyse.label_cells(data, analyse.CompareOptions(by=analyse.LABELS_BY)) if len(data.labels) else ()
+        agreement = labelcheck.label_cells(data, CompareOptions(by=labelcheck.BY)) if len(data.labels) else ()
         signatures = api.gated_source(run, None, arguments.out).signatures if run else {}
         card = hub_card(data, tables, agreement, signatures, arguments.license or "", notes)
         write_hub(arguments.to, tables, data, card)

@@ -18,7 +18,7 @@ from harness.cli.arguments import (
     single_top_p,
 )
 
-# The same as in harness.interop, which takes time to import. A test compares them.
+# The same as in harness.exchange.scores, which takes time to import. A test compares them.
 SCORES = ("inspect", "promptfoo", "lm-eval", "openai-batch", "anthropic-batch", "records", "label-studio", "argilla")
 
 

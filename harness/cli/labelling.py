@@ -9,25 +9,27 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from harness.analyse import Recording
+from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
+from harness.annotate.pages.review import Reviewed, reviewed_scores
+from harness.annotate.results.page_record import RECORD, ReviewedJudge
 from harness.content import Library
 from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
 from harness.errors import ContentError, UsageError
-from harness.labelling import PageOptions, PagesSummary, make_pages
-from harness.labelling.review import Reviewed, reviewed_scores
-from harness.labels.page_record import RECORD, ReviewedJudge
+from harness.measure.compare import Recording
 from harness.tables import to_json, to_jsonl, write_atomic
 from harness.text import terminal_safe
 
 
 def plan(arguments: argparse.Namespace) -> int:
-    from harness import api, decide
+    from harness import api
+    from harness.correct import label_sample
+    from harness.correct.label_sample import SampleOptions
 
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
     language = canonical(arguments.lang) if arguments.lang else None
     budget = arguments.budget or _missing_labels(source.recording, arguments, language)
-    options = decide.SampleOptions(
+    options = SampleOptions(
         language=language,
         budget=budget,
         judge=arguments.judge,
@@ -37,7 +39,7 @@ def plan(arguments: argparse.Namespace) -> int:
         least_per_class=arguments.least_per_class,
         seed=arguments.seed,
     )
-    sample = decide.draw_label_sample(source.recording, options)
+    sample = label_sample.draw_label_sample(source.recording, options)
     write_atomic(arguments.to, to_jsonl(sample.items), private=True)
     for stratum in sample.strata:
         print(terminal_safe(f"{stratum.name}: {stratum.drawn} of {stratum.texts} texts"), file=sys.stderr)
@@ -53,12 +55,13 @@ def plan(arguments: argparse.Namespace) -> int:
 
 def _missing_labels(recording: Recording, arguments: argparse.Namespace, language: str | None) -> int:
     """How many texts `labels needed` says are missing: for a verdict, or where it cannot say, for the interval; the most of all cells."""
-    from harness import api, decide
+    from harness import api
+    from harness.correct import labels_budget
 
     where = {name: (value,) for name, value in (("language", language), ("metric", arguments.metric)) if value}
     judges = [arguments.judge] if arguments.judge else None
     options = api.compare_options(judges, None, None, "drop", "item", where, None, 0)
-    cells = decide.label_budget([recording], options).cells
+    cells = labels_budget.label_budget([recording], options).cells
     missing = [cell.more_for_verdict if cell.more_for_verdict is not None else cell.more_for_half_width for cell in cells]
     if not (known := [number for number in missing if number]):
         raise UsageError("'labels needed' has no number here (no judgments beside native labels); name the number of texts with --budget")
@@ -84,8 +87,8 @@ def serve(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     if missing := [name for name in ("starlette", "uvicorn") if find_spec(name) is None]:
         raise UsageError(f"'labels serve' needs the package {missing[0]}: pip install \"judge-harness[serve]\"")
-    from harness.labelling.listen import LOOPBACK, address_of, listening_socket, sole_server
-    from harness.labelling.serve import RESULTS, application, served_pages
+    from harness.annotate.pages.listen import LOOPBACK, address_of, listening_socket, sole_server
+    from harness.annotate.pages.serve import RESULTS, application, served_pages
 
     if not (arguments.folder / RECORD).is_file():
         raise UsageError(f"{arguments.folder} has no pages to serve; write them with 'harness labels page DATA --out {arguments.folder}'")
@@ -110,9 +113,9 @@ def serve(arguments: argparse.Namespace) -> int:
 
 
 def reviews(arguments: argparse.Namespace) -> int:
-    from harness.analyse.reviews import review_summary
+    from harness.annotate.checks.reviews import review_summary
+    from harness.annotate.results.reviews import read_reviews
     from harness.cli.arguments import page_path
-    from harness.labels.reviews import read_reviews
 
     page = page_path(arguments.html)
     given = read_reviews(arguments.data)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from harness import api, decide
+from harness import api
 from harness.cli.arguments import decision_options
 from harness.cli.compare import restrictions
+from harness.correct import labels_budget
 
 
 def needed(arguments: argparse.Namespace) -> int:
@@ -21,7 +22,7 @@ def needed(arguments: argparse.Namespace) -> int:
     with working("planning"):
         sources = api.open_sources([arguments.source], arguments.card, arguments.out)
         recordings = [source.recording for source in sources]
-        budget = decide.label_budget(recordings, options, decision, half_width=arguments.half_width)
+        budget = labels_budget.label_budget(recordings, options, decision, half_width=arguments.half_width)
     if arguments.json:
         sys.stdout.write(to_json(budget.as_json()))
     else:

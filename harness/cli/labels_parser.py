@@ -20,7 +20,7 @@ from harness.cli.arguments import (
 )
 from harness.cli.labelling_parser import labels_page, labels_plan, labels_reviews, labels_serve
 
-# The same as in harness.labels and harness.model, which take time to import. A test compares them.
+# The same as in harness.exchange.labels and harness.model, which take time to import. A test compares them.
 SOURCES = ("native", "people", "constructed", "model")
 IMPORTED = ("csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla")
 EXPORTED = ("csv", "jsonl", "parquet", "label-studio", "sheet")

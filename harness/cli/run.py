@@ -13,9 +13,10 @@ import msgspec
 
 from harness.api import report as make_report
 from harness.cli.arguments import decision_options, page_path
-from harness.decide import DecisionOptions, Report
+from harness.decide.options import DecisionOptions
 from harness.engines import Cluster, Limits, Settings
 from harness.errors import IncompleteRun, StoreError, UsageError
+from harness.reports.run_report import Report
 from harness.runs import (
     DEFAULT_JUDGE,
     RunResult,

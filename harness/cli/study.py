@@ -10,13 +10,14 @@ import msgspec
 import numpy as np
 
 from harness import api
-from harness.analyse import CompareOptions, chiang_lee
-from harness.analyse.self_preference import self_preference_of
 from harness.content import Library
 from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
+from harness.measure.options import CompareOptions
 from harness.render.numbers import counted
+from harness.reports.sections.chiang_lee import chiang_lee
+from harness.reports.sections.self_preference import self_preference_of
 from harness.runs import DEFAULT_CHANGES, FineTuningSpec, fine_tuning_set, write_altered_texts, write_fine_tuning_set
 from harness.runs import alter_texts as alter
 

@@ -7,22 +7,24 @@ import sys
 from typing import TYPE_CHECKING
 
 from harness import api
-from harness.analyse import CompareOptions, Recording
 from harness.cli.arguments import decision_options
 from harness.cli.compare import key_and_value, restrictions
 from harness.errors import NOTHING_ALLOWED, STALE, UsageError
+from harness.measure.compare import Recording
+from harness.measure.options import CompareOptions
 
 if TYPE_CHECKING:
-    from harness.analyse.options import Rule
-    from harness.decide.certify import JudgedRun
+    from harness.correct.certify import JudgedRun
+    from harness.measure.options import Rule
 
 
 def correct(arguments: argparse.Namespace) -> int:
-    from harness import decide
+    from harness.correct import correct
+    from harness.correct.correct import CorrectOptions
     from harness.render.progress import working
     from harness.tables import to_json
 
-    options = decide.CorrectOptions(
+    options = CorrectOptions(
         by=arguments.by or ("system",),
         shares=arguments.shares,
         share_of=arguments.share_of,
@@ -34,7 +36,7 @@ def correct(arguments: argparse.Namespace) -> int:
 
         form_of(arguments.figure)  # a wrong name is refused before anything that takes time
     with working("correcting"):
-        corrected = decide.correct(_sources(arguments), _compare_options(arguments), options)
+        corrected = correct.correct(_sources(arguments), _compare_options(arguments), options)
     if arguments.figure:
         from harness.render.figures import draw_corrected
 
@@ -50,13 +52,14 @@ def correct(arguments: argparse.Namespace) -> int:
 
 
 def accept(arguments: argparse.Namespace) -> int:
-    from harness import decide
+    from harness.correct import acceptance
+    from harness.correct.acceptance import AcceptOptions
     from harness.render.progress import working
     from harness.tables import to_json
 
-    options = decide.AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
+    options = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
     with working("testing thresholds"):
-        found = decide.accept(_sources(arguments), _compare_options(arguments), options)
+        found = acceptance.accept(_sources(arguments), _compare_options(arguments), options)
     if arguments.json:
         sys.stdout.write(to_json(found.as_json()))
     else:
@@ -84,12 +87,12 @@ def certify(arguments: argparse.Namespace) -> int:
         return _check(arguments)
     if arguments.source is None:
         raise UsageError("name a run or a data folder: harness certify RUN_OR_DIR --to FILE")
-    from harness import decide
-    from harness.decide.certify import certify as make
+    from harness.correct.acceptance import AcceptOptions
+    from harness.correct.certify import certify as make
     from harness.render.progress import working
     from harness.tables import to_json, write_atomic
 
-    accepting = decide.AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
+    accepting = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
     with working("certifying"):
         recording, asked = _asked_source(arguments)
         made = make(recording, _compare_options(arguments), decision_options(arguments), accepting, asked)
@@ -105,8 +108,8 @@ def certify(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from harness.decide import certificate
-    from harness.decide.certify import check_certificate
+    from harness.correct import certificate
+    from harness.correct.certify import check_certificate
     from harness.render.certificate import print_check
     from harness.render.progress import working
     from harness.tables import to_json
@@ -125,7 +128,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _asked_source(arguments: argparse.Namespace) -> tuple[Recording, JudgedRun | None]:
-    from harness.decide.certify import JudgedRun
+    from harness.correct.certify import JudgedRun
 
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
     return source.recording, JudgedRun(source.run.protocol, source.run.prepared.library) if source.run else None

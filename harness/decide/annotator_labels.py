@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.analyse.cells import number
-from harness.analyse.units import Votes
 from harness.data.dataset import Dataset
+from harness.measure.cells import number
+from harness.measure.units import Votes
 from harness.stats import alternative_annotator_test
-from harness.stats.alternative_annotator import AlternativeAnnotatorTest
-from harness.stats.arrays import Floats, Ints
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.alternative_annotator import AlternativeAnnotatorTest
 
 _MOST = 200  # annotators of a cell whose labels are laid out as a table
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.decide.cell_tests import CellTests
-from harness.stats.arrays import Floats
-from harness.stats.judge_tests import lower_bounds, stacked
+from harness.stats.core.arrays import Floats
+from harness.stats.intervals.judge_tests import lower_bounds, stacked
 
 _AT_ONCE = 64  # cells, of about as many groups: short ones are filled up to the longest
 

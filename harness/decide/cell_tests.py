@@ -10,23 +10,23 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.analyse import JudgedData
-from harness.analyse.options import CompareOptions
-from harness.analyse.scores import numbers
-from harness.analyse.unit_agreement import baseline_hits, mean_of_questions, unit_gaps, unit_hits
-from harness.analyse.units import Classes, Votes, item_key
 from harness.data.columns import combination_ids, first_rows, rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, annotator_test
 from harness.decide.keyed_rows import keyed_rows
 from harness.decide.options import DecisionOptions
+from harness.measure.compare import JudgedData
+from harness.measure.options import CompareOptions
+from harness.measure.scores import numbers
+from harness.measure.unit_agreement import baseline_hits, mean_of_questions, unit_gaps, unit_hits
+from harness.measure.units import Classes, Votes, item_key
 from harness.model import BY_PEOPLE, Score
 from harness.stats import RARE, OneClass, one_class_test
-from harness.stats.arrays import Floats, Ints
-from harness.stats.cluster_mean import ClusterMean, cluster_mean
-from harness.stats.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests
-from harness.stats.noninferiority import pair_agreement
-from harness.stats.score_gaps import distance_of_judge, distance_of_people, median_without_group
-from harness.stats.weights import agreement_weights
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.core.weights import agreement_weights
+from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
+from harness.stats.intervals.judge_tests import JudgeSums, JudgeTests, judge_sums, judge_tests
+from harness.stats.intervals.noninferiority import pair_agreement
+from harness.stats.ranking.score_gaps import distance_of_judge, distance_of_people, median_without_group
 
 _CONSTANT = 0.99  # a judge that gives one class this often does not vary …
 _VARIED = 0.95  # … unless people's commonest class is this common

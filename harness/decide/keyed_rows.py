@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from harness.analyse import JudgedData
-from harness.analyse.cells import key_column
 from harness.data.columns import combination_ids, first_rows, rows_by_number
-from harness.stats.arrays import Ints
+from harness.measure.cells import key_column
+from harness.measure.compare import JudgedData
+from harness.stats.core.arrays import Ints
 
 KEYS = ("language", "metric", "judge", "variant", "temperature", "top_p")
 

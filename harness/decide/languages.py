@@ -13,16 +13,17 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.analyse import CompareOptions, JudgedData, LaidOut
-from harness.analyse.cells import number, sort_key
-from harness.analyse.parallel_texts import parallel_numbers, text_clusters
-from harness.analyse.unit_agreement import mean_of_questions, unit_hits
-from harness.analyse.units import Classes, item_key
 from harness.data.columns import rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels
 from harness.decide.cell_tests import CellTests, same_level_p
 from harness.decide.keyed_rows import keyed_rows
 from harness.decide.options import DecisionOptions
+from harness.measure.cells import number, sort_key
+from harness.measure.compare import JudgedData, LaidOut
+from harness.measure.options import CompareOptions
+from harness.measure.parallel_texts import parallel_numbers, text_clusters
+from harness.measure.unit_agreement import mean_of_questions, unit_hits
+from harness.measure.units import Classes, item_key
 from harness.stats import (
     Components,
     DifferentialFunctioning,
@@ -38,9 +39,9 @@ from harness.stats import (
     reliability,
     two_way_components,
 )
-from harness.stats.arrays import Floats, Ints
-from harness.stats.cluster_mean import ClusterMean
-from harness.stats.differential_functioning import LARGE, NEGLIGIBLE
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.cluster_mean import ClusterMean
+from harness.stats.languages.differential_functioning import LARGE, NEGLIGIBLE
 
 LEAST_LANGUAGES = 5
 """Fewer languages have no common mean: only each of them is shown."""

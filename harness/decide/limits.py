@@ -7,16 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.analyse import CompareOptions, JudgedData, LaidOut
-from harness.analyse.unit_agreement import mean_of_questions, unit_hits
-from harness.analyse.units import item_key
 from harness.decide.cell_tests import CellTests
 from harness.decide.keyed_rows import KEYS, keyed_rows
 from harness.decide.options import DecisionOptions
+from harness.measure.compare import JudgedData, LaidOut
+from harness.measure.options import CompareOptions
+from harness.measure.unit_agreement import mean_of_questions, unit_hits
+from harness.measure.units import item_key
 from harness.stats import holm, paired_difference
-from harness.stats.arrays import Floats, Ints
-from harness.stats.intervals import proportion_interval
-from harness.stats.judge_tests import judge_tests
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.intervals import proportion_interval
+from harness.stats.intervals.judge_tests import judge_tests
 
 CellKey = tuple[Any, ...]
 """Language, metric, judge, variant, temperature and top-p of a cell."""

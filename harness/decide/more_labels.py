@@ -8,7 +8,7 @@ from typing import NamedTuple
 from harness.decide.cell_tests import CellTests
 from harness.decide.options import DecisionOptions
 from harness.stats import about_more
-from harness.stats.more_labels import GROWTH, LIMIT
+from harness.stats.estimation.more_labels import GROWTH, LIMIT
 
 
 class FurtherTexts(NamedTuple):

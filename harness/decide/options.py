@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from harness.errors import UsageError
-from harness.stats.unequal_groups import LEAST_EFFECTIVE
+from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE
 
 Family = Literal["judge", "all"]
 Agreement = Literal["exact", "distance"]

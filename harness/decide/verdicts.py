@@ -10,17 +10,18 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyse import CompareOptions, LaidOut, Recording, lay_out
-from harness.analyse.cells import number, sort_key
 from harness.decide.bounds import CellBounds, family_bounds
 from harness.decide.cell_tests import CellTests, cell_tests
 from harness.decide.more_labels import labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, VerdictName, decide, has_enough, passes_controls
 from harness.decide.sentences import not_for, obstacles, reasons, sentence
+from harness.measure.cells import number, sort_key
+from harness.measure.compare import LaidOut, Recording, lay_out
+from harness.measure.options import CompareOptions
 from harness.model import BY_PEOPLE
 from harness.stats import benjamini_yekutieli, holm
-from harness.stats.arrays import Floats
+from harness.stats.core.arrays import Floats
 
 BesideBaseline = Literal["above", "below", "not shown"]
 _CONDITION = ("source", "judge", "variant", "temperature", "top_p")
@@ -134,7 +135,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: DecisionOptions = DecisionOptions()) -> tuple[Verdict, ...]:  # noqa: B008 (frozen)
-    """Verdicts on every judge of the sources, by language and metric. Raises UsageError as `analyse.compare` does.
+    """Verdicts on every judge of the sources, by language and metric. Raises UsageError as `measure.compare` does.
 
     Args:
         sources: judgments with the labels that they are compared with.

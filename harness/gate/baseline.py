@@ -7,10 +7,10 @@ from urllib.parse import unquote
 
 import msgspec
 
-from harness.analyse import CompareOptions, Recording
-from harness.analyse.compare import of_metrics, only_where
 from harness.decide.limits import CellKey
 from harness.gate.unanswered import Unanswered
+from harness.measure.compare import Recording, of_metrics, only_where
+from harness.measure.options import CompareOptions
 
 _OF_EACH_RUN = ("judge", "data", "langs", "harness", "judgments", "judges", "ci")
 """Parts of a signature that two comparable runs may differ in: data are compared language by language, both are computed now."""

@@ -8,16 +8,16 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness.analyse import Cell
-from harness.analyse.cells import number
-from harness.decide import DecisionOptions, Verdict
 from harness.decide.keyed_rows import KEYS
 from harness.decide.limits import CellKey, LimitedNumber, better_than_baseline, corrected, no_worse_than_people
+from harness.decide.options import DecisionOptions
 from harness.decide.rule import CORRECTED_WORSE
+from harness.decide.verdicts import Verdict
 from harness.errors import UsageError
 from harness.gate.baseline import BaselineProblem, GatedSource
 from harness.gate.numbers import GatedNumbers, NoNumber
 from harness.gate.policy import NEEDS_BASELINE, Bound, Policy, Rule, complaints
+from harness.measure.cells import Cell, number
 from harness.text import short_repr
 
 Outcome = Literal["pass", "fail", "inconclusive"]
@@ -105,7 +105,7 @@ def gate(source: GatedSource, policy: Policy, baseline: GatedSource | None = Non
         baseline: an earlier run of the same items and labels, for `max_drop`.
 
     Raises:
-        UsageError: for a policy with a rule that holds nothing, or with an unknown threshold; and as `analyse.compare` does.
+        UsageError: for a policy with a rule that holds nothing, or with an unknown threshold; and as `measure.compare` does.
     """
     for problem, _, _ in complaints(policy):
         raise UsageError(problem)

@@ -7,15 +7,16 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from harness.analyse import BY_METRIC, Cell, CompareOptions, LaidOut, compare_laid_out, lay_out
 from harness.content.tags import suggest
-from harness.decide import Verdict
 from harness.decide.cell_tests import CellTests
 from harness.decide.limits import CellHits, CellKey, LimitedNumber, agreement_by_item, cell_hits, cell_key, drop, unread_shares
-from harness.decide.verdicts import tests_laid_out, verdicts_of_tests
+from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.gate.baseline import BaselineProblem, GatedSource, other_parts, partner_key, same_texts_and_labels
 from harness.gate.policy import AGREEMENT, ANY, NEEDS_BASELINE, Names, Policy
 from harness.gate.unanswered import Unanswered, unanswered_rows
+from harness.measure.cells import Cell
+from harness.measure.compare import LaidOut, compare_laid_out, lay_out
+from harness.measure.options import BY_METRIC, CompareOptions
 
 
 class NoNumber(Exception):

@@ -11,7 +11,7 @@ import msgspec
 from harness.content.problems import line_of
 from harness.content.specs import read_spec
 from harness.content.tags import choose_from
-from harness.decide import DecisionOptions
+from harness.decide.options import DecisionOptions
 from harness.errors import ContentError, UsageError
 from harness.signature import Signature
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.analyse import JudgedData, Recording
-from harness.analyse.units import CONDITION, ShownToJudges, item_key
 from harness.data.columns import CodedColumn, combination_ids, first_rows
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.decide.limits import CellKey
+from harness.measure.compare import JudgedData, Recording
+from harness.measure.units import CONDITION, ShownToJudges, item_key
 from harness.runs import RunResult
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.errors import ContentError
-from harness.labels.importing import ImportOptions, import_labels
+from harness.exchange.labels.importing import ImportOptions, import_labels
 from harness.published.raw import RawFiles, Tables
 from harness.tables import find_table, read_rows
 

@@ -9,8 +9,8 @@ from typing import Any
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from harness.analyse import POOLED
 from harness.judges import traits_of
+from harness.measure.options import POOLED
 from harness.render.column import COUNT, COUNT_OR_BLANK, Column, Row, TableName
 from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable

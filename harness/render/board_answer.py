@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.analyse import POOLED, RankedJudge, Ranking
 from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Standings
 from harness.content.tags import english_name
+from harness.measure.options import POOLED
+from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.render.numbers import counted
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

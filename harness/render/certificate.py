@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.content.tags import english_name
-from harness.decide.certificate import Certificate, CertifiedCell
-from harness.decide.certify import CertificateCheck
+from harness.correct.certificate import Certificate, CertifiedCell
+from harness.correct.certify import CertificateCheck
 from harness.render.numbers import percent, rounded_up
 from harness.text import terminal_safe
 

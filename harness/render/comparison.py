@@ -8,9 +8,14 @@ from typing import Any
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from harness.analyse import LABELS_BY, POOLED, Cell, Comparison, LabelCheck
+from harness.annotate.checks.labelcheck import BY as LABELS_BY
+from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content.tags import both_names
-from harness.decide import DecidedComparison, calibration_note, language_notes
+from harness.correct.calibration import calibration_note
+from harness.decide.languages import language_notes
+from harness.measure.cells import Cell
+from harness.measure.compare import Comparison
+from harness.measure.options import POOLED
 from harness.render.ablations import render_ablations
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
@@ -21,6 +26,7 @@ from harness.render.terminal import dim_lines
 from harness.render.text_table import TextTable, cell_row, tabulate, varying_keys
 from harness.render.two_people import two_people_sentence
 from harness.render.verdicts import side_text, verdict_tables
+from harness.reports.comparison import DecidedComparison
 from harness.text import terminal_safe
 
 _MOST_EXAMPLES = 8  # of what is odd in a label set

@@ -8,7 +8,9 @@ from typing import Any
 from rich.console import Group, RenderableType
 
 from harness.content.tags import english_name
-from harness.decide import Calibration, LabelBudget, LanguageComparison
+from harness.correct.calibration import Calibration
+from harness.correct.labels_budget import LabelBudget
+from harness.decide.languages import LanguageComparison
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
 from harness.render.decision_columns import lenient_text, points, thousandths

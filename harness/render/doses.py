@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.analyse import POOLED
 from harness.content.tags import english_name
+from harness.measure.options import POOLED
 from harness.render.numbers import percent
 from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first, side_name
 from harness.render.titles import metric_words

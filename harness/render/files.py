@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from harness.analyse import Cell
-from harness.decide import Report
+from harness.measure.cells import Cell
 from harness.render.column import CELL_TABLES
 from harness.render.columns import columns_in
 from harness.render.text_table import cell_row
+from harness.reports.run_report import Report
 from harness.tables import to_csv, to_json, write_atomic, write_parquet
 from harness.text import terminal_safe
 

@@ -11,7 +11,7 @@ import msgspec
 
 from harness.content.tags import both_names
 from harness.data import Dataset
-from harness.interop.hub_tables import HubTable, split_name
+from harness.exchange.scores.hub_tables import HubTable, split_name
 from harness.model import BY_PEOPLE, Scale
 from harness.render.markdown import escape, markdown_table
 from harness.render.numbers import coefficient, counted, percent

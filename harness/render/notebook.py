@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
-from harness.decide import DecidedComparison, Report, Verdict
+from harness.decide.verdicts import Verdict
 from harness.render.comparison import comparison_table, language_name
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import continuous_table, notes, unreviewed
 from harness.render.text_table import TextTable
 from harness.render.verdicts import verdict_tables
+from harness.reports.comparison import DecidedComparison
+from harness.reports.run_report import Report
 from harness.text import terminal_safe
 
 

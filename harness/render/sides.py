@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.analyse import POOLED
 from harness.judges import traits_of
+from harness.measure.options import POOLED
 from harness.model import plainness
 from harness.text import one_line
 

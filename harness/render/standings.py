@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from harness.analyse import MIN_TEXTS, POOLED, RANKED_BY_ORDER, RankedJudge, Ranking
 from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Overall, Spending, Standings
 from harness.content.tags import english_name
+from harness.measure.options import POOLED
+from harness.measure.rankings.ranked import RankedJudge, Ranking
+from harness.measure.rankings.score_ranking import MIN_TEXTS, RANKED_BY_ORDER
 from harness.render.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
 from harness.render.columns import COLUMNS, columns_in
 from harness.render.numbers import UNDEFINED

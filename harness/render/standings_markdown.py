@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.analyse import POOLED
 from harness.boards.probes import Finding
 from harness.boards.standings import Standings
 from harness.content.tags import both_names
+from harness.measure.options import POOLED
 from harness.render.board_answer import board_answer, board_facts, probes_in_short
 from harness.render.markdown import escape, markdown_table
 from harness.render.standings import (

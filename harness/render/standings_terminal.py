@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from harness.analyse import POOLED
 from harness.boards.probes import Finding
 from harness.boards.standings import Standings
 from harness.content.tags import both_names
+from harness.measure.options import POOLED
 from harness.render.board_answer import board_answer, board_facts, language_answer
 from harness.render.fitted_table import FittedTable
 from harness.render.standings import (

@@ -10,9 +10,11 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from harness.analyse import POOLED, Cell, LanguageSummary
 from harness.content.tags import both_names, english_name
-from harness.decide import Report, Verdict
+from harness.decide.verdicts import Verdict
+from harness.measure.cells import Cell
+from harness.measure.options import POOLED
+from harness.measure.summaries import LanguageSummary
 from harness.model import SYSTEM_ROLE
 from harness.render.column import TableName
 from harness.render.columns import columns_in
@@ -21,6 +23,7 @@ from harness.render.numbers import counted, difference, percent
 from harness.render.text_table import TextTable, cell_row, key_text, tabulate
 from harness.render.two_people import two_people_sentence
 from harness.render.verdicts import SHORT_NAMES, verdict_tables
+from harness.reports.run_report import Report
 from harness.text import terminal_safe
 
 _PIPE_WIDTH = 200  # of output that no terminal shows

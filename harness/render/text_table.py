@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.analyse import POOLED, Cell
+from harness.measure.cells import Cell
+from harness.measure.options import POOLED
 from harness.render.column import EMPTY, INTERVAL_HEADING, SIGNS, Column, Row, TableName
 from harness.render.columns import legend_lines
 from harness.render.numbers import UNDEFINED

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from harness.analyse import POOLED, Cell
 from harness.content.tags import english_name
 from harness.judges import traits_of
+from harness.measure.cells import Cell
+from harness.measure.options import POOLED
 from harness.render.numbers import coefficient, counted
 from harness.render.text_table import key_text, varying_keys
 

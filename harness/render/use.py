@@ -9,7 +9,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from harness.content.tags import both_names
-from harness.decide import Acceptances, Corrected, CorrectedNumber
+from harness.correct.acceptance import Acceptances
+from harness.correct.correct import Corrected, CorrectedNumber
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable

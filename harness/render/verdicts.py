@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.content.tags import english_name
-from harness.decide import Verdict
+from harness.decide.verdicts import Verdict
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
 from harness.render.sides import SIDE_KEYS, Side, plainest_first

@@ -14,7 +14,7 @@ from harness.content.specs import DatasetCard
 from harness.content.tags import resolve
 from harness.data import load_bundled
 from harness.errors import UsageError
-from harness.labels.folder import data_toml, write_folder
+from harness.exchange.labels.folder import data_toml, write_folder
 from harness.model import Item
 from harness.perturb import apply, parse_perturbation
 from harness.tables import to_jsonl

@@ -13,7 +13,7 @@ import msgspec
 from harness.content.lexicons import lexicon_for
 from harness.content.tags import choose_from
 from harness.errors import UsageError
-from harness.labels.folder import write_folder
+from harness.exchange.labels.folder import write_folder
 from harness.model import Item
 from harness.prompts.templates import program_hash
 from harness.runs.preparation import Prepared, prepare

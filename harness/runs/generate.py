@@ -15,10 +15,10 @@ from harness.content import Library
 from harness.content.specs import Asked, DatasetCard
 from harness.engines import Settings, check_engine
 from harness.errors import IncompleteRun, UsageError
+from harness.exchange.labels.folder import data_toml, write_folder
+from harness.exchange.labels.pairs import PARALLEL_SOURCE
 from harness.judges import Judge, JudgeOptions, traits_of
 from harness.judges.base import Environment
-from harness.labels.folder import data_toml, write_folder
-from harness.labels.pairs import PARALLEL_SOURCE
 from harness.model import Item, JudgeIdentity, Query, Reply
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
 from harness.parse.language import UNDETERMINED, detect_language

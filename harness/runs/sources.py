@@ -18,7 +18,7 @@ from harness.data.asked_data import comparable_rubrics, with_compared_labels
 from harness.data.dataset import text_problems
 from harness.data.named_folders import fetched_folder, how_to_get, say_which_is_used
 from harness.errors import ContentError, MissingData, UsageError
-from harness.labels.hub import fetch_folder
+from harness.exchange.labels.hub import fetch_folder
 from harness.model import Item
 from harness.tables import find_table
 

@@ -13,48 +13,10 @@ One cell at a time: `pa(judge, labels, k)`, `fleiss_kappa(labels, k)`, … Many 
 ([159, 163], 'wilson')
 """
 
-from harness.stats.acceptance import (
-    Acceptance,
-    acceptance_power,
-    acceptance_threshold,
-    errors_allowed,
-    items_needed,
-)
-from harness.stats.aggregate import NO_MAJORITY, Rule, aggregate, aggregate_counts
-from harness.stats.agreement import (
-    human_all_agree,
-    human_loo,
-    human_pa,
-    judge_loo,
-    pa,
-    pa_failed_wrong,
-    pa_pairwise,
-)
-from harness.stats.agreement_rates import RateComparison, compare_rates
-from harness.stats.alpha import krippendorff_alpha, krippendorff_alpha_interval
-from harness.stats.alternative_annotator import (
-    AlternativeAnnotatorTest,
-    advantage_test,
-    alternative_annotator_test,
-)
-from harness.stats.arrays import MISSING, Estimate, Estimates, Kind, ScaleError, ShapeError, Weights
-from harness.stats.bootstrap import intervals
-from harness.stats.bradley_terry import BradleyTerry, bradley_terry
-from harness.stats.calibration import (
-    CalibrationError,
-    ReliabilityCurve,
-    brier_score,
-    brier_score_of_classes,
-    calibration_error,
-    classwise_error,
-    debiased_interval,
-    log_loss,
-    log_loss_of_classes,
-    reliability_curve,
-    top_confidence,
-)
-from harness.stats.catalogue import cell_statistics, human_statistics, judge_statistics, undefined_by_scale
-from harness.stats.continuous import (
+from harness.stats.agreement.agreement import human_all_agree, human_loo, human_pa, judge_loo, pa, pa_failed_wrong, pa_pairwise
+from harness.stats.agreement.agreement_rates import RateComparison, compare_rates
+from harness.stats.agreement.alpha import krippendorff_alpha, krippendorff_alpha_interval
+from harness.stats.agreement.continuous import (
     SegmentCorrelations,
     mean_absolute_error,
     mean_difference,
@@ -63,9 +25,8 @@ from harness.stats.continuous import (
     score_correlation,
     segment_correlations,
 )
-from harness.stats.correlation import kendall_tau, pearson, spearman
-from harness.stats.dawid_skene import DawidSkene, dawid_skene
-from harness.stats.describe import (
+from harness.stats.agreement.correlation import kendall_tau, pearson, spearman
+from harness.stats.agreement.describe import (
     LEVELS,
     RARE,
     Coverage,
@@ -80,18 +41,48 @@ from harness.stats.describe import (
     leniency,
     rarest_expected,
 )
-from harness.stats.design_estimates import ActiveEstimate, DesignEstimate, active_mean, hajek, horvitz_thompson, stratified_mean
-from harness.stats.differential_functioning import DifferentialFunctioning, differential_functioning
-from harness.stats.entropy import entropy_bits
-from harness.stats.equivalence import Equivalence, cluster_interval, equivalence, leniency_equivalence
-from harness.stats.f1 import human_weighted_f1, weighted_f1
-from harness.stats.generalizability import Components, Reliability, mixed_components, one_way_components, reliability, two_way_components
-from harness.stats.gwet import gwet_ac
-from harness.stats.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
-from harness.stats.intraclass import OneWay, one_way_icc, two_way_icc
-from harness.stats.judge_tests import FourP, JudgeSums, JudgeTests, judge_sums, judge_tests
-from harness.stats.kappa import cohen_kappa, fleiss_kappa, pairwise_cohen
-from harness.stats.label_budget import (
+from harness.stats.agreement.entropy import entropy_bits
+from harness.stats.agreement.f1 import human_weighted_f1, weighted_f1
+from harness.stats.agreement.generalizability import (
+    Components,
+    Reliability,
+    mixed_components,
+    one_way_components,
+    reliability,
+    two_way_components,
+)
+from harness.stats.agreement.gwet import gwet_ac
+from harness.stats.agreement.intraclass import OneWay, one_way_icc, two_way_icc
+from harness.stats.agreement.kappa import cohen_kappa, fleiss_kappa, pairwise_cohen
+from harness.stats.agreement.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
+from harness.stats.agreement.retest import SAME_SOURCE, Retest, clopper_pearson, retest
+from harness.stats.agreement.score_decomposition import CorpDecomposition, MurphyDecomposition, corp_decomposition, murphy_decomposition
+from harness.stats.agreement.severity import eta_squared, standardised
+from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
+from harness.stats.agreement.tie_calibration import TieCalibratedAccuracy, tie_calibrated_accuracy
+from harness.stats.core.aggregate import NO_MAJORITY, Rule, aggregate, aggregate_counts
+from harness.stats.core.arrays import MISSING, Estimate, Estimates, Kind, ScaleError, ShapeError, Weights
+from harness.stats.core.catalogue import cell_statistics, human_statistics, judge_statistics, undefined_by_scale
+from harness.stats.core.rows import Rows, count_classes, count_long, distinct_counts, tabulate, tabulate_cells
+from harness.stats.core.statistic import Statistic, estimate, item_credits
+from harness.stats.core.sums import Estimated, of_sums
+from harness.stats.estimation.acceptance import Acceptance, acceptance_power, acceptance_threshold, errors_allowed, items_needed
+from harness.stats.estimation.calibration import (
+    CalibrationError,
+    ReliabilityCurve,
+    brier_score,
+    brier_score_of_classes,
+    calibration_error,
+    classwise_error,
+    debiased_interval,
+    log_loss,
+    log_loss_of_classes,
+    reliability_curve,
+    top_confidence,
+)
+from harness.stats.estimation.dawid_skene import DawidSkene, dawid_skene
+from harness.stats.estimation.design_estimates import ActiveEstimate, DesignEstimate, active_mean, hajek, horvitz_thompson, stratified_mean
+from harness.stats.estimation.label_budget import (
     Looks,
     design_effect,
     items_for_margin,
@@ -103,7 +94,7 @@ from harness.stats.label_budget import (
     pocock,
     sd_upper_limit,
 )
-from harness.stats.labelled_summary import (
+from harness.stats.estimation.labelled_summary import (
     LabelledSpread,
     LabelledSummary,
     SummaryCorrected,
@@ -111,9 +102,7 @@ from harness.stats.labelled_summary import (
     prediction_powered_weighted,
     summarise_labelled,
 )
-from harness.stats.margins import MarginTest, mcnemar, stuart_maxwell, stuart_maxwell_of_table
-from harness.stats.meta_analysis import ForestRow, MetaAnalysis, meta_analysis
-from harness.stats.misclassification import (
+from harness.stats.estimation.misclassification import (
     CorrectedShares,
     RoganGladen,
     allocate_labels,
@@ -121,19 +110,8 @@ from harness.stats.misclassification import (
     predictive_value_share,
     rogan_gladen,
 )
-from harness.stats.more_labels import MoreLabels, about_more
-from harness.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
-from harness.stats.one_class import OneClass, one_class_test
-from harness.stats.paired import (
-    VS_BASELINE,
-    Difference,
-    commonest,
-    difference,
-    hits,
-    paired_difference,
-    vs_baseline,
-)
-from harness.stats.panel import (
+from harness.stats.estimation.more_labels import MoreLabels, about_more
+from harness.stats.estimation.panel import (
     PanelGain,
     difference_from_best,
     error_correlation,
@@ -144,8 +122,7 @@ from harness.stats.panel import (
     panel_mean,
     panel_median,
 )
-from harness.stats.parallel_consistency import ParallelConsistency, parallel_consistency
-from harness.stats.prediction_powered import (
+from harness.stats.estimation.prediction_powered import (
     PredictionPowered,
     PredictionPoweredShares,
     combine_estimates,
@@ -158,8 +135,7 @@ from harness.stats.prediction_powered import (
     prediction_powered_shares,
     split_budget,
 )
-from harness.stats.ranks import Ranks, rank_judges
-from harness.stats.recalibration import (
+from harness.stats.estimation.recalibration import (
     Isotonic,
     Platt,
     Temperature,
@@ -170,27 +146,32 @@ from harness.stats.recalibration import (
     group_folds,
     recalibrated,
 )
-from harness.stats.retest import SAME_SOURCE, Retest, clopper_pearson, retest
-from harness.stats.rows import Rows, count_classes, count_long, distinct_counts, tabulate, tabulate_cells
-from harness.stats.sampling_plan import (
+from harness.stats.estimation.sampling_plan import (
     inclusion_probabilities,
     neyman_allocation,
     proportional_allocation,
     stratified_variance,
     whole_labels,
 )
-from harness.stats.score_decomposition import CorpDecomposition, MurphyDecomposition, corp_decomposition, murphy_decomposition
-from harness.stats.severity import eta_squared, standardised
-from harness.stats.soft_pairwise import soft_pairwise_accuracy
-from harness.stats.stacking import cross_fitted_stack
-from harness.stats.statistic import Statistic, estimate, item_credits
-from harness.stats.stratified import tau_within
-from harness.stats.sums import Estimated, of_sums
-from harness.stats.superiority import Superiority, superiority
-from harness.stats.systems import SystemCorrelation, system_correlation
-from harness.stats.tie_calibration import TieCalibratedAccuracy, tie_calibrated_accuracy
-from harness.stats.trend import PageTest, page_falling, slope
-from harness.stats.unequal_groups import bell_mccaffrey, effective_groups, group_cap
+from harness.stats.estimation.stacking import cross_fitted_stack
+from harness.stats.estimation.stratified import tau_within
+from harness.stats.intervals.alternative_annotator import AlternativeAnnotatorTest, advantage_test, alternative_annotator_test
+from harness.stats.intervals.bootstrap import intervals
+from harness.stats.intervals.equivalence import Equivalence, cluster_interval, equivalence, leniency_equivalence
+from harness.stats.intervals.intervals import MIN_GROUPS, TOO_FEW, Interval, mean_interval, proportion_interval, wilson
+from harness.stats.intervals.judge_tests import FourP, JudgeSums, JudgeTests, judge_sums, judge_tests
+from harness.stats.intervals.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
+from harness.stats.intervals.one_class import OneClass, one_class_test
+from harness.stats.intervals.paired import VS_BASELINE, Difference, commonest, difference, hits, paired_difference, vs_baseline
+from harness.stats.intervals.superiority import Superiority, superiority
+from harness.stats.intervals.trend import PageTest, page_falling, slope
+from harness.stats.intervals.unequal_groups import bell_mccaffrey, effective_groups, group_cap
+from harness.stats.languages.differential_functioning import DifferentialFunctioning, differential_functioning
+from harness.stats.languages.meta_analysis import ForestRow, MetaAnalysis, meta_analysis
+from harness.stats.languages.parallel_consistency import ParallelConsistency, parallel_consistency
+from harness.stats.ranking.bradley_terry import BradleyTerry, bradley_terry
+from harness.stats.ranking.ranks import Ranks, rank_judges
+from harness.stats.ranking.systems import SystemCorrelation, system_correlation
 
 __all__ = [
     "LEVELS",

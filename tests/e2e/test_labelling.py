@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
+from harness.annotate.results.page_import import import_page_results
+from harness.annotate.results.page_record import ReviewedJudge, ReviewedScore, read_record
+from harness.annotate.results.reviews import read_reviews
 from harness.content import Library
 from harness.data import load_bundled, load_folder
-from harness.labelling import PageOptions, PagesSummary, make_pages
-from harness.labels import ImportOptions, import_page_results
-from harness.labels.page_record import ReviewedJudge, ReviewedScore, read_record
-from harness.labels.reviews import read_reviews
+from harness.exchange.labels.importing import ImportOptions
 from tests.conftest import HANG_SECONDS
 from tests.e2e.labelling import data_of, label, open_page, practise, save, visitor
 from tests.e2e.pages import chromium
@@ -365,7 +366,7 @@ def test_a_served_page_keeps_its_answers_on_the_server(browser: Any, tmp_path: P
 
     import uvicorn
 
-    from harness.labelling.serve import application, served_pages
+    from harness.annotate.pages.serve import application, served_pages
 
     options = PageOptions(language="cs", tasks=("open_prompt",), metrics=("task_quality",), annotators=("eva",), practice=0)
     made("bundled", tmp_path / "pages", options)

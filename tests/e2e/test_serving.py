@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from harness.annotate.results.page_record import read_record
 from harness.content import Library
 from harness.data import load_folder
-from harness.labels.page_record import read_record
 from tests.conftest import HANG_SECONDS
 from tests.e2e.labelling import data_of, label, open_page, practise, save, visitor
 from tests.e2e.pages import chromium

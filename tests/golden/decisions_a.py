@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.stats import acceptance as ac
-from harness.stats import alternative_annotator as aa
-from harness.stats import misclassification as mc
-from harness.stats import prediction_powered as pp
-from harness.stats.arrays import Floats
-from harness.stats.multiplicity import holm
-from harness.stats.unequal_groups import ClusterVariance
+from harness.stats.core.arrays import Floats
+from harness.stats.estimation import acceptance as ac
+from harness.stats.estimation import misclassification as mc
+from harness.stats.estimation import prediction_powered as pp
+from harness.stats.intervals import alternative_annotator as aa
+from harness.stats.intervals.multiplicity import holm
+from harness.stats.intervals.unequal_groups import ClusterVariance
 from tests.golden.decision_values import assert_equal
 
 Case = dict[str, Any]

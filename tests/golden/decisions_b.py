@@ -14,20 +14,29 @@ from typing import Any
 
 import numpy as np
 
-from harness.stats import agreement_rates, calibration, label_budget, recalibration, sampling_plan
-from harness.stats.aggregate import aggregate
-from harness.stats.arrays import Floats, Ints
-from harness.stats.calibration import CalibrationError
-from harness.stats.dawid_skene import STEPS, dawid_skene
-from harness.stats.design_estimates import active_mean, hajek, horvitz_thompson, stratified_mean
-from harness.stats.differential_functioning import DifferentialFunctioning, differential_functioning
-from harness.stats.equivalence import leniency_equivalence
-from harness.stats.generalizability import mean_squares, mixed_components, one_way_components, reliability, two_way_components
-from harness.stats.meta_analysis import MetaAnalysis, Method, meta_analysis
-from harness.stats.panel import error_correlation, majority_accuracy, panel_gain, panel_hits, panel_majority, panel_mean, panel_median
-from harness.stats.parallel_consistency import parallel_consistency
-from harness.stats.score_decomposition import corp_decomposition, murphy_decomposition
-from harness.stats.stacking import cross_fitted_stack
+from harness.stats.agreement import agreement_rates
+from harness.stats.agreement.generalizability import mean_squares, mixed_components, one_way_components, reliability, two_way_components
+from harness.stats.agreement.score_decomposition import corp_decomposition, murphy_decomposition
+from harness.stats.core.aggregate import aggregate
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.estimation import calibration, label_budget, recalibration, sampling_plan
+from harness.stats.estimation.calibration import CalibrationError
+from harness.stats.estimation.dawid_skene import STEPS, dawid_skene
+from harness.stats.estimation.design_estimates import active_mean, hajek, horvitz_thompson, stratified_mean
+from harness.stats.estimation.panel import (
+    error_correlation,
+    majority_accuracy,
+    panel_gain,
+    panel_hits,
+    panel_majority,
+    panel_mean,
+    panel_median,
+)
+from harness.stats.estimation.stacking import cross_fitted_stack
+from harness.stats.intervals.equivalence import leniency_equivalence
+from harness.stats.languages.differential_functioning import DifferentialFunctioning, differential_functioning
+from harness.stats.languages.meta_analysis import MetaAnalysis, Method, meta_analysis
+from harness.stats.languages.parallel_consistency import parallel_consistency
 from tests.golden.decision_values import assert_equal
 
 Case = dict[str, Any]

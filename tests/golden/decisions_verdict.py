@@ -10,18 +10,19 @@ import numpy as np
 from scipy.stats import binom
 
 from harness import api
-from harness.analyse import Annotators, CompareOptions, lay_out
-from harness.decide import DecisionOptions
 from harness.decide.cell_tests import CellTests, cell_tests
+from harness.decide.options import DecisionOptions
 from harness.decide.rule import DecisionInputs, decide
 from harness.decide.verdicts import verdicts_laid_out
+from harness.measure.compare import lay_out
+from harness.measure.options import Annotators, CompareOptions
 from harness.stats import aggregate_counts, benjamini_hochberg, benjamini_yekutieli, commonest, count_long, hits, holm
-from harness.stats.arrays import Floats
-from harness.stats.cluster_mean import ClusterMean, cluster_mean
-from harness.stats.groups import GroupSums
-from harness.stats.judge_tests import judge_tests
-from harness.stats.noninferiority import gap_sums, guarded_mean, guarded_p, matched_gap
-from harness.stats.unequal_groups import ClusterVariance
+from harness.stats.core.arrays import Floats
+from harness.stats.core.groups import GroupSums
+from harness.stats.intervals.cluster_mean import ClusterMean, cluster_mean
+from harness.stats.intervals.judge_tests import judge_tests
+from harness.stats.intervals.noninferiority import gap_sums, guarded_mean, guarded_p, matched_gap
+from harness.stats.intervals.unequal_groups import ClusterVariance
 from tests.golden.decision_values import assert_equal
 
 Case = dict[str, Any]

@@ -26,7 +26,8 @@ def section(shared_data: Path) -> Callable[[str], dict[str, dict[str, Any]]]:
         import msgspec
 
         from harness import api
-        from harness.analyse import CompareOptions, chiang_lee
+        from harness.measure.options import CompareOptions
+        from harness.reports.sections.chiang_lee import chiang_lee
 
         data = api.load(shared_data / "chiang_lee_closer_look")
         assert data.judgments is not None

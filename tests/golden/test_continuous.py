@@ -18,17 +18,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from harness import analyse
-from harness.analyse.score_cells import second_ratings
-from harness.analyse.scores import item_scores
+from harness.annotate.checks import labelcheck
+from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content import Library
 from harness.data.dataset import load_folder
+from harness.measure import compare
+from harness.measure.compare import Recording
+from harness.measure.options import CompareOptions
+from harness.measure.score_cells import second_ratings
+from harness.measure.scores import item_scores
 from harness.model import ErrorSpan
 from harness.stats import human_pa, krippendorff_alpha
-from harness.stats.continuous import score_correlation
-from harness.stats.correlation import Correlation
-from harness.stats.intraclass import one_way_icc, two_way_icc
-from harness.stats.severity import standardised
+from harness.stats.agreement.continuous import score_correlation
+from harness.stats.agreement.correlation import Correlation
+from harness.stats.agreement.intraclass import one_way_icc, two_way_icc
+from harness.stats.agreement.severity import standardised
 from harness.tables import read_rows
 
 pytestmark = pytest.mark.needs("shared data")
@@ -56,12 +60,12 @@ class DataSet:
 
     def _compared(self, level: Any = "item", standardise: Any = "none") -> list[dict[str, Any]]:
         """The cells. No number here depends on resamples, so a few will do."""
-        options = analyse.CompareOptions(level=level, standardise=standardise, resamples=100)
-        return [cell.flat() for cell in analyse.compare([analyse.Recording(self.data.id, self.data, self.data.judgments)], options).cells]
+        options = CompareOptions(level=level, standardise=standardise, resamples=100)
+        return [cell.flat() for cell in compare.compare([Recording(self.data.id, self.data, self.data.judgments)], options).cells]
 
     @cached_property
-    def check(self) -> analyse.LabelCheck:
-        return analyse.check_labels(self.data, analyse.CompareOptions(by=analyse.LABELS_BY, resamples=100), lambda: None)
+    def check(self) -> LabelCheck:
+        return labelcheck.check_labels(self.data, CompareOptions(by=labelcheck.BY, resamples=100), lambda: None)
 
     def _table(self, name: str) -> pd.DataFrame:
         """The rows of a file, with the keys that the program does not use (account, campaign)."""

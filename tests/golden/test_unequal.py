@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 
 from harness.stats import bell_mccaffrey, cluster_interval, effective_groups, group_cap, judge_sums, judge_tests, prediction_powered_mean
-from harness.stats.cluster_mean import MeanTest, cluster_mean
-from harness.stats.judge_tests import judge_means, lower_bounds
-from harness.stats.noninferiority import GuardedMean, gap_sums, guarded_bound, guarded_p
+from harness.stats.intervals.cluster_mean import MeanTest, cluster_mean
+from harness.stats.intervals.judge_tests import judge_means, lower_bounds
+from harness.stats.intervals.noninferiority import GuardedMean, gap_sums, guarded_bound, guarded_p
 from tests.golden.decision_values import assert_equal
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,7 +123,7 @@ def _powered(given: Given) -> Found:
 
 
 def _one_class(given: Given) -> Found:
-    test = importlib.import_module("harness.stats.one_class").one_class_test
+    test = importlib.import_module("harness.stats.intervals.one_class").one_class_test
     found = test(given["counts"], given["judge"], given["groups"])
     names = ("p", "p_by_class", "others", "judge_share", "people_share")
     return {name: getattr(found, name) for name in names} | {"fires_alone": bool(found.p <= 0.05)}

@@ -10,7 +10,9 @@ import msgspec
 import pytest
 
 import harness
-from harness import api, decide
+from harness import api
+from harness.decide.options import DecisionOptions
+from harness.reports.run_report import Report
 from harness.tables import to_json, to_jsonl
 
 ITEMS = [
@@ -47,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folder:
     made = Folder(tmp_path)
     compute = api._compute_report
 
-    def count(result: harness.RunResult, decision: decide.DecisionOptions) -> decide.Report:
+    def count(result: harness.RunResult, decision: DecisionOptions) -> Report:
         made.computed += 1
         return compute(result, decision)
 

@@ -24,7 +24,7 @@ from harness.content.specs import BoardData, Sealed
 from harness.data import Dataset, load_bundled
 from harness.data.labels import Labels, checked_labels, read_label_rows
 from harness.errors import ContentError, HarnessError, UsageError
-from harness.labels.folder import write_folder
+from harness.exchange.labels.folder import write_folder
 from harness.model import Item
 from harness.runs import load_board
 from harness.tables import find_table, to_toml, write_atomic

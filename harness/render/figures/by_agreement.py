@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from harness.analyse import Comparison
 from harness.errors import UsageError
+from harness.measure.compare import Comparison
 from harness.render.figures.style import JUDGE, PEOPLE, SMALL, Drawn, FigureOptions, Row, drawing, finish, form_of, remove_frame
 from harness.tables import write_atomic
 from harness.text import terminal_safe

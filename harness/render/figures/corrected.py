@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.decide import Corrected, CorrectedNumber
+from harness.correct.correct import Corrected, CorrectedNumber
 from harness.errors import UsageError
 from harness.render.figures.style import (
     COLOURS,

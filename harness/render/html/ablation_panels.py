@@ -7,8 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from harness.analyse import POOLED
 from harness.content.tags import english_name
+from harness.measure.options import POOLED
 from harness.render.ablations import ShownSection
 from harness.render.doses import SEES_NOTHING, DoseResponse, dose_responses, of_judges, side_of_row
 from harness.render.forest import axis_reach

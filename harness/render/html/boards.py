@@ -8,10 +8,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from harness.analyse import POOLED, RankedJudge, Ranking
 from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Standings
 from harness.content.tags import english_name
+from harness.measure.options import POOLED
+from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.render.board_answer import board_answer, board_facts, competitors, language_answer
 from harness.render.html.board_marks import PricedJudge, cost_plot, rank_track
 from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN, DrawnTable, FigureColumn

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.analyse import Outcomes
 from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.dataset import Dataset
 from harness.data.labels import Labels
 from harness.data.marked_errors import OUTPUT
+from harness.measure.outcomes import Outcomes
 from harness.model import Item
 from harness.pages import visible
 from harness.render.html.marked_errors import shown_errors

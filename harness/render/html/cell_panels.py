@@ -8,8 +8,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from harness.analyse import POOLED, Cell, LabelScorePairs, Outcomes, best_is_first, label_score_pairs
 from harness.content.tags import english_name
+from harness.measure.cells import Cell
+from harness.measure.label_score_pairs import LabelScorePairs, best_is_first, label_score_pairs
+from harness.measure.options import POOLED
+from harness.measure.outcomes import Outcomes
 from harness.render.html.marks import bar
 from harness.render.html.panels import Point, confusion_matrix, diagonal_panel
 from harness.render.html.sides import filters_of, side_of, sides_of

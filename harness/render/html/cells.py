@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from harness.analyse import POOLED, Cell
+from harness.measure.cells import Cell
+from harness.measure.options import POOLED
 from harness.render.column import TableName
 from harness.render.columns import columns_in
 from harness.render.html.marks import Mark, correlation_track, track

@@ -9,21 +9,14 @@ from typing import Any
 import msgspec
 from markupsafe import Markup
 
-from harness.analyse import (
-    BY_METRIC,
-    POOLED,
-    Cell,
-    CompareOptions,
-    Comparison,
-    Outcomes,
-    Recording,
-    compare,
-    outcomes,
-    pooled_differences,
-    summaries,
-)
 from harness.content import Library
-from harness.decide import DecidedComparison, Verdict
+from harness.decide.verdicts import Verdict
+from harness.measure.cells import Cell
+from harness.measure.compare import Comparison, Recording, compare
+from harness.measure.options import BY_METRIC, POOLED, CompareOptions
+from harness.measure.outcomes import Outcomes, outcomes
+from harness.measure.pooled import pooled_differences
+from harness.measure.summaries import summaries
 from harness.render.ablations import ShownSection, shown_ablations
 from harness.render.comparison import comparison_table, distinguishing_keys
 from harness.render.html.ablation_panels import run_grids
@@ -43,6 +36,7 @@ from harness.render.sides import SIDE_KEYS, Side, side_name
 from harness.render.terminal import belongs
 from harness.render.text_table import TextTable, key_text
 from harness.render.two_people import two_people_sentence
+from harness.reports.comparison import DecidedComparison
 from harness.runs import Evidence, RunResult, read_evidence
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from harness.analyse import POOLED
 from harness.content.tags import english_name
-from harness.decide import Verdict
+from harness.decide.verdicts import Verdict
 from harness.judges import traits_of
+from harness.measure.options import POOLED
 from harness.render.forest import ForestMark, forest
 from harness.render.html.marks import difference_track, gap_track
 from harness.render.html.verdict_matrix import VerdictMatrix, sides_are, verdict_matrix

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from harness.analyse import Cell
-from harness.decide import BesideBaseline, Verdict
+from harness.decide.verdicts import BesideBaseline, Verdict
+from harness.measure.cells import Cell
 from harness.render.html.answer import JudgedCells
 from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN
 from harness.render.html.sides import filters_of, languages_of, side_of, sides_of

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.analyse import of_rule, outcomes, recording
 from harness.content import Library
-from harness.decide import Report
+from harness.measure.options import of_rule
+from harness.measure.outcomes import outcomes
+from harness.measure.recorded_run import recording
 from harness.render.ablations import ShownSection, ablation_legend, shown_ablations
 from harness.render.failure_shares import failure_shares
 from harness.render.html.ablation_figures import ablation_figures, row_links
@@ -29,6 +30,7 @@ from harness.render.html.templates import render
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import notes
 from harness.render.two_people import two_people_sentence
+from harness.reports.run_report import Report
 from harness.runs import RunResult, read_evidence
 
 SCRIPTS = ("tables.js", "save_figures.js", "item_text.js", "pair_texts.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")

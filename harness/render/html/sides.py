@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from harness.analyse import POOLED, Cell
+from harness.measure.cells import Cell
+from harness.measure.options import POOLED
 from harness.render.sides import SIDE_KEYS, Side, plainest_first
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.content.tags import english_name
-from harness.decide import Verdict
+from harness.decide.verdicts import Verdict
 from harness.render.forest import axis_words, forest_value
 from harness.render.numbers import difference
 from harness.render.sides import SIDE_KEYS

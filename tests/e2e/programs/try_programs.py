@@ -1,8 +1,8 @@
 """Runs our judge inside Inspect and promptfoo, and writes what they wrote as fixtures: `make interop-check`.
 
 Runs in an environment of its own (requirements.txt, package.json), in which this checkout is installed as a package. The judge is a
-loopback server that answers by the text that it is shown (texts.json). tests/unit/interop/test_instrument.py holds the fixtures against
-our own prompts and parser.
+loopback server that answers by the text that it is shown (texts.json). tests/unit/exchange/judges/test_instrument.py holds the fixtures
+against our own prompts and parser.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-FIXTURES = HERE.parents[1] / "unit" / "interop" / "files"
+FIXTURES = HERE.parents[1] / "unit" / "exchange" / "files"
 TEXTS = json.loads((HERE / "texts.json").read_text("utf-8"))
 MODEL = "tester-2024-01-01"
 QUESTION = ("linguistic_acceptability", "open_prompt")

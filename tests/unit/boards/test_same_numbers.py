@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.analyse import POOLED
 from harness.boards.card import JudgeCard
 from harness.boards.check import whole_board
 from harness.boards.scoring import ScoredSubmission
 from harness.boards.standings import Standings, standings
 from harness.data.judgments import Judgments
-from harness.decide import Report, report
+from harness.measure.options import POOLED
 from harness.model import JudgeIdentity, Judgment
+from harness.reports.run_report import Report, report
 from harness.runs import Prepared
 from harness.runs.answers import RunAnswers
 

@@ -12,9 +12,9 @@ from harness.boards.card import JudgeCard
 from harness.content.misplaced import key_line
 from harness.content.specs import Board, DatasetCard, LabelMapping, Pack, Rubric, Task, read_spec
 from harness.errors import ContentError
+from harness.exchange.scores.score_records import RecordNames
+from harness.exchange.scores.settings import ScoreMappingFile
 from harness.gate.policy import Policy
-from harness.interop.score_records import RecordNames
-from harness.interop.settings import ScoreMappingFile
 from harness.judges import Panel
 from harness.prompts.own_prompt import OwnPrompt
 from harness.runs.prices import Price

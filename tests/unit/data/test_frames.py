@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import harness
-from harness.analyse import Cell
 from harness.errors import ContentError, UsageError
+from harness.measure.cells import Cell
 from harness.model import Scale
 
 TONE = {"kind": "ordinal", "classes": [0, 1, 2], "best": 2}

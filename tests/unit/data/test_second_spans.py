@@ -11,10 +11,12 @@ import pytest
 from rich.console import Console
 
 from harness import api
-from harness.analyse import CompareOptions, Recording, outcomes
 from harness.content import Library
 from harness.data.dataset import Dataset, load_folder
 from harness.errors import ContentError
+from harness.measure.compare import Recording
+from harness.measure.options import CompareOptions
+from harness.measure.outcomes import outcomes
 from harness.model import ErrorSpan
 from harness.render.comparison import render_label_check
 from harness.render.html.browser import BrowserSource, chosen, items_json

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from harness import api
-from harness.analyse import Recording
+from harness.measure.compare import Recording
 from tests.judged_folder import judged_folder
-from tests.unit.analyse.conftest import *  # noqa: F403 (fixtures)
+from tests.unit.recordings import *  # noqa: F403 (fixtures)
 
 
 @pytest.fixture

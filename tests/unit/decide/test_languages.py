@@ -6,14 +6,16 @@ import msgspec
 import numpy as np
 import pytest
 
-from harness.analyse import CompareOptions, Recording
 from harness.content.specs import DatasetCard
 from harness.data import Dataset
 from harness.data.judgments import Judgments
 from harness.data.labels import Labels
-from harness.decide import DecisionOptions, LanguageComparison, compare, language_notes
-from harness.decide.languages import FEW_LANGUAGES, NOT_PARALLEL, ON_REQUEST, ONE_LANGUAGE
+from harness.decide.languages import FEW_LANGUAGES, NOT_PARALLEL, ON_REQUEST, ONE_LANGUAGE, LanguageComparison, language_notes
+from harness.decide.options import DecisionOptions
+from harness.measure.compare import Recording
+from harness.measure.options import CompareOptions
 from harness.model import AnnotatorKind, Failure, Item, Judgment, Label, Scale
+from harness.reports.comparison import compare
 from harness.stats import meta_analysis
 from harness.tables import to_json
 

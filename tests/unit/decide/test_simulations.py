@@ -30,16 +30,16 @@ from harness.stats import (
     prediction_powered_share,
     recalibrated,
 )
-from harness.stats.arrays import Floats
-from harness.stats.cluster_mean import cluster_mean, mean_of_sums
-from harness.stats.groups import GroupSums
-from harness.stats.intervals import t_quantile
-from harness.stats.judge_tests import JudgeSums, judge_tests
-from harness.stats.logistic import logistic
-from harness.stats.noninferiority import gap_sums, guarded_p
-from harness.stats.recalibration import logit
-from harness.stats.unequal_groups import ClusterVariance, effective_groups
-from tests.unit.decide.test_label_sample import planned_table
+from harness.stats.core.arrays import Floats
+from harness.stats.core.groups import GroupSums
+from harness.stats.estimation.recalibration import logit
+from harness.stats.intervals.cluster_mean import cluster_mean, mean_of_sums
+from harness.stats.intervals.intervals import t_quantile
+from harness.stats.intervals.judge_tests import JudgeSums, judge_tests
+from harness.stats.intervals.logistic import logistic
+from harness.stats.intervals.noninferiority import gap_sums, guarded_p
+from harness.stats.intervals.unequal_groups import ClusterVariance, effective_groups
+from tests.unit.correct.test_label_sample import planned_table
 from tests.unit.decide.worlds import (
     BALANCED,
     CELLS,

@@ -10,10 +10,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from harness.analyse import CompareOptions, Recording
 from harness.data.labels import Labels
-from harness.decide import DecisionOptions, Verdict, compare, verdicts
+from harness.decide.options import DecisionOptions
+from harness.decide.verdicts import Verdict, verdicts
+from harness.measure.compare import Recording
+from harness.measure.options import CompareOptions
 from harness.model import Failure, Score
+from harness.reports.comparison import compare
 from harness.tables import to_json
 
 MakeRecording = Callable[..., Recording]

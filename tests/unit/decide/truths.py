@@ -9,9 +9,9 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from harness.analyse import Recording
+from harness.measure.compare import Recording
 from harness.model import Item
-from harness.stats.arrays import Floats, Ints
+from harness.stats.core.arrays import Floats, Ints
 
 
 def scores_of(source: Recording, metric: str, system: str | None) -> tuple[Floats, Floats, Ints]:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from harness.analyse import Cell, Comparison, LanguageSummary
-from harness.analyse.cells import NAMES
-from harness.decide import Report, Verdict
+from harness.decide.verdicts import Verdict
+from harness.measure.cells import NAMES, Cell
+from harness.measure.compare import Comparison
+from harness.measure.summaries import LanguageSummary
+from harness.reports.run_report import Report
 
 KEY: dict[str, Any] = {
     "language": "cs",

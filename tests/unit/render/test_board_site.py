@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from harness.analyse import AnnotatorFigures
 from harness.boards.probes import Finding
+from harness.measure.rankings.ranked import AnnotatorFigures
 from harness.render.html.board_marks import rank_track
 from harness.render.html.boards import board_pages
 from tests.unit.render.test_standings import EVIL, ROWS, judge, made, table

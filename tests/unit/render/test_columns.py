@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from harness.analyse import Cell, Comparison
-from harness.decide import Report
+from harness.measure.cells import Cell
+from harness.measure.compare import Comparison
 from harness.render import columns as registry
 from harness.render.column import POINTS, SHARE, SIGNS, Column, TableName
 from harness.render.columns import COLUMNS, columns_in
@@ -28,6 +28,7 @@ from harness.render.standings import overall_table, ranking_table
 from harness.render.standings_markdown import standings_markdown
 from harness.render.terminal import render_report
 from harness.render.text_table import TextTable, cell_row, key_text, tabulate
+from harness.reports.run_report import Report
 from tests.unit.render.test_standings import made
 
 MakeCell = Callable[..., Cell]

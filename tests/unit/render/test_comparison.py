@@ -10,8 +10,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from harness.analyse import Cell, Comparison, LabelCheck
-from harness.analyse.texts import WrongLanguageText
+from harness.annotate.checks.labelcheck import LabelCheck
+from harness.annotate.checks.texts import WrongLanguageText
+from harness.measure.cells import Cell
+from harness.measure.compare import Comparison
 from harness.render.comparison import render_comparison, render_label_check, show
 from harness.render.numbers import coefficient
 

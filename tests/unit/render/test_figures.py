@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.analyse import Cell, Comparison
 from harness.errors import UsageError
+from harness.measure.cells import Cell
+from harness.measure.compare import Comparison
 from harness.model import Failure
 from harness.pages import asset
 from harness.render import html

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.analyse import Cell
-from harness.decide import Report
 from harness.errors import StoreError
+from harness.measure.cells import Cell
 from harness.render.files import table_of, write_files
+from harness.reports.run_report import Report
 from harness.tables import read_rows
 
 MakeCell = Callable[..., Cell]

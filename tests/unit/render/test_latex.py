@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analyse import Cell, Comparison
+from harness.measure.cells import Cell
+from harness.measure.compare import Comparison
 from harness.render.latex import escape, to_latex
 
 MakeCell = Callable[..., Cell]

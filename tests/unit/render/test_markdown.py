@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analyse import Cell
-from harness.decide import Report
+from harness.measure.cells import Cell
 from harness.render.markdown import escape, report_markdown
+from harness.reports.run_report import Report
 
 MakeCell = Callable[..., Cell]
 MakeReport = Callable[..., Report]

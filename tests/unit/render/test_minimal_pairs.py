@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from harness.decide import Verdict
+from harness.decide.verdicts import Verdict
 from harness.render.ablations import render_ablations, shown_ablations
 from harness.render.files import section_csvs
 from harness.render.html.ablation_figures import ablation_figures, row_links

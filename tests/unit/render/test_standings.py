@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from harness.analyse import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
 from harness.boards.probes import Finding
 from harness.boards.standings import Contender, Overall, Spending, Standings
+from harness.measure.rankings.ranked import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
 from harness.render.board_answer import language_answer
 from harness.render.html.boards import board_pages
 from harness.render.markdown import escape

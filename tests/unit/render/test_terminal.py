@@ -11,10 +11,11 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from harness.analyse import POOLED, Cell
-from harness.decide import Report
+from harness.measure.cells import Cell
+from harness.measure.options import POOLED
 from harness.render.numbers import percent
 from harness.render.terminal import agreement_sentence, print_report
+from harness.reports.run_report import Report
 
 MakeCell = Callable[..., Cell]
 MakeReport = Callable[..., Report]

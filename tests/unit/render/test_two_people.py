@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.analyse import Cell
+from harness.measure.cells import Cell
 from harness.render.two_people import two_people_sentence
 
 MakeCell = Callable[..., Cell]

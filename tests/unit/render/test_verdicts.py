@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, Group
 
-from harness.decide import Verdict
+from harness.decide.verdicts import Verdict
 from harness.render.fitted_table import FittedTable
 from harness.render.verdicts import short_names, side_text, verdict_tables
 

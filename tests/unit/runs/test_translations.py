@@ -12,9 +12,9 @@ from harness import api
 from harness.content import Library
 from harness.data.asked_data import comparable_rubrics, with_compared_labels
 from harness.data.dataset import load_folder
-from harness.decide import Report
 from harness.errors import ContentError, UsageError
 from harness.render.terminal import render_report
+from harness.reports.run_report import Report
 from harness.runs.preparation import prepare
 from harness.runs.specification import RunSpec
 from tests.translation_folder import CARD, translation_items, write_translations

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from harness import stats
 from harness.stats import entropy_bits, item_credits, of_sums, page_falling, slope, superiority, tau_within
-from harness.stats.agreement import share_of_hits, share_of_pairs
-from harness.stats.alpha import alpha_of_judge
-from harness.stats.stratified import _pairs, _without
+from harness.stats.agreement.agreement import share_of_hits, share_of_pairs
+from harness.stats.agreement.alpha import alpha_of_judge
+from harness.stats.estimation.stratified import _pairs, _without
 
 LABELS = np.array([[0, 0, 1], [1, 1, 2], [2, 2, 2], [0, 1, 2], [1, -1, -1]])
 JUDGE = np.array([0, 2, -1, 1, 1])

@@ -11,7 +11,7 @@ import pytest
 
 import harness.stats
 
-MODULES = [f"harness.stats.{m.name}" for m in pkgutil.iter_modules(harness.stats.__path__)]
+MODULES = [m.name for m in pkgutil.walk_packages(harness.stats.__path__, "harness.stats.") if not m.ispkg]
 
 
 @pytest.mark.parametrize("name", harness.stats.__all__)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.stats import Estimates, Interval, count_classes, difference, estimate, intervals, tabulate
-from harness.stats.agreement import gap, share_of_hits, share_of_pairs
+from harness.stats.agreement.agreement import gap, share_of_hits, share_of_pairs
 
 from .simulate import Setting, draw
 

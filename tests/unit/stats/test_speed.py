@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness.stats import cell_statistics, count_classes, estimate, intervals, tabulate
-from harness.stats.kappa import fleiss
+from harness.stats.agreement.kappa import fleiss
 
 BUDGETS = {  # CPU seconds: a million labels of 135 cells x 2,470 items x 3 raters, three classes
     "all coefficients of 135 cells": 0.25,

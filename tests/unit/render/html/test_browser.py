@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.analyse import CompareOptions, Outcomes, outcomes
 from harness.data.columns import CodedColumn
+from harness.measure.options import CompareOptions
+from harness.measure.outcomes import Outcomes, outcomes
 from harness.render.html.browser import BrowserSource, chosen, items_json
 from harness.runs import Evidence, JudgeWords
-from tests.unit.analyse.test_outcomes import judged, recorded
+from tests.unit.measure.test_outcomes import judged, recorded
 
 LABELS = {"a": [1, 1, 1], "b": [0, 0, 2], "c": [0, 1, 2]}
 

@@ -9,10 +9,13 @@ from html import unescape
 
 import numpy as np
 
-from harness.analyse import Cell, CompareOptions, label_score_pairs, outcomes
+from harness.measure.cells import Cell
+from harness.measure.label_score_pairs import label_score_pairs
+from harness.measure.options import CompareOptions
+from harness.measure.outcomes import outcomes
 from harness.render.html.browser import BrowserSource, items_json
 from harness.render.html.cell_panels import confusion_grids, mean_grids, reliability_grids, share_grids
-from tests.unit.analyse.test_outcomes import judged, recorded
+from tests.unit.measure.test_outcomes import judged, recorded
 
 MakeCell = Callable[..., Cell]
 LABELS = {"a": [1, 1, 1], "b": [0, 0, 2], "c": [0, 1, 2], "d": [2, 2, 2]}

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from harness.analyse import Cell
-from harness.analyse.score_cells import NOT_CLASSES
+from harness.measure.cells import Cell
+from harness.measure.score_cells import NOT_CLASSES
 from harness.render.html.cells import answer_table, beside_people
 
 MakeCell = Callable[..., Cell]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.decide import Verdict
+from harness.decide.verdicts import Verdict
 from harness.render.forest import axis_reach
 from harness.render.html.first_screen import FirstScreen, JudgeAnswer, first_screen
 from harness.render.html.marks import gap_track

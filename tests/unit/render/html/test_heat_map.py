@@ -7,9 +7,10 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from harness.analyse import Cell, LanguageSummary
-from harness.analyse.score_cells import NOT_CLASSES
-from harness.decide import Verdict
+from harness.decide.verdicts import Verdict
+from harness.measure.cells import Cell
+from harness.measure.score_cells import NOT_CLASSES
+from harness.measure.summaries import LanguageSummary
 from harness.render.html.answer import JudgedCells
 from harness.render.html.heat_map import judge_language_map, language_metric_maps
 

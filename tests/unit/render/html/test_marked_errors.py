@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.analyse import CompareOptions, Recording, outcomes
 from harness.content import Library
 from harness.data.columns import CodedColumn
 from harness.data.dataset import load_folder
+from harness.measure.compare import Recording
+from harness.measure.options import CompareOptions
+from harness.measure.outcomes import outcomes
 from harness.model import ErrorSpan
 from harness.render.html.browser import BrowserSource, items_json
 from harness.render.html.marked_errors import shown_errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.decide import Verdict
+from harness.decide.verdicts import Verdict
 from harness.render.html.first_screen import first_screen
 from harness.render.html.study_screen import self_preference_screen
 

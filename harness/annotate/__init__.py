@@ -1,0 +1,1 @@
+"""Labels by people who have nothing but a browser: the pages, their results, and checks of what came back."""

@@ -1,0 +1,405 @@
+"""The quality of a label set, before any judge is compared with it: who labelled what, how far people agree, and who differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from harness.annotate.checks.attention import attention_notes, attention_rows
+from harness.annotate.checks.second_spans import error_agreement
+from harness.annotate.checks.texts import SAME_TO_IT, WrongLanguageText, duplicates, misplaced
+from harness.data.columns import CodedColumn, Codes, rows_by_number
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.errors import UsageError
+from harness.measure.cells import bounds, factorise, named_shares, number, reasons, sort_key
+from harness.measure.compare import CI_METHOD, matching, of_metrics, only_where
+from harness.measure.options import Annotators, CompareOptions
+from harness.measure.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
+from harness.measure.scores import ItemScores
+from harness.measure.scores import numbers as to_numbers
+from harness.measure.units import Classes, Votes, item_key, votes
+from harness.signature import ComparisonSignature
+from harness.stats import (
+    NO_MAJORITY,
+    RARE,
+    aggregate_counts,
+    cell_statistics,
+    distribution_of_labels,
+    estimate,
+    human_statistics,
+    intervals,
+    rarest_expected,
+    tabulate,
+    undefined_by_scale,
+)
+from harness.stats.agreement.continuous import score_correlation
+from harness.stats.agreement.correlation import NAMES as CORRELATIONS
+from harness.stats.agreement.severity import eta_squared
+from harness.stats.core.arrays import Floats, Ints
+from harness.text import short_repr
+
+SCHEMA_VERSION = 1
+HUMAN_NAMES = tuple(statistic.name for statistic in human_statistics(2, "interval"))
+_ICC = ("icc", "icc_mean", "icc_crossed", "icc_crossed_mean")
+BY = ("language", "task", "metric")
+OF_PAIRS = ("pa", "cohen_kappa", "linear_kappa", "quadratic_kappa")
+MIN_COMMON = 20
+"""Two annotators must share so many items before a report calls their answers constant or their agreement poor."""
+MAX_PAIRS = 500
+CONSTANT = "answers constantly"
+APART = "agrees with nobody beyond chance"
+
+
+class LabelCheck(msgspec.Struct, frozen=True):
+    """The result of `harness labels check`. `cells` are grouped by language, task and metric, or by the keys in `by`."""
+
+    signature: str
+    ci_method: str
+    cells: tuple[dict[str, Any], ...]
+    flagged: tuple[dict[str, Any], ...]  # conspicuous annotators: {language, task, metric, annotator, n, why}
+    duplicates: tuple[list[str], ...]
+    misplaced: tuple[WrongLanguageText, ...]
+    texts_identified: int
+    languages_unknown: tuple[str, ...]
+    notes: tuple[str, ...]
+    attention_checks: tuple[dict[str, Any], ...] = ()  # how often people scored a damaged text below its original
+    schema_version: int = SCHEMA_VERSION
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.signature.partition("|")[0], cells=len(self.cells), flagged_annotators=len(self.flagged))
+
+
+@dataclass(frozen=True, eq=False)
+class _MetricCells:
+    """Data that the cells of all metrics share: the `cell` and `group` of every item, and `at`, the index of every label's item."""
+
+    data: Dataset
+    keys: list[dict[str, Any]]
+    cell: Ints
+    group: Codes
+    at: Codes
+    drawing: Mapping[str, Any]
+
+    def rows_by_cell(self, metric: str) -> list[Ints]:
+        """The rows of one metric's labels, cell by cell."""
+        rows = np.flatnonzero(self.data.labels.metric.recode({metric: 0}) == 0)
+        return [rows[here] for here in rows_by_number(self.cell[self.at[rows]], len(self.keys))]
+
+
+def check_labels(data: Dataset, options: CompareOptions, watch: Callable[[], object] = lambda: None) -> LabelCheck:
+    """Describe and check the labels of a data set.
+
+    Args:
+        data: items and labels.
+        options: of these `by` (item keys and `metric`), `annotators` (default: all), `where`, seed and resamples are used.
+        watch: called after each text whose language was identified.
+
+    Raises:
+        UsageError: without labels, or for a key that no item has.
+    """
+    options = _label_options(options)
+    whole, data = data, _restricted(data, options)
+    found, flagged = _described(data, options)
+    checks = attention_rows(data, options.seed, options.resamples)
+    wrong, looked, unknown = misplaced(data.items, watch)
+    return LabelCheck(
+        signature=_signature(whole, options),
+        ci_method=CI_METHOD,
+        cells=found,
+        flagged=flagged,
+        duplicates=tuple(duplicates(data.items)),
+        misplaced=tuple(wrong),
+        texts_identified=looked,
+        languages_unknown=tuple(sorted(unknown)),
+        notes=tuple(dict.fromkeys((*data.about.notes, *data.labels.sighted_notes(), *attention_notes(checks), SAME_TO_IT))),
+        attention_checks=tuple(checks),
+    )
+
+
+def label_cells(data: Dataset, options: CompareOptions) -> tuple[dict[str, Any], ...]:
+    """Only the cells of a label check, without a look at the texts. Raises as `check_labels`."""
+    options = _label_options(options)
+    return _described(_restricted(data, options), options)[0]
+
+
+def _label_options(options: CompareOptions) -> CompareOptions:
+    if "metric" not in options.by:
+        raise UsageError("labels are checked metric by metric; keep metric in --by")
+    return msgspec.structs.replace(options, annotators=options.annotators or Annotators(1))
+
+
+def _described(data: Dataset, options: CompareOptions) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...]]:
+    """The cells of all metrics, and the annotators who are conspicuous in them."""
+    assert options.annotators
+    counted = votes(data, Judgments.from_rows(()), options.annotators)
+    columns = {name: item_key(data, name) for name in options.by if name != "metric"}
+    frame = _MetricCells(
+        data,
+        *factorise(columns, len(data.items)),
+        group=item_key(data, "group").codes,
+        at=data.labels.item.recode(data.positions),
+        drawing={"seed": options.seed, "resamples": options.resamples},
+    )
+    found: list[dict[str, Any]] = []
+    flagged: list[dict[str, Any]] = []
+    for metric, of in counted.items():
+        for own in _metric_cells(frame, metric, of):
+            found.append(own)
+            flagged += own.pop("flagged")
+    cells = sorted(found, key=lambda each: sort_key({name: each[name] for name in (*BY, *options.by)}))
+    return tuple(cells), tuple(flagged)
+
+
+def _restricted(data: Dataset, options: CompareOptions) -> Dataset:
+    """The items that `where` keeps, with their labels on the metrics that it keeps."""
+    wanted = dict(options.where)
+    if metrics := wanted.pop("metric", None):
+        matching(CodedColumn.from_values(data.labels.metric.used), metrics, "metric")
+        data = of_metrics(data, metrics)
+    data = only_where(data, wanted)
+    if not len(data.labels):
+        raise UsageError(f"{data.id} has no labels; labels.jsonl should hold some")
+    return data
+
+
+def _metric_cells(frame: _MetricCells, metric: str, of: Votes) -> list[dict[str, Any]]:
+    """One metric's cells; cells without a label are left out."""
+    keys, cell, group = frame.keys, frame.cell, frame.group
+    classes, raters = of.classes, of.counts.sum(axis=1)
+    known = np.flatnonzero(raters > 0)
+    rows = tabulate(of.counts[known], cell=cell[known], cells=len(keys), group=group[known])
+    statistics = () if classes.continuous else human_statistics(len(classes.scores), classes.kind, classes.values)
+    values, found = estimate(statistics, rows), intervals(statistics, rows, **frame.drawing)
+    shares, rare = distribution_of_labels(rows), rarest_expected(rows)
+    absent = {name: why for name, why in undefined_by_scale(classes.kind).items() if name.startswith("human_") or name.endswith("_labels")}
+    if classes.continuous:
+        absent = {name: NOT_CLASSES for name in HUMAN_NAMES}
+    without = aggregate_counts(of.counts, "drop") == NO_MAJORITY
+    items = np.bincount(cell, minlength=len(keys)).tolist()
+    out = []
+    for c, (key, rows_here, labelled) in enumerate(
+        zip(keys, frame.rows_by_cell(metric), rows_by_number(cell[known], len(keys)), strict=True)
+    ):
+        here = known[labelled]
+        if not len(here):
+            continue
+        pairs, people, why_not = _people(frame, rows_here, here, classes)
+        numbers, further = _of_numbers(frame, metric, of, here)
+        undefined = (
+            absent
+            | reasons(values, found, c)
+            | numbers.undefined
+            | ({"pairs": why_not} | ({} if people else {"annotators": why_not}) if why_not else {})
+        )
+        place = {name: key[name] for name in key if name not in ("judge", "variant")} | {"metric": metric}
+        out.append(
+            place
+            | {
+                "items": items[c],
+                "labelled": len(here),
+                "coverage": len(here) / items[c],
+                "labels": int(raters[here].sum()),
+                "raters": {str(n): int(times) for n, times in zip(*np.unique(raters[here], return_counts=True), strict=True)},
+                "annotators": people,
+                "no_majority": int(without[here].sum()),
+                "groups": len(np.unique(group[here])),
+                "few_rare_cases": bool(classes.kind != "interval" and rare[c] < RARE),
+                "distribution_labels": named_shares(classes, shares[c]),
+                **dict.fromkeys(absent),
+                **{name: number(e.value[c]) for name, e in values.items()},
+                **{f"{name}_ci": bounds(per[c]) for name, per in found.items()},
+                **numbers.values,
+                **further,
+                "pairs": pairs,
+                "undefined": {name: why for name, why in undefined.items() if name not in numbers.defined},
+                "flagged": _flagged(place, people, pairs),
+            }
+        )
+    return out
+
+
+class _Numbers(NamedTuple):
+    """Statistics of interval metrics by name, with their intervals, and the reasons of undefined ones."""
+
+    values: dict[str, Any]
+    undefined: dict[str, str]
+
+    @property
+    def defined(self) -> set[str]:
+        return {name for name, value in self.values.items() if value is not None}
+
+
+def _of_numbers(frame: _MetricCells, metric: str, of: Votes, items: Ints) -> tuple[_Numbers, dict[str, Any]]:
+    """What the labels of an interval metric say as numbers: reliability and level, the variance that annotators, systems and source texts
+    explain, and people's correlation with second ratings."""
+    if of.scores is None:
+        further = dict.fromkeys(("variance_shares", "second_ratings", "second_spans"))
+        nothing = dict.fromkeys(_ICC)
+        return _Numbers(nothing | {f"{name}_ci": None for name in _ICC}, dict.fromkeys((*_ICC, *further), NOT_INTERVAL)), further
+    scored = people_statistics(frame.data, [of], items, frame.group.astype(np.int64))
+    kept = scored if of.classes.continuous else {name: one for name, one in scored.items() if name in _ICC}
+    values: dict[str, Any] = {name: number(one.value) for name, one in kept.items()}
+    values |= {f"{name}_ci": bounds(one.interval) for name, one in kept.items()}
+    why = {name: one.reason for name, one in kept.items() if one.reason}
+    why |= {f"{name}_ci": one.interval.reason for name, one in kept.items() if one.interval.reason and name not in why}
+    shares = _variance_shares(frame, of.scores.of_items(items), items)
+    second = _second_ratings(frame, metric, of.scores, items)
+    spans = error_agreement(frame.data, metric, items)
+    why |= {name: NO_SECOND for name, found in (("second_ratings", second), ("second_spans", spans)) if found is None}
+    return _Numbers(values, why), {"variance_shares": shares, "second_ratings": second, "second_spans": spans}
+
+
+def _variance_shares(frame: _MetricCells, scores: ItemScores, items: Ints) -> dict[str, float | None]:
+    """One-way eta² of the annotator, the system, the source text and the group; None where labels do not say which."""
+    data, item = frame.data, items[scores.item]
+    factors: dict[str, Ints | None] = {"annotator": scores.annotator if data.about.annotators == "persistent" else None}
+    system = item_key(data, "system").codes[item].astype(np.int64)
+    factors["system"] = system if len(system) and system.min() >= 0 else None
+    segment = source_texts(data)[item] if data.about.segment else None
+    factors["segment"] = segment if segment is not None and segment.min(initial=0) >= 0 else None
+    factors["group"] = frame.group[item].astype(np.int64)
+    return {name: None if codes is None else number(eta_squared(scores.raw, codes).value) for name, codes in factors.items()}
+
+
+def _second_ratings(frame: _MetricCells, metric: str, scores: ItemScores, items: Ints) -> dict[str, Any] | None:
+    """Correlations of the labels with second ratings by another person, and by the same one; None without second ratings."""
+    if frame.data.second is None:
+        return None
+    inside = np.zeros(len(frame.data.items), bool)
+    inside[items] = True
+    found: dict[str, Any] = {}
+    for name, same in (("another_person", False), ("same_person", True)):
+        item, again = second_ratings(frame.data, metric, scores, same_person=same)
+        item, again = item[inside[item]], again[inside[item]]
+        x, group = scores.raw_mean[item], frame.group[item].astype(np.int64)
+        of = {key: score_correlation(method, x, again, group) for method, key in CORRELATIONS.items()}
+        apart = np.abs(x - again)
+        found[name] = {"n": len(item), "mae": float(apart.mean()), "equal": float((apart == 0).mean())} if len(item) else {"n": 0}
+        found[name] |= {key: number(one.value) for key, one in of.items()}
+        found[name] |= {f"{key}_ci": bounds(one.interval) for key, one in of.items()}
+    return found
+
+
+def _people(
+    frame: _MetricCells, rows: Ints, items: Ints, classes: Classes
+) -> tuple[list[dict[str, Any]] | None, list[dict[str, Any]] | None, str | None]:
+    """The pairs of annotators, the annotators, and the reason if both are None: only persistent annotators can be followed across items.
+
+    `rows` are labels of one metric; labels of items that are not in `items` are ignored.
+    """
+    kind = frame.data.about.annotators
+    if kind != "persistent":
+        return None, None, f"annotators are {kind}: nobody can be followed from item to item"
+    place = np.full(len(frame.cell), -1, np.int64)
+    place[items] = np.arange(len(items))
+    at = place[frame.at[rows]]
+    rows, at = rows[at >= 0], at[at >= 0]
+    names, scores = (column.take(rows) for column in (frame.data.labels.annotator, frame.data.labels.score))
+    present = sorted(names.used)
+    if classes.continuous:
+        who = names.recode({name: i for i, name in enumerate(present)}).astype(np.int64)
+        return None, _annotators_in_numbers(who, to_numbers(scores), present), NOT_CLASSES
+    table = np.full((len(items), len(present)), -1, np.int64)
+    table[at, names.recode({name: i for i, name in enumerate(present)})] = scores.recode(classes.index())
+    return _pairs(table, frame.group[items], present, classes, frame.drawing), _annotators(table, present, classes), None
+
+
+def _annotators_in_numbers(who: Ints, scores: Floats, names: list[str]) -> list[dict[str, Any]]:
+    """Each annotator's number of labels, their mean and standard deviation: how strict people are."""
+    out = []
+    for code, name in enumerate(names):
+        own = scores[who == code]
+        spread = float(own.std(ddof=1)) if len(own) > 1 else None
+        out.append({"annotator": name, "n": len(own), "mean": float(own.mean()), "sd": spread, "distribution": None, "others": None})
+    return out
+
+
+def _pairs(table: Ints, group: Codes, names: list[str], classes: Classes, drawing: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Agreement of every two annotators who share items; pairs that share the most items come first."""
+    both = (table >= 0).astype(np.int64)
+    common = both.T @ both
+    wanted = sorted((p for p in combinations(range(len(names)), 2) if common[p]), key=lambda p: -common[p])[:MAX_PAIRS]
+    if not wanted:
+        return []
+    here = [np.flatnonzero((table[:, a] >= 0) & (table[:, b] >= 0)) for a, b in wanted]
+    first = np.concatenate([table[rows, a] for rows, (a, _) in zip(here, wanted, strict=True)])
+    second = np.concatenate([table[rows, b] for rows, (_, b) in zip(here, wanted, strict=True)])
+    cell = np.repeat(np.arange(len(wanted)), [len(rows) for rows in here])
+    k = len(classes.scores)
+    rows = tabulate(np.eye(k, dtype=np.int64)[first], second, cell=cell, cells=len(wanted), group=group[np.concatenate(here)])
+    statistics = [s for s in cell_statistics(k, classes.kind, classes.values) if s.name in OF_PAIRS]
+    values, found = estimate(statistics, rows), intervals(statistics, rows, **drawing)
+    return [
+        {"a": names[a], "b": names[b], "n": int(common[a, b])}
+        | {name: number(e.value[i]) for name, e in values.items()}
+        | {f"{name}_ci": bounds(per[i]) for name, per in found.items()}
+        | {"undefined": reasons(values, found, i)}
+        for i, (a, b) in enumerate(wanted)
+    ]
+
+
+def _annotators(table: Ints, names: list[str], classes: Classes) -> list[dict[str, Any]]:
+    """Each annotator's number of labels and shares of the classes, and the other annotators' shares on the same items."""
+    out = []
+    for column, name in enumerate(names):
+        rated = table[:, column] >= 0
+        others = np.delete(table[rated], column, axis=1)
+        out.append(
+            {
+                "annotator": name,
+                "n": int(rated.sum()),
+                "distribution": named_shares(classes, _shares(table[rated, column], classes)),
+                "others": named_shares(classes, _shares(others, classes)),
+            }
+        )
+    return out
+
+
+def _shares(codes: Ints, classes: Classes) -> Any:
+    counts = np.bincount(codes[codes >= 0], minlength=len(classes.scores)).astype(np.float64)
+    return counts / counts.sum() if counts.sum() else np.full(len(counts), np.nan)
+
+
+def _flagged(place: Mapping[str, Any], people: list[dict[str, Any]] | None, pairs: list[dict[str, Any]] | None) -> list[dict[str, Any]]:
+    """Annotators who gave one class to 20 items or more while others gave several, or whose kappa with all others is 0 or less."""
+    found = []
+    for person in people or ():
+        kappas = [p["cohen_kappa"] for p in pairs or () if p["n"] >= MIN_COMMON and person["annotator"] in (p["a"], p["b"])]
+        if person["distribution"] is None:
+            if person["n"] >= MIN_COMMON and person["sd"] == 0:
+                found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT})
+            continue
+        several = person["others"] and max(person["others"].values()) <= 1 - 1 / MIN_COMMON
+        if person["n"] >= MIN_COMMON and several and max(person["distribution"].values()) == 1:
+            found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": CONSTANT})
+        elif kappas and all(kappa is not None and kappa <= 0 for kappa in kappas):
+            found.append({**place, "annotator": person["annotator"], "n": person["n"], "why": APART})
+    return found
+
+
+def _signature(data: Dataset, options: CompareOptions) -> str:
+    return str(
+        ComparisonSignature(
+            data=(f"{data.about.id}@{data.about.version}+{data.sha256[:12]}",),
+            judgments=(),
+            judges=(),
+            where=tuple(f"{name}={text}" for name, texts in options.where.items() for text in texts),
+            by=options.by,
+            annotators=str(options.annotators),
+            asked="none",
+            majority="drop",
+            level="item",
+            versus="none",
+            ci="wilson/cluster-bootstrap",
+            seed=options.seed,
+            resamples=options.resamples,
+            harness=version("judge-harness"),
+        )
+    )

@@ -1,0 +1,1 @@
+"""Pages to label on, and a small local server for them."""

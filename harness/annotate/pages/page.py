@@ -1,0 +1,338 @@
+"""Makes the pages of all annotators from a data set, and the record that says what stands behind each key."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, reading_order
+from harness.annotate.pages.document import document
+from harness.annotate.pages.page_data import PageContent
+from harness.annotate.pages.practice import PRACTICE, damaged_items, practice_items
+from harness.annotate.pages.questions import annotator_words, output_fields
+from harness.annotate.pages.review import Reviewed, refuse_other_scales
+from harness.annotate.pages.sample import read_sample, unlabelled
+from harness.annotate.results.page_record import (
+    RECORD,
+    Drawn,
+    LabellingPage,
+    PageItem,
+    PageRecord,
+    ReviewedJudge,
+    ReviewedScore,
+    read_record,
+    version_of,
+    write_record,
+)
+from harness.content import Library
+from harness.content.problems import duplicates
+from harness.content.tags import choose_from
+from harness.data import Dataset
+from harness.errors import UsageError
+from harness.exchange.labels.sections import Section, Selection, make_sections, selected_items
+from harness.model import Item, Scale, Score
+from harness.tables import make_folder, write_atomic
+
+_CODE = re.compile(r"[\w.-]{1,40}")
+_LONG_TEXT = 50_000  # letters; reading it takes about an hour
+
+
+class PageOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the pages show, and to whom.
+
+    Attributes:
+        language: of the items; may be left out if all items have the same.
+        tasks, metrics, fields: as in `labels.Selection`.
+        items: a file with the ids of the items to label, such as `harness labels plan` writes; None: all test items.
+        next_items: only so many of these: the first without a native label, in the order of the file; None: all, labelled or not.
+        annotators: how many, or their codes.
+        overlap: the share of the texts that everybody reads.
+        practice: how many development items with an explained answer come first.
+        checks: how many damaged texts stand among the others of each annotator.
+        about: the text of the first screen.
+        mark_errors: whether errors are marked in the texts, each minor or major.
+        review: whose scores and reasons people are asked about, and these; None: people give scores themselves.
+        seed: of the draw and the orders.
+        replace: whether pages that are already in the folder are replaced.
+    """
+
+    language: str | None = None
+    tasks: tuple[str, ...] | None = None
+    metrics: tuple[str, ...] | None = None
+    fields: tuple[str, ...] | None = None
+    items: Path | None = None
+    next_items: int | None = None
+    annotators: int | tuple[str, ...] = 3
+    overlap: float = 1.0
+    practice: int = PRACTICE
+    checks: int = 0
+    about: str = ""
+    mark_errors: bool = False
+    review: tuple[ReviewedJudge, Reviewed] | None = None
+    seed: int = 0
+    replace: bool = False
+
+
+class PagesSummary(NamedTuple):
+    """The written pages and their record; the numbers of items in all and for each annotator; and what their maker should know."""
+
+    files: tuple[Path, ...]
+    record: Path
+    items: int
+    items_each: dict[str, int]
+    notes: tuple[str, ...]
+
+
+class _Reading(NamedTuple):
+    """What one page shows: its entries, and the items behind their keys."""
+
+    annotator: str
+    part: tuple[int, int]
+    entries: list[PageItem]
+    items: dict[str, Item]
+
+
+def make_pages(data: Dataset, source: str, to: Path, library: Library, options: PageOptions = PageOptions()) -> PagesSummary:  # noqa: B008
+    """Write one page for each annotator, and the record, into the folder `to`.
+
+    Args:
+        data: items, scales and labels; the labels of development items explain the practice, no other label is read.
+        source: the data folder as the user named it, or `bundled`; the import writes there.
+        to: the folder of the pages.
+        library: tasks, rubrics, and the words of the page.
+        options: what the pages show, and to whom.
+
+    Raises:
+        UsageError: for a language, metric or item that the data do not have, and for a folder that has pages already.
+        ContentError: for a list of items that cannot be read.
+    """
+    options = _review_options(data, options)
+    language = _language(data, options.language)
+    annotators = _annotators(options.annotators, language)
+    replaced = _replaced(to, options.replace)
+    drawn = read_sample(options.items, data) if options.items else {}
+    items = _items(data, language, options, drawn)
+    sections = {each.task: each for each in make_sections(data, items, library, _selection(options, language))}
+    scales = _scales(data, sections)
+    fields = {task: tuple(section.fields) for task, section in sections.items()}
+    interface = library.interface(language)
+    content = PageContent(
+        interface=interface,
+        words=annotator_words(library, language, interface.strings),
+        language=language,
+        sections=sections,
+        scales=scales,
+        about=options.about,
+        mark_errors=options.mark_errors,
+        reviewed=options.review[1] if options.review else {},
+    )
+    version = version_of(items, fields)
+    shares = assign(items, annotators, options.overlap, options.seed)
+    readings = [each for who in annotators for each in _readings(data, who, shares[who], library, content, options)]
+    pages, files = [], []
+    make_folder(to, private=True)
+    for reading in readings:
+        shown = content.page(reading.annotator, reading.entries, reading.items, version, reading.part)
+        file = _file_name(reading.annotator, reading.part)
+        write_atomic(to / file, document(shown, interface_language=interface.tag), private=True)
+        pages.append(LabellingPage(shown["page"], file, reading.annotator, tuple(reading.entries)))
+        files.append(to / file)
+    record = PageRecord(
+        source=source,
+        language=language,
+        version=version,
+        fields=fields,
+        metrics={task: tuple(section.metrics) for task, section in sections.items()},
+        scales=scales,
+        drawn=_with_overlap(drawn, items, shares),
+        pages=tuple(pages),
+        replaced=replaced,
+        review=options.review[0] if options.review else None,
+        reviewed=_shown_reviews(options.review[1], items, sections) if options.review else {},
+    )
+    notes = tuple(_notes(content, readings, interface.tag, options))
+    return PagesSummary(tuple(files), write_record(to, record), len(items), {who: len(own) for who, own in shares.items()}, notes)
+
+
+def _with_overlap(drawn: Mapping[str, Drawn], items: Sequence[Item], shares: Mapping[str, Sequence[Item]]) -> dict[str, Drawn]:
+    """How the items were drawn. The share of groups that everybody reads multiplies the probability to be labelled by all."""
+    readers = Counter((item.language, item.group) for own in shares.values() for item in {each.group: each for each in own}.values())
+    common = sum(count == len(shares) for count in readers.values()) / max(len(readers), 1)
+    kept = {item.item_id: drawn[item.item_id] for item in items if item.item_id in drawn}
+    if common == 1:
+        return kept
+    return {
+        name: msgspec.structs.replace(how, overlap_probability=how.inclusion_probability * common) if how.inclusion_probability else how
+        for name, how in kept.items()
+    }
+
+
+def _review_options(data: Dataset, options: PageOptions) -> PageOptions:
+    """The options of pages about a judge's reasons: its metrics, and nothing that needs scores of people."""
+    if options.review is None:
+        return options
+    for name, given in (("--checks", options.checks), ("--next", options.next_items), ("--mark-errors", options.mark_errors)):
+        if given:
+            raise UsageError(f"{name} asks for people's own scores, and --review asks about a judge's; leave one of them out")
+    _, reviewed = options.review
+    refuse_other_scales(reviewed, data.scales)
+    metrics = tuple(dict.fromkeys(metric for own in reviewed.values() for metric in own))
+    for name in options.metrics or ():
+        if name not in metrics:
+            raise UsageError(f"the judge gave no reasons on '{name}'.{choose_from(metrics, name)}")
+    return msgspec.structs.replace(options, metrics=options.metrics or metrics, practice=0)
+
+
+def _shown_reviews(reviewed: Reviewed, items: Sequence[Item], sections: Mapping[str, Section]) -> dict[str, dict[str, ReviewedScore]]:
+    return {
+        item.item_id: {metric: one for metric, one in reviewed[item.item_id].items() if metric in sections[item.task].metrics}
+        for item in items
+    }
+
+
+def _language(data: Dataset, wanted: str | None) -> str:
+    known = list(dict.fromkeys(item.language for item in data.items))
+    if wanted is None and len(known) == 1:
+        return known[0]
+    if wanted is None:
+        raise UsageError(f"a page has texts of one language; name it with --lang.{choose_from(known)}")
+    if wanted not in known:
+        raise UsageError(f"there is no item in '{wanted}'.{choose_from(known, wanted)}")
+    return wanted
+
+
+def _annotators(wanted: int | Sequence[str], language: str) -> list[str]:
+    names = [f"{language}-A{number}" for number in range(1, wanted + 1)] if isinstance(wanted, int) else list(wanted)
+    if not names:
+        raise UsageError("there are no annotators; pass --annotators with a number or with codes, such as --annotators hana,taro")
+    for name in names:
+        if not _CODE.fullmatch(name):
+            raise UsageError(
+                f"'{name}' cannot be the code of an annotator: use up to 40 letters, digits, '.', '_' and '-', as it names a file"
+            )
+    if repeated := duplicates(name.casefold() for name in names):
+        raise UsageError(f"two annotators are called '{repeated[0]}'; give each a code of their own, as answers are told apart by it")
+    return names
+
+
+def _replaced(to: Path, replace: bool) -> tuple[str, ...]:
+    """The ids of pages that are already in the folder."""
+    if not (to / RECORD).is_file():
+        return ()
+    if not replace:
+        raise UsageError(f"{to} has pages already, and answers may be on their way; choose another --out, or pass --replace")
+    before = read_record(to / RECORD)
+    write_record(to, before, f"pages-{before.pages[0].page}.json")
+    return (*before.replaced, *(page.page for page in before.pages))
+
+
+def _items(data: Dataset, language: str, options: PageOptions, drawn: Mapping[str, Any]) -> list[Item]:
+    items = selected_items(data, _selection(options, language))
+    items = [item for item in items if item.item_id in drawn] if options.items else [item for item in items if item.split == "test"]
+    which = f" of {options.items}" if options.items else ""
+    if options.review:
+        return _reviewed_items(items, options.review[1], options.metrics or (), f"{which} in '{language}'")
+    if not items:
+        raise UsageError(f"no item{which} is in '{language}' and of these tasks; there is nothing to label")
+    if options.next_items is None:
+        return items
+    if not (waiting := unlabelled(data, items, list(drawn), options.metrics)):
+        raise UsageError(f"--next: every item{which} has a native label already; there is nothing to label")
+    return waiting[: options.next_items]
+
+
+def _reviewed_items(items: Sequence[Item], reviewed: Reviewed, metrics: Sequence[str], which: str) -> list[Item]:
+    shown = [item for item in items if not reviewed.get(item.item_id, {}).keys().isdisjoint(metrics)]
+    if not shown:
+        raise UsageError(f"the judge gave no reasons about any item{which}; name the data that the run judged")
+    return shown
+
+
+def _selection(options: PageOptions, language: str) -> Selection:
+    return Selection([language], options.tasks, options.metrics, options.fields, options.seed)
+
+
+def _scales(data: Dataset, sections: Mapping[str, Section]) -> dict[str, Scale]:
+    metrics = dict.fromkeys(metric for section in sections.values() for metric in section.metrics)
+    for name in metrics:
+        if name not in data.scales:
+            raise UsageError(f"metric '{name}' has no scale here; add [metrics.{name}] to data.toml.{choose_from(data.scales, name)}")
+        scale = data.scales[name]
+        if scale.kind == "interval" and (scale.min is None or scale.max is None):
+            raise UsageError(f"the scale of '{name}' has no {'min' if scale.min is None else 'max'}, so that nobody could answer; add it")
+    return {name: data.scales[name] for name in metrics}
+
+
+def _readings(
+    data: Dataset, annotator: str, items: Sequence[Item], library: Library, content: PageContent, options: PageOptions
+) -> Iterable[_Reading]:
+    """The pages of one annotator: practice comes first on the first, checks are spread over all."""
+    metrics = {task: section.metrics for task, section in content.sections.items()}
+    labelled = {item.item_id for item in items}
+    practised = [pair for pair in practice_items(data, content.language, metrics, options.practice) if pair[0].item_id not in labelled]
+    outputs = {task: output_fields(library, section) for task, section in content.sections.items()}
+    pool = [item for item in data.items if item.language == content.language and item.task in metrics]
+    taken = {item.group for item in items} | {item.group for item, _ in practised}
+    damaged = damaged_items(pool, outputs, options.checks, options.seed, taken) if options.checks else []
+    ordered = parts(reading_order(items, f"{options.seed} {annotator}"))
+    for number, own in enumerate(ordered, start=1):
+        reading = _Reading(annotator, (number, len(ordered)), [], {})
+        if number == 1:
+            for item, expected in practised:
+                _add(reading, item, "practice", options.seed, expected)
+        for item, role in _with_checks(own, damaged[number - 1 :: len(ordered)], f"{options.seed} {annotator} {number}"):
+            _add(reading, item, role, options.seed)
+        yield reading
+
+
+def _add(reading: _Reading, item: Item, role: Any, seed: int, expected: Mapping[str, Score] | None = None) -> None:
+    text = f"{seed}\0{reading.annotator}\0{role}\0{item.item_id}"
+    key = hashlib.sha256(text.encode()).hexdigest()[:12]
+    reading.entries.append(PageItem(key, item.item_id, role, dict(expected or {})))
+    reading.items[key] = item
+
+
+def _with_checks(items: Sequence[Item], damaged: Sequence[Item], seed: str) -> list[tuple[Item, str]]:
+    """Damaged texts among the others, never first, and far from each other."""
+    mixed = [(item, "label") for item in items]
+    chance = random.Random(seed)
+    for number, item in enumerate(damaged):
+        first, last = (len(items) * each // len(damaged) for each in (number, number + 1))
+        mixed.insert(number + chance.randint(max(1, first), max(1, last)), (item, "check"))
+    return mixed
+
+
+def _file_name(annotator: str, part: tuple[int, int]) -> str:
+    return f"{annotator}.html" if part[1] == 1 else f"{annotator}-part{part[0]}of{part[1]}.html"
+
+
+def _notes(content: PageContent, readings: Sequence[_Reading], interface_language: str, options: PageOptions) -> Iterable[str]:
+    """What the maker of the pages should know before they go out."""
+    if interface_language != content.language:
+        yield f"there are no words of the page in '{content.language}' (languages/{content.language}/interface.toml): it is in English"
+    elif not content.interface.reviewed_by:
+        yield f"no native reader has checked the words of the page in '{content.language}'; the page says so"
+    if not content.words.instructions and interface_language != content.language:
+        yield f"the questions are in English: there is no languages/{content.language}/instructions.toml"
+    elif content.words.instructions and not content.words.instructions.reviewed_by:
+        yield f"no native reader has checked the questions in '{content.language}'"
+    if any(part[1] > 1 for _, part, _, _ in readings):
+        yield f"more than {MOST_ON_A_PAGE} texts for one annotator: the pages are split into parts. Few people read so many; see --overlap"
+    if options.practice and not any(entry.role == "practice" for reading in readings for entry in reading.entries):
+        yield 'there is no practice: the data have no labelled development items (split = "dev") in this language'
+    yield from _long_texts(content, readings)
+
+
+def _long_texts(content: PageContent, readings: Sequence[_Reading]) -> Iterable[str]:
+    items = {item.item_id: item for reading in readings for item in reading.items.values()}
+    for item in items.values():
+        longest = max(len(str(item.fields.get(name) or "")) for name in content.sections[item.task].fields)
+        if longest > _LONG_TEXT:
+            yield f"item '{item.item_id}' has a text of {longest:,} letters, which takes a reader an hour or more"

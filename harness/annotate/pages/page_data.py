@@ -1,0 +1,100 @@
+"""Everything that one page holds, as JSON for its scripts. It is blind: no item id, system, judge, label, construction or group."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from harness.annotate.pages.questions import AnnotatorWords
+from harness.annotate.results.page_record import PageItem, ReviewedScore
+from harness.content.specs import Interface
+from harness.content.tags import likely_script
+from harness.exchange.labels.sections import Section
+from harness.exchange.labels.sheet import right_to_left
+from harness.model import Item, Scale
+from harness.pages import visible
+
+SCHEMA_VERSION = 1
+# How fast people read: letters a second, by whether a letter is about a word or a sound. A first guess; the page measures its reader.
+_LETTERS_A_SECOND = {True: 6.0, False: 16.0}
+_WORD_SCRIPTS = {"Hans", "Hant", "Jpan", "Kore"}
+_SECONDS_A_QUESTION = 8.0
+
+
+class PageContent(msgspec.Struct, frozen=True, kw_only=True):
+    """What the pages of all annotators share."""
+
+    interface: Interface
+    words: AnnotatorWords
+    language: str
+    sections: dict[str, Section]
+    scales: dict[str, Scale]
+    about: str = ""
+    mark_errors: bool = False
+    reviewed: Mapping[str, Mapping[str, ReviewedScore]] = {}
+
+    def item(self, entry: PageItem, item: Item) -> dict[str, Any]:
+        """An item for the page: its key, task, texts, languages of those in another one, and questions.
+
+        For practice also the expected answers, for a review the scores and reasons.
+        """
+        section = self.sections[item.task]
+        texts = {name: visible(str(item.fields.get(name) or "")) for name in section.fields}
+        questions = [metric for metric in section.metrics if entry.role != "practice" or metric in entry.expected]
+        reviews = self.reviewed.get(item.item_id, {})
+        if self.reviewed:
+            questions = [metric for metric in questions if metric in reviews]
+        own: dict[str, Any] = {"key": entry.key, "task": item.task, "texts": texts, "questions": questions}
+        languages = {name: item.language_of(name) for name in texts if item.language_of(name) != self.language}
+        own |= {"languages": languages} if languages else {}
+        if reviews:
+            own["reviews"] = {metric: {"score": reviews[metric].score, "reason": visible(reviews[metric].reason)} for metric in questions}
+        return own | ({"expected": entry.expected} if entry.role == "practice" else {})
+
+    def page(
+        self, annotator: str, entries: Sequence[PageItem], items: Mapping[str, Item], version: str, part: tuple[int, int]
+    ) -> dict[str, Any]:
+        """The JSON of one page, with its id, which is the hash of all the rest.
+
+        Args:
+            annotator: the code of the one who is to fill it in.
+            entries: practice first, then items and checks in reading order.
+            items: `{key: item}`.
+            version: of the data (`page_record.version_of`).
+            part: the number of the page among the annotator's pages, and how many these are.
+        """
+        metrics = dict.fromkeys(metric for section in self.sections.values() for metric in section.metrics)
+        shown: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "version": version,
+            "annotator": annotator,
+            "part": part,
+            "language": self.language,
+            "direction": "rtl" if right_to_left(self.language) else "ltr",
+            "about": visible(self.about),
+            "reviewed": bool(self.interface.reviewed_by),
+            "strings": self.interface.strings,
+            "tasks": {name: self.words.task(section) for name, section in self.sections.items()},
+            "questions": {metric: self._question(metric) for metric in metrics},
+            "mark_errors": self.mark_errors,
+            "practice": [self.item(entry, items[entry.key]) for entry in entries if entry.role == "practice"],
+            "items": [self.item(entry, items[entry.key]) for entry in entries if entry.role != "practice"],
+        }
+        if self.reviewed:
+            shown["review"] = True
+        shown["seconds"] = self._seconds([*shown["practice"], *shown["items"]])
+        return {"page": hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:16], **shown}
+
+    def _question(self, metric: str) -> dict[str, Any]:
+        question = self.words.question(metric, self.scales[metric])
+        return question | {"kind": "review"} if self.reviewed else question
+
+    def _seconds(self, items: Sequence[dict[str, Any]]) -> int:
+        """About how long a first reading and all answers take."""
+        speed = _LETTERS_A_SECOND[likely_script(self.language) in _WORD_SCRIPTS]
+        reasons = [one["reason"] for item in items for one in item.get("reviews", {}).values()]
+        reading = sum(map(len, (*reasons, *(text for item in items for text in item["texts"].values())))) / speed
+        return round(reading + _SECONDS_A_QUESTION * sum(len(item["questions"]) for item in items))

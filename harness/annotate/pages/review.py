@@ -1,0 +1,84 @@
+"""A judge's scores with their reasons, for people to agree or disagree with. People are told only at the end that a program gave them.
+
+Chiang & Lee (2023) showed teachers the scores and explanations of a language model in this way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.annotate.results.page_record import ReviewedJudge, ReviewedScore
+from harness.content.tags import choose_from
+from harness.data.judgment_file import read_columns_at
+from harness.data.judgments import UNCHANGED
+from harness.errors import UsageError
+from harness.measure.compare import Recording
+from harness.model import Scale
+
+Reviewed = Mapping[str, Mapping[str, ReviewedScore]]
+"""`{item_id: {metric: score and reason}}`."""
+
+
+def reviewed_scores(
+    recording: Recording, texts: Path | None, judge: str | None, language: str | None = None
+) -> tuple[ReviewedJudge, Reviewed]:
+    """A judge's scores that have a reason: of each item and metric the first, of the first condition that the run has.
+
+    Args:
+        recording: the run, with hashes of its justifications.
+        texts: the run's file of judgments, which has the justifications; None for recorded judgments, which have none.
+        judge: its name; None: the only one.
+        language: of the items; None: all.
+
+    Raises UsageError for a judge that is not there or has to be named, and for one that gave no reasons.
+    """
+    known = sorted(map(str, recording.judgments.judge.used))
+    if judge is not None and judge not in known:
+        raise UsageError(f"{recording.name} has no judgments by '{judge}'.{choose_from(known, judge)}")
+    if judge is None and len(known) != 1:
+        raise UsageError(f"{recording.name} has several judges; name the one to review with --judge.{choose_from(known)}")
+    name = judge or known[0]
+    reviewed: dict[str, dict[str, ReviewedScore]] = {}
+    condition: tuple[Any, ...] | None = None
+    for item_id, metric, score, reason, *own in _reasons(recording, texts, name, language):
+        condition = condition or tuple(own)
+        if tuple(own) == condition:
+            reviewed.setdefault(item_id, {}).setdefault(metric, ReviewedScore(score, reason))
+    if condition is None:
+        where = f" in '{language}'" if language else ""
+        raise UsageError(
+            f"{recording.name} has no reasons by {name}{where} to review: only runs of judges that justify their scores keep them "
+            "(not recorded judgments, not baselines, not the answer form 'score')"
+        )
+    return ReviewedJudge(name, recording.name, str(condition[0]), condition[1]), reviewed
+
+
+def _reasons(recording: Recording, texts: Path | None, judge: str, language: str | None) -> Iterator[tuple[Any, ...]]:
+    """Yield (item_id, metric, score, reason, variant, temperature) of the judge's readable scores of unchanged texts."""
+    judged = recording.judgments
+    if texts is None:
+        return
+    changed = np.logical_or.reduce([getattr(judged, name).codes >= 0 for name in UNCHANGED])
+    asked = (judged.judge.recode({judge: 0}) == 0) & (judged.justification.codes >= 0) & (judged.score.codes >= 0)
+    rows = np.flatnonzero(asked & ~changed)
+    kept = judged.take(rows)
+    reasons = read_columns_at(texts, ("justification",), rows)["justification"]
+    languages = {item.item_id: item.language for item in recording.data.items}
+    for row in zip(kept.item, kept.metric, kept.score, reasons, kept.variant, kept.temperature, strict=True):
+        if str(row[3] or "").strip() and (language is None or languages.get(row[0]) == language):
+            yield row
+
+
+def refuse_other_scales(reviewed: Reviewed, scales: Mapping[str, Scale]) -> None:
+    """Raise UsageError for a reviewed score that is not on the scale of the data, as then it is another metric."""
+    for item_id, own in reviewed.items():
+        for metric, one in own.items():
+            if metric in scales and not scales[metric].holds(one.score):
+                raise UsageError(
+                    f"the judge's score {one.score!r} for '{metric}' of '{item_id}' is not on the scale of these data "
+                    f"({scales[metric].describe()}); name the data that the run judged"
+                )

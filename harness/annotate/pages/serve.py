@@ -1,0 +1,211 @@
+"""A small local server for people in one room: the same pages, and answers kept in files as they come. Needs the extra `serve`.
+
+Each page has a secret address of its own. The server writes result files that `harness labels import` reads, and nothing else. It never
+takes an answer away: what a browser sends is merged with what it has, so that an old tab or a second device destroys nothing.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import re
+import secrets
+import sys
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from harness.annotate.pages.document import data_of, document
+from harness.annotate.pages.listen import LOOPBACK
+from harness.annotate.results.page_record import RECORD, LabellingPage, read_record
+from harness.annotate.results.page_results import RESULT, SCHEMA_VERSION, PageResult, checksum, merged
+from harness.errors import ContentError, HarnessError
+from harness.tables import make_folder, write_atomic
+from harness.text import terminal_safe
+
+RESULTS = "results"
+_TOKENS = "tokens.json"
+_MOST_BYTES = 20_000_000
+_SESSION = re.compile(r"[0-9a-f]{16}")
+_LANGUAGE = re.compile(r'<html lang="([\w-]+)"')
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
+
+
+class ServedPage(NamedTuple):
+    """One page, with the secret part of its address."""
+
+    token: str
+    page: LabellingPage
+
+
+def served_pages(folder: Path) -> list[ServedPage]:
+    """The pages of a folder that `harness labels page` wrote. Their tokens are kept there, so that addresses stay the same.
+
+    Raises ContentError if the folder has no record.
+    """
+    record = read_record(folder / RECORD)
+    path = folder / _TOKENS
+    tokens = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    tokens |= {page.page: secrets.token_urlsafe(16) for page in record.pages if page.page not in tokens}
+    write_atomic(path, json.dumps(tokens, indent=1) + "\n", private=True)
+    return [ServedPage(tokens[page.page], page) for page in record.pages]
+
+
+def application(folder: Path, pages: list[ServedPage], *, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
+    """The server.
+
+    Args:
+        folder: of the pages; result files go into its folder `results`.
+        pages: what is served.
+        hosts: the names by which browsers may address it (`*`: any), so that a foreign site cannot reach it by a name of its own.
+    """
+    by_token = {served.token: served.page for served in pages}
+    make_folder(folder / RESULTS, private=True)
+
+    async def show(request: Request) -> Response:
+        page = by_token.get(request.path_params["token"])
+        if page is None:
+            return _unknown()
+        return HTMLResponse(_page_with_server(folder / page.file, request.path_params["token"]), headers=_HEADERS)
+
+    async def earlier(request: Request) -> Response:
+        page = by_token.get(request.path_params["token"])
+        if page is None:
+            return _unknown()
+        kept = _earlier(page, folder / RESULTS, request.query_params.get("session", ""))
+        return _answers(kept) if kept else Response(status_code=204, headers=_HEADERS)
+
+    async def take(request: Request) -> Response:
+        page = by_token.get(request.path_params["token"])
+        if page is None:
+            return _unknown()
+        body = await _body(request)
+        if body is None:
+            return PlainTextResponse("the answers are too large", 413, headers=_HEADERS | {"Connection": "close"})
+        return _keep(body, page, folder / RESULTS)
+
+    answers = "/{token}/answers"
+    routes = [Route("/{token}/", show), Route(answers, earlier, methods=["GET"]), Route(answers, take, methods=["POST"])]
+    app = Starlette(routes=routes, middleware=[Middleware(_OnlyHosts, hosts=hosts)], exception_handlers={HarnessError: _failed})
+    app.router.redirect_slashes = False
+    return app
+
+
+class _OnlyHosts:
+    """Refuses requests that address the server by another name (Starlette's own check takes no IPv6 address)."""
+
+    def __init__(self, app: ASGIApp, hosts: tuple[str, ...]) -> None:
+        self.app, self.hosts = app, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        own = scope["type"] != "http" or "*" in self.hosts or _host(Headers(scope=scope).get("host", "")) in self.hosts
+        await (self.app if own else PlainTextResponse("this server has another name", 400, headers=_HEADERS))(scope, receive, send)
+
+
+def _host(header: str) -> str | None:
+    """The host of a header `Host`, without port and brackets; None for what is none."""
+    with suppress(ValueError):
+        return urlsplit(f"//{header}").hostname
+    return None
+
+
+async def _failed(_: Request, error: Exception) -> Response:
+    """The host reads what is wrong; the browser keeps the answers and sends them again."""
+    print(terminal_safe(f"harness: {error}"), file=sys.stderr)
+    return PlainTextResponse("the server cannot do this now; please tell the person who asked you", 500, headers=_HEADERS)
+
+
+async def _body(request: Request) -> bytes | None:
+    """What was sent; None for more than `_MOST_BYTES`. It counts what arrives: a header can say anything."""
+    parts, size = [], 0
+    with suppress(ClientDisconnect):  # then what arrived is no result
+        async for part in request.stream():
+            parts.append(part)
+            size += len(part)
+            if size > _MOST_BYTES:
+                return None
+    return b"".join(parts)
+
+
+def _unknown() -> Response:
+    return PlainTextResponse("There is no page at this address. Please check the link that you were given.", 404, headers=_HEADERS)
+
+
+def _page_with_server(path: Path, token: str) -> str:
+    """The page of a file, made to send its answers here too."""
+    try:
+        text = path.read_text("utf-8")
+    except OSError as err:
+        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+    data, language = data_of(text), _LANGUAGE.search(text)
+    if not data or not language:
+        raise ContentError("not a page that 'harness labels page' wrote; make the pages again", path)
+    return document(data, interface_language=language[1], token=token)
+
+
+def _keep(body: bytes, page: LabellingPage, folder: Path) -> Response:
+    """Merge the answers of one sitting into its file. What is not a result of this page is refused, and nothing is written.
+
+    The answer to the browser has all answers of the file, if these are more or later ones than it sent.
+    """
+    result = _result(body)
+    if result is None:
+        return PlainTextResponse("not a result of a labelling page", 400, headers=_HEADERS)
+    if not _of_page(result, page) or not _SESSION.fullmatch(result.session):
+        return PlainTextResponse("not a result of this page", 400, headers=_HEADERS)
+    path = folder / f"{Path(page.file).stem}-{result.session}.json"
+    before = _result(path.read_bytes()) if path.is_file() else None
+    if path.is_file() and not (before and _of_page(before, page)):
+        _set_aside(path)
+        before = None
+    kept = merged(result, before) if before else result
+    if kept != before:
+        write_atomic(path, msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n", private=True)
+    return Response(status_code=204, headers=_HEADERS) if _same(kept, result) else _answers(kept)
+
+
+def _earlier(page: LabellingPage, folder: Path, session: str) -> PageResult | None:
+    """What is kept of a sitting; without this sitting, what was saved last on the page."""
+    paths = folder.glob(f"{glob.escape(Path(page.file).stem)}-*.json")
+    kept = [result for path in sorted(paths) if (result := _result(path.read_bytes())) and _of_page(result, page)]
+    return max(kept, key=lambda result: (result.session == session, result.saved), default=None)
+
+
+def _result(body: bytes) -> PageResult | None:
+    try:
+        result = msgspec.json.decode(body, type=PageResult)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    whole = result.kind == RESULT and result.schema_version == SCHEMA_VERSION and checksum(result.answers) == result.checksum
+    return result if whole else None
+
+
+def _of_page(result: PageResult, page: LabellingPage) -> bool:
+    return result.page == page.page and result.annotator == page.annotator
+
+
+def _same(one: PageResult, other: PageResult) -> bool:
+    """Whether both have the same answers, in whatever order."""
+    return {answer.key: answer for answer in one.answers} == {answer.key: answer for answer in other.answers}
+
+
+def _set_aside(path: Path) -> None:
+    """Give a file that cannot be merged, such as one that was edited, a name that the import does not take for a result."""
+    number = next(number for number in count(1) if not path.with_name(f"{path.name}.{number}").exists())
+    path.rename(path.with_name(f"{path.name}.{number}"))
+    print(terminal_safe(f"{path} was changed by another program; it is kept as {path.name}.{number}"), file=sys.stderr)
+
+
+def _answers(result: PageResult) -> Response:
+    return Response(msgspec.json.encode(result), media_type="application/json", headers=_HEADERS)

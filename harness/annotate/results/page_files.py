@@ -1,0 +1,269 @@
+"""Reads the result files of labelling pages, as JSON or as a table: whole, unchanged, and of pages that are known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from harness.errors import ContentError
+from harness.exchange.labels.delimited import read_delimited, unpacked
+from harness.annotate.results.page_record import RECORD, LabellingPage, PageItem, PageRecord, read_record
+from harness.annotate.results.page_results import RESULT, SCHEMA_VERSION, PageAnswer, PageResult, checksum, latest_answers
+from harness.exchange.labels.scores import UnreadableScore, read_score
+from harness.exchange.labels.table import MAX_BYTES, Record
+from harness.model import Score
+from harness.pages import visible
+
+_FOLDERS_UP = 3  # where the record is looked for: beside the result file, and so many folders up
+_START = 1 << 16  # bytes that tell what a file is
+_TABLE = ("page", "annotator", "key", "place", "metric", "score", "skip", "seconds", "comment")  # its first columns
+_TABLE_ONLY = ("changed", "session", "saved", "checksum")  # its last columns
+
+
+class SeenText(NamedTuple):
+    """One text that an annotator saw: the answer, what stands behind its key, its page, the result, and the result file."""
+
+    answer: PageAnswer
+    entry: PageItem
+    page: LabellingPage
+    result: PageResult
+    path: Path
+
+    @property
+    def place(self) -> str:
+        """The place of the answer for messages."""
+        return f"{self.path}:text {self.answer.place or '-'}"
+
+
+class _Source(NamedTuple):
+    path: Path
+    result: PageResult
+
+
+def find_record(results: Sequence[Path], named: Path | None) -> Path:
+    """The record of the pages: the one that is named (a file, or its folder), else the one beside or above the first result file.
+
+    Raises ContentError if there is none.
+    """
+    if named is not None:
+        return named / RECORD if named.is_dir() else named
+    start = results[0].resolve().parent
+    for folder in (start, *start.parents)[: 1 + _FOLDERS_UP]:
+        if (folder / RECORD).is_file():
+            return folder / RECORD
+    raise ContentError(f"no {RECORD} beside or above this file; name the folder that 'harness labels page' wrote with --pages", results[0])
+
+
+def read_results(
+    paths: Sequence[Path], record_path: Path, *, edited: bool = False, one_person: bool = False
+) -> tuple[PageRecord, list[SeenText]]:
+    """Read result files of pages of one record. Several files of one session are one: what was answered last counts.
+
+    Args:
+        paths: the files.
+        record_path: the record of their pages.
+        edited: whether files are read that were changed after the page saved them.
+        one_person: whether answers of several sessions on one page are those of one person.
+
+    Returns:
+        The record, and every text that was seen, in the order of the pages and their answers.
+
+    Raises:
+        ContentError: for a file that cannot be read, was edited, or belongs to no page of the record, and for two sessions on one page.
+    """
+    record = read_record(record_path)
+    by_page: dict[str, list[_Source]] = {}
+    for path in paths:
+        source = _Source(path, _read(path, record, edited))
+        _require_page(source, record, record_path)
+        by_page.setdefault(source.result.page, []).append(source)
+    seen: list[SeenText] = []
+    for page_id, own in by_page.items():
+        if not one_person:
+            _refuse_two_sessions(own)
+        page = record.page(page_id)
+        assert page is not None
+        entries = {entry.key: entry for entry in page.items}
+        for answer, source in latest_answers((source.result, source) for source in own).values():
+            seen.append(SeenText(answer, _entry(answer, entries, source.path), page, source.result, source.path))
+    return record, seen
+
+
+# What a file is
+
+
+def is_result_file(path: Path) -> bool:
+    """Whether a page saved the file, as JSON or as a table. A JSON file that was cut is known by the members before the cut."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_START).decode("utf-8-sig", "replace")
+            kind = _kind_of_object(start)
+            if kind is None:  # not among the first members
+                kind = _kind_of_object(start + file.read(MAX_BYTES).decode("utf-8", "replace"))
+    except OSError:
+        return False
+    return kind == RESULT or _is_table(start)
+
+
+def _kind_of_object(text: str) -> Any:
+    """The member `kind` of the JSON object that a text begins with; False if there is none, None if the text ends before it."""
+    decode, place = json.JSONDecoder().raw_decode, _past_space(text, 0)
+    if text[place : place + 1] != "{":
+        return False
+    with suppress(ValueError, IndexError, RecursionError):
+        while text[place] in "{,":
+            name, place = decode(text, _past_space(text, place + 1))
+            value, place = decode(text, _past_space(text, _past_space(text, place) + 1))
+            if name == "kind":
+                return value
+            place = _past_space(text, place)
+        return False
+    return None
+
+
+def _past_space(text: str, place: int) -> int:
+    while text[place : place + 1].isspace():
+        place += 1
+    return place
+
+
+def _is_table(text: str) -> bool:
+    """Whether a text begins like a page's table, whatever stands between the cells: a spreadsheet may have saved it again."""
+    header = text.lstrip("\ufeff").split("\n", 1)[0].strip()
+    return any(header.replace('"', "").split(sign)[: len(_TABLE)] == [*_TABLE] for sign in ",;\t")
+
+
+# One file
+
+
+def _read(path: Path, record: PageRecord, edited: bool) -> PageResult:
+    data = unpacked(path).removeprefix(b"\xef\xbb\xbf")
+    table = _is_table(data[:_START].decode("utf-8", "replace"))
+    try:
+        result = _result_of_table(path, record) if table else msgspec.json.decode(data, type=PageResult)
+    except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+        raise ContentError(f"not a whole result file of a labelling page ({err}); ask its sender to save and send it again", path) from None
+    if result.kind != RESULT or result.schema_version != SCHEMA_VERSION:
+        raise ContentError("not a result file of a labelling page of this version", path)
+    if not edited and checksum(result.answers) != result.checksum:
+        raise ContentError(
+            "was changed after the page saved it, so that its answers may not be the annotator's; ask for the original file, "
+            "or pass --edited to read it as it is",
+            path,
+        )
+    return result
+
+
+def _result_of_table(path: Path, record: PageRecord) -> PageResult:
+    """The answers of a table that a page saved: all but those to practice texts."""
+    table = read_delimited(path)
+    if missing := [name for name in _TABLE_ONLY if name not in table.columns]:
+        raise ContentError(
+            f"a table of a labelling page without the columns {', '.join(missing)}, which pages of this version write; "
+            "ask for the result file (.json)",
+            path,
+        )
+    head = {(row.cells.get("page"), row.cells.get("annotator"), *map(row.cells.get, _TABLE_ONLY[1:])) for row in table.records}
+    if len(head) > 1:
+        raise ContentError("rows of several saved tables in one file; import the files that people sent, each as it is", path)
+    page, annotator, session, saved, check = head.pop()
+    answers: dict[str, dict[str, Any]] = {}
+    for row in table.records:
+        answer = answers.setdefault(str(row.cells.get("key")), _answer_of_row(path, row))
+        if metric := row.cells.get("metric"):
+            answer["scores"][metric] = _score(row, metric, record)
+            if row.cells.get("reasons") or row.cells.get("words"):
+                why = {"reasons": (row.cells.get("reasons") or "").split(), "words": row.cells.get("words") or ""}
+                answer.setdefault("reviews", {})[metric] = why
+    result = {"page": page, "annotator": annotator, "session": session, "saved": saved, "checksum": check, "answers": [*answers.values()]}
+    return msgspec.convert({"kind": RESULT, "schema_version": SCHEMA_VERSION, "version": record.version, **result}, PageResult)
+
+
+def _answer_of_row(path: Path, row: Record) -> dict[str, Any]:
+    cells = row.cells
+    try:
+        return {
+            "key": cells.get("key"),
+            "practice": False,
+            "place": int(cells["place"]) if "place" in cells else None,
+            "scores": {},
+            "errors": msgspec.json.decode(cells["errors"]) if "errors" in cells else None,
+            "no_errors": cells.get("no_errors", "").lower() == "true",
+            "skip": cells.get("skip"),
+            "comment": cells.get("comment"),
+            "ms": round(float(cells.get("seconds", 0)) * 1000),
+            "changed": cells.get("changed"),
+        }
+    except (ValueError, msgspec.DecodeError) as err:
+        raise ContentError(f"not a row of a labelling page ({err}); ask its sender to save and send it again", path, row.number) from None
+
+
+def _score(row: Record, metric: str, record: PageRecord) -> Score | None:
+    """The score of a row as its scale writes it; what is not on the scale stays as it is, and is refused as a label."""
+    text: str | None = row.cells.get("score")
+    if record.review or metric not in record.scales:
+        return text
+    try:
+        return read_score(text, record.scales[metric])
+    except UnreadableScore:
+        return text
+
+
+# Files and their pages
+
+
+def _require_page(source: _Source, record: PageRecord, record_path: Path) -> None:
+    result = source.result
+    if result.page in record.replaced:
+        raise ContentError(
+            f"answers on a page that was replaced by a newer one in {record_path.parent}; to read them all the same, name the earlier "
+            "record (pages-*.json there) with --pages",
+            source.path,
+        )
+    page = record.page(result.page)
+    if page is None:
+        raise ContentError(f"answers on a page that {record_path} does not have; name the folder of its pages with --pages", source.path)
+    if page.annotator != result.annotator or record.version != result.version:
+        raise ContentError("its head was changed: annotator or version are not those of its page; ask for the original file", source.path)
+
+
+def _refuse_two_sessions(own: Sequence[_Source]) -> None:
+    """Raise ContentError for a session whose answers no other file has taken in."""
+    first = max(own, key=lambda source: len(source.result.sessions))
+    for other in own:
+        if other.result.session not in first.result.sessions:
+            raise ContentError(two_sessions(first.result.annotator, first.path.name), other.path)
+
+
+def two_sessions(annotator: str, other: str) -> str:
+    """The sentence about two sessions on one page."""
+    return (
+        f"a second session on the page of {annotator} (the first: {other}). If two people used one page, import each file alone with "
+        "--annotator CODE; if one person used two devices, pass --one-person"
+    )
+
+
+def _entry(answer: PageAnswer, entries: Mapping[str, PageItem], path: Path) -> PageItem:
+    if answer.key not in entries:
+        raise ContentError(f"an answer to the text '{answer.key}', which its page does not have; ask for the original file", path)
+    return entries[answer.key]
+
+
+def original_place(text: str, place: int) -> int:
+    """The place in a text that stands behind a place in what a page shows of it (`pages.visible`), in characters.
+
+    >>> original_place("a\\r\\nb", 2), original_place("a\\u202eb", 9)
+    (3, 2)
+    """
+    at = 0
+    number = 0
+    while number < len(text) and at < place:
+        pair = text[number : number + 2]
+        at += 1 if pair == "\r\n" else len(visible(text[number]))
+        number += 2 if pair == "\r\n" else 1
+    return number

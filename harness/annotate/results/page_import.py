@@ -1,0 +1,343 @@
+"""Imports the result files of labelling pages into a data folder. A second import of a file changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.content import Library
+from harness.content.specs import DatasetCard, LabelMapping
+from harness.data import Dataset, load_bundled, load_folder
+from harness.data.dataset import rubric_scales
+from harness.errors import ContentError, UsageError
+from harness.exchange.labels.folder import data_toml, write_folder
+from harness.exchange.labels.importing import ImportOptions, ImportSummary, RefusedRow
+from harness.exchange.labels.items import item_row
+from harness.content.specs import LabelMapping
+from harness.annotate.results.page_files import SeenText, find_record, original_place, read_results, two_sessions
+from harness.annotate.results.page_record import PageRecord, version_of
+from harness.annotate.results.page_results import ReviewAnswer
+from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
+from harness.annotate.results.reviews import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
+from harness.exchange.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
+from harness.model import Item
+from harness.tables import read_rows, to_jsonl
+
+SEEN = "seen.jsonl"
+"""A row about each text that an annotator saw: its place in the order, seconds, skip, marked errors, and whether a check was passed."""
+_DRAWN = ("inclusion_probability", "stratum")
+
+
+class PageImportOptions(msgspec.Struct, frozen=True):
+    """Options of result files alone. Each field is the flag of the same name."""
+
+    pages: Path | None = None
+    edited: bool = False
+    one_person: bool = False
+
+
+def import_page_results(
+    paths: Sequence[Path],
+    to: Path | None = None,
+    mapping: LabelMapping | None = None,
+    options: ImportOptions | None = None,
+    page_options: PageImportOptions | None = None,
+    library: Library | None = None,
+) -> ImportSummary:
+    """Import result files of labelling pages. Without `to`, the labels go into the data folder that the pages were made from.
+
+    Of `mapping`, only `annotator` is used: the code of the one who gave all answers. Of `options`, `items` names the data of the pages, and
+    `keep_annotators`, `salt_file` and `allow_refused` are used.
+
+    Raises ContentError for files that cannot be trusted (see `read_results`) and for data whose texts are no longer those of the pages,
+    and UsageError for impossible options. Nothing is written then.
+    """
+    options, own = options or ImportOptions(), page_options or PageImportOptions()
+    library = library or Library()
+    record, seen = read_results(paths, find_record(paths, own.pages), edited=own.edited, one_person=own.one_person)
+    source = str(options.items or record.source)
+    if to is None and source == "bundled":
+        raise UsageError("the pages show bundled items, and labels do not go into the program's own folders; name a data folder with --to")
+    data = load_bundled(library, library.tags_with_items()) if source == "bundled" else load_folder(Path(source), library)
+    _refuse_changed_texts(record, data.by_id, source)
+    target = TargetFolder(to or Path(source), library, append=True)
+    pseudonyms = _pseudonyms(options, target)
+    annotator = mapping.annotator if mapping else None
+    return _PageImport(record, seen, data, target, pseudonyms, annotator, own.one_person, library).run(paths, options.allow_refused)
+
+
+def _refuse_changed_texts(record: PageRecord, items: Mapping[str, Item], source: str) -> None:
+    shown = {entry.item_id for page in record.pages for entry in page.items if entry.role == "label"}
+    if missing := next((name for name in sorted(shown) if name not in items), None):
+        raise ContentError(
+            f"item '{missing}' of the pages is no longer there; restore it, or name the data of the pages with --items", source
+        )
+    if version_of((items[name] for name in shown), record.fields) != record.version:
+        raise ContentError(
+            "its texts are no longer those that the pages showed, so the answers are about other texts; restore the data, or name the "
+            "data that the pages were made from with --items",
+            source,
+        )
+
+
+def _pseudonyms(options: ImportOptions, target: TargetFolder) -> Pseudonyms:
+    if options.keep_annotators:
+        return Pseudonyms(None)
+    pseudonyms = Pseudonyms(read_salt(options.salt_file or default_salt_file(), outside=target.folder))
+    target.require_same_salt(str(pseudonyms.fingerprint))
+    return pseudonyms
+
+
+class _PageImport:
+    """One import, from the texts that were seen to the written folder."""
+
+    def __init__(
+        self,
+        record: PageRecord,
+        seen: Sequence[SeenText],
+        data: Dataset,
+        target: TargetFolder,
+        pseudonyms: Pseudonyms,
+        annotator: str | None,
+        one_person: bool,
+        library: Library,
+    ) -> None:
+        self.record, self.seen, self.data, self.target = record, seen, data, target
+        self.pseudonyms, self.annotator = pseudonyms, annotator
+        self.rubrics = rubric_scales(library)
+        target.require_same_scales(record.scales)
+        self.before = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in target.labels}
+        self.labels: list[dict[str, Any]] = []
+        self.refused: list[RefusedRow] = []
+        self.known = 0
+        self.rows = _rows(target, SEEN)
+        self.reviewed = {review.key: review for review in read_reviews(target.folder)} if (target.folder / REVIEWS).is_file() else {}
+        self.reviews: list[ReasonReview] = []
+        if not one_person:
+            self._refuse_other_sessions()
+
+    def _annotator(self, one: SeenText) -> str:
+        return self.pseudonyms.pseudonym_for(self.annotator or one.page.annotator)
+
+    def _refuse_other_sessions(self) -> None:
+        """Raise ContentError if the folder has answers of another session on a page by the same annotator."""
+        sessions = {(row["page"], row["annotator_id"]): row["session"] for row in self.rows}
+        for one in self.seen:
+            if sessions.get((one.page.page, self._annotator(one)), one.result.session) not in one.result.sessions:
+                raise ContentError(two_sessions(one.page.annotator, f"in {self.target.folder}"), one.path)
+
+    def run(self, paths: Sequence[Path], allow_refused: bool) -> ImportSummary:
+        for one in self.seen:
+            if one.entry.role == "label" and not one.answer.skip:
+                for metric in one.answer.scores:
+                    self._add_review(one, metric) if self.record.review else self._add_label(one, metric)
+        items = self._items()
+        notes = self._notes(paths)
+        about = self._about(notes)
+        if written := not self.refused or allow_refused:
+            self._write(items, about)
+        return ImportSummary(
+            rows=len(self.labels) + len(self.reviews) + len(self.refused) + self.known,
+            labels=len(self.labels),
+            blank=0,
+            left_out=0,
+            refused=tuple(self.refused),
+            items=len(items),
+            annotators=len({self._annotator(one) for one in self.seen}),
+            metrics=tuple(self.record.scales),
+            folder=self.target.folder,
+            hints=tuple(self._hints()),
+            notes=tuple(notes),
+            known=self.known,
+            reviews=len(self.reviews),
+            written=written,
+        )
+
+    def _add_label(self, one: SeenText, metric: str) -> None:
+        score, scale = one.answer.scores[metric], self.record.scales.get(metric)
+        row = {"item_id": one.entry.item_id, "annotator_id": self._annotator(one), "metric": metric, "score": score}
+        key = (row["item_id"], row["annotator_id"], metric)
+        place, earlier = self.before.get(key, ("", None))
+        if scale is None or not scale.holds(score):
+            self._refuse(
+                one, row, f"{score!r} is not on a scale of '{metric}' ({scale.describe() if scale else 'the page does not ask it'})"
+            )
+        elif place and earlier != score:
+            before = f"{row['annotator_id']} already scored '{metric}' of '{row['item_id']}' with {earlier!r} in {place}"
+            self._refuse(one, row, f"{before}; remove that label if the new one should count")
+        elif place:
+            self.known += 1
+        else:
+            self.before[key] = (one.place, score)
+            native = self.target.about is None or self.target.about.source == "native"
+            self.labels.append(row | ({} if native else {"source": "native"}) | self._spans(one))
+
+    def _add_review(self, one: SeenText, metric: str) -> None:
+        assert self.record.review
+        shown, agreement = self.record.reviewed.get(one.entry.item_id, {}).get(metric), one.answer.scores[metric]
+        row = {"item_id": one.entry.item_id, "annotator_id": self._annotator(one), "metric": metric, "score": agreement}
+        if shown is None or agreement not in AGREEMENTS:
+            return self._refuse(one, row, f"{agreement!r} is no answer to a reason on '{metric}' ({', '.join(AGREEMENTS)})")
+        why = (one.answer.reviews or {}).get(metric, ReviewAnswer())
+        review = ReasonReview(
+            item_id=one.entry.item_id,
+            annotator_id=self._annotator(one),
+            metric=metric,
+            judge=self.record.review.judge,
+            variant=self.record.review.variant,
+            score=shown.score,
+            justification=shown.reason,
+            agreement=agreement,
+            reasons=() if agreement == "agree" else why.reasons,
+            words=self.pseudonyms.scrub(why.words.strip()),
+        )
+        earlier = self.reviewed.get(review.key)
+        if earlier is None:
+            self.reviewed[review.key] = review
+            self.reviews.append(review)
+        elif earlier == review:
+            self.known += 1
+        else:
+            self._refuse(one, row, f"{review.annotator_id} already answered to this reason with '{earlier.agreement}' in {REVIEWS}")
+
+    def _refuse(self, one: SeenText, row: dict[str, Any], reason: str) -> None:
+        self.refused.append(RefusedRow(f"{one.path.name}:text {one.answer.place}", reason, row))
+
+    def _spans(self, one: SeenText) -> dict[str, Any]:
+        """The marked errors, at their places in the item's own texts."""
+        if one.answer.errors is None and not one.answer.no_errors:
+            return {}
+        fields = self.data.by_id[one.entry.item_id].fields
+        spans = []
+        for error in one.answer.errors or ():
+            text = str(fields.get(error.field) or "")
+            start, end = original_place(text, error.start), original_place(text, error.end)
+            spans.append({"field": error.field, "start": start, "end": end, "severity": error.severity})
+        return {"spans": spans}
+
+    # Writing
+
+    def _items(self) -> list[dict[str, Any]]:
+        """The items of the folder after the import: those it has, and those that were shown; with how they were drawn."""
+        rows = dict(self.target.items.rows)
+        for page in self.record.pages:
+            for entry in page.items:
+                if entry.role == "label" and entry.item_id not in rows:
+                    rows[entry.item_id] = item_row(self.data.by_id[entry.item_id])
+        for name, drawn in self.record.drawn.items():
+            if name in rows:
+                rows[name] = self._with_draw(rows[name], {key: getattr(drawn, key) for key in _DRAWN if getattr(drawn, key) is not None})
+                if drawn.overlap_probability is not None:
+                    rows[name] |= {"overlap_probability": drawn.overlap_probability}
+        return list(rows.values())
+
+    def _with_draw(self, row: dict[str, Any], drawn: dict[str, Any]) -> dict[str, Any]:
+        for key, value in drawn.items():
+            if key in row and row[key] != value and self.target.labels:
+                raise UsageError(
+                    f"item '{row['item_id']}' already has {key} {row[key]!r}, and these pages drew it with {value!r}: labels of two draws "
+                    "cannot be weighted together; import these into another folder with --to"
+                )
+        return row | drawn
+
+    def _about(self, notes: Sequence[str]) -> DatasetCard:
+        metrics = {name: scale for name, scale in self.record.scales.items() if self.rubrics.get(name) != scale}
+        about = updated_about(self.target, LabelMapping(), self.data.about, "persistent", metrics, notes)
+        sampled = bool(self.record.drawn) and not self.target.labels and about.sampling == "unknown"
+        return msgspec.structs.replace(
+            about,
+            sampling="random" if sampled else about.sampling,
+            annotators=about.annotators if self.target.labels else "persistent",
+            source=about.source if self.target.labels else "native",
+        )
+
+    def _notes(self, paths: Sequence[Path]) -> list[str]:
+        notes = [digest_note("page", str(path)) for path in paths]
+        return notes + ([salt_note(self.pseudonyms.fingerprint)] if self.pseudonyms.fingerprint else [])
+
+    def _write(self, items: list[dict[str, Any]], about: DatasetCard) -> None:
+        """Items and data.toml come before the labels, so that the folder loads even if writing stops in between."""
+        files: dict[str, bytes] = {}
+        if items != list(self.target.items.rows.values()):
+            if (name := self.target.files["items"]).endswith(".parquet"):
+                raise UsageError(
+                    f"{self.target.folder / name} would have to change, and only JSONL is written; import into another folder (--to)"
+                )
+            files[name] = to_jsonl(items)
+        files["data.toml"] = data_toml(about).encode()
+        if self.labels or not self.target.labels:
+            files[self.target.files["labels"]] = (self.target.lines("labels") or b"") + to_jsonl(self.labels)
+        files[SEEN] = to_jsonl(self._seen_rows())
+        if self.reviews:
+            files[REVIEWS] = to_jsonl(map(review_row, self.reviewed.values()))
+        for name, rows in {"comments": self._comments(), "refused": msgspec.to_builtins(self.refused)}.items():
+            before = _rows(self.target, self.target.files[name])
+            if new := [row for row in rows if row not in before]:
+                files[self.target.files[name]] = (self.target.lines(name) or b"") + to_jsonl(new)
+        write_folder(self.target.folder, files)
+
+    def _comments(self) -> list[dict[str, Any]]:
+        return [
+            {"item_id": one.entry.item_id, "annotator_id": self._annotator(one), "comment": self.pseudonyms.scrub(one.answer.comment)}
+            for one in self.seen
+            if one.answer.comment
+        ]
+
+    def _seen_rows(self) -> list[dict[str, Any]]:
+        rows = {_key(row): row for row in self.rows}
+        new = [self._seen_row(one) for one in self.seen]
+        return list((rows | {_key(row): row for row in new}).values())
+
+    def _seen_row(self, one: SeenText) -> dict[str, Any]:
+        answer, entry = one.answer, one.entry
+        row: dict[str, Any] = {
+            "item_id": entry.item_id,
+            "annotator_id": self._annotator(one),
+            "page": one.page.page,
+            "session": one.result.session,
+            "role": entry.role,
+            "place": answer.place,
+            "seconds": answer.ms / 1000,
+            "skip": answer.skip,
+            "passed": self._passed(one),
+            "scores": answer.scores if entry.role != "label" else None,
+        }
+        return {name: value for name, value in row.items() if value is not None}
+
+    def _passed(self, one: SeenText) -> bool | None:
+        """Whether a practice text got the expected scores, or a damaged text less than the best on any metric; None for other texts."""
+        answer, entry = one.answer, one.entry
+        if entry.role == "practice":
+            return all(answer.scores.get(metric) == score for metric, score in entry.expected.items())
+        if entry.role != "check" or not (answer.scores or answer.skip):
+            return None
+        return bool(answer.skip) or any(
+            self.record.scales[m].best != score for m, score in answer.scores.items() if m in self.record.scales
+        )
+
+    def _hints(self) -> list[str]:
+        """What the importer of the files should know about each annotator: texts, skips, minutes, checks."""
+        hints = []
+        for annotator in dict.fromkeys(one.page.annotator for one in self.seen):
+            own = [one for one in self.seen if one.page.annotator == annotator]
+            shown = [one for one in own if one.entry.role == "label"]
+            skipped = sum(one.answer.skip is not None for one in shown)
+            wanted = sum(entry.role == "label" for page in self.record.pages if page.annotator == annotator for entry in page.items)
+            minutes = sum(one.answer.ms for one in own) / 60_000
+            answered = sum(bool(one.answer.scores) and not one.answer.skip for one in shown)
+            checks = [passed for one in own if one.entry.role == "check" and (passed := self._passed(one)) is not None]
+            parts = [f"{annotator}: {answered} of {wanted} texts scored", f"{skipped} skipped", f"{minutes:.0f} minutes"]
+            hints.append(", ".join(parts + ([f"{sum(checks)} of {len(checks)} damaged texts noticed"] if checks else [])))
+        return hints
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("page", "annotator_id", "session", "role", "item_id"))
+
+
+def _rows(target: TargetFolder, name: str) -> list[dict[str, Any]]:
+    path = target.folder / name
+    return [row for _, row in read_rows(path)] if path.is_file() else []

@@ -1,0 +1,5 @@
+"""What the scores of a judge become with labels beside them: corrected means, accepted scores, certificates, samples, labels needed."""
+
+from harness.correct import certificate
+
+__all__ = ["certificate"]

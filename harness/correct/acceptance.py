@@ -1,0 +1,276 @@
+"""Automatic acceptance: from which confidence on a judge's answers can stand without a person, per language and metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items
+from harness.errors import UsageError
+from harness.judges import traits_of
+from harness.measure.cells import number, sort_key
+from harness.measure.compare import LaidOut, Recording, lay_out
+from harness.measure.options import CompareOptions
+from harness.signature import ComparisonSignature
+from harness.stats import Acceptance, acceptance_threshold, aggregate_counts
+from harness.stats.core.arrays import Floats
+
+Confidence = Literal["probability", "repeats", "votes"]
+SCHEMA_VERSION = 1
+_NAMED = 3  # languages and metrics that a sentence names
+NO_CONFIDENCE = (
+    "no confidence: the judgments have no probabilities and no repeats; ask with --variant probabilities or with --repeats 5, "
+    "record probs, or take --confidence votes where several judges scored the same texts"
+)
+UNEQUAL = "the labelled texts were drawn with unequal probabilities; label texts that are drawn with one probability"
+NOT_RANDOM = "the labelled texts are not stated to be a random sample (sampling in data.toml)"
+ONE_JUDGE = "votes need several judges that scored the same texts"
+GUARANTEE = (
+    "The guarantee is about texts like the labelled ones, on average over the draw of the labels, for each row by itself and not for each "
+    "class. For a claim about all of L languages at once, divide --delta by L."
+)
+
+
+class AcceptOptions(msgspec.Struct, frozen=True):
+    """Which errors are tolerated: a share `alpha` of accepted answers may disagree with people; `delta` is the chance that more do.
+
+    `confidence`: None takes probabilities where there are any, else repeats.
+    """
+
+    alpha: float = 0.1
+    delta: float = 0.1
+    confidence: Confidence | None = None
+
+    def __post_init__(self) -> None:
+        for name, flag in (("alpha", "--alpha-risk"), ("delta", "--delta")):
+            if not 0 < getattr(self, name) < 1:
+                raise UsageError(f"{flag} is {getattr(self, name):g}; it should be a number between 0 and 1, both excluded")
+
+    def __str__(self) -> str:
+        """As signatures print them."""
+        return f"accept alpha={self.alpha:g} delta={self.delta:g} confidence={self.confidence or 'default'}"
+
+
+class AcceptedFrom(msgspec.Struct, frozen=True, kw_only=True):
+    """From which confidence on answers are accepted in one cell. Undefined numbers are None.
+
+    Attributes:
+        key: language, metric, judge and condition; with votes the judge is `votes of k judges`.
+        confidence: `probability`, `repeats`, `votes`, or `none`.
+        threshold: the lowest certified confidence; None if nothing is certified, with the `reason`.
+        coverage: share of the n labelled texts that it accepts.
+        agreement, agreement_lower: how often accepted answers give people's aggregate: observed, and guaranteed.
+        n, groups: texts that the guarantee is about, and independent texts among them: those whose annotators have an aggregate, and with
+            `majority:strict` all labelled ones.
+        left_out: labelled texts that it says nothing of, because no label is the commonest; 0 with `median` and `strict`.
+        n_start: labelled texts that the first candidate needs.
+    """
+
+    key: dict[str, Any]
+    confidence: str
+    threshold: float | None
+    coverage: float
+    agreement: float | None
+    agreement_lower: float | None
+    n: int
+    groups: int
+    left_out: int
+    n_start: int | None
+    reason: str | None
+
+    @property
+    def left_out_share(self) -> float | None:
+        """`left_out` as a share of the labelled texts; None without labelled texts."""
+        return share_left_out(self.n, self.left_out)
+
+    def flat(self) -> dict[str, Any]:
+        """One object for programs, with the parts of the key beside the other values."""
+        values = msgspec.structs.asdict(self) | {"left_out_share": self.left_out_share}
+        return {**values.pop("key"), **values}
+
+
+class Acceptances(msgspec.Struct, frozen=True):
+    """Thresholds with what is needed to make them again."""
+
+    signature: str
+    alpha: float
+    delta: float
+    thresholds: tuple[AcceptedFrom, ...]
+    notes: tuple[str, ...]
+    schema_version: int = SCHEMA_VERSION
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs: `{schema_version, signature, alpha, delta, notes, thresholds}`."""
+        return msgspec.structs.asdict(self) | {"thresholds": [threshold.flat() for threshold in self.thresholds]}
+
+
+def accept(sources: Sequence[Recording], compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> Acceptances:  # noqa: B008 (frozen)
+    """Find the lowest confidence from which on a share 1 - alpha of a judge's answers gives people's aggregate, with probability 1 - delta.
+
+    Args:
+        sources: judgments with the labels of some of their items.
+        compare: which items and judges, and how annotators become one aggregate.
+        options: the tolerated errors, and what confidence is read from.
+
+    Raises:
+        UsageError: unless the dataset card says that the labelled items are a random sample; where votes are asked for and there is only
+            one judge; and as `measure.compare` does.
+    """
+    for source in sources:
+        refuse_unless_random(source.data.about, "no automatic acceptance")
+    laid_out = lay_out(sources, compare)
+    cells = [cell for judged in laid_out.judged for cell in scored_items(judged, by_source="source" in laid_out.by)]
+    if options.confidence == "votes":
+        cells = list(_panels(cells))
+    if not cells:
+        raise UsageError("nothing to accept: no judge has scores on a metric that people labelled")
+    thresholds = sorted((accepted_from(cell, compare, options) for cell in cells), key=lambda each: sort_key(each.key))
+    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
+    notes = (*laid_out.notes, *_left_out_notes(thresholds), GUARANTEE)
+    return Acceptances(str(signature), options.alpha, options.delta, tuple(thresholds), notes)
+
+
+def acceptances_laid_out(laid_out: LaidOut, compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> tuple[AcceptedFrom, ...]:  # noqa: B008 (frozen)
+    """The threshold of every cell of sources that are laid out; none, with the reason, where labels are no random sample."""
+    thresholds = []
+    for judged in laid_out.judged:
+        is_random = judged.data.about.sampling == "random"
+        for cell in scored_items(judged, by_source="source" in laid_out.by):
+            thresholds.append(accepted_from(cell, compare, options) if is_random else _nothing(cell, "none", NOT_RANDOM))
+    return tuple(sorted(thresholds, key=lambda each: sort_key(each.key)))
+
+
+def accepted_from(cell: ScoredItems, compare: CompareOptions, options: AcceptOptions) -> AcceptedFrom:
+    """The certified threshold of one cell, or the reason why there is none."""
+    name, confidence = _confidence(cell, options)
+    truth = aggregate_counts(cell.labels, compare.majority)
+    known = cell.labelled if compare.majority == "strict" else truth >= 0
+    agrees = np.where(known, (cell.answer == truth) & (truth >= 0), math.nan)
+    counts = {"n": int(known.sum()), "groups": len(np.unique(cell.group[known])), "left_out": int((cell.labelled & ~known).sum())}
+    if confidence is None or _is_unequal(cell):
+        return _nothing(cell, name, NO_CONFIDENCE if confidence is None else UNEQUAL, **counts)
+    independent = len(np.unique(cell.group)) == len(cell.group)
+    found: Acceptance = acceptance_threshold(
+        confidence, agrees, None if independent else cell.group, alpha=options.alpha, delta=options.delta
+    )
+    return AcceptedFrom(
+        key=cell.key,
+        confidence=name,
+        threshold=number(found.threshold),
+        coverage=found.coverage,
+        agreement=number(found.agreement),
+        agreement_lower=number(found.agreement_lower),
+        **counts,
+        n_start=found.n_start,
+        reason=found.reason,
+    )
+
+
+def share_left_out(n: int, left_out: int) -> float | None:
+    """Which share of labelled texts a guarantee says nothing of; None without labelled texts.
+
+    >>> share_left_out(150, 50), share_left_out(0, 0)
+    (0.25, None)
+    """
+    return left_out / (n + left_out) if n + left_out else None
+
+
+def _left_out_notes(thresholds: Sequence[AcceptedFrom]) -> Iterator[str]:
+    """Yield a sentence on the texts that the guarantee does not cover; none if it covers all."""
+    places = {(each.key["metric"], each.key["language"]): each for each in thresholds if each.left_out}
+    if places:
+        where = [f"{each.left_out:,} of {each.n + each.left_out:,} in {tag}/{metric}" for (metric, tag), each in places.items()]
+        more = f" and {len(where) - _NAMED} more (--json has all)" if len(where) > _NAMED else ""
+        yield (
+            f"The guarantee says nothing of texts without a commonest label, on which people disagree: {', '.join(where[:_NAMED])}{more}. "
+            "--majority strict counts them as disagreement with the judge."
+        )
+
+
+def _nothing(cell: ScoredItems, confidence: str, reason: str, n: int = 0, groups: int = 0, left_out: int = 0) -> AcceptedFrom:
+    return AcceptedFrom(
+        key=cell.key,
+        confidence=confidence,
+        threshold=None,
+        coverage=0.0,
+        agreement=None,
+        agreement_lower=None,
+        n=n,
+        groups=groups,
+        left_out=left_out,
+        n_start=None,
+        reason=reason,
+    )
+
+
+def _confidence(cell: ScoredItems, options: AcceptOptions) -> tuple[str, Floats | None]:
+    """What the confidence of the answers is read from, and its values; None where there is nothing to read."""
+    if options.confidence == "votes":
+        return "votes", cell.repeat_share
+    if options.confidence in (None, "probability") and not np.isnan(cell.probability).all():
+        return "probability", cell.probability
+    if options.confidence in (None, "repeats") and (cell.asked > 1).any():
+        return "repeats", cell.repeat_share
+    return options.confidence or "none", None
+
+
+def _is_unequal(cell: ScoredItems) -> bool:
+    """Whether labelled items had clearly different chances to be drawn, by what they state or by strata."""
+    labelled = cell.labelled
+    if cell.inclusion is not None:
+        stated = cell.inclusion[labelled]
+        return bool(np.isnan(stated).any() or (len(stated) and stated.max() > stated.min()))
+    if cell.stratum is None or not labelled.any():
+        return False
+    shares = np.array([labelled[cell.stratum == code].mean() for code in np.unique(cell.stratum)])
+    return bool(shares.max() > 1.1 * shares.min())
+
+
+def _panels(cells: Sequence[ScoredItems]) -> Iterator[ScoredItems]:
+    """The votes of all judges on each language and metric: each judge has one vote, its commonest answer, and baselines have none."""
+    panels: dict[tuple[Any, ...], list[ScoredItems]] = {}
+    for cell in (cell for cell in cells if not traits_of(str(cell.key["judge"])).is_baseline):
+        panels.setdefault((cell.key.get("source"), cell.key["language"], cell.key["metric"]), []).append(cell)
+    if all(len({cell.key["judge"] for cell in panel}) < 2 for panel in panels.values()):
+        raise UsageError(f"{ONE_JUDGE}; take --confidence repeats, or record the judgments of other judges too")
+    for panel in panels.values():
+        judges = {cell.key["judge"] for cell in panel}
+        if len(judges) > 1:
+            what = "judges" if len(panel) == len(judges) else "judges and conditions"
+            yield _panel(panel, {"judge": f"votes of {len(panel)} {what}", "variant": None, "temperature": None, "top_p": None})
+
+
+def _panel(panel: Sequence[ScoredItems], key: Mapping[str, Any]) -> ScoredItems:
+    item = np.unique(np.concatenate([cell.item for cell in panel]))
+    k = len(panel[0].classes.scores)
+    labels, answers = np.zeros((len(item), k), np.int64), np.zeros((len(item), k), np.int64)
+    asked, group = np.zeros(len(item), np.int64), np.zeros(len(item), np.int64)
+    inclusion, stratum = (None if getattr(panel[0], name) is None else np.zeros(len(item)) for name in ("inclusion", "stratum"))
+    for cell in panel:
+        place = np.searchsorted(item, cell.item)
+        labels[place], group[place] = cell.labels, cell.group
+        asked[place] += 1
+        voted = cell.answer >= 0
+        answers[place[voted], cell.answer[voted]] += 1
+        if inclusion is not None and cell.inclusion is not None:
+            inclusion[place] = cell.inclusion
+        if stratum is not None and cell.stratum is not None:
+            stratum[place] = cell.stratum
+    first = panel[0].take(np.zeros(len(item), np.int64), **key)
+    strata = None if stratum is None else stratum.astype(np.int64)
+    return replace(
+        first,
+        item=item,
+        group=group,
+        labels=labels,
+        answers=answers,
+        asked=asked,
+        probability=np.full(len(item), math.nan),
+        inclusion=inclusion,
+        stratum=strata,
+    )

@@ -1,0 +1,241 @@
+"""Corrected numbers: means, class shares and differences of systems, from a judge's scores and people's labels of some of the items."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.content.tags import choose_from
+from harness.correct.prevalence import shifted_estimates
+from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
+from harness.correct.three_estimates import Figure, Sample, ThreeEstimates, three_estimates
+from harness.data.columns import CodedColumn
+from harness.decide.keyed_rows import KEYS
+from harness.errors import UsageError
+from harness.measure.cells import sort_key
+from harness.measure.compare import Recording, lay_out
+from harness.measure.options import Annotators, CompareOptions
+from harness.measure.units import as_text, item_key
+from harness.model import Score
+from harness.signature import ComparisonSignature
+from harness.stats import prediction_powered_class_shares
+from harness.stats.core.arrays import Floats, Ints
+
+SCHEMA_VERSION = 1
+BIAS_UNKNOWN = (
+    "The judge alone is the mean of its scores: its bias is unknown, and its interval does not cover the bias. The labels alone and the "
+    "corrected numbers are valid whatever the judge, because the labelled texts are a random sample; with few labels of a rare class its "
+    "corrected share is a little too low (docs/using-scores.md)."
+)
+SHIFTED = (
+    "A prevalence shift is declared: the labels come from elsewhere, and the corrected numbers are of the texts without a label. They are "
+    "valid if the judge errs with each class as often here as there; texts count as independent."
+)
+
+
+class CorrectOptions(msgspec.Struct, frozen=True):
+    """What is corrected.
+
+    Attributes:
+        by: keys of the items to group by, beside language, metric, judge and condition.
+        shares: the shares of all classes instead of the mean; on scales without order always.
+        share_of: the share of this class only, as text.
+        versus: a key of `by` and one of its values: each other value's difference from it is estimated too.
+        prevalence_shift: the labels come from elsewhere, where the classes may have other shares.
+    """
+
+    by: tuple[str, ...] = ("system",)
+    shares: bool = False
+    share_of: str | None = None
+    versus: tuple[str, str] | None = None
+    prevalence_shift: bool = False
+
+    def __str__(self) -> str:
+        """As signatures print it."""
+        return f"correct shift={'yes' if self.prevalence_shift else 'no'}"
+
+
+class CorrectedNumber(ThreeEstimates, frozen=True, kw_only=True):
+    """Three estimates of one number.
+
+    Attributes:
+        key: language, metric, judge, variant, temperature, top-p, and the keys to group by.
+        quantity: `mean` in points of the scale, or `share`.
+        share_of: the class of a share.
+        versus: the key and its value that is subtracted, such as `("system", "base")`; None if the number is no difference.
+        paired: whether the difference is that of texts of one group, such as answers to one prompt.
+    """
+
+    key: dict[str, Any]
+    quantity: str
+    share_of: Score | None
+    versus: tuple[str, Any] | None
+    paired: bool | None
+
+    def flat(self) -> dict[str, Any]:
+        """One object for programs, with the parts of the key beside the other values."""
+        values: dict[str, Any] = msgspec.to_builtins(self)
+        return {**values.pop("key"), **values}
+
+
+class Corrected(msgspec.Struct, frozen=True):
+    """Corrected numbers with what is needed to make them again."""
+
+    signature: str
+    sampling: str
+    prevalence_shift: bool
+    numbers: tuple[CorrectedNumber, ...]
+    notes: tuple[str, ...]
+    schema_version: int = SCHEMA_VERSION
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs: `{schema_version, signature, sampling, prevalence_shift, notes, numbers}`."""
+        return msgspec.structs.asdict(self) | {"numbers": [number.flat() for number in self.numbers]}
+
+
+def correct(sources: Sequence[Recording], compare: CompareOptions, options: CorrectOptions = CorrectOptions()) -> Corrected:  # noqa: B008 (frozen)
+    """Estimate means, class shares and differences from the judge alone, from the labels alone, and from both.
+
+    Args:
+        sources: judgments with the labels of some of their items.
+        compare: which items and judges; items count from one annotator on, if it does not say otherwise.
+        options: what is estimated.
+
+    Raises:
+        UsageError: unless the dataset card says that the labelled items are a random sample; for names that are not there; and as
+            `measure.compare` does.
+    """
+    for source in sources:
+        refuse_unless_random(source.data.about, "no corrected numbers")
+    compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1), by=options.by)
+    laid_out = lay_out(sources, compare)
+    _refuse_unknown_versus(options)
+    numbers: list[CorrectedNumber] = []
+    for judged in laid_out.judged:
+        keys = {name: item_key(judged.data, name) for name in options.by if name not in KEYS}
+        for cell in scored_items(judged, by_source="source" in laid_out.by):
+            numbers += _cell_numbers(cell, keys, options, compare)
+    if options.share_of is not None and not numbers:
+        counted = [votes for judged in laid_out.judged for votes in judged.counted.values()]
+        classes = sorted({as_text(score) for votes in counted for score in votes.classes.scores})
+        raise UsageError(f"no class '{options.share_of}'.{choose_from(classes, options.share_of)}")
+    if not numbers:
+        raise UsageError("nothing to correct: no judge has scores on a metric that people labelled")
+    _refuse_absent_versus(numbers, options)
+    numbers.sort(key=lambda each: (*sort_key(each.key), each.versus is not None, *sort_key({"class": each.share_of})))
+    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
+    notes = (*laid_out.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN)
+    return Corrected(str(signature), "random", options.prevalence_shift, tuple(numbers), notes)
+
+
+def _refuse_unknown_versus(options: CorrectOptions) -> None:
+    if options.versus and options.versus[0] not in options.by:
+        raise UsageError(f"--versus names '{options.versus[0]}', which is not in --by {','.join(options.by)}; add it there")
+    if options.versus and options.prevalence_shift:
+        raise UsageError("no differences under --prevalence-shift: both systems share the judge's error rates; leave --versus out")
+
+
+def _refuse_absent_versus(numbers: Sequence[CorrectedNumber], options: CorrectOptions) -> None:
+    if options.versus:
+        key, name = options.versus
+        values = sorted({as_text(number.key[key]) for number in numbers if number.key[key] is not None})
+        if name not in values:
+            raise UsageError(f"no {key} '{name}'.{choose_from(values, name)}")
+
+
+def _cell_numbers(
+    cell: ScoredItems, keys: Mapping[str, CodedColumn], options: CorrectOptions, compare: CompareOptions
+) -> Iterator[CorrectedNumber]:
+    parts = list(split_by(cell, keys))
+    for part in parts:
+        if options.prevalence_shift:
+            for share_of, three in shifted_estimates(part, compare.majority, shares=options.shares, share_of=options.share_of):
+                yield _number(part.key, three, share_of)
+        else:
+            for share_of, sample, lam in _samples(part, options):
+                yield _number(part.key, three_estimates([(sample, 1.0)], share=share_of is not None, lam=lam), share_of)
+    if options.versus:
+        yield from _differences(parts, options)
+
+
+def _samples(cell: ScoredItems, options: CorrectOptions) -> Iterator[tuple[Score | None, Sample, float | None]]:
+    """What is estimated of a cell: the class (None for the mean), labels and scores, and the weight of the judge if it is given."""
+    if cell.values is not None and not options.shares and options.share_of is None:
+        yield None, mean_sample(cell), None
+        return
+    lam = None
+    if options.share_of is None and cell.stratum is None and cell.inclusion is None and cell.labelled.any():
+        lam = prediction_powered_class_shares(cell.label_shares, cell.answer_shares, cell.group).lam
+    for score in cell.classes.scores:
+        if options.share_of in (None, as_text(score)):
+            yield score, share_sample(cell, score), lam
+
+
+def mean_sample(cell: ScoredItems) -> Sample:
+    """Mean label and mean score of each item, in points of the scale."""
+    values = cell.values
+    assert values is not None
+    return Sample(cell.label_shares @ values, cell.answer_shares @ values, cell.group, cell.inclusion, cell.stratum)
+
+
+def share_sample(cell: ScoredItems, score: Score) -> Sample:
+    """Share of an item's annotators, and of the judge's answers, that gave a class."""
+    column = cell.classes.scores.index(score)
+    return Sample(cell.label_shares[:, column], cell.answer_shares[:, column], cell.group, cell.inclusion, cell.stratum)
+
+
+def _differences(parts: Sequence[ScoredItems], options: CorrectOptions) -> Iterator[CorrectedNumber]:
+    assert options.versus
+    key, name = options.versus
+    for base in (part for part in parts if as_text(part.key[key]) == name):
+        others = {other: value for other, value in base.key.items() if other != key}
+        for part in parts:
+            if part is not base and all(part.key[other] == value for other, value in others.items()):
+                for (share_of, one, _), (_, two, _) in zip(_samples(part, options), _samples(base, options), strict=True):
+                    three, paired = _difference(one, two)
+                    yield _number(part.key, three, share_of, (key, base.key[key]), paired)
+
+
+def _difference(one: Sample, two: Sample) -> tuple[ThreeEstimates, bool]:
+    """One sample minus another: paired over the groups that both have; of independent samples where they share none."""
+    shared = np.intersect1d(one.group, two.group)
+    if not len(shared):
+        return three_estimates([(one, 1.0), (two, -1.0)], share=False), False
+    a, b = (_by_group(sample, shared) for sample in (one, two))
+    for name in ("inclusion", "stratum"):
+        x, y = getattr(a, name), getattr(b, name)
+        if x is not None and not np.array_equal(x, y, equal_nan=True):
+            reason = f"the two systems' texts of one group differ in their {name}; draw whole groups, or leave --versus out"
+            nothing = Figure(None, None, reason)
+            paired = three_estimates([(Sample(a.y - b.y, a.f - b.f, shared), 1.0)], share=False)
+            return msgspec.structs.replace(
+                paired, labels_alone=nothing, corrected=nothing, lam=None, effective_labels=None, labels_saved=None
+            ), True
+    return three_estimates([(Sample(a.y - b.y, a.f - b.f, shared, a.inclusion, a.stratum), 1.0)], share=False), True
+
+
+def _by_group(sample: Sample, shared: Ints) -> Sample:
+    """Means of the items of each shared group; of inclusion probability and stratum the first, NaN or -1 where they differ."""
+    sample = sample.take(np.isin(sample.group, shared))
+    place = np.searchsorted(shared, sample.group)
+    y, f = (_group_means(column, place, len(shared)) for column in (sample.y, sample.f))
+    first = np.unique(place, return_index=True)[1]
+    inclusion = None if sample.inclusion is None else sample.inclusion[first]
+    return Sample(y, f, shared, inclusion, None if sample.stratum is None else sample.stratum[first])
+
+
+def _group_means(values: Floats, place: Ints, groups: int) -> Floats:
+    known = ~np.isnan(values)
+    count = np.bincount(place[known], minlength=groups)
+    return np.where(count > 0, np.bincount(place[known], values[known], groups) / np.maximum(count, 1), math.nan)
+
+
+def _number(
+    key: dict[str, Any], three: ThreeEstimates, share_of: Score | None, versus: tuple[str, Any] | None = None, paired: bool | None = None
+) -> CorrectedNumber:
+    quantity = "mean" if share_of is None else "share"
+    return CorrectedNumber(**msgspec.structs.asdict(three), key=key, quantity=quantity, share_of=share_of, versus=versus, paired=paired)

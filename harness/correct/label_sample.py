@@ -1,0 +1,243 @@
+"""Which texts to label next: a random sample whose strata are the judge's scores and confidence, with the probability of each text.
+
+Estimates that weight each label by 1 / probability are unbiased whatever the strata; good strata make them more precise.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from harness.content.tags import choose_from
+from harness.errors import UsageError
+from harness.measure.compare import Recording
+from harness.model import Item, Scale
+from harness.stats.estimation.sampling_plan import neyman_allocation, proportional_allocation, stratified_variance, whole_labels
+
+LEAST = 2
+"""Fewest texts of a stratum: a variance needs two."""
+Allocation = Literal["proportional", "neyman"]
+NO_SCORE = "no score"
+
+
+class SampleOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What is drawn.
+
+    Attributes:
+        language: of the texts.
+        budget: how many texts.
+        judge, metric: whose scores on what make the strata; None: the only one there is, and without judgments one stratum.
+        allocation: `proportional`, or `neyman`: more where the judge is less certain. It loses where its certainty says nothing.
+        least: fewest texts of a stratum.
+        least_per_class: fewest texts of each class of the judge's scores, or all where a class has fewer.
+        seed: of the draw.
+    """
+
+    language: str | None = None
+    budget: int
+    judge: str | None = None
+    metric: str | None = None
+    allocation: Allocation = "proportional"
+    least: int = LEAST
+    least_per_class: int = 0
+    seed: int = 0
+
+
+class SampledItem(msgspec.Struct, frozen=True):
+    """One drawn text. The keys are those that `harness correct` reads from items."""
+
+    item_id: str
+    inclusion_probability: float
+    stratum: str
+
+
+class SampleStratum(msgspec.Struct, frozen=True):
+    """One stratum: its texts and how many of them were drawn, and the spread of right and wrong answers that the judge expects."""
+
+    name: str
+    texts: int
+    drawn: int
+    sd: float | None
+
+
+class LabelSample(msgspec.Struct, frozen=True):
+    """The drawn texts in random order, the number of texts that they were drawn from, and the strata."""
+
+    items: tuple[SampledItem, ...]
+    texts: int
+    strata: tuple[SampleStratum, ...]
+    notes: tuple[str, ...]
+
+
+class _Text(msgspec.Struct, frozen=True):
+    item: Item
+    score: str
+    stratum: str
+    confidence: float
+
+
+def draw_label_sample(recording: Recording, options: SampleOptions) -> LabelSample:
+    """Draw texts without a native label, stratified by a judge's scores. Their order is random, so that the first n are a sample too.
+
+    Raises UsageError for a language, judge or metric that is not there or has to be named, and for a budget that is too small for the
+    strata or larger than what is there.
+    """
+    items = _unlabelled(recording, options)
+    judge, metric = _judge_and_metric(recording, options)
+    texts = _texts(items, *_answers(recording, judge, metric), recording.data.scales.get(metric))
+    strata = {name: [text for text in texts if text.stratum == name] for name in sorted({text.stratum for text in texts})}
+    counts = _allocate(strata, len(items), options)
+    chosen: dict[str, SampledItem] = {}
+    for (name, own), count in zip(strata.items(), counts, strict=True):
+        for item in _spread_over_groups(own, count, f"{options.seed} {name}"):
+            chosen[item.item_id] = SampledItem(item.item_id, count / len(own), name)
+    described = tuple(
+        SampleStratum(name, len(own), count, _expected_sd(own)) for (name, own), count in zip(strata.items(), counts, strict=True)
+    )
+    drawn = [chosen[item.item_id] for item in items if item.item_id in chosen]
+    random.Random(f"{options.seed} order").shuffle(drawn)
+    return LabelSample(tuple(drawn), len(items), described, tuple(_notes(described, judge, metric)))
+
+
+def _unlabelled(recording: Recording, options: SampleOptions) -> list[Item]:
+    known = list(dict.fromkeys(item.language for item in recording.data.items))
+    language = options.language or (known[0] if len(known) == 1 else None)
+    if language is None:
+        raise UsageError(f"texts of one language are drawn together; name it with --lang.{choose_from(known)}")
+    if language not in known:
+        raise UsageError(f"there is no item in '{language}'.{choose_from(known, language)}")
+    native = recording.data.labels.native_items(None if options.metric is None else [options.metric])
+    texts = [item for item in recording.data.items if item.language == language and item.split == "test" and item.item_id not in native]
+    if not texts:
+        raise UsageError(f"every text in '{language}' has a native label already; there is nothing to draw from")
+    return texts
+
+
+def _judge_and_metric(recording: Recording, options: SampleOptions) -> tuple[str, str]:
+    """The judge and metric of the strata; empty where there are no judgments."""
+    chosen = []
+    for what, wanted, known in (
+        ("judge", options.judge, recording.judgments.judge.used),
+        ("metric", options.metric, recording.judgments.metric.used),
+    ):
+        if wanted is not None and wanted not in known:
+            raise UsageError(f"no judgment is by the {what} '{wanted}'.{choose_from(sorted(known), wanted)}")
+        if wanted is None and len(known) > 1:
+            raise UsageError(f"strata come from the scores of one {what}; name it with --{what}.{choose_from(sorted(known))}")
+        chosen.append(wanted or (known[0] if known else ""))
+    return chosen[0], chosen[1]
+
+
+def _answers(recording: Recording, judge: str, metric: str) -> tuple[dict[str, list[object]], dict[str, list[float]]]:
+    """`{item_id: scores}` and `{item_id: probabilities of the scores}` of one judge and metric."""
+    scores: dict[str, list[object]] = {}
+    confidences: dict[str, list[float]] = {}
+    judged = recording.judgments
+    for item, who, what, score, confidence in zip(judged.item, judged.judge, judged.metric, judged.score, judged.confidence, strict=True):
+        if who == judge and what == metric and score is not None:
+            scores.setdefault(item, []).append(score)
+            if confidence is not None:
+                confidences.setdefault(item, []).append(float(confidence))
+    return scores, confidences
+
+
+def _texts(
+    items: Sequence[Item], scores: Mapping[str, list[object]], confidences: Mapping[str, list[float]], scale: Scale | None
+) -> list[_Text]:
+    """The texts with their strata: the class nearest to the mean score, and whether the mean confidence is above the median."""
+    confidence = {item.item_id: _mean(confidences.get(item.item_id, ())) for item in items}
+    known = [value for value in confidence.values() if not math.isnan(value)]
+    median = float(np.median(known)) if known and np.ptp(known) > 0 else math.nan
+    texts = []
+    for item in items:
+        score = stratum = _score_stratum(scores.get(item.item_id, ()), scale) if scores else "all"
+        if not math.isnan(median) and not math.isnan(confidence[item.item_id]):
+            stratum += ", sure" if confidence[item.item_id] >= median else ", unsure"
+        texts.append(_Text(item, score, stratum, confidence[item.item_id]))
+    return texts
+
+
+def _spread_over_groups(texts: Sequence[_Text], count: int, seed: str) -> list[Item]:
+    """`count` texts, each with the probability count / texts: every k-th of a random order in which the texts of a group stand together.
+
+    Systematic sampling takes texts of as many groups as there are, so that few labels are spent on versions of one text.
+    """
+    chance = random.Random(seed)
+    place = {group: chance.random() for group in dict.fromkeys(text.item.group for text in texts)}
+    ordered = sorted(texts, key=lambda text: (place[text.item.group], chance.random()))
+    step, start = len(texts) / max(count, 1), chance.random()
+    return [ordered[min(len(texts) - 1, int((start + number) * step))].item for number in range(count)]
+
+
+def _score_stratum(given: Sequence[object], scale: Scale | None) -> str:
+    if not given or scale is None:
+        return NO_SCORE
+    if scale.kind == "interval":
+        assert scale.min is not None and scale.max is not None
+        fifth = min(4, int(5 * (float(np.mean([float(str(score)) for score in given])) - scale.min) / (scale.max - scale.min)))
+        return f"fifth {fifth + 1}"
+    places = [scale.classes.index(score) for score in given if score in scale.classes]
+    return f"score {scale.classes[round(_mean(places))]}" if places else NO_SCORE
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else math.nan
+
+
+def _allocate(strata: Mapping[str, Sequence[_Text]], available: int, options: SampleOptions) -> list[int]:
+    """How many texts of each stratum are drawn."""
+    if not 0 < options.budget <= available:
+        raise UsageError(f"--budget {options.budget}: {available} texts without a native label are there; name a number from 1 to that")
+    sizes = [len(own) for own in strata.values()]
+    least = _least(strata, options)
+    if options.budget < sum(least):
+        flags = f"--least {options.least}" + (f", --least-per-class {options.least_per_class}" if options.least_per_class else "")
+        raise UsageError(f"--budget {options.budget}: {len(sizes)} strata need {sum(least)} texts ({flags}); draw more, or lower these")
+    if options.allocation == "proportional":
+        return [int(n) for n in whole_labels(proportional_allocation(sizes, options.budget, floor=least))]
+    sds = [_expected_sd(own) for own in strata.values()]
+    if any(sd is None for sd in sds):
+        raise UsageError("--allocation neyman needs the judge's token probabilities, and some texts have none; leave it out")
+    return [int(n) for n in whole_labels(neyman_allocation(sizes, np.array(sds, float), options.budget, floor=least))]
+
+
+def _least(strata: Mapping[str, Sequence[_Text]], options: SampleOptions) -> list[int]:
+    """Fewest texts of each stratum, such that every class of scores has its own number too: shared by its strata in proportion."""
+    least = {name: min(options.least, len(own)) for name, own in strata.items()}
+    if not options.least_per_class:
+        return list(least.values())
+    classes: dict[str, list[str]] = {}
+    for name, own in strata.items():
+        classes.setdefault(own[0].score, []).append(name)
+    for names in classes.values():
+        sizes, floor = [len(strata[name]) for name in names], [least[name] for name in names]
+        wanted = min(sum(sizes), max(options.least_per_class, sum(floor)))
+        shared = whole_labels(proportional_allocation(sizes, wanted, floor=floor))
+        least |= dict(zip(names, map(int, shared), strict=True))
+    return list(least.values())
+
+
+def _expected_sd(texts: Sequence[_Text]) -> float | None:
+    """sqrt(p (1 - p)) of the mean confidence p: how much right and wrong answers are expected to vary. None without confidences."""
+    p = _mean([text.confidence for text in texts])
+    return None if math.isnan(p) else math.sqrt(p * (1 - p))
+
+
+def _notes(strata: Sequence[SampleStratum], judge: str, metric: str) -> list[str]:
+    if not judge:
+        return ["there are no judgments, so every text had the same probability; with a judge's scores, strata make estimates more precise"]
+    notes = [f"strata: scores of {judge} on {metric}"]
+    sds = [stratum.sd for stratum in strata]
+    if all(sd is not None and sd > 0 for sd in sds):
+        sizes, drawn = [s.texts for s in strata], [s.drawn for s in strata]
+        overall = math.sqrt(sum(n * float(sd or 0) ** 2 for n, sd in zip(sizes, sds, strict=True)) / sum(sizes))
+        same = stratified_variance(sizes, [overall] * len(sizes), proportional_allocation(sizes, sum(drawn)))
+        own = stratified_variance(sizes, np.array(sds, float), drawn)
+        if own > 0:
+            notes.append(f"expected variance of a mean, at the judge's own confidence: {own / same:.2f} of a proportional sample's")
+    return notes

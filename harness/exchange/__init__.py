@@ -1,0 +1,1 @@
+"""Formats of other programs: labels, scores and judges come in and go out."""

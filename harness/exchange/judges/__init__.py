@@ -1,0 +1,1 @@
+"""Our judges inside other programs."""

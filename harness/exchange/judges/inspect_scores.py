@@ -1,0 +1,86 @@
+"""Scores for Inspect's `precomputed_scores`: one JSON line for each sample and epoch."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.data.columns import NO_VALUE
+from harness.data.judgments import Judgments
+from harness.errors import UsageError
+from harness.exchange.scores.score_metadata import KEY, Reasons
+from harness.tables import escape_controls
+
+_CONDITION = ("variant", "temperature", "top_p")
+_UNSCORED = "grader_failed"  # as Inspect names a judge's reply without a score
+
+
+class ScoreChoice(msgspec.Struct, frozen=True):
+    """Which judgments are exported; None where there is only one to choose."""
+
+    judge: str | None = None
+    metric: str | None = None
+    variant: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+
+
+def inspect_scores(
+    judgments: Judgments, choice: ScoreChoice, signature: Callable[[str], str], reasons: Reasons | None = None
+) -> Iterator[bytes]:
+    """The lines of a scores file: one judge on one metric under one condition, on unchanged texts in their own order. A
+    failure has the value NaN.
+
+    Args:
+        judgments: of a run or a data folder.
+        choice: which of them.
+        signature: the signature of a judge's numbers.
+        reasons: reads the judge's words, if they are kept.
+
+    Raises:
+        UsageError: at the first line, if several judges, metrics or conditions are left, or none is.
+    """
+    rows = _chosen(judgments, choice)
+    chosen = judgments.take(rows)
+    columns = {name: list(chosen.columns[name]) for name in ("item", "repeat", "score", "failure", "metric", "judge", "variant")}
+    words = reasons(rows) if reasons else [None] * len(rows)
+    about = signature(columns["judge"][0])
+    for (item, repeat, score, failure, metric, judge, variant), reason in zip(zip(*columns.values(), strict=True), words, strict=True):
+        own = {"metric": metric, "judge": judge, "variant": variant, "score": score, "failure": failure, "signature": about}
+        record: dict[str, Any] = {"id": item, "epoch": (repeat or 0) + 1, "value": math.nan if score is None else score}
+        if reason:
+            record["explanation"] = reason
+        record["metadata"] = {KEY: own} | ({"unscored_reason": _UNSCORED} if score is None else {})
+        # Inspect itself writes NaN bare; strict JSON has only null, which Inspect refuses
+        yield escape_controls(json.dumps(record, ensure_ascii=False)).encode() + b"\n"
+
+
+def _chosen(judgments: Judgments, choice: ScoreChoice) -> NDArray[np.int64]:
+    """The rows of one judge, metric and condition."""
+    rows = np.flatnonzero(judgments.is_clean & (judgments.order.codes == NO_VALUE))
+    for name, wanted in msgspec.structs.asdict(choice).items():
+        values = list(judgments.columns[name].take(rows))
+        if wanted is not None:
+            rows = rows[[value == wanted for value in values]]
+            if not len(rows):
+                raise UsageError(f"there is no judgment with {name} '{wanted}'; there are: {_listed(values)}")
+    if not len(rows):
+        raise UsageError("there is no judgment to export")
+    for name in ("judge", "metric", *_CONDITION):
+        values = list(judgments.columns[name].take(rows))
+        if len(set(values)) > 1:
+            raise UsageError(
+                f"Inspect has one score for each sample and epoch, and there are several {name}s; choose one with "
+                f"--{name.replace('_', '-')}: {_listed(values)}"
+            )
+    return rows
+
+
+def _listed(values: list[Any]) -> str:
+    return ", ".join(sorted({"none" if value is None else str(value) for value in values}))

@@ -1,0 +1,128 @@
+"""Our judge as a python assertion of promptfoo: `get_assert` asks the judge that the assertion's `config` names.
+
+`harness export promptfoo-judge` writes the assertion. Prompt, transport, parser and failures are those of a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.engines.retry import RetryPolicy, backoff
+from harness.errors import HarnessError, JudgeError, UsageError
+from harness.exchange.judges.instrument import Instrument, InstrumentSpec, value_at
+from harness.exchange.scores.score_metadata import KEY, about_judgment
+from harness.judges import Judge, JudgeOptions, NoReply, open_judge
+from harness.model import Call, Judgment, Reply, Scale
+
+ATTEMPTS = 4  # of one call; promptfoo stops an assertion that takes longer than its own limit
+
+
+class AssertionConfig(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `config` of an assertion.
+
+    Attributes:
+        judge: who is asked, as `harness run --judge` names it.
+        language: of the output: a tag, or where it stands, such as `vars.language`.
+        metric, task, variant, prompt, temperature, content, allow_unreviewed: see `InstrumentSpec`.
+        base_url: the endpoint of an `openai/` judge; without it, that of the environment.
+    """
+
+    judge: str
+    metric: str | None = None
+    language: str = "vars.language"
+    task: str | None = None
+    variant: str = "single"
+    prompt: str | None = None
+    temperature: float = 0.0
+    content: str | None = None
+    allow_unreviewed: bool = False
+    base_url: str | None = None
+
+    @property
+    def instrument(self) -> InstrumentSpec:
+        return InstrumentSpec(
+            metric=self.metric,
+            task=self.task,
+            variant=self.variant,
+            prompt=Path(self.prompt) if self.prompt else None,
+            temperature=self.temperature,
+            content=(Path(self.content),) if self.content else (),
+            allow_unreviewed=self.allow_unreviewed,
+        )
+
+
+_instrument = lru_cache(maxsize=16)(Instrument)
+
+
+def get_assert(output: str, context: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
+    """The result of one assertion: the judge's score of `output`, on its own scale. Paths in `config` are relative to `folder`.
+
+    `pass` is true where there is a score; an assertion's `threshold` is promptfoo's own and is compared with the score. A class that is a
+    word counts 1 if it is the best one, else 0. Without a score, promptfoo has to show a 0: `metadata.graderError` says that it is none.
+    """
+    try:
+        return _graded(output, context, _config(context, folder))
+    except HarnessError as err:
+        return _without_score(f"no score: {err}", {})
+
+
+def _config(context: Mapping[str, Any], folder: Path) -> AssertionConfig:
+    try:
+        config = msgspec.convert(dict(context.get("config") or {}), AssertionConfig)
+    except msgspec.ValidationError as err:
+        raise UsageError(f"the config of the assertion is wrong: {err}") from None
+    paths = {name: path and str(folder / path) for name, path in (("prompt", config.prompt), ("content", config.content))}
+    return msgspec.structs.replace(config, **paths)
+
+
+def _graded(output: str, context: Mapping[str, Any], config: AssertionConfig) -> dict[str, Any]:
+    instrument = _instrument(config.instrument)
+    variables = context.get("vars") or {}
+    places = {"vars": variables, "metadata": (context.get("test") or {}).get("metadata") or {}}
+    language = str(value_at(config.language, places))
+    item_id = str(variables.get("item_id") or (context.get("test") or {}).get("description") or "item")
+    item = instrument.item(item_id, language, variables, output, str(context.get("prompt") or ""))
+    judge = open_judge(config.judge, JudgeOptions(config.base_url, os.environ))
+    call = instrument.call(item, judge.identity)
+    reply = asyncio.run(_ask(judge, call))
+    judgment = instrument.read(call, reply, judge.identity)
+    about = about_judgment(judgment, instrument.signature(judge.identity, judgment.language), item)
+    about[KEY] |= {"reply": reply.text, "finish_reason": reply.finish_reason, "refusal": reply.refusal}
+    if judgment.score is None:
+        return _without_score(f"no score ({judgment.failure}): {reply.text or reply.refusal or ''}", about)
+    return _scored(judgment, instrument.scale, about)
+
+
+async def _ask(judge: Judge, call: Call) -> Reply:
+    """The reply to one call. Raises JudgeError after the last attempt without one."""
+    await judge.start([call])
+    policy = RetryPolicy(ATTEMPTS)
+    try:
+        while True:
+            try:
+                return await judge.answer(call)
+            except NoReply as err:
+                policy.record_failure(counts=True)
+                if not policy.allows_another(first=False):
+                    raise JudgeError(f"no reply after {policy.failures} attempts: {err}") from None
+                await asyncio.sleep(backoff(policy.failures) if err.retry_after is None else err.retry_after)
+    finally:
+        await judge.stop()
+
+
+def _scored(judgment: Judgment, scale: Scale, about: dict[str, Any]) -> dict[str, Any]:
+    score = judgment.score
+    number = float(score == scale.best) if isinstance(score, str) else score
+    reason = judgment.justification or f"{judgment.judge} gave {score}"
+    return {"pass": True, "score": number, "reason": reason, "metadata": about}
+
+
+def _without_score(reason: str, about: dict[str, Any]) -> dict[str, Any]:
+    return {"pass": False, "score": 0, "reason": reason, "metadata": about | {"graderError": True}}

@@ -1,0 +1,198 @@
+"""Finds the columns of a source, by the mapping or by their names, and reads its labels one by one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, get_args
+
+from harness.content.specs import ROLES, LabelMapping, ScoreColumn
+from harness.errors import ContentError
+from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
+from harness.model import Score, Source, Split
+
+# Column names that are recognised without a mapping; earlier names win.
+_USUAL_NAMES: dict[str, tuple[str, ...]] = {
+    "item_id": ("item_id", "item", "id", "example_id", "sample_id", "segment_id", "text_id"),
+    "annotator_id": ("annotator_id", "annotator", "worker_id", "worker", "user_id", "user", "rater_id", "rater", "annotated_by", "coder"),
+    "metric": ("metric", "dimension", "question", "criterion", "aspect"),
+    "score": ("score", "label", "rating", "value"),
+    "language": ("language", "lang", "language_code", "locale"),
+    "task": ("task", "task_id", "task_name"),
+    "group": ("group", "group_id"),
+    "system": ("system", "system_id"),
+    "parallel_id": ("parallel_id",),
+    "source": ("source",),
+    "split": ("split",),
+}
+_ALLOWED_VALUES: dict[str, Collection[str]] = {"source": get_args(Source), "split": get_args(Split)}  # other values: another meaning
+
+
+NO_ITEM_ID = "no column with item ids was found; name it with --column item_id=COLUMN"
+
+
+class ColumnPlan(NamedTuple):
+    """Which column holds what: `columns` by role, `wide` columns of scores (if none, one row is one label), `texts` by field.
+
+    `guessed` holds the columns that were found by their names, so that people can check them.
+    """
+
+    columns: Mapping[str, str]
+    wide: Sequence[ScoreColumn]
+    texts: Mapping[str, str]
+    guessed: Mapping[str, str]
+
+
+class SourceLabel(NamedTuple):
+    """One label as the source has it, without any check."""
+
+    place: str
+    record: Record
+    item_id: Any
+    annotator: Any
+    metric: Any
+    score: Any
+    source: Any
+
+
+class BlankCell(NamedTuple):
+    """An empty score cell. Its item counts all the same."""
+
+    record: Record
+    item_id: Any
+
+
+def make_column_plan(table: SourceTable, mapping: LabelMapping, metrics: Collection[str], texts: Collection[str], place: str) -> ColumnPlan:
+    """Find every column that is needed.
+
+    `metrics` are the metrics with a scale, and `texts` the texts of the tasks; if the mapping does not name their columns, columns of the
+    same name are used. Error messages begin with `place`. Raises ContentError for a named column that does not exist and for a needed
+    column that is not found.
+    """
+    wide = mapping.scored_columns
+    named = [*mapping.named_columns.values(), *mapping.texts.values(), *(w.column for w in wide)]
+    missing = list(_missing_columns(table, named))
+    used = {*mapping.texts.values(), *(w.column for w in wide)}
+    needed_roles = [role for role in ROLES if mapping.constant(role) is None and not _is_given_by(wide, role)]
+    columns, guessed = find_columns(table, mapping.named_columns, needed_roles, used)
+    used |= set(columns.values())
+    if not wide and not {"score", "metric"} & columns.keys() and mapping.metric is None:
+        wide = tuple(ScoreColumn(column=name, metric=name) for name in table.columns if name in metrics and name not in used)
+        guessed |= {f"metric {w.metric}": w.column for w in wide}
+    unknown = list(_unknown_roles(columns, wide, mapping))
+    if missing or unknown:
+        there = f"the columns are: {', '.join(table.columns)}"
+        raise ContentError(_listed([*missing, *unknown]) + (f" ({there})" if unknown else f"; {there}"), place)
+    fields = dict(mapping.texts) or {name: name for name in table.columns if name in texts and name not in used}
+    return ColumnPlan(columns, wide, fields, guessed)
+
+
+def find_columns(
+    table: SourceTable, named: Mapping[str, str], roles: Iterable[str], used: Collection[str] = ()
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return `{role: column}` and the guessed part of it. Roles without a `named` column get the column with a usual name, if any."""
+    columns, guessed = dict(named), {}
+    for role in roles:
+        if role not in columns and (column := _column_with_usual_name(table, role, {*used, *columns.values()})) is not None:
+            columns[role] = guessed[role] = column
+    return columns, guessed
+
+
+def _missing_columns(table: SourceTable, names: Sequence[str]) -> Iterator[str]:
+    """A sentence on the named columns that the table does not have."""
+    if missing := [name for name in dict.fromkeys(names) if name not in table.columns]:
+        yield ", ".join(f"'{name}'" for name in missing) + (" is not a column" if len(missing) == 1 else " are not columns")
+
+
+def _is_given_by(wide: Sequence[ScoreColumn], role: str) -> bool:
+    if not wide or role == "score":
+        return bool(wide)
+    if role == "annotator_id":
+        return all(w.annotator is not None or w.votes_for is not None for w in wide)
+    return role == "metric" and all(w.metric is not None for w in wide)
+
+
+def _column_with_usual_name(table: SourceTable, role: str, used: Collection[str]) -> str | None:
+    by_name = {re.sub(r"[\s.-]+", "_", name.strip().casefold()): name for name in reversed(table.columns) if name not in used}
+    for name in _USUAL_NAMES.get(role, ()):
+        if name in by_name:
+            column = by_name[name]
+            allowed = _ALLOWED_VALUES.get(role)
+            if allowed and not all(record.cells.get(column) in (None, *allowed) for record in table.records):
+                return None
+            return column
+    return None
+
+
+def _listed(problems: Sequence[str]) -> str:
+    """One problem as it is, several with their numbers."""
+    if len(problems) == 1:
+        return problems[0]
+    return "; ".join(f"({number}) {problem}" for number, problem in enumerate(problems, start=1))
+
+
+def _unknown_roles(columns: Mapping[str, str], wide: Sequence[ScoreColumn], mapping: LabelMapping) -> Iterator[str]:
+    """A sentence on each role that nothing gives."""
+    needed = {
+        "item_id": NO_ITEM_ID,
+        "score": "no column with scores was found; name it with --column score=COLUMN, or several with --wide-annotators or --wide-metrics",
+        "metric": "the metric of the scores is unknown; give --metric NAME or --column metric=COLUMN",
+        "annotator_id": "the annotator of the scores is unknown; give --column annotator_id=COLUMN, --annotator NAME or "
+        "--annotators aggregate",
+    }
+    for role, message in needed.items():
+        if role in columns or mapping.constant(role) is not None or _is_given_by(wide, role):
+            continue
+        if role != "annotator_id" or mapping.annotators != "aggregate":
+            yield message
+
+
+def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) -> Iterator[SourceLabel | BlankCell]:
+    """Yield every label of the source in order, and every blank score cell of a wide source or a sheet."""
+    columns = plan.columns
+    for record in table.records:
+        cells = record.cells
+        values = {role: cells.get(column) for role, column in columns.items()}
+        annotator = values.get("annotator_id") if mapping.annotator is None else mapping.annotator
+        metric = values.get("metric") if mapping.metric is None else mapping.metric
+        source = values.get("source") if mapping.source is None or "source" in mapping.columns else None
+        voters: Counter[Any] = Counter()
+        for wide in plan.wide or (None,):
+            score = values.get("score") if wide is None else cells.get(wide.column)
+            if is_blank(score) and (wide is not None or table.kind == "sheet"):
+                yield BlankCell(record, values.get("item_id"))
+                continue
+            label = SourceLabel(
+                _place(record, columns.get("score", "score") if wide is None else wide.column, table, wide),
+                record,
+                values.get("item_id"),
+                wide.annotator if wide and wide.annotator is not None else annotator,
+                wide.metric if wide and wide.metric is not None else metric,
+                score,
+                source,
+            )
+            if wide is None or wide.votes_for is None:
+                yield label
+            else:
+                yield from _votes(label, wide.votes_for, voters)
+
+
+def _votes(label: SourceLabel, score: Score, voters: Counter[Any]) -> Iterator[SourceLabel | BlankCell]:
+    """One label a vote, where the cell is a number of votes. anon-1 to anon-n number the votes on one metric of one item."""
+    text = str(label.score).strip()
+    if not re.fullmatch(r"\d+(\.0+)?", text, re.ASCII):
+        yield label._replace(score=Unreadable(f"'{text}' is no number of votes"), annotator="anon-1")
+        return
+    count = int(float(text))
+    for number in range(voters[label.metric] + 1, voters[label.metric] + count + 1):
+        yield label._replace(score=score, annotator=f"anon-{number}")
+    voters[label.metric] += count
+    if not count:
+        yield BlankCell(label.record, label.item_id)
+
+
+def _place(record: Record, column: str, table: SourceTable, wide: ScoreColumn | None) -> str:
+    """The place of a label. If a line has several labels, it includes the number of the column, not its name: that may be a person's."""
+    place = record.place(column)
+    return place if wide is None or record.letters else f"{place} (column {list(table.columns).index(column) + 1})"

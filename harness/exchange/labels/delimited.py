@@ -1,0 +1,117 @@
+"""Reads CSV, TSV and similar files, plain or gzipped. It is strict about encoding, columns and quotes: a guess could move scores."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.errors import ContentError, UsageError
+from harness.exchange.labels import table as limits
+from harness.exchange.labels.table import Record, SourceTable, is_blank
+from harness.tables import open_bytes, unguard_cell
+
+_DELIMITERS = ",;\t|"
+
+
+def read_delimited(path: Path, encoding: str | None = None, delimiter: str | None = None) -> SourceTable:
+    """Read a table with a header in its first line. Without `delimiter`, it is the delimiter that the header uses most.
+
+    Raises ContentError for an empty file, a header without rows, bytes outside the encoding, rows of unequal length, repeated columns.
+    """
+    text = decoded(path, unpacked(path), encoding)
+    lines = _rows(path, text, delimiter)
+    header_line, header = next(lines, (1, []))
+    if not header:
+        raise ContentError("the file is empty; it needs a line with column names and rows below it", path)
+    header = [name.strip() for name in header]
+    refuse_repeated(path, header, header_line)
+    records = [Record(_cells(path, number, header, row), number, f"{path}:") for number, row in lines if any(map(str.strip, row))]
+    if not records:
+        raise ContentError("the file has column names but no rows", path, header_line)
+    columns = [name for name in header if name]
+    return SourceTable("csv", columns, records)
+
+
+def unpacked(path: Path) -> bytes:
+    """Read the bytes of a file, gzipped or not. Raises ContentError if they exceed the limit or break off."""
+    limit = limits.MAX_BYTES
+    with open_bytes(path) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise ContentError(f"larger than {limit >> 20} MiB{' unpacked' if path.suffix == '.gz' else ''}; import it in parts", path)
+    return data
+
+
+def decoded(path: Path, data: bytes, encoding: str | None) -> str:
+    """Decode bytes in `encoding`; the default is UTF-8, or UTF-16 if there is its byte-order mark.
+
+    Raises ContentError with the line of a wrong byte, UsageError for an unknown encoding.
+    """
+    if encoding is None:
+        encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except LookupError:
+        raise UsageError(f"--encoding {encoding} is not a known encoding; try cp1252, cp1250, shift_jis or gb18030") from None
+    except UnicodeDecodeError as err:
+        raise ContentError(_undecodable(data, err, encoding), path, _line_of(data, err, encoding)) from None
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise ContentError("a NUL character: not text, or UTF-16 without a byte-order mark (--encoding utf-16-le)", path, line)
+    return text
+
+
+def _undecodable(data: bytes, err: UnicodeDecodeError, encoding: str) -> str:
+    name = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "utf-16": "UTF-16"}.get(encoding, encoding)
+    byte = f"byte 0x{data[err.start]:02x}" if err.start < len(data) else "the end"
+    if name == "UTF-8" and not data[: err.start].isascii():
+        return f"{byte} is not {name}, though lines before it are: the file mixes encodings; save it again as UTF-8"
+    return f"{byte} is not {name}; save the file as UTF-8 or name its encoding, e.g. --encoding cp1252"
+
+
+def _line_of(data: bytes, err: UnicodeDecodeError, encoding: str) -> int:
+    return data[: err.start].decode(encoding, "replace").count("\n") + 1
+
+
+def _rows(path: Path, text: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
+    """Yield (first line of a row, its cells) for every row that is not empty."""
+    first = next((line for line in io.StringIO(text) if line.strip()), "")
+    declared = first.lower().startswith("sep=") and len(first.strip()) == 5  # a line that Excel writes to declare the delimiter
+    delimiter = first[4] if declared else delimiter or _delimiter(first)
+    before = csv.field_size_limit(limits.MAX_BYTES)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for row in reader:
+            if any(map(str.strip, row)) and not (declared and line == 1):
+                yield line, row
+            line = reader.line_num + 1
+    except csv.Error as err:
+        if "unexpected end" in str(err):
+            raise ContentError("a quotation mark is opened here and never closed", path, line) from None
+        raise ContentError(f"not a row of a table ({err}); is the quotation mark doubled inside quotation marks?", path, line) from None
+    finally:
+        csv.field_size_limit(before)
+
+
+def _delimiter(header: str) -> str:
+    outside = "".join(header.split('"')[::2])
+    counts = Counter({sign: outside.count(sign) for sign in _DELIMITERS})
+    return counts.most_common(1)[0][0]
+
+
+def refuse_repeated(path: Path | str, names: list[str], line: int | None = 1) -> None:
+    """Raise ContentError when two columns have the same name, as such a name would be ambiguous."""
+    for name, times in Counter(names).items():
+        if name and times > 1:
+            raise ContentError(f"{times} columns are called '{name}'; give each its own name", Path(path), line)
+
+
+def _cells(path: Path, line: int, header: list[str], row: list[str]) -> dict[str, str]:
+    if (len(row) != len(header) and any(map(str.strip, row[len(header) :]))) or len(row) < len(header):
+        raise ContentError(f"{len(row)} cells where the header has {len(header)} columns; is a delimiter missing or unquoted?", path, line)
+    return {name: unguard_cell(cell) for name, cell in zip(header, row, strict=False) if name and not is_blank(cell)}

@@ -1,0 +1,409 @@
+"""Import: checks every label of a source and writes a data folder. A row is imported, or refused with its place and the reason."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.content import Library
+from harness.content.specs import DatasetCard, LabelMapping
+from harness.content.tags import choose_from, suggest
+from harness.data.dataset import rubric_scales
+from harness.errors import ContentError, UsageError
+from harness.exchange.labels.columns_of_source import BlankCell, ColumnPlan, SourceLabel, iterate_labels, make_column_plan
+from harness.exchange.labels.folder import data_toml, write_folder
+from harness.exchange.labels.items import GivenItems, ItemRows, read_given_items
+from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item
+from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
+from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
+from harness.exchange.labels.read import read_source
+from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
+from harness.exchange.labels.table import SourceTable
+from harness.exchange.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
+from harness.model import AnnotatorKind, Scale
+from harness.tables import to_jsonl
+
+_KINDS_WITH_USERS = ("sheet", "label-studio", "argilla")  # their annotators have an account or a name
+
+
+NAME_THE_ANNOTATOR = "; if another person gave it, name the column of the annotators: --column annotator_id=COLUMN"
+
+
+class RefusedRow(msgspec.Struct, frozen=True):
+    """A row of the source that was not imported."""
+
+    place: str
+    reason: str
+    row: dict[str, Any]
+
+
+class ImportSummary(msgspec.Struct, frozen=True):
+    """The result of an import. `rows` = `labels` + refused rows; `blank` cells and `left_out` answers do not count as rows."""
+
+    rows: int
+    labels: int
+    blank: int
+    left_out: int
+    refused: tuple[RefusedRow, ...]
+    items: int
+    annotators: int
+    metrics: tuple[str, ...]
+    folder: Path
+    hints: tuple[str, ...]  # guesses, and what the user may specify
+    notes: tuple[str, ...]  # what was changed; also in data.toml
+    known: int = 0  # rows that the folder had already
+    reviews: int = 0  # answers to a judge's reasons; they count as rows
+    written: bool = True  # false if rows were refused and nobody allowed it, or all were: then the folder is as it was
+
+
+class ImportOptions(msgspec.Struct, frozen=True):
+    """How to read a source and where to write it, besides the mapping. Each field is the flag of the same name."""
+
+    kind: str | None = None
+    sheet: str | None = None
+    encoding: str | None = None
+    revision: str | None = None
+    split: str | None = None
+    items: str | None = None
+    append: bool = False
+    second_round: bool = False
+    keep_annotators: bool = False
+    salt_file: Path | None = None
+    allow_refused: bool = False
+
+
+def import_labels(
+    source: str | Path,
+    to: Path,
+    mapping: LabelMapping | None = None,
+    options: ImportOptions | None = None,
+    library: Library | None = None,
+) -> ImportSummary:
+    """Import the labels of `source` into the data folder `to`. The folder is written completely or not at all: not if
+    any row is refused, unless `allow_refused` says that the others are wanted without it.
+
+    Raises UsageError for impossible options, ContentError for a source that cannot be read at all, and StoreError when the folder cannot
+    be written. Wrong rows raise nothing; they are refused.
+    """
+    mapping, options, library = mapping or LabelMapping(), options or ImportOptions(), library or Library()
+    mapping = with_annotator_of_file(mapping, source)
+    target = TargetFolder(to, library, append=options.append, second_round=options.second_round)
+    table = read_source(
+        str(source),
+        kind=options.kind,
+        worksheet=options.sheet,
+        encoding=options.encoding,
+        revision=options.revision,
+        split=options.split,
+        annotator=mapping.annotator,
+    )
+    if is_potato([record.cells for record in table.records]):
+        table = from_potato(table)
+    if mapping.wide_items is not None:
+        table = one_record_per_item(table, mapping.wide_items, str(source))
+    return _LabelImport(str(source), mapping, options, library, target, table).run()
+
+
+class _LabelImport:
+    """One import, from the source table to the written folder."""
+
+    def __init__(
+        self, source: str, mapping: LabelMapping, options: ImportOptions, library: Library, target: TargetFolder, table: SourceTable
+    ) -> None:
+        self.source, self.mapping, self.options, self.library = source, mapping, options, library
+        self.target, self.table = target, table
+        self.given = read_given_items(options.items, mapping, library) if options.items else GivenItems({})
+        target.require_same_items(self.given.rows)
+        self.rubrics = rubric_scales(library)
+        self.scales = self._scales()
+        self.plan = self._plan()
+        self.rows = self._rows()
+        self.pseudonyms = self._pseudonyms()
+        self.labels: list[dict[str, Any]] = []
+        self.refused: list[RefusedRow] = []
+        self.blank = 0
+        self.dropped = 0
+        earlier = target.second_ratings if options.second_round else target.labels
+        self.seen = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in earlier}
+        self.names: set[str] = set()  # metric names of the source, and their new names
+
+    # Preparing
+
+    def _scales(self) -> dict[str, Scale]:
+        source_scales = self.table.about.get("scales", {})
+        scales = {**self.rubrics, **source_scales, **self.given.scales, **self.target.items.scales, **self.mapping.metrics}
+        self.target.require_same_scales(scales)
+        for name in self.mapping.flip:
+            if name in scales:
+                require_flippable(name, scales[name])
+        return scales
+
+    def _plan(self) -> ColumnPlan:
+        known = self.library.task_files
+        tasks = [self.mapping.task] if self.mapping.task in known else known
+        texts = {field for name in tasks for field in self.library.task(str(name)).fields}
+        mapping = self.given.mapping_of_labels(self.mapping, self.table.columns)
+        return make_column_plan(self.table, mapping, self.scales, texts, self._place)
+
+    @property
+    def _place(self) -> str:
+        first = self.table.records[0] if self.table.records else None
+        return first.head.rstrip(":!") if first and first.letters else self.source
+
+    def _rows(self) -> ItemRows:
+        """The known items. Rows may add new ones, but not with --items, and with items in the folder only with --append."""
+        known = {**self.target.items.rows, **self.given.rows}
+        located = all(name in self.plan.columns or self.mapping.constant(name) is not None for name in ("language", "task"))
+        closed = bool(self.options.items or self.options.second_round) or (bool(known) and not (self.options.append and located))
+        if not closed and not located:
+            raise UsageError(
+                f"the language and task of the items of {self.source} are unknown; give --language and --task, or --column "
+                "language=COLUMN and task=COLUMN, or the items with --items"
+            )
+        if not closed and not known:
+            self._refuse_without_texts()
+        return ItemRows(known, self.mapping, self.library, closed=closed)
+
+    def _refuse_without_texts(self) -> None:
+        if self.mapping.task not in self.library.task_files:
+            return
+        task = self.library.task(str(self.mapping.task))
+        needed = [name for name, field in task.fields.items() if not field.optional]
+        if missing := [name for name in needed if name not in self.plan.texts]:
+            shown = " ".join(f"--text {name}=COLUMN" for name in missing)
+            raise ContentError(
+                f"task '{task.id}' needs the texts {', '.join(needed)}; name their columns ({shown}) or give the items with --items "
+                f"(the columns are: {', '.join(self.table.columns)})",
+                self._place,
+            )
+
+    def _pseudonyms(self) -> Pseudonyms:
+        if self.options.keep_annotators:
+            return Pseudonyms(None)
+        pseudonyms = Pseudonyms(read_salt(self.options.salt_file or default_salt_file(), outside=self.target.folder))
+        self.target.require_same_salt(str(pseudonyms.fingerprint))
+        return pseudonyms
+
+    # Reading row by row
+
+    def run(self) -> ImportSummary:
+        for entry in iterate_labels(self.table, self.plan, self.mapping):
+            if isinstance(entry, BlankCell):
+                self.blank += 1
+                with contextlib.suppress(UnreadableScore):  # a blank cell has no label to refuse
+                    self._item(entry)
+            else:
+                self._import_label(entry)
+        self._refuse_unused_names()
+        return self._write()
+
+    def _import_label(self, label: SourceLabel) -> None:
+        annotator_id: str | None = None
+        try:
+            annotator_id = self._annotator(label.annotator)
+            metric = id_text(label.metric, "metric")
+            if metric in self.mapping.drop:
+                self.dropped += 1
+                return
+            renamed = self.mapping.rename.get(metric, metric)
+            self.names |= {metric, renamed}
+            row = {"item_id": self._item(label), "annotator_id": annotator_id, "metric": renamed, "score": self._score(label, renamed)}
+            if label.source is not None and (source := str(label.source).strip()) != self._source:
+                row["source"] = source
+            self._refuse_repeated(label, row)
+            self.labels.append(row)
+        except UnreadableScore as error:
+            self.refused.append(self._refusal(label, annotator_id, str(error)))
+
+    @property
+    def _source(self) -> str:
+        """The source of labels without a source of their own."""
+        return (self.target.about.source if self.target.about else self.mapping.source) or "native"
+
+    def _annotator(self, value: Any) -> str:
+        if value is None and self.mapping.annotators == "aggregate":
+            return "aggregate"
+        return self.pseudonyms.pseudonym_for(id_text(value, "annotator"))
+
+    def _item(self, label: SourceLabel | BlankCell) -> str:
+        value = label.item_id
+        item_id = value if isinstance(value, str) and value in self.rows.rows else self.mapping.item_prefix + id_text(value, "item id")
+        self.rows.require(item_id, label.record, self.plan)
+        return item_id
+
+    def _score(self, label: SourceLabel, metric: str) -> Any:
+        scale = self.scales.get(metric)
+        if scale is None:
+            raise UnreadableScore(
+                f"metric '{metric}' has no scale.{suggest(metric, self.scales)} Give it one (--scale {metric}=0,1,2:best=2 or "
+                f"--scale {metric}=1..5:best=5), rename it to a known metric (--rename {metric}=NAME) or leave it out (--drop {metric})"
+            )
+        score = read_score(label.score, scale, self.mapping.categories.get(metric))
+        if not scale.holds(score):
+            raise UnreadableScore(f"'{label.score}' is mapped to {score!r}, which is not on the scale of '{metric}' ({scale.describe()})")
+        return reverse_score(score, scale) if metric in self.mapping.flip else score
+
+    def _refuse_repeated(self, label: SourceLabel, row: dict[str, Any]) -> None:
+        key = (row["item_id"], row["annotator_id"], row["metric"])
+        if key in self.seen:
+            place, score = self.seen[key]
+            same = "with the same score" if score == row["score"] else f"with {score!r}, not {row['score']!r}"
+            who = "" if label.annotator is not None or self.mapping.annotator else NAME_THE_ANNOTATOR
+            raise UnreadableScore(f"{key[1]} already scored '{key[2]}' of '{key[0]}' {same} in {place}{who}")
+        self.seen[key] = (label.place, row["score"])
+
+    def _refusal(self, label: SourceLabel, annotator_id: str | None, reason: str) -> RefusedRow:
+        """A refusal that is safe to share: the cells that were read, with the pseudonym of the annotator."""
+        cells = {role: label.record.cells.get(column) for role, column in self.plan.columns.items()}
+        cells_read = {**cells, "item_id": label.item_id, "metric": label.metric, "score": label.score, "annotator_id": annotator_id}
+        row = {name: _json_value(value) for name, value in cells_read.items() if value is not None}
+        return RefusedRow(label.place, reason, row)
+
+    def _refuse_unused_names(self) -> None:
+        """Raise UsageError for a metric name that no label has: it is a typing error, and its change would silently not happen."""
+        for flag, names in (("--rename", self.mapping.rename), ("--flip", self.mapping.flip), ("--category", self.mapping.categories)):
+            for name in names:
+                if name not in self.names:
+                    raise UsageError(f"{flag} {name}: {self.source} has no label of this metric.{choose_from(sorted(self.names), name)}")
+
+    # Writing
+
+    def _write(self) -> ImportSummary:
+        refused = tuple(self._scrubbed(refusal) for refusal in self.refused)
+        notes = self._notes()
+        own_scales = {name: scale for name, scale in self._used_scales().items() if self.rubrics.get(name) != scale}
+        about = updated_about(self.target, self.mapping, self.given.about, self._annotator_kind, own_scales, notes)
+        items = self._items()
+        before = self.target.items.rows
+        tables: dict[str, list[Any]] = {
+            "items": [row for name, row in items.items() if name not in before],
+            self._table: self.labels,
+            "comments": self._comments(),
+            "refused": [self._without_path(refusal) for refusal in refused],
+        }
+        files: dict[str, bytes] = {}
+        nothing = bool(refused) and not (self.labels and self.options.allow_refused)  # the next try finds the folder as it was
+        for name, new in tables.items() if not nothing else ():
+            lines = self.target.lines(name)
+            if new or (lines is None and name in ("items", "labels")):
+                files[self.target.files[name]] = (lines or b"") + to_jsonl(new)
+            # After the items, before the labels: the folder loads even if writing stops here.
+            files.setdefault("data.toml", data_toml(about).encode())
+        if not nothing:
+            write_folder(self.target.folder, files)
+        return ImportSummary(
+            rows=len(self.labels) + len(refused),
+            labels=len(self.labels),
+            blank=self.blank,
+            left_out=self.table.left_out + self.dropped,
+            refused=refused,
+            items=len(items),
+            annotators=len({row["annotator_id"] for row in self.labels}),
+            metrics=tuple(self._used_scales()),
+            folder=self.target.folder,
+            hints=tuple(self._hints(about)),
+            notes=tuple(notes),
+            written=not nothing,
+        )
+
+    @property
+    def _table(self) -> str:
+        """The table that the labels are written to."""
+        return "second_ratings" if self.options.second_round else "labels"
+
+    def _used_scales(self) -> dict[str, Scale]:
+        return {row["metric"]: self.scales[row["metric"]] for row in self.labels}
+
+    def _items(self) -> dict[str, dict[str, Any]]:
+        """The items of the folder after the import; of the bundled items, only the labelled ones."""
+        if self.options.items != "bundled":
+            return self.rows.rows
+        labelled = {row["item_id"] for row in self.labels} | self.target.items.rows.keys()
+        return {name: row for name, row in self.rows.rows.items() if name in labelled}
+
+    def _scrubbed(self, refusal: RefusedRow) -> RefusedRow:
+        scrub = self.pseudonyms.scrub
+        ids = ("item_id", "annotator_id")
+        row = {key: scrub(value) if isinstance(value, str) and key not in ids else value for key, value in refusal.row.items()}
+        return RefusedRow(scrub(refusal.place), scrub(refusal.reason), row)
+
+    def _without_path(self, refusal: RefusedRow) -> RefusedRow:
+        """The refusal with only the name of the source, not its path on this machine."""
+        name = Path(self.source).name if Path(self.source).exists() else self.source
+        return RefusedRow(refusal.place.replace(self.source, name), refusal.reason.replace(self.source, name), refusal.row)
+
+    @property
+    def _annotator_kind(self) -> AnnotatorKind:
+        return self.mapping.annotators or ("persistent" if self.table.kind in _KINDS_WITH_USERS else "anonymous")
+
+    def _notes(self) -> list[str]:
+        """The changes of metrics, scores and ids, for later readers of the data. They contain no name of a person, column or file."""
+        mapping = self.mapping
+        notes = [digest_note(self.table.kind, self.source)]
+        notes += [note for note in self.table.notes if " was read at commit " in note]
+        notes += [f"metric '{old}' was renamed to '{new}'" for old, new in mapping.rename.items()]
+        for metric, categories in mapping.categories.items():
+            notes.append(f"'{metric}': " + ", ".join(f"'{name}' was mapped to {score!r}" for name, score in categories.items()))
+        notes += [f"'{metric}' was flipped: scores are reversed on the scale {self.scales[metric].describe()}" for metric in mapping.flip]
+        notes += [f"metric '{metric}' was left out" for metric in mapping.drop]
+        notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
+        if self.options.second_round:
+            notes.append(
+                f"{len(self.labels)} scores are a second round (second_ratings): they show how far people agree, and are no reference"
+            )
+        if self.refused and self.options.allow_refused:
+            notes.append(f"{len(self.refused)} of {len(self.refused) + len(self.labels)} rows were refused; refused.jsonl holds them")
+        return notes + ([salt_note(self.pseudonyms.fingerprint)] if self.pseudonyms.fingerprint else [])
+
+    def _hints(self, about: DatasetCard) -> list[str]:
+        """Guesses, and what the user may want to specify."""
+        hints = [note for note in self.table.notes if " was read at commit " not in note]
+        if guessed := ", ".join(f"{role} = '{column}'" for role, column in self.plan.guessed.items() if role != column):
+            hints.append(f"columns were matched by name: {guessed}; change this with --column and --text")
+        if unread := self._unread_columns():
+            hints.append(
+                f"columns that were not read: {', '.join(unread)}; name them with --column, --text or --wide-metrics if they matter"
+            )
+        if not self.mapping.annotators and not self.target.about and about.annotators == "anonymous":
+            hints.append("annotators count as anonymous; if each id is one person throughout, pass --annotators persistent")
+        hints += [
+            scale_hint(name, scale) for name, scale in self.mapping.metrics.items() if any(row["metric"] == name for row in self.labels)
+        ]
+        task = self.mapping.task
+        if task and task not in self.library.task_files:
+            near = suggest(task, self.library.task_files)
+            hints.append(f"task '{task}' has no description here: its items can be compared, but not judged.{near}")
+        if self.table.kind == "sheet" and not self.options.items and not self.target.items.rows:
+            hints.append("a sheet does not tell which items share a text; pass --items DATA, the data that it was exported from")
+        return hints
+
+    def _unread_columns(self) -> list[str]:
+        """The columns of a table that nothing was read from. An annotation tool's further columns are its own affairs."""
+        if self.table.kind in _KINDS_WITH_USERS:
+            return []
+        plan = self.plan
+        read = {*plan.columns.values(), *plan.texts.values(), *(wide.column for wide in plan.wide)}
+        return [name for name in self.table.columns if name not in read]
+
+    def _comments(self) -> list[dict[str, Any]]:
+        """The comments of people in a sheet."""
+        return [
+            {
+                "item_id": str(c["key"]),
+                "annotator_id": self.pseudonyms.pseudonym_for(c["annotator"]),
+                "comment": self.pseudonyms.scrub(str(c["comment"])),
+            }
+            for c in self.table.about.get("comments", ())
+        ]
+
+
+def _json_value(value: Any) -> Any:
+    """The value of a cell in a form that JSON can hold."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else str(value)
+    return getattr(value, "reason", None) or str(value)

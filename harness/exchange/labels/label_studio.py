@@ -1,0 +1,121 @@
+"""Reads the full JSON export of Label Studio, and writes a task file with the labelling interface.
+
+An export is a list of tasks `{id, data, annotations: [{completed_by, was_cancelled, result: [{from_name, type, value}]}]}`. The
+value of the control tag `from_name` is one label on the metric of that name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from harness.errors import ContentError
+from harness.exchange.labels.records import objects_in
+from harness.exchange.labels.table import Record, SourceTable, columns_of
+from harness.model import Scale
+
+_SCORE_TYPES = ("choices", "rating", "number")  # the types of result that are one score
+OUR_COLUMNS = ("item_id", "annotator_id", "metric", "score")
+
+
+def is_export(row: Mapping[str, Any]) -> bool:
+    """Whether an object is a task of such an export."""
+    return isinstance(row.get("data"), dict) and isinstance(row.get("annotations"), list)
+
+
+def read_export(path: Path, content: Any) -> SourceTable:
+    """Read one record for each result. Skipped annotations and results without a score (regions, free text) are counted and left out.
+
+    The item id is `item_id` in the task's data, or else the id of the task. The other data are columns.
+    """
+    tasks = objects_in(path, content)
+    records: list[Record] = []
+    left_out: Counter[str] = Counter()
+    for number, task in enumerate(tasks, start=1):
+        if not is_export(task):
+            raise ContentError(
+                "not a task of Label Studio's full JSON export, which has 'data' and 'annotations'", f"{path}:record {number}"
+            )
+        tail = f" (id {task['id']})" if "id" in task else ""
+        try:
+            results = list(_results(task, left_out))
+        except (AttributeError, TypeError):  # parts of another type
+            raise ContentError("its annotations do not have Label Studio's form", f"{path}:record {number}{tail}") from None
+        for cells in results:
+            records.append(Record({name: value for name, value in cells.items() if value is not None}, number, f"{path}:record ", {}, tail))
+    if not records:
+        raise ContentError("no task has a finished annotation with a score in it", path)
+    notes = [f"{times} {what} left out" for what, times in left_out.items()]
+    if not any("item_id" in task["data"] for task in tasks):
+        notes.append("the tasks' data have no item_id: items are named by Label Studio's task ids")
+    return SourceTable("label-studio", columns_of([record.cells for record in records]), records, notes, sum(left_out.values()))
+
+
+def _results(task: dict[str, Any], left_out: Counter[str]) -> Iterator[dict[str, Any]]:
+    data = {f"data.{name}" if name in OUR_COLUMNS[1:] else name: value for name, value in task["data"].items()}
+    for annotation in task["annotations"]:
+        if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
+            left_out["annotations that were skipped:"] += 1
+            continue
+        for metric, value in scores_of(annotation.get("result"), left_out):
+            yield {
+                "item_id": task.get("id"),
+                **data,
+                "annotator_id": user_id(annotation.get("completed_by")),
+                "metric": metric,
+                "score": value,
+            }
+
+
+def scores_of(results: Any, left_out: Counter[str] | None = None) -> Iterator[tuple[Any, Any]]:
+    """`(metric, value)` of the results of an annotation or prediction that are one score; `left_out` counts the others."""
+    for result in results or ():
+        kind = result.get("type") if isinstance(result, dict) else None
+        if kind in _SCORE_TYPES:
+            value = (result.get("value") or {}).get(kind)
+            yield result.get("from_name"), value[0] if isinstance(value, list) and len(value) == 1 else value
+        elif left_out is not None:
+            left_out[f"results of type '{kind}', which are no scores:"] += 1
+
+
+def user_id(completed_by: Any) -> Any:
+    """The id of a user: a number, or the id or email in an export with full users."""
+    if isinstance(completed_by, dict):
+        return completed_by.get("id", completed_by.get("email"))
+    return completed_by
+
+
+def task_rows(items: Sequence[Any], fields: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Tasks for a project: the id and texts of each item (`fields`: name → title), without their origin."""
+    texts = [{name: str(item.fields.get(name, "")) for name in fields} for item in items]
+    return [
+        {"data": {"item_id": item.item_id, "language": item.language, "task": item.task, **shown}}
+        for item, shown in zip(items, texts, strict=True)
+    ]
+
+
+def interface(fields: Mapping[str, str], metrics: Mapping[str, tuple[str, str, Scale]]) -> str:
+    """The labelling interface as XML: texts with their titles, and one input for each metric (`name → title, instruction, scale`)."""
+    view = ElementTree.Element("View")
+    for name, title in fields.items():
+        ElementTree.SubElement(view, "Header", value=title)
+        ElementTree.SubElement(view, "Text", name=f"text_{name}", value=f"${name}")
+    shown = f"text_{list(fields)[-1]}"
+    for name, (title, instruction, scale) in metrics.items():
+        ElementTree.SubElement(view, "Header", value=title)
+        if instruction:
+            ElementTree.SubElement(view, "Header", value=instruction, size="6")
+        if scale.kind == "interval":
+            number = ElementTree.SubElement(view, "Number", name=name, toName=shown, step="0.01")
+            for key, end in (("min", scale.min), ("max", scale.max)):
+                if end is not None:
+                    number.set(key, f"{end:g}")
+            continue
+        choices = ElementTree.SubElement(view, "Choices", name=name, toName=shown, choice="single", showInLine="true")
+        for point in scale.classes:
+            ElementTree.SubElement(choices, "Choice", value=str(point))
+    ElementTree.indent(view)
+    return ElementTree.tostring(view, encoding="unicode") + "\n"

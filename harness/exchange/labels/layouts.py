@@ -1,0 +1,99 @@
+"""Other layouts of labels, turned into one record a score: a row a person and a column an item (forms), and Potato's scores as keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.errors import ContentError, UsageError
+from harness.exchange.labels.table import Record, SourceTable, is_blank
+from harness.patterns import TOO_SLOW, Pattern, SlowPattern
+
+_POTATO = ("instance_id", "user_id")
+_ON = ("on", "true", "1")
+
+
+def one_record_per_item(table: SourceTable, pattern: str, place: str) -> SourceTable:
+    """A form's answers: each column whose whole name matches `pattern` holds the scores of one item; other columns stay as they are.
+
+    Args:
+        table: a row a person.
+        pattern: a regular expression with the group `item`, and `metric` where there are several.
+        place: where the header stands, for messages.
+
+    Raises:
+        UsageError: for a pattern that cannot be.  ContentError: if no column matches.
+    """
+    names = _compiled(pattern)
+    try:
+        matches = {column: match for column in table.columns if (match := names.full_match(column))}
+    except SlowPattern:
+        raise UsageError(f"--wide-items {pattern} {TOO_SLOW} the name of a column ({place})") from None
+    if not matches:
+        raise ContentError(f"no column matches --wide-items {pattern}; the columns are: {', '.join(table.columns)}", place)
+    others = [column for column in table.columns if column not in matches]
+    records = []
+    for record in table.records:
+        own = {column: record.cells[column] for column in others if column in record.cells}
+        for column, match in matches.items():
+            if is_blank(record.cells.get(column)):
+                continue
+            cells = {"item_id": match["item"].strip(), "score": record.cells[column], **own}
+            if "metric" in names.names and match["metric"] is not None:
+                cells["metric"] = match["metric"].strip()
+            letters = {"score": record.letters[column]} if column in record.letters else {}
+            tail = record.tail if letters else f" (column {list(table.columns).index(column) + 1})"
+            records.append(Record(cells, record.number, record.head, letters, tail))
+    columns = ["item_id", *(["metric"] if "metric" in names.names else []), "score", *others]
+    return table._replace(columns=columns, records=records)
+
+
+def _compiled(pattern: str) -> Pattern:
+    try:
+        names = Pattern(pattern)
+    except ValueError as err:
+        raise UsageError(f"--wide-items {pattern}: {err}") from None
+    if "item" not in names.names or names.names - {"item", "metric"}:
+        raise UsageError(rf"--wide-items {pattern}: name the item's part, such as \[(?P<item>[^]]+)\] (?P<metric>.+)")
+    return names
+
+
+def is_potato(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether flat rows are annotations of Potato: the score is a key, and its value says that it was chosen."""
+    known = {name for row in rows for name in row}
+    return known.issuperset(_POTATO) and any(_chosen(row) for row in rows)
+
+
+def from_potato(table: SourceTable) -> SourceTable:
+    """One record a chosen score: `labels.fluency.2 = "on"` (JSON) and `fluency.2 = "on"` (CSV) are the score 2 on `fluency`."""
+    records = [
+        record._replace(
+            cells={"item_id": record.cells["instance_id"], "annotator_id": record.cells["user_id"], "metric": metric, "score": score}
+        )
+        for record in table.records
+        for metric, score in _chosen(record.cells)
+    ]
+    return table._replace(columns=["item_id", "annotator_id", "metric", "score"], records=records)
+
+
+def _chosen(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """`(scheme, score)` of every key that was chosen."""
+    found = []
+    for name, value in row.items():
+        scheme, dot, score = name.removeprefix("labels.").rpartition(".")
+        if dot and isinstance(value, str) and value.strip().casefold() in _ON:
+            found.append((scheme, score))
+    return found
+
+
+def unwrapped_result(value: Any) -> Any:
+    """The score in a cell of Label Studio's JSON-MIN: a rating is a list with one object, `[{"rating": 5}]`.
+
+    >>> unwrapped_result([{"rating": 5}]), unwrapped_result([{"a": 1, "b": 2}]), unwrapped_result("2")
+    (5, [{'a': 1, 'b': 2}], '2')
+    """
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) and len(value[0]) == 1:
+        [(kind, score)] = value[0].items()
+        if kind in ("rating", "number", "choices"):
+            return score[0] if isinstance(score, list) and len(score) == 1 else score
+    return value

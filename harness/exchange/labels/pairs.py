@@ -1,0 +1,227 @@
+"""Makes a data folder of pairs from one with single outputs: two systems' outputs for the same source text stand side by side."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.content import Library, Task
+from harness.content.lexicons import lexicon_for
+from harness.content.specs import DatasetCard
+from harness.content.tags import choose_from
+from harness.data import Dataset
+from harness.errors import UsageError
+from harness.exchange.labels.folder import data_toml, write_folder
+from harness.model import Item
+from harness.tables import to_jsonl
+from harness.text_measures import control_answer
+
+HUMAN = "human"
+COMPUTED = "computed"  # the annotator of control questions
+PARALLEL_SOURCE = "parallel_source"
+"""The key of an output or pair that names its source text in all languages. Outputs that models write to it are no parallel texts."""
+
+
+class EqualScores(msgspec.Struct, frozen=True):
+    """Only outputs that people scored alike on a metric: their mean scores differ by `tolerance` at most."""
+
+    metric: str
+    tolerance: float
+
+    @classmethod
+    def parse(cls, text: str) -> EqualScores:
+        """Read `METRIC:TOL`. Raises UsageError.
+
+        >>> EqualScores.parse("Fluency:0.5")
+        EqualScores(metric='Fluency', tolerance=0.5)
+        """
+        metric, _, number = text.rpartition(":")
+        try:
+            tolerance = float(number)
+        except ValueError:
+            tolerance = -1.0
+        if not metric or not 0 <= tolerance < float("inf"):
+            raise UsageError(f"'{text}' should be a metric and how far the scores may differ, such as Fluency:0.5")
+        return cls(metric, tolerance)
+
+
+class MadePairs(msgspec.Struct, frozen=True):
+    """The pairs that were made: their rows, how many by language, and what was left out or is worth knowing.
+
+    `labels` are the computed answers to control questions; `notes` says for readers of results how the pairs were chosen.
+    """
+
+    rows: tuple[dict[str, Any], ...]
+    by_language: dict[str, int]
+    identical: int
+    not_equal: int = 0
+    not_scored: int = 0
+    labels: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def make_pairs(
+    data: Dataset, library: Library, against: str = "all", equal: EqualScores | None = None, controls: Sequence[str] = ()
+) -> MadePairs:
+    """Pair the outputs of different systems in the same group.
+
+    Args:
+        data: items with one output each, which name their system. Outputs for one `segment` of the dataset card, or else of one group.
+        library: its pairwise tasks say which single tasks they put side by side (`pairs_of`).
+        against: a system that each pair has to hold; `human` also for a system of that name in another case; `all`: any two systems.
+        equal: keeps only pairs that people scored alike.
+        controls: control questions whose answers are computed and become labels; pairs that are equal in a measure get none.
+
+    Returns:
+        Pairs in the order of the items. Which output is A is drawn by a hash of both ids, so that no system stands always first.
+
+    Raises:
+        UsageError: without systems, without a pairwise task, for an unknown system, metric or control question, for a control question that
+            a language of the pairs does not have, and if no pair is left.
+    """
+    tasks = {task.pairs_of: task for name in library.task_files if (task := library.task(name)).pairs_of}
+    items = [item for item in data.items if item.system]
+    if not items:
+        raise UsageError(f"no item of {data.id} names its system; pairs need outputs of two systems or more, with the key 'system'")
+    for name in sorted({item.task for item in items} - tasks.keys()):
+        raise UsageError(f"no pairwise task has pairs_of = '{name}'; add one with --content (docs/pairs.md).{choose_from(tasks, name)}")
+    wanted = _system(against, {str(item.system) for item in items})
+    means = _mean_scores(data, equal) if equal else {}
+    rows: list[dict[str, Any]] = []
+    left_out: Counter[str] = Counter()
+    for one, other in _candidates(items, data.about.segment, wanted):
+        if equal and (why := _difference_between(one, other, means, equal.tolerance)):
+            left_out[why] += 1
+        else:
+            rows.append(_pair(*_in_drawn_order(one, other), tasks[one.task], library.task(one.task).outputs[0]))
+    if not rows and not left_out:
+        of = (
+            f"'{wanted}' and another system"
+            if wanted
+            else f"two systems; named are {', '.join(sorted({str(item.system) for item in items}))}"
+        )
+        raise UsageError(f"no source text has outputs of {of}")
+    if not rows:
+        raise UsageError(f"no pair is left: {left_out['unequal']} differ more in people's scores, {left_out['unscored']} have no score")
+    identical = sum(row["output_a"].strip() == row["output_b"].strip() for row in rows)
+    labels = tuple(label for row in rows for label in _control_labels(row, controls, library))
+    by_language = dict(Counter(row["language"] for row in rows))
+    notes = (_equal_note(data, equal),) if equal else ()
+    return MadePairs(tuple(rows), by_language, identical, left_out["unequal"], left_out["unscored"], labels, notes)
+
+
+def _equal_note(data: Dataset, equal: EqualScores) -> str:
+    sources = sorted({label.source for label in data.labels if label.metric == equal.metric})
+    alike = f"differ by {equal.tolerance:g} at most" if equal.tolerance else "are equal"
+    return f"only pairs whose mean scores on {equal.metric} {alike} (labels: {', '.join(sources)})"
+
+
+def _control_labels(row: Mapping[str, Any], controls: Sequence[str], library: Library) -> Iterator[dict[str, Any]]:
+    """The computed labels of a pair."""
+    lexicon = lexicon_for(row["language"], library.lexicons)
+    for metric in controls:
+        score = control_answer(metric, row["output_a"], row["output_b"], row["language"], lexicon)
+        if score is not None:
+            yield {"item_id": row["item_id"], "annotator_id": COMPUTED, "metric": metric, "score": score, "source": "constructed"}
+
+
+def parallel_source(item: Item) -> str | None:
+    """The name that the source text of an item has in all languages; None if it has none."""
+    named = item.fields.get(PARALLEL_SOURCE) or item.parallel_id
+    return str(named) if named else None
+
+
+def write_pairs(folder: Path, made: MadePairs, source: Dataset) -> None:
+    """Write the pairs as a new data folder. Raises UsageError if the folder exists, StoreError if it cannot be written."""
+    if folder.exists():
+        raise UsageError(f"--out {folder} exists already; name a new folder")
+    about = source.about
+    card = DatasetCard(
+        id=f"{source.id}-pairs",
+        version=about.version,
+        title=f"Pairs of outputs: {about.title or source.id}",
+        licence=about.licence,
+        citation=about.citation,
+        sampling=about.sampling,
+        notes=(*about.notes, *made.notes),
+        source="constructed",
+        annotators="aggregate",
+    )
+    files = {"items.jsonl": to_jsonl(made.rows), "data.toml": data_toml(card).encode()}
+    write_folder(folder, files | ({"labels.jsonl": to_jsonl(made.labels)} if made.labels else {}))
+
+
+def _system(against: str, systems: set[str]) -> str | None:
+    """The system that each pair has to hold; None for any."""
+    if against == "all":
+        return None
+    if against in systems:
+        return against
+    same = [name for name in systems if against == HUMAN and name.casefold() == HUMAN]
+    if not same:
+        raise UsageError(f"no item has the system '{against}'.{choose_from(sorted(systems), against)}")
+    return same[0]
+
+
+def _mean_scores(data: Dataset, equal: EqualScores) -> Mapping[str, float]:
+    """`{item_id: mean of people's scores}` on a metric."""
+    scores: defaultdict[str, list[float]] = defaultdict(list)
+    if equal.metric not in data.labels.metric.used:
+        raise UsageError(f"no label is on the metric '{equal.metric}'.{choose_from(data.labels.metric.used, equal.metric)}")
+    for label in data.labels:
+        if label.metric == equal.metric:
+            if isinstance(label.score, str):
+                raise UsageError(f"the scores of '{equal.metric}' are names, which have no mean; --equal needs a metric with numbers")
+            scores[label.item_id].append(float(label.score))
+    return {name: sum(given) / len(given) for name, given in scores.items()}
+
+
+def _difference_between(one: Item, other: Item, means: Mapping[str, float], tolerance: float) -> str:
+    """Why two outputs do not count as scored alike; empty if they do."""
+    if one.item_id not in means or other.item_id not in means:
+        return "unscored"
+    return "unequal" if abs(means[one.item_id] - means[other.item_id]) > tolerance + 1e-9 else ""
+
+
+def _candidates(items: Sequence[Item], segment: str, wanted: str | None) -> Iterator[tuple[Item, Item]]:
+    """Two outputs of different systems for one source text."""
+    sources: defaultdict[tuple[str, ...], list[Item]] = defaultdict(list)
+    for item in items:
+        source = str(item.fields.get(segment, item.group)) if segment else item.group
+        sources[item.language, item.task, source].append(item)
+    for same in sources.values():
+        for one, other in combinations(same, 2):
+            if one.system != other.system and (wanted is None or wanted in (one.system, other.system)):
+                yield one, other
+
+
+def _in_drawn_order(one: Item, other: Item) -> tuple[Item, Item]:
+    first = hashlib.sha256("\x1f".join(sorted((one.item_id, other.item_id))).encode()).digest()[0] % 2
+    low, high = sorted((one, other), key=lambda item: item.item_id)
+    return (low, high) if first else (high, low)
+
+
+def _pair(one: Item, other: Item, task: Task, output: str) -> dict[str, Any]:
+    """The row of a pair: the inputs of its task, and both outputs with their systems and ids."""
+    inputs = {name: one.fields[name] for name, field in task.fields.items() if field.role == "input" and name in one.fields}
+    row = {
+        "item_id": f"{one.item_id}|{other.item_id}",
+        "language": one.language,
+        "task": task.id,
+        "split": "test" if one.split == other.split == "test" else "dev",
+        "group": one.group,
+        "system_a": one.system,
+        "system_b": other.system,
+        "item_a": one.item_id,
+        "item_b": other.item_id,
+    }
+    parallel, others = parallel_source(one), parallel_source(other)
+    row |= {PARALLEL_SOURCE: parallel} if parallel and parallel == others else {}
+    row |= {"dataset": one.fields["dataset"]} if one.fields.get("dataset") and one.fields["dataset"] == other.fields.get("dataset") else {}
+    return row | inputs | dict(zip(task.outputs, (str(one.fields.get(output, "")), str(other.fields.get(output, ""))), strict=True))

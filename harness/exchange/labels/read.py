@@ -1,0 +1,121 @@
+"""Chooses the reader of a source: by its name and first bytes, or as the user says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.errors import ContentError, UsageError
+from harness.exchange.labels import argilla, filled_sheet, hub, label_studio, records
+from harness.exchange.labels.delimited import read_delimited
+from harness.exchange.labels.table import SourceTable
+from harness.exchange.labels.xlsx import OLD_EXCEL, open_book, read_xlsx
+
+KINDS = ("csv", "tsv", "xlsx", "sheet", "jsonl", "json", "parquet", "hf", "label-studio", "argilla")
+_KIND_BY_SUFFIX = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".txt": "csv",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".parquet": "parquet",
+}
+
+
+def read_source(
+    source: str,
+    *,
+    kind: str | None = None,
+    worksheet: str | None = None,
+    encoding: str | None = None,
+    revision: str | None = None,
+    split: str | None = None,
+    annotator: str | None = None,
+) -> SourceTable:
+    """Read a file, a folder or a data set of the hub.
+
+    `kind` is one of KINDS; without it, the source decides. Options that the kind does not have are refused. Raises UsageError and
+    ContentError.
+    """
+    path = Path(source)
+    kind = kind or _detect_kind(source, path)
+    options = {
+        "--sheet": (worksheet, ("xlsx",)),
+        "--encoding": (encoding, ("csv", "tsv")),
+        "--revision": (revision, ("hf",)),
+        "--split": (split, ("hf",)),
+    }
+    for flag, (value, kinds) in options.items():
+        if value is not None and kind not in kinds:
+            raise UsageError(f"{flag} is for {' and '.join(kinds)}, but {source} is read as {kind}")
+    if kind == "hf":
+        return hub.read_hub(source, revision, split) if source.startswith(hub.PREFIX) else hub.read_saved(path, split)
+    _require_file(path)
+    if kind == "xlsx":
+        return read_xlsx(path, worksheet)
+    if kind == "sheet":
+        if not filled_sheet.is_sheet(open_book(path)):
+            raise ContentError("not a sheet that 'harness labels export' made: its hidden sheet is missing", path)
+        return filled_sheet.read_sheet(path, annotator)
+    if kind in ("csv", "tsv"):
+        return read_delimited(path, encoding, delimiter="\t" if kind == "tsv" else None)
+    if kind == "jsonl":
+        return records.read_jsonl(path)
+    if kind == "parquet":
+        return records.read_parquet(path)
+    return _read_json(path, kind)
+
+
+def _require_file(path: Path) -> None:
+    if not path.exists():
+        raise UsageError(f"{path} does not exist")
+    if not path.is_file():
+        raise UsageError(f"{path} is a folder; only folders written by save_to_disk of the datasets library can be read")
+
+
+def _read_json(path: Path, kind: str) -> SourceTable:
+    content = records.load_json(path)
+    if kind == "label-studio":
+        return label_studio.read_export(path, content)
+    if kind == "argilla":
+        return argilla.read_records(path, content)
+    return records.read_json(path, content)
+
+
+def _detect_kind(source: str, path: Path) -> str:
+    if source.startswith(hub.PREFIX):
+        return "hf"
+    if path.is_dir() and hub.is_saved(path):
+        return "hf"
+    _require_file(path)
+    kind_of_bytes = _kind_of_first_bytes(path)
+    suffix = next((end for end in reversed(path.suffixes) if end.lower() != ".gz"), "").lower()
+    kind = kind_of_bytes or _KIND_BY_SUFFIX.get(suffix)
+    if kind is None:
+        raise UsageError(f"{path}: unknown kind of file; pass --from; choose from: {', '.join(KINDS)}")
+    if kind == "xlsx":
+        return "sheet" if filled_sheet.is_sheet(open_book(path)) else "xlsx"
+    return _kind_of_json(path) if kind == "json" else kind
+
+
+def _kind_of_first_bytes(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            start = file.read(8)
+    except OSError as err:
+        raise ContentError(f"cannot be read: {err.strerror or err}", path) from None
+    if start.startswith(OLD_EXCEL):
+        raise ContentError("an old Excel workbook (.xls), or one with a password; save it as .xlsx without one", path)
+    return "xlsx" if start.startswith(b"PK\x03\x04") else "parquet" if start.startswith(b"PAR1") else None
+
+
+def _kind_of_json(path: Path) -> str:
+    content = records.load_json(path)
+    rows = content.get("items") if isinstance(content, dict) else content
+    first = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
+    if label_studio.is_export(first):
+        return "label-studio"
+    return "argilla" if argilla.is_record(first) else "json"

@@ -1,0 +1,336 @@
+"""Makes the sheet for native speakers: a workbook to read and fill in. `filled_sheet` reads it back.
+
+Each task has a worksheet with one row for each item: its texts, a drop-down list for each metric, and a cell for a comment. The sheet is
+blind: it shows no system, judge, label, group or note. Item ids are only in a hidden sheet that spreadsheet programs do not offer to
+show. Rows have a key instead, so that sorting them does no harm. The hidden second row names the columns for the program.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from harness.content.interfaces import FALLBACK
+from harness.content.specs import Interface, Rubric
+from harness.content.tags import english_name, likely_script
+from harness.errors import UsageError
+from harness.exchange.labels.sections import Section
+from harness.model import Item, Scale
+from harness.text import looks_like_formula
+
+SCHEMA_VERSION = 1
+MAX_CELL = 32_767  # characters (UTF-16 units) that a cell of a workbook can hold
+MARKER = "_harness"
+_GUIDE = "How to fill it in"
+NAME_CELL, PROGRESS_CELL, NAMES_ROW, _TITLES_ROW, FIRST_ROW = "D1", "F1", 2, 3, 4
+_LINE_HEIGHT, _MAX_HEIGHT = 15, 409  # points of a line and of the highest row that a workbook can have
+# Not allowed in XML 1.0: control characters except tab, line feed and carriage return; surrogates; two non-characters.
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_RIGHT_TO_LEFT = {"Adlm", "Arab", "Aran", "Hebr", "Mand", "Nkoo", "Rohg", "Samr", "Syrc", "Thaa", "Yezi"}
+
+
+def right_to_left(language: str) -> bool:
+    """Whether a language is written from right to left.
+
+    >>> right_to_left("ar"), right_to_left("ja")
+    (True, False)
+    """
+    return likely_script(language) in _RIGHT_TO_LEFT
+
+
+def make_sheet(
+    sections: Sequence[Section],
+    scales: Mapping[str, Scale],
+    rubrics: Mapping[str, Rubric],
+    annotator: str,
+    interface: Interface,
+) -> Any:
+    """Make the workbook; sections, rubrics and `interface` are in the reader's words.
+
+    Raises UsageError with the name of the item if a text is too long for a cell.
+    """
+    import openpyxl  # late: 0.2 s
+
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    hidden_sheet = _HiddenSheet(book, scales)
+    names = [_write_section(book, section, hidden_sheet, scales, rubrics, annotator, interface.strings) for section in sections]
+    _write_guide(book, sections, scales, rubrics, interface)
+    hidden_sheet.finish(sections, names)
+    book.move_sheet(MARKER, offset=len(book.sheetnames))
+    book.move_sheet(_GUIDE, offset=1 - book.sheetnames.index(_GUIDE))
+    book.active = 0
+    return book
+
+
+class _HiddenSheet:
+    """The hidden sheet: what the workbook is, the classes of its drop-down lists, and the item of each row."""
+
+    def __init__(self, book: Any, scales: Mapping[str, Scale]) -> None:
+        self.sheet = book.create_sheet(MARKER)
+        self.sheet.sheet_state = "veryHidden"
+        self._scales = scales
+        self._row = 3
+        self._lists: dict[str, str] = {}
+
+    def add(self, item: Item) -> str:
+        """Add an item, and return the key of its row."""
+        key = hashlib.sha256(item.item_id.encode()).hexdigest()[:12]
+        for column, text in enumerate((key, item.item_id, item.language, item.task), start=1):
+            _write(self.sheet.cell(self._row, column), text)
+        self._row += 1
+        return key
+
+    def classes(self, metric: str) -> str:
+        """The range of cells with the classes of a metric. Unlike a list inside the drop-down, it may have any length and content."""
+        if metric not in self._lists:
+            column = 7 + len(self._lists)
+            points = self._scales[metric].classes
+            for row, point in enumerate(points, start=3):
+                _write(self.sheet.cell(row, column), point)
+            letter = self.sheet.cell(1, column).column_letter
+            self._lists[metric] = f"{MARKER}!${letter}$3:${letter}${2 + len(points)}"
+        return self._lists[metric]
+
+    def finish(self, sections: Sequence[Section], names: Sequence[str]) -> None:
+        self.sheet["A1"] = "judge-harness sheet"
+        self.sheet["B1"] = SCHEMA_VERSION
+        asked = dict.fromkeys(metric for section in sections for metric in section.metrics)
+        about = {"sheets": names, "scales": {metric: self._scales[metric] for metric in asked}}
+        _write(self.sheet["A2"], msgspec.json.encode(about).decode())
+
+
+def _write_section(
+    book: Any,
+    section: Section,
+    hidden_sheet: _HiddenSheet,
+    scales: Mapping[str, Scale],
+    rubrics: Mapping[str, Rubric],
+    annotator: str,
+    words: Mapping[str, str],
+) -> str:
+    from openpyxl.styles import Alignment, Font, PatternFill, Protection
+
+    sheet = book.create_sheet(_sheet_title(section.title, book.sheetnames))
+    languages = list(dict.fromkeys(item.language for item in section.items))
+    sheet.sheet_view.rightToLeft = all(map(right_to_left, languages))
+    columns = _columns(section, rubrics, words, several_languages=len(languages) > 1)
+    for number, (name, title) in enumerate(columns.items(), start=1):
+        _write(sheet.cell(NAMES_ROW, number), name)
+        head = sheet.cell(_TITLES_ROW, number)
+        _write(head, title)
+        head.font, head.fill = Font(bold=True), PatternFill("solid", fgColor="DDE6F0")
+        head.alignment = Alignment(wrap_text=True, vertical="center")
+    sheet.row_dimensions[NAMES_ROW].hidden, sheet.row_dimensions[_TITLES_ROW].height = True, 3 * _LINE_HEIGHT
+    _write(sheet["A1"], words["your_code"].replace("{code}", ""))
+    sheet["A1"].font = Font(bold=True)
+    _write(sheet[NAME_CELL], annotator)
+    answers = PatternFill("solid", fgColor="FFF8DC")
+    sheet[NAME_CELL].protection, sheet[NAME_CELL].fill = Protection(locked=False), answers
+    for row, item in enumerate(section.items, start=FIRST_ROW):
+        key = hidden_sheet.add(item)
+        for number, name in enumerate(columns, start=1):
+            cell = sheet.cell(row, number)
+            _write(cell, _content(name, item, key, row - FIRST_ROW + 1), f"item '{item.item_id}', '{name.partition(':')[2]}'")
+            direction = 2 if name.startswith("text:") and right_to_left(item.language_of(name.removeprefix("text:"))) else 0
+            cell.alignment = Alignment(wrap_text=True, vertical="top", readingOrder=direction)
+            if name.startswith("metric:") or name == "comment":
+                cell.protection, cell.fill = Protection(locked=False), answers
+    _set_widths(sheet, section, columns)
+    _set_heights(sheet, section, columns)
+    _count_progress(sheet, section, columns, words["progress"])
+    _fit_pages(sheet)
+    _add_drop_downs(sheet, section, columns, scales, hidden_sheet)
+    texts = [number for number, name in enumerate(columns, start=1) if name.startswith("text:")]
+    sheet.freeze_panes = sheet.cell(FIRST_ROW, texts[0])
+    _protect(sheet)
+    return str(sheet.title)
+
+
+def _columns(section: Section, rubrics: Mapping[str, Rubric], words: Mapping[str, str], *, several_languages: bool) -> dict[str, str]:
+    """`{name for the program: title for people}`, in order.
+
+    The scores stand before the texts: these columns are frozen, so that a score can be chosen at every place of a long text.
+    """
+    return {
+        "number": "No.",
+        "key": "Key",
+        **({"language": "Language"} if several_languages else {}),
+        **{f"metric:{name}": title_of(name, rubrics) for name in section.metrics},
+        **{f"text:{name}": title for name, title in section.fields.items()},
+        "comment": words["comment"],
+    }
+
+
+def title_of(metric: str, rubrics: Mapping[str, Rubric]) -> str:
+    """The title of a metric for people."""
+    return rubrics[metric].title if metric in rubrics else metric.replace("_", " ").capitalize()
+
+
+def _content(name: str, item: Item, key: str, number: int) -> str | int | None:
+    kind, _, field = name.partition(":")
+    if kind == "text":
+        value = item.fields.get(field)
+        return value if isinstance(value, str) or value is None else str(value)
+    own: dict[str, str | int] = {"number": number, "key": key, "language": english_name(item.language)}
+    return own.get(name)
+
+
+def _write(cell: Any, value: str | int | None, what: str = "the sheet") -> None:
+    """Write a value into a cell, never as a formula, and without characters that a workbook cannot hold."""
+    if isinstance(value, str):
+        value = _UNWRITABLE.sub("\ufffd", value)
+        if (length := len(value.encode("utf-16-le")) // 2) > MAX_CELL:
+            raise UsageError(
+                f"{what}: a text of {length} characters, and a cell holds {MAX_CELL}; Label Studio (--to FILE.json) holds more"
+            )
+    cell.value = value
+    if isinstance(value, str):
+        cell.data_type = "s"
+        cell.quotePrefix = looks_like_formula(value)
+
+
+def _sheet_title(title: str, taken: Sequence[str]) -> str:
+    plain = re.sub(r"[\[\]:*?/\\'\x00-\x1f]", " ", title).strip()[:28] or "Texts"
+    return plain if plain.casefold() not in map(str.casefold, taken) else f"{plain[:25]} {len(taken)}"
+
+
+def _set_widths(sheet: Any, section: Section, columns: Mapping[str, str]) -> None:
+    """Widths in which texts can be read: wider for longer ones, as a row can be only so high."""
+    fixed = {"number": 5, "key": 2, "language": 14, "comment": 30}
+    for number, name in enumerate(columns, start=1):
+        dimension = sheet.column_dimensions[sheet.cell(1, number).column_letter]
+        if name.startswith("text:"):
+            longest = max((_width(str(item.fields.get(name[5:]) or "")) for item in section.items), default=0)
+            dimension.width = next(width for limit, width in ((40, 20), (600, 50), (1800, 80), (10**9, 110)) if longest <= limit)
+        else:
+            dimension.width = fixed.get(name, 13)
+        dimension.hidden = name == "key"
+
+
+def _set_heights(sheet: Any, section: Section, columns: Mapping[str, str]) -> None:
+    """Heights in which the longest text of a row is seen whole, as far as a row can be so high."""
+    for row in range(FIRST_ROW, FIRST_ROW + len(section.items)):
+        lines = 1
+        for number, name in enumerate(columns, start=1):
+            if name.startswith("text:"):
+                cell = sheet.cell(row, number)
+                room = max(1, int(sheet.column_dimensions[cell.column_letter].width) - 2)
+                lines = max(lines, sum(-(-max(1, _width(line)) // room) for line in str(cell.value or "").split("\n")))
+        sheet.row_dimensions[row].height = min(_MAX_HEIGHT, _LINE_HEIGHT * lines + 4)
+
+
+def _count_progress(sheet: Any, section: Section, columns: Mapping[str, str], words: str) -> None:
+    """A formula at the top: how many scores are chosen, of all; `words` has places for `{done}` and `{total}`."""
+    letters = [sheet.cell(1, number).column_letter for number, name in enumerate(columns, start=1) if name.startswith("metric:")]
+    if not letters or not section.items:
+        return
+    last = FIRST_ROW + len(section.items) - 1
+    total = f"{len(letters) * len(section.items):,}"
+    before, after = words.replace("{total}", total).replace('"', "'").split("{done}")
+    sheet[PROGRESS_CELL].value = f'="{before}"&COUNTA({letters[0]}{FIRST_ROW}:{letters[-1]}{last})&"{after}"'
+
+
+def _fit_pages(sheet: Any) -> None:
+    """On paper: as wide as the page, in landscape, with the headings on every page."""
+    sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
+    sheet.page_setup.fitToWidth, sheet.page_setup.fitToHeight = 1, 0
+    sheet.sheet_properties.pageSetUpPr.fitToPage = True
+    sheet.print_title_rows = f"{_TITLES_ROW}:{_TITLES_ROW}"
+
+
+def _width(text: str) -> int:
+    from rich.cells import cell_len  # an East Asian letter is two columns wide
+
+    return cell_len(text)
+
+
+def _add_drop_downs(
+    sheet: Any, section: Section, columns: Mapping[str, str], scales: Mapping[str, Scale], hidden_sheet: _HiddenSheet
+) -> None:
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    if not section.items:
+        return
+    for number, name in enumerate(columns, start=1):
+        if not name.startswith("metric:"):
+            continue
+        metric, letter = name[7:], sheet.cell(1, number).column_letter
+        scale = scales[metric]
+        if scale.kind == "interval":
+            rule = _number_rule(scale)
+        else:
+            rule = DataValidation(type="list", formula1=f"={hidden_sheet.classes(metric)}", allow_blank=True)
+        rule.showErrorMessage, rule.errorTitle, rule.error = True, "Not on the scale", f"Please choose: {scale.describe()}"[:250]
+        rule.add(f"{letter}{FIRST_ROW}:{letter}{FIRST_ROW + len(section.items) - 1}")
+        sheet.add_data_validation(rule)
+
+
+def _number_rule(scale: Scale) -> Any:
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    low, high = (-1e9 if scale.min is None else scale.min), (1e9 if scale.max is None else scale.max)
+    return DataValidation(type="decimal", operator="between", formula1=f"{low:g}", formula2=f"{high:g}", allow_blank=True)
+
+
+def _protect(sheet: Any) -> None:
+    """Protect cells against mistakes: without a password, and people may change widths and heights."""
+    sheet.protection.sheet = True
+    sheet.protection.formatColumns = sheet.protection.formatRows = sheet.protection.formatCells = False
+
+
+def _write_guide(
+    book: Any, sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric], interface: Interface
+) -> None:
+    from openpyxl.styles import Alignment, Font
+
+    sheet = book.create_sheet(_GUIDE)
+    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 24, 110
+    for row, (left, right, bold) in enumerate([*_own_words(interface), *_guide(sections, scales, rubrics)], start=1):
+        for column, text in (("A", left), ("B", right)):
+            cell = sheet[f"{column}{row}"]
+            _write(cell, text)
+            cell.alignment, cell.font = Alignment(wrap_text=True, vertical="top"), Font(bold=bold or column == "A")
+    _protect(sheet)
+
+
+def _own_words(interface: Interface) -> Iterator[tuple[str, str, bool]]:
+    """The instructions in the reader's language, where there are any, before the English ones."""
+    if interface.tag == FALLBACK:
+        return
+    yield english_name(interface.tag), interface.strings["title"], True
+    yield "", interface.strings["what_to_do"], False
+    yield "", interface.strings["judge_alone"], False
+    if not interface.reviewed_by:
+        yield "", interface.strings["unreviewed"], False
+    yield "", "", False
+
+
+def _guide(sections: Sequence[Section], scales: Mapping[str, Scale], rubrics: Mapping[str, Rubric]) -> Iterator[tuple[str, str, bool]]:
+    """(left cell, right cell, heading?) of every row of the guide."""
+    yield "", _GUIDE, True
+    yield "1", "Write your name or code into the yellow cell at the top. It is replaced by a pseudonym when the sheet is read.", False
+    yield "2", "Read each text and choose a score in every yellow column. Judge each text by itself, on the scale described below.", False
+    yield "3", "Leave a cell empty where you cannot decide; say why under Comment if you like. You may stop and go on later.", False
+    yield "4", "Please do not talk about the texts with others who score them, and do not use a translator or a chat program.", False
+    for section in sections:
+        yield "", "", False
+        yield section.title, section.instruction, False
+    for metric in dict.fromkeys(metric for section in sections for metric in section.metrics):
+        yield "", "", False
+        yield from _criteria(metric, scales[metric], rubrics)
+
+
+def _criteria(metric: str, scale: Scale, rubrics: Mapping[str, Rubric]) -> Iterator[tuple[str, str, bool]]:
+    if metric not in rubrics:
+        best = f"; best is {scale.best:g}" if isinstance(scale.best, (int, float)) else f"; best is {scale.best}" if scale.best else ""
+        yield title_of(metric, rubrics), f"{scale.describe()}{best}", False
+        return
+    rubric = rubrics[metric]
+    yield rubric.title, rubric.detailed.description.strip(), False
+    for criteria in rubric.detailed.criteria:
+        yield str(criteria.score), "\n".join(f"• {point}" for point in criteria.points), False

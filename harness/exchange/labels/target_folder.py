@@ -1,0 +1,150 @@
+"""The target folder of an import: its content before the import, and its `data.toml` after it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.content import Library
+from harness.content.specs import DatasetCard, LabelMapping
+from harness.errors import UsageError
+from harness.exchange.labels.folder import table_file
+from harness.exchange.labels.items import GivenItems, items_of_folder
+from harness.exchange.labels.records import refuse_large
+from harness.model import AnnotatorKind, Scale
+from harness.tables import find_table, open_bytes, read_rows
+
+_SALT_NOTE = "annotators are pseudonyms made with the salt "
+
+
+class TargetFolder:
+    """The folder before the import.
+
+    Raises UsageError when it holds labels and neither `append` nor `second_round` is set, and for a second round without a first one.
+    """
+
+    def __init__(self, folder: Path, library: Library, *, append: bool, second_round: bool = False) -> None:
+        self.folder = folder
+        if folder.exists() and not folder.is_dir():
+            raise UsageError(f"--to {folder} is a file; name a folder")
+        has_labels = _has_labels(folder)
+        if append and second_round:
+            raise UsageError("--append adds to the labels and --second-round writes beside them; pass one of the two")
+        if second_round and not has_labels:
+            raise UsageError(
+                f"{folder} holds no labels, so a second round has nothing to be compared with; import the first round without it"
+            )
+        if has_labels and not (append or second_round):
+            raise UsageError(
+                f"{folder} already holds labels; pass --append to add to them, --second-round for further scores of the same items by "
+                "another person or the same one, or choose another --to"
+            )
+        self.files = {name: table_file(folder, name) for name in ("items", "labels", "second_ratings", "refused", "comments")}
+        if (has_labels or self.files["labels"].endswith(".parquet")) and (
+            parquet := [name for name in self.files.values() if name.endswith(".parquet")]
+        ):
+            raise UsageError(f"--append works on JSONL files, but {folder} holds {', '.join(parquet)}; import into another folder")
+        has_items = folder.is_dir() and find_table(folder, "items") is not None
+        self.items = items_of_folder(folder, library) if has_items else GivenItems({})
+        path = folder / self.files["labels"]
+        self.labels: list[tuple[str, dict[str, Any]]] = [(f"{path}:{line}", row) for line, row in read_rows(path)] if has_labels else []
+        again = folder / self.files["second_ratings"]
+        self.second_ratings = [(f"{again}:{line}", row) for line, row in read_rows(again)] if second_round and again.is_file() else []
+
+    @property
+    def about(self) -> DatasetCard | None:
+        """Its `data.toml`; None for a folder without items."""
+        return self.items.about
+
+    def require_same_items(self, rows: Mapping[str, dict[str, Any]]) -> None:
+        """Raise UsageError when the folder has another version of a given item."""
+        for name in rows.keys() & self.items.rows.keys():
+            if rows[name] != self.items.rows[name]:
+                raise UsageError(f"item '{name}' differs between --items and {self.folder}")
+
+    def require_same_scales(self, scales: Mapping[str, Scale]) -> None:
+        """Raise UsageError when a metric of the folder is given another scale. Its other metrics need not be among `scales`."""
+        for name, scale in (self.about.metrics if self.about else {}).items():
+            if (given := scales.get(name, scale)) != scale:
+                places = [place for place, row in self.labels if row["metric"] == name]
+                rows = f" ({places[0]}{f' and {len(places) - 1} more rows' if places[1:] else ''})" if places else ""
+                raise UsageError(
+                    f"'{name}' already has the scale {scale.describe()} in {self.folder}{rows}, and cannot have {given.describe()} too; "
+                    f"give the new scores another name (--rename {name}=NAME --scale NAME=…)"
+                )
+
+    def require_same_salt(self, fingerprint: str) -> None:
+        """Raise UsageError when the pseudonyms in the folder were made with another salt."""
+        notes = self.about.notes if self.about and self.labels else ()
+        if any(note.startswith(_SALT_NOTE) and note != salt_note(fingerprint) for note in notes):
+            raise UsageError(
+                f"the pseudonyms of the annotators in {self.folder} were made with another salt, so the same people would look like "
+                "different ones; pass the --salt-file of the first import"
+            )
+
+    def lines(self, name: str) -> bytes | None:
+        """The existing lines of a table, unchanged; None if there is no such table."""
+        path = self.folder / self.files[name]
+        if not path.is_file():
+            return None
+        if path.suffix == ".gz":
+            refuse_large(path)
+        with open_bytes(path) as file:
+            data = file.read()
+        return data if not data or data.endswith(b"\n") else data + b"\n"
+
+
+def _has_labels(folder: Path) -> bool:
+    """Whether there is a label in a folder; a table without rows, as of a folder of items alone, has none."""
+    path = find_table(folder, "labels") if folder.is_dir() else None
+    return path is not None and next(iter(read_rows(path)), None) is not None
+
+
+def salt_note(fingerprint: str) -> str:
+    return f"{_SALT_NOTE}{fingerprint}"
+
+
+def digest_note(kind: str, source: str) -> str:
+    """A note on the source of the labels. It leaves out the name of the file, which may be a person's."""
+    path = Path(source)
+    if not path.is_file():
+        return f"imported from a source of kind {kind}"
+    with path.open("rb") as file:
+        return f"imported from a source of kind {kind}, SHA-256 {hashlib.file_digest(file, 'sha256').hexdigest()}"
+
+
+def updated_about(
+    target: TargetFolder,
+    mapping: LabelMapping,
+    origin: DatasetCard | None,
+    kind: AnnotatorKind,
+    metrics: Mapping[str, Scale],
+    notes: Iterable[str],
+) -> DatasetCard:
+    """Return `data.toml` after the import. A new one takes over what `origin`, the folder of the items, says about rights.
+
+    Raises UsageError when the folder has labels and the mapping contradicts its `data.toml`.
+    """
+    about = target.about
+    if about is None:
+        from_items = origin or DatasetCard(id="none")
+        about = DatasetCard(
+            id=target.folder.resolve().name,
+            title=from_items.title,
+            licence=from_items.licence,
+            citation=from_items.citation,
+            get=from_items.get,
+            group=from_items.group,
+            annotators=kind,
+        )
+    hints = {name: value for name in ("id", "title", "annotators", "source") if (value := getattr(mapping, name)) is not None}
+    for name, value in hints.items():
+        if target.labels and value != getattr(about, name):
+            raise UsageError(f"{target.folder} already has {name} = '{getattr(about, name)}'; '{value}' cannot be added to it")
+    kept = about.notes
+    added = tuple(note for note in notes if note not in kept)
+    return msgspec.structs.replace(about, **hints, metrics={**about.metrics, **metrics}, notes=(*kept, *added))

@@ -1,0 +1,189 @@
+"""Reads Excel workbooks: values as people entered them, or the reason why a cell has no such value."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+
+from harness.archives import open_archive
+from harness.errors import ContentError, UsageError
+from harness.exchange.labels import table as limits
+from harness.exchange.labels.delimited import refuse_repeated
+from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
+
+_MAX_MERGED_CELLS = 1_000_000
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+
+
+def read_xlsx(path: Path, sheet: str | None = None) -> SourceTable:
+    """Read the rows of one worksheet. Its first row that is not empty names the columns.
+
+    `sheet` names the worksheet; the default is the first that is not empty. Merged cells and formulas without a value become Unreadable.
+    Raises ContentError for a file that is too large or not a workbook, UsageError for an unknown sheet.
+    """
+    book = open_book(path)
+    chosen, notes = _choose_sheet(book, path, sheet)
+    cells = list(grid(chosen, path))
+    if not cells:
+        raise ContentError(f"the sheet '{chosen.title}' is empty; it needs a row with column names and rows below it", path)
+    (header_number, header_row), *rows = cells
+    place = f"{path}:{chosen.title}!"
+    header = _header(header_row, f"{place}{header_number}")
+    records = [
+        Record({header[k]: value for k, value in row.items() if k in header}, number, place, {n: k for k, n in header.items()})
+        for number, row in rows
+    ]
+    if not records:
+        raise ContentError("the sheet has column names but no rows", f"{place}{header_number}")
+    return SourceTable("xlsx", list(header.values()), records, notes)
+
+
+def open_book(path: Path) -> Any:
+    """Open a workbook with its formulas. Raises ContentError for a file that is not a workbook or unpacks to more than the limit."""
+    import openpyxl  # late: 0.2 s
+
+    _refuse_bombs(path)
+    try:
+        return openpyxl.load_workbook(io.BytesIO(path.read_bytes()))  # as bytes: given a path, openpyxl judges the file by its name
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, EOFError, OSError, SyntaxError) as err:
+        # openpyxl has no error of its own for a damaged file; the error of ElementTree is a SyntaxError
+        raise ContentError(f"not a readable Excel workbook ({type(err).__name__}: {err}); save it again as .xlsx", path) from None
+
+
+def _refuse_bombs(path: Path) -> None:
+    """Refuse small files that grow enormous: by unpacking, by XML entities, or by merged cells.
+
+    Every part is read once within its stated size, so that openpyxl meets no part whose size is false.
+    """
+    with open_archive(path, limits.MAX_BYTES, "Excel workbook") as archive:
+        if archive.stated > limits.MAX_BYTES:
+            stated, most = archive.stated >> 20, limits.MAX_BYTES >> 20
+            raise ContentError(f"unpacks to {stated} MiB, more than {most} MiB; save only the rows needed", path)
+        for name in dict.fromkeys(archive.names):
+            content = archive.read(name)
+            if name.endswith((".xml", ".rels")):
+                _refuse_bad_part(path, name, content)
+
+
+class _Begun(Exception):
+    """The first element of an XML file was reached: no document type can follow."""
+
+
+def _declares_type(xml: bytes) -> bool:
+    """Whether an XML file has a document type, in which alone entities can be declared. A file that is no XML has none."""
+    found = False
+
+    def declared(*_: object) -> None:
+        nonlocal found
+        found = True
+        raise _Begun
+
+    def begun(*_: object) -> None:
+        raise _Begun
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler, parser.StartElementHandler = declared, begun
+    with suppress(_Begun, expat.ExpatError, ValueError, LookupError):  # openpyxl refuses what is no XML
+        parser.Parse(xml, True)
+    return found
+
+
+def _refuse_bad_part(path: Path, name: str, content: bytes) -> None:
+    if _declares_type(content):
+        raise ContentError(f"the part {name} declares a document type or entities, which no spreadsheet program does", path)
+    xml = content.replace(b"\0", b"")
+    from openpyxl.utils import range_boundaries
+
+    merged = 0
+    for match in re.finditer(rb"<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*[\"']([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})", xml):
+        left, top, right, bottom = range_boundaries(match[1].decode())
+        merged += (right - left + 1) * (bottom - top + 1)
+    if merged > _MAX_MERGED_CELLS:  # openpyxl visits each of them
+        raise ContentError(f"{merged} cells are merged, more than {_MAX_MERGED_CELLS}; unmerge them", path)
+
+
+def _choose_sheet(book: Any, path: Path, name: str | None) -> tuple[Any, list[str]]:
+    titles = [sheet.title for sheet in book.worksheets]
+    if name is not None:
+        if name not in titles:
+            raise UsageError(f"--sheet {name}: {path} has no such sheet; choose from: {', '.join(titles)}")
+        return book[name], []
+    filled_sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and any(True for _ in _filled_rows(sheet))]
+    if not filled_sheets:
+        raise ContentError("all sheets are empty; one of them needs a row with column names and rows below it", path)
+    other_titles = [sheet.title for sheet in filled_sheets[1:]]
+    return filled_sheets[0], [
+        f"the sheet '{filled_sheets[0].title}' was read; choose another with --sheet ({', '.join(other_titles)})"
+    ] if other_titles else []
+
+
+def _filled_rows(sheet: Any) -> Iterator[list[Any]]:
+    """The rows that are not empty, each as its cells. It visits only cells that the file has: openpyxl's own iteration creates all
+    cells between them, which are 17 billion if one cell is in the last corner."""
+    rows: dict[int, list[Any]] = {}
+    for place in sorted(sheet._cells):
+        rows.setdefault(place[0], []).append(sheet._cells[place])
+    return (row for row in rows.values() if any(not is_blank(cell.value) for cell in row))
+
+
+def grid(sheet: Any, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (row number, {column letter: value}) of every row that is not empty. Blank cells are left out unless they are merged."""
+    merged = {
+        (row, column): Unreadable(f"the cell is part of the merged range {area.coord}; unmerge it and fill every cell")
+        for area in sheet.merged_cells.ranges
+        for row in range(area.min_row, area.max_row + 1)
+        for column in range(area.min_col, area.max_col + 1)
+    }
+    cached: dict[str, Any] | None = None
+    for row in _filled_rows(sheet):
+        values: dict[str, Any] = {}
+        for cell in row:
+            value: Any = merged.get((cell.row, cell.column), cell.value)
+            if cell.data_type == "f" and not isinstance(value, Unreadable):
+                cached = _cached_values(path, sheet.title) if cached is None else cached
+                value = cached.get(cell.coordinate) or Unreadable(
+                    f"the formula {_shortened(cell.value)} has no stored value; open and save the file in a spreadsheet program"
+                )
+            if cell.data_type == "e" or (isinstance(value, str) and value.startswith("#") and value in _ERRORS):
+                value = Unreadable(f"the cell holds Excel's error {cell.value}")
+            if not is_blank(value):
+                values[cell.column_letter if hasattr(cell, "column_letter") else _letter(cell.column)] = value
+        yield row[0].row, values
+
+
+_ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
+
+
+def _letter(column: int) -> str:
+    from openpyxl.utils import get_column_letter
+
+    return str(get_column_letter(column))
+
+
+def _shortened(formula: Any) -> str:
+    text = str(getattr(formula, "text", formula))
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def _cached_values(path: Path, title: str) -> dict[str, Any]:
+    """The values of the formulas of a sheet when the file was last saved, by coordinate."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(io.BytesIO(path.read_bytes()), data_only=True)
+    return {cell.coordinate: cell.value for cell in book[title]._cells.values() if cell.value is not None}
+
+
+def _header(row: dict[str, Any], place: str) -> dict[str, str]:
+    """`{letter: name}` of the columns."""
+    for value in row.values():
+        if isinstance(value, Unreadable):
+            raise ContentError(f"in the row of column names: {value.reason}", place)
+    header = {letter: str(value).strip() for letter, value in row.items()}
+    refuse_repeated(place, list(header.values()), None)
+    return header

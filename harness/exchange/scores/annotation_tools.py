@@ -1,0 +1,101 @@
+"""Reads judges' scores beside people's out of exports of annotation tools: Label Studio's predictions, Argilla's suggestions.
+
+Labels that were given while a judge's score was shown are not independent of it; they are marked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ContentError
+from harness.exchange.labels import argilla, label_studio
+from harness.exchange.labels.records import objects_in
+from harness.exchange.labels.table import flat
+from harness.exchange.scores.foreign import ForeignScore, ForeignScores, plain_texts
+
+
+def read_label_studio(path: Path, content: Any) -> ForeignScores:
+    """Annotations as labels and predictions as judgments. Raises ContentError for another form."""
+    found: list[ForeignScore] = []
+    bare = 0
+    for number, task in enumerate(objects_in(path, content), start=1):
+        place = f"{path}:record {number}"
+        try:
+            found += _of_task(place, task)
+            bare += sum(not isinstance(prediction, dict) for prediction in task.get("predictions") or ())
+        except (AttributeError, TypeError, KeyError):
+            raise ContentError("the task does not have Label Studio's form", place) from None
+    notes = []
+    if bare:
+        notes.append(
+            f"{bare} predictions are only ids; a snapshot with the serialisation option predictions: only_id = false has their scores"
+        )
+    return ForeignScores("label-studio", _some(found, path), notes, plain_texts(found))
+
+
+def _of_task(place: str, task: Mapping[str, Any]) -> Iterator[ForeignScore]:
+    data = flat(task["data"])
+    shared: dict[str, Any] = {"place": place, "item": data.get("item_id", task.get("id")), "fields": data}
+    for annotation in task["annotations"]:
+        if annotation.get("was_cancelled"):
+            continue
+        seen = False if annotation.get("prediction") else None
+        who = label_studio.user_id(annotation.get("completed_by"))
+        for metric, value in label_studio.scores_of(annotation.get("result")):
+            yield ForeignScore(**shared, metric=metric, value=value, who=str(who), human=True, blind=seen)
+    for prediction in task.get("predictions") or ():
+        if isinstance(prediction, dict):
+            for metric, value in label_studio.scores_of(prediction.get("result")):
+                yield ForeignScore(**shared, metric=metric, value=value, who=prediction.get("model_version") or None)
+
+
+def read_argilla(path: Path, content: Any) -> ForeignScores:
+    """Submitted responses as labels and suggestions as judgments. Raises ContentError for another form."""
+    rows = content["items"] if isinstance(content, dict) and isinstance(content.get("items"), list) else content
+    found: list[ForeignScore] = []
+    left_out: Counter[str] = Counter()
+    unknown = 0
+    for number, row in enumerate(objects_in(path, rows), start=1):
+        place = f"{path}:record {number}"
+        try:
+            found += _of_record(place, row)
+            states = [status for _, _, status, _ in argilla.responses(row)]
+        except (AttributeError, TypeError, ValueError):
+            raise ContentError("the record does not have Argilla's form", place) from None
+        left_out.update(status for status in states if status not in (None, "submitted"))
+        unknown += states.count(None) if row.get("status") != "completed" else 0
+    notes = [f"{times} responses that are {status}: left out" for status, times in left_out.items()]
+    notes += [argilla.unknown_status(unknown)] if unknown else []
+    return ForeignScores("argilla", _some(found, path), tuple(notes), plain_texts(found))
+
+
+def _of_record(place: str, row: Mapping[str, Any]) -> Iterator[ForeignScore]:
+    cells = argilla.item_cells(row)
+    suggested = dict(_suggestions(row))
+    shared: dict[str, Any] = {"place": place, "item": cells.get("item_id"), "fields": cells}
+    for question, user, status, value in argilla.responses(row):
+        if status in (None, "submitted"):
+            seen = False if question in suggested else None
+            yield ForeignScore(**shared, metric=question, value=argilla.unwrapped(value), who=str(user), human=True, blind=seen)
+    for question, (value, agent) in suggested.items():
+        yield ForeignScore(**shared, metric=question, value=argilla.unwrapped(value), who=agent)
+
+
+def _suggestions(row: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, str | None]]]:
+    """`(question, (value, agent))` of nested and of flat records."""
+    nested = row.get("suggestions")
+    if isinstance(nested, dict):
+        for question, suggestion in nested.items():
+            yield question, (suggestion.get("value"), suggestion.get("agent"))
+    for name, value in row.items():
+        if name.endswith(".suggestion") and value is not None:
+            yield name.removesuffix(".suggestion"), (value, row.get(f"{name}.agent"))
+
+
+def _some(found: list[ForeignScore], path: Path) -> list[ForeignScore]:
+    if not found:
+        raise ContentError("no record has a finished score", path)
+    return found

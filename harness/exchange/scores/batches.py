@@ -1,0 +1,118 @@
+"""Reads output files of provider batches: raw replies of a judge, which our own parser reads.
+
+The prompts are only in the input file of a batch; if it is among the files, requests without a reply count as missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.errors import ContentError
+from harness.exchange.scores.foreign import ForeignScore, ForeignScores
+from harness.model import Failure
+
+OPENAI, ANTHROPIC = "openai-batch", "anthropic-batch"
+Rows = Sequence[tuple[Path, int, dict[str, Any]]]
+
+
+def kind_of(row: Any) -> str | None:
+    """The provider of a line of an output file; None for anything else."""
+    if not isinstance(row, dict) or "custom_id" not in row:
+        return None
+    if "response" in row or ("error" in row and "id" in row) or "body" in row:
+        return OPENAI
+    return ANTHROPIC if "result" in row or "params" in row else None
+
+
+def read_batch(kind: str, rows: Rows) -> ForeignScores:
+    """Read the lines of all files of one provider. Raises ContentError for a line of another form."""
+    asked: dict[str, tuple[str, str | None]] = {}
+    found: dict[str, ForeignScore] = {}
+    for path, number, row in rows:
+        place = f"{path}:{number}"
+        if kind_of(row) != kind or not isinstance(row["custom_id"], str):
+            raise ContentError(f"not a line of a file of kind {kind}", path, number)
+        if "body" in row or "params" in row:
+            request = row.get("body") or row.get("params")
+            model = request.get("model") if isinstance(request, dict) else None
+            asked[row["custom_id"]] = (place, model if isinstance(model, str) else None)
+            continue
+        try:
+            score = _openai(place, row) if kind == OPENAI else _anthropic(place, row)
+        except (AttributeError, TypeError, KeyError, IndexError):
+            raise ContentError(f"the reply does not have the form of a file of kind {kind}", path, number) from None
+        if row["custom_id"] not in found or found[row["custom_id"]].reply is None:  # a failure may be in a second file
+            found[row["custom_id"]] = score
+    lost = [_missing(place, name) for name, (place, _) in asked.items() if name not in found]
+    notes = [f"{len(lost)} requests have no reply; they count as missing"] if lost else []
+    return ForeignScores(kind, _with_judges(kind, [*found.values(), *lost], {name: model for name, (_, model) in asked.items()}), notes)
+
+
+def _with_judges(kind: str, scores: Sequence[ForeignScore], asked: Mapping[str, str | None]) -> list[ForeignScore]:
+    """The scores, those without a reply by the judge that was asked: as its replies name it, or else as its request does."""
+    answered = {asked.get(str(score.item)): score.who for score in scores if score.who}
+    only = next(iter(answered.values())) if len(set(answered.values())) == 1 else None
+    provider = kind.partition("-")[0]
+
+    def judge(score: ForeignScore) -> str | None:
+        model = asked.get(str(score.item))
+        return score.who or (answered.get(model) or _named(provider, model) if model else only)
+
+    return [msgspec.structs.replace(score, who=judge(score)) for score in scores]
+
+
+def _missing(place: str, name: str) -> ForeignScore:
+    return ForeignScore(place=place, item=name, fields={"custom_id": name}, failure=Failure.MISSING)
+
+
+def _openai(place: str, row: Mapping[str, Any]) -> ForeignScore:
+    name, response = row["custom_id"], row.get("response") or {}
+    body = response.get("body") or {}
+    if row.get("error") or response.get("status_code", 200) != 200 or not body:
+        return _missing(place, name)
+    shared: dict[str, Any] = {"place": place, "item": name, "fields": {"custom_id": name}, "who": _named("openai", body.get("model"))}
+    if "choices" in body:
+        choice = body["choices"][0]
+        message = choice.get("message") or {}
+        return ForeignScore(
+            **shared, reply=message.get("content") or "", finish_reason=choice.get("finish_reason"), refusal=message.get("refusal")
+        )
+    parts = list(_response_parts(body))
+    texts = [part.get("text") or "" for part in parts if part.get("type") == "output_text"]
+    refusal = next((part.get("refusal") for part in parts if part.get("type") == "refusal"), None)
+    reason = (body.get("incomplete_details") or {}).get("reason")
+    return ForeignScore(
+        **shared, reply="".join(texts), finish_reason="length" if reason == "max_output_tokens" else reason, refusal=refusal
+    )
+
+
+def _response_parts(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for output in body["output"]:
+        if output.get("type") in (None, "message"):
+            yield from output.get("content") or ()
+
+
+def _anthropic(place: str, row: Mapping[str, Any]) -> ForeignScore:
+    name, result = row["custom_id"], row["result"]
+    if result["type"] != "succeeded":
+        return _missing(place, name)
+    message = result["message"]
+    text = "".join(part.get("text") or "" for part in message["content"] if part.get("type") == "text")
+    stop = message.get("stop_reason")
+    return ForeignScore(
+        place=place,
+        item=name,
+        fields={"custom_id": name},
+        who=_named("anthropic", message.get("model")),
+        reply=text,
+        finish_reason="length" if stop == "max_tokens" else stop,
+        refusal="refusal" if stop == "refusal" else None,
+    )
+
+
+def _named(provider: str, model: Any) -> str | None:
+    return f"{provider}/{model}" if isinstance(model, str) and model else None

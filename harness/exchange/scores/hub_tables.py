@@ -1,0 +1,129 @@
+"""A data folder as tables for a hub of data sets: items, labels and judgments as Parquet, one row a label and a score.
+
+The files are those of a data folder with its `data.toml`, so that `harness compare` reads what was downloaded from a hub.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.data import Dataset
+from harness.data.judgments import Judgments
+from harness.errors import UsageError
+from harness.exchange.labels.folder import data_toml, write_folder
+from harness.exchange.scores.score_metadata import Reasons
+from harness.model import Item
+from harness.tables import to_json, to_parquet
+
+_ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")
+_JUDGMENT_KEYS = (*Judgments.COLUMNS[1:], "order", "shown_source", "expected", "entropy")
+_INT64 = 2**63
+_ABOUT_ITEM = ("language", "task", "split")  # in every table, so that it can be filtered alone
+
+
+class HubTable(msgspec.Struct, frozen=True):
+    """One config of a data set: its rows with the type of each column. Columns without any value are left out."""
+
+    name: str
+    rows: Sequence[Mapping[str, Any]]
+    schema: Mapping[str, str]
+
+    @property
+    def file(self) -> str:
+        return f"{self.name}.parquet"
+
+
+def hub_tables(data: Dataset, judgments: Judgments | None, reasons: Reasons | None = None) -> list[HubTable]:
+    """The tables that have rows. Raises UsageError for sealed labels and without items."""
+    if data.sealed:
+        raise UsageError("the labels of these data are sealed, so they cannot be published")
+    if not data.items:
+        raise UsageError("there are no items to export")
+    by_id = data.by_id
+    tables = [_table("items", map(_item_row, data.items))]
+    if len(data.labels):
+        tables.append(_table("labels", _label_rows(data, by_id)))
+    if judgments is not None and len(judgments):
+        tables.append(_table("judgments", _judgment_rows(judgments, by_id, reasons)))
+    return tables
+
+
+def left_out(data: Dataset) -> list[str]:
+    """What of a data folder the tables do not hold, as sentences."""
+    parts = (
+        ("marked errors", bool(data.labels.spans.values)),
+        ("second ratings", bool(data.second)),
+        ("attention checks", bool(data.checks)),
+        ("labels on another scale than the judge's answers", bool(data.label_scales)),
+    )
+    return [f"{what} are not written" for what, has in parts if has]
+
+
+def write_hub(folder: Path, tables: Sequence[HubTable], data: Dataset, card: str) -> None:
+    """Write the tables, `data.toml` and the card to a new folder, all or nothing. Raises UsageError if it exists, StoreError as usual."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} exists; choose a new folder")
+    used = {name: data.scales[name] for name in sorted({row["metric"] for table in tables[1:] for row in table.rows})}
+    about = msgspec.structs.replace(data.about, metrics=used, group="group", shared=None)
+    files = {table.file: to_parquet(table.rows, table.schema) for table in tables}
+    write_folder(folder, files | {"data.toml": data_toml(about).encode(), "README.md": card.encode()})
+
+
+def split_name(data: Dataset) -> str:
+    """The name of the one split that each table has: that of all items, or `all`; then the column `split` tells them apart."""
+    [*names] = {item.split for item in data.items}
+    return names[0] if len(names) == 1 else "all"
+
+
+def _item_row(item: Item) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in _ITEM_KEYS} | {str(name): value for name, value in item.fields.items()}
+
+
+def _about(item: Item) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in _ABOUT_ITEM}
+
+
+def _label_rows(data: Dataset, by_id: Mapping[str, Item]) -> Iterator[dict[str, Any]]:
+    for label, blind in zip(data.labels, data.labels.blind, strict=True):
+        yield {**msgspec.structs.asdict(label), "blind": blind, **_about(by_id[label.item_id])}
+
+
+def _judgment_rows(judgments: Judgments, by_id: Mapping[str, Item], reasons: Reasons | None) -> Iterator[dict[str, Any]]:
+    columns = [judgments.columns[name] for name in _JUDGMENT_KEYS]
+    words = reasons(np.arange(len(judgments))) if reasons else [None] * len(judgments)
+    for item, reason, *values in zip(judgments.item, words, *columns, strict=True):
+        own = dict(zip(_JUDGMENT_KEYS, values, strict=True))
+        yield {"item_id": item, **own, "justification": reason, **_about(by_id[item])}
+
+
+def _table(name: str, rows: Iterable[Mapping[str, Any]]) -> HubTable:
+    """The rows as a table; a column has the narrowest type that holds all its values."""
+    kept = list(rows)
+    values: dict[str, list[Any]] = {}
+    for row in kept:
+        for key, value in row.items():
+            if value is not None:
+                values.setdefault(key, []).append(value)
+    schema = {key: _kind(found) for key, found in values.items()}
+    return HubTable(name, [{key: _cell(row.get(key), kind) for key, kind in schema.items()} for row in kept], schema)
+
+
+def _kind(values: Iterable[Any]) -> str:
+    kinds = {type(value) if not isinstance(value, int) or abs(value) < _INT64 else str for value in values}
+    if kinds == {bool}:
+        return "bool"
+    if kinds == {int}:
+        return "int64"
+    return "double" if kinds <= {int, float} else "string"
+
+
+def _cell(value: Any, kind: str) -> Any:
+    """A value of a column; in columns of text, numbers as they are written and lists as JSON."""
+    if value is None or kind != "string" or isinstance(value, str):
+        return None if value is None else str(value) if kind == "string" else value
+    return to_json(value).strip() if isinstance(value, (list, dict, tuple, bool)) else str(value)

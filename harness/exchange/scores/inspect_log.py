@@ -1,0 +1,215 @@
+"""Reads logs of Inspect: `.eval` (a ZIP of JSON files, compressed with Zstandard or deflate) and `.json`.
+
+A sample has scores by the name of their scorer; the value of one may be a dict of metrics. What people edited keeps its history.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.archives import open_archive
+from harness.errors import ContentError
+from harness.exchange.labels import table as limits
+from harness.exchange.labels.table import flat
+from harness.exchange.scores.foreign import ForeignScore, ForeignScores
+from harness.exchange.scores.inspect_models import models_of_scorers
+from harness.exchange.scores.lenient_json import decode
+from harness.exchange.scores.score_metadata import of_ours
+from harness.model import Failure
+
+_REASONS = {"refusal": Failure.REFUSED, "no_response": Failure.MISSING, "scoring_failed": Failure.MISSING}
+_MOST_EPOCHS = 100_000
+_TEXT_SCORERS = frozenset(("match", "includes", "pattern", "answer", "exact", "f1", "choice", "math"))
+_UNCHANGED = "UNCHANGED"
+_DATED = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
+_TEXTS = {"input": "input", "output": "output"}
+
+
+def is_log(content: Any) -> bool:
+    """Whether the content of a JSON file is a log."""
+    return isinstance(content, dict) and isinstance(content.get("eval"), dict) and "version" in content
+
+
+def read_json(path: Path, content: Any) -> ForeignScores:
+    """Read a `.json` log. Raises ContentError if it is none."""
+    if not is_log(content):
+        raise ContentError("not a log of Inspect, which has 'version', 'eval' and 'samples'", path)
+    samples = content.get("samples") or []
+    if not isinstance(samples, list):
+        raise ContentError("'samples' of a log is a list", path)
+    return _scores(path, content["eval"], ((f"{path}:sample {number}", sample) for number, sample in enumerate(samples, start=1)))
+
+
+def read_eval(path: Path) -> ForeignScores:
+    """Read an `.eval` log, one sample in memory at a time. Raises ContentError if it is none or is damaged."""
+    with open_archive(path, limits.MAX_BYTES, ".eval log") as archive:
+        if "header.json" not in archive.names:
+            raise ContentError("not a finished log of Inspect: header.json is missing", path)
+        header = decode(archive.read("header.json"), f"{path}:header.json")
+        names = (name for name in archive.names if name.startswith("samples/") and name.endswith(".json"))
+        samples = ((f"{path}:{name}", decode(archive.read(name), f"{path}:{name}")) for name in names)
+        return _scores(path, _header(header, f"{path}:header.json"), samples)
+
+
+def _header(content: Any, place: str) -> Mapping[str, Any]:
+    """What a log says of the evaluation. Raises ContentError for another form."""
+    about = content.get("eval") if isinstance(content, dict) else None
+    if not isinstance(about, dict):
+        raise ContentError("the header of a log has an object 'eval'", place)
+    return about
+
+
+def _scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, Any]]) -> ForeignScores:
+    roles = _roles(about)
+    found: list[ForeignScore] = []
+    notes: Counter[str] = Counter()
+    outputs: dict[Any, list[str]] = {}
+    for place, sample in samples:
+        try:
+            if not sample.get("scores"):
+                notes["samples without a score left out"] += 1
+                continue
+            found += _of_sample(place, sample, about, roles, outputs, notes)
+        except (AttributeError, TypeError, KeyError, IndexError, ValueError, OverflowError, RecursionError):
+            raise ContentError("the sample does not have Inspect's form", place) from None
+    if not found:
+        raise ContentError("no sample has a score" + "".join(f"; {count} {what}" for what, count in notes.items()), path)
+    return ForeignScores("inspect", found, [f"{count} {what}" for what, count in notes.items()], _TEXTS)
+
+
+def _of_sample(
+    place: str,
+    sample: dict[str, Any],
+    about: Mapping[str, Any],
+    roles: Mapping[str, str],
+    outputs: dict[Any, list[str]],
+    notes: Counter[str],
+) -> Iterator[ForeignScore]:
+    output = str((sample.get("output") or {}).get("completion") or "")
+    versions = outputs.setdefault(sample["id"], [])
+    if output not in versions:
+        versions.append(output)
+    changed = versions.index(output)
+    shared = {
+        "place": place,
+        "item": f"{sample['id']}@{changed + 1}" if changed else str(sample["id"]),  # another answer in a later epoch is another text
+        "repeat": _epoch(sample.get("epoch", 1), place) - 1,
+        "fields": {
+            "id": sample["id"],
+            "input": _text_of(sample.get("input")),
+            "output": output,
+            "target": _text_of(sample.get("target")),
+            "model": about.get("model"),
+            **flat({"metadata": sample.get("metadata") or {}}),
+        },
+    }
+    asked = models_of_scorers(sample.get("events"))
+    for name, score in sample["scores"].items():
+        history = score.get("history") or []
+        models = asked.get(name)
+        if _is_computed(name, score):
+            notes[f"scores of '{name}', which a program computed and no model gave, left out"] += 1
+            if len(history) > 1:
+                yield from _edits(shared, name, score, history)
+            continue
+        original = history[0] if len(history) > 1 else score
+        metadata = score.get("metadata") or {}
+        reply = _last_reply(metadata)
+        judge = {
+            **shared,
+            "who": _judge(reply.get("model"), models or (), roles, about, panel=bool(metadata.get("panel"))),
+            "reply": reply.get("content") if isinstance(reply.get("content"), str) and not metadata.get("panel") else None,
+            "justification": score.get("explanation"),
+        }
+        reason = score.get("reason") or metadata.get("unscored_reason")
+        if models == () and not metadata:
+            notes[f"scores of '{name}', a scorer that asked no model: leave them out with --drop if they are not a judge's"] += 1
+        if ours := of_ours(metadata):
+            yield ForeignScore(**(judge | {"reply": None} | ours))
+        for metric, value in () if ours else _values(name, original.get("value")):
+            if isinstance(value, list):
+                notes["scores that are lists left out"] += 1
+                continue
+            failure = _failure(value, reason)
+            several = metric != name  # of one reply, which the parser of a single answer cannot read
+            yield ForeignScore(**(judge | ({"reply": None} if several else {})), metric=metric, value=value, failure=failure)
+        if len(history) > 1:
+            yield from _edits(shared, ours.get("metric", name), score, history)
+
+
+def _is_computed(name: str, score: Mapping[str, Any]) -> bool:
+    """Whether a score is of one of Inspect's scorers that compare texts; a second scorer of the same name has a number."""
+    metadata = score.get("metadata") or {}
+    return bool({name, name.rstrip("0123456789")} & _TEXT_SCORERS) and not (_last_reply(metadata) or of_ours(metadata))
+
+
+def _judge(model: Any, asked: Sequence[str], roles: Mapping[str, str], about: Mapping[str, Any], *, panel: bool) -> str | None:
+    """The judge of a score: the model that the scorer asked, the whole panel that voted, or else the model that replied.
+
+    A reply leaves out the provider and may add a date; the judge has the name that the log has for it.
+    """
+    if len(asked) == 1 or (asked and (panel or not model)):
+        return "+".join(asked)
+    if not isinstance(model, str) or not model:
+        return roles.get("grader")
+    evaluated = about.get("model")
+    known = [*asked, *roles.values(), *([evaluated] if isinstance(evaluated, str) else [])]
+    ends = (f"/{model}", f"/{_DATED.sub('', model)}")
+    return next((name for name in known if f"/{name}".endswith(ends)), model)
+
+
+def _roles(about: Mapping[str, Any]) -> dict[str, str]:
+    """The models that have a role, by role, the grader first."""
+    given = about.get("model_roles")
+    roles = given if isinstance(given, dict) else {}
+    models = {role: of.get("model") for role, of in roles.items() if isinstance(of, dict)}
+    return {role: model for role, model in sorted(models.items(), key=lambda pair: pair[0] != "grader") if isinstance(model, str) and model}
+
+
+def _epoch(value: Any, place: str) -> int:
+    """The number of an epoch, from 1. Raises ContentError for another value."""
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST_EPOCHS:
+        return value
+    raise ContentError(f"epoch {str(value)[:40]} is not a whole number from 1 to {_MOST_EPOCHS:,}", place)
+
+
+def _values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    else:
+        yield name, value
+
+
+def _failure(value: Any, reason: str | None) -> Failure | None:
+    """NaN and null are no scores; Inspect itself counts a null in a dict as 0."""
+    if value is None or value != value:
+        return _REASONS.get(reason or "", Failure.NOT_JSON if reason else Failure.MISSING)
+    return None
+
+
+def _last_reply(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    grading = metadata.get("grading") or []
+    last = grading[-1] if isinstance(grading, list) and grading else {}
+    return last if isinstance(last, dict) and last.get("role") == "assistant" else {}
+
+
+def _edits(shared: dict[str, Any], name: str, score: Mapping[str, Any], history: list[Any]) -> Iterator[ForeignScore]:
+    """What a person wrote over the judge's score, in sight of it: one label."""
+    edit = history[-1]
+    value = score.get("value") if edit.get("value") == _UNCHANGED else edit.get("value", score.get("value"))
+    author = (edit.get("provenance") or {}).get("author") or "editor"
+    for metric, given in _values(name, value):
+        if given is not None and given == given:
+            yield ForeignScore(**(shared | {"repeat": None}), metric=metric, value=given, who=str(author), human=True, blind=False)
+
+
+def _text_of(content: Any) -> str | None:
+    """A text; the texts of messages joined; None for nothing."""
+    if isinstance(content, list):
+        parts = [part.get("content") if isinstance(part, dict) else part for part in content]
+        return "\n".join(part for part in parts if isinstance(part, str)) or None
+    return content if isinstance(content, str) and content else None

@@ -1,0 +1,50 @@
+"""JSON as Python programs write it: NaN and Infinity may stand bare, which strict readers refuse together with the whole file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ContentError
+from harness.exchange.labels.records import refuse_large
+from harness.tables import open_bytes
+
+
+def load(path: Path) -> Any:
+    """The content of a JSON file, gzipped or not. Raises ContentError with the line of the first mistake."""
+    refuse_large(path)
+    with open_bytes(path) as file:
+        return decode(file.read(), path)
+
+
+def decode(data: bytes, path: Path | str, line: int | None = None) -> Any:
+    """Read one JSON value. `line` is its line in the file, for messages; without it the line of the mistake is named."""
+    try:
+        return json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as err:
+        raise ContentError("not UTF-8; save the file as UTF-8", path, line or data[: err.start].count(b"\n") + 1) from None
+    except RecursionError:
+        raise ContentError("nested too deeply", path, line) from None
+    except ValueError as err:  # JSONDecodeError; also integers of thousands of digits
+        at = getattr(err, "lineno", 1)
+        raise ContentError(f"not JSON ({getattr(err, 'msg', err)})", path, line or at) from None
+
+
+def lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a JSONL file with their line numbers; empty lines are ignored. Raises ContentError for anything else."""
+    refuse_large(path)
+    with open_bytes(path) as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            row = decode(line, path, number)
+            if not isinstance(row, dict):
+                raise ContentError("not a JSON object; one object a line is expected", path, number)
+            yield number, row
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number that is not NaN; truth values are no numbers."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value

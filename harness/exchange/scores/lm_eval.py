@@ -1,0 +1,63 @@
+"""Reads samples of lm-evaluation-harness (`--log_samples`) whose model was the judge: `resps` are its raw replies.
+
+The same replies stand once for every filter, so one filter is read; its aggregate (`filtered_resps`) is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ContentError
+from harness.exchange.labels.table import flat
+from harness.exchange.scores import lenient_json
+from harness.exchange.scores.foreign import ForeignScore, ForeignScores, ReadOptions, choose_one, plain_texts
+
+
+def is_sample(row: Any) -> bool:
+    """Whether a line is one sample."""
+    return isinstance(row, dict) and "resps" in row and "doc" in row
+
+
+def read_samples(path: Path, rows: Sequence[tuple[int, dict[str, Any]]], options: ReadOptions) -> ForeignScores:
+    """Read the lines of a file. Raises ContentError for another form, UsageError if there are several filters and none is chosen."""
+    why = "each repeats the same replies"
+    chosen = choose_one("--filter", options.filter, (str(row.get("filter")) for _, row in rows if "filter" in row), "filter", why)
+    judge = _model_name(path)
+    found: list[ForeignScore] = []
+    for number, row in rows:
+        if not is_sample(row):
+            raise ContentError("not a sample of lm-evaluation-harness, which has 'doc' and 'resps'", path, number)
+        if chosen is not None and str(row.get("filter")) != chosen:
+            continue
+        found += _of_sample(path, number, row, judge, options.label_from)
+    notes = [] if judge else ["no results_*.json beside the samples names the judge; pass --judge NAME"]
+    return ForeignScores("lm-eval", found, notes, plain_texts(found, "doc."))
+
+
+def _of_sample(path: Path, number: int, row: Mapping[str, Any], judge: str | None, label_from: str | None) -> list[ForeignScore]:
+    replies = row["resps"]
+    if not (isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list)):
+        raise ContentError("one request with its replies is expected; log-likelihoods of choices are no replies", path, number)
+    if not all(isinstance(reply, str) for reply in replies[0]):
+        raise ContentError("log-likelihoods are no replies; only tasks that generate text can be imported", path, number)
+    fields = {"doc_id": row.get("doc_id"), "target": row.get("target"), **flat({"doc": row["doc"] or {}})}
+    item = fields.get("doc.item_id", fields.get("doc.id", row.get("doc_id")))
+    shared: dict[str, Any] = {"place": f"{path}:{number}", "item": item, "fields": fields}
+    found = [ForeignScore(**shared, reply=reply, who=judge, repeat=repeat) for repeat, reply in enumerate(replies[0])]
+    if label_from is not None:
+        if label_from not in fields:
+            raise ContentError(f"no field '{label_from}'; the fields are: {', '.join(fields)}", path, number)
+        found.append(ForeignScore(**shared, value=fields[label_from], who="label", human=True))
+    return found
+
+
+def _model_name(path: Path) -> str | None:
+    """The model of the results file beside the samples. Nothing else of that file is read: it describes a machine."""
+    for results in sorted(path.parent.glob("results_*.json")):
+        content = lenient_json.load(results)
+        name = content.get("model_name") if isinstance(content, dict) else None
+        if isinstance(name, str) and name:
+            return name
+    return None

@@ -1,0 +1,146 @@
+"""Reads results of promptfoo (`-o FILE.json` or `.jsonl`): the model-graded assertions of every result.
+
+A result's own `score` is a mean over all assertions and is not read. promptfoo writes 0 for a grader's reply that it could not read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ContentError
+from harness.exchange.labels.table import flat
+from harness.exchange.scores.foreign import ForeignScore, ForeignScores
+from harness.exchange.scores.score_metadata import of_ours
+from harness.model import Failure
+from harness.tables import to_json
+
+HUMAN = "human"
+_MODEL_GRADED = (
+    *("llm-rubric", "g-eval", "factuality", "model-graded-factuality", "model-graded-closedqa", "answer-relevance", "select-best"),
+    *("context-faithfulness", "context-recall", "context-relevance", "conversation-relevance", "pi", "search-rubric", "agent-rubric"),
+)
+_UNREADABLE = ("could not extract json", "llm-proposed evaluation result is not in json format")  # how reasons begin, in any case
+_TEXTS = {"output": "response.output"}
+
+
+def is_result(row: Any) -> bool:
+    """Whether an object is one result."""
+    return isinstance(row, dict) and "gradingResult" in row and "promptIdx" in row
+
+
+def results_in(content: Any) -> list[Any] | None:
+    """The results of a whole file; None if it is not of promptfoo."""
+    inner = content.get("results") if isinstance(content, dict) else None
+    rows = inner.get("results") if isinstance(inner, dict) else None
+    return rows if isinstance(rows, list) and all(map(is_result, rows)) else None
+
+
+def read_results(path: Path, rows: Iterable[tuple[str, Any]]) -> ForeignScores:
+    """Read `(place, result)` pairs. Raises ContentError for a result of another form, and if no assertion was graded by a model."""
+    found: list[ForeignScore] = []
+    left_out: Counter[str] = Counter()
+    asked: Counter[str] = Counter()
+    kept = list(rows)
+    several = len({(_label(row), str(row.get("promptIdx"))) for _, row in kept}) > 1
+    for place, row in kept:
+        try:
+            fields = _fields(row)
+            key = to_json([row.get("vars"), row.get("promptIdx"), _label(row), row.get("testIdx") if not row.get("vars") else None])
+            graded = row.get("gradingResult") or {}
+            components = graded.get("componentResults") or []
+            if not components:
+                left_out["results without an assertion (the model under test failed)"] += 1
+                continue
+            item = _item(row, several)
+            found += _of_result(place, row, fields, item, asked[key], components, left_out)
+            asked[key] += 1
+        except (AttributeError, TypeError, KeyError):
+            raise ContentError("the result does not have promptfoo's form", place) from None
+    if not found:
+        raise ContentError("no assertion was graded by a model or a person; there is nothing to import", path)
+    return ForeignScores("promptfoo", found, [f"{count} {what} left out" for what, count in left_out.items()], _TEXTS)
+
+
+def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    case = row.get("testCase") or {}
+    output = (row.get("response") or {}).get("output")
+    nested = {
+        "vars": row.get("vars") or {},
+        "metadata": row.get("metadata") or case.get("metadata") or {},
+        "provider": row.get("provider") or {},
+    }
+    return {**flat(nested), "description": case.get("description"), "testIdx": row.get("testIdx"), "response.output": _text(output)}
+
+
+def _text(output: Any) -> str | None:
+    return output if output is None or isinstance(output, str) else to_json(output)
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    provider = row.get("provider")
+    return str(provider.get("label") or provider.get("id") or "") if isinstance(provider, dict) else str(provider or "")
+
+
+def _item(row: Mapping[str, Any], several: bool) -> str | None:
+    """The usual id of the item; answers of several providers or prompts are several texts."""
+    fields = _fields(row)
+    identity = next((fields[name] for name in ("vars.item_id", "metadata.item_id", "description") if fields.get(name)), None)
+    if identity is None or not several:
+        return None if identity is None else str(identity)
+    return f"{identity}@{_label(row)}#{row.get('promptIdx')}"
+
+
+def _of_result(
+    place: str,
+    row: Mapping[str, Any],
+    fields: dict[str, Any],
+    item: str | None,
+    repeat: int,
+    components: Iterable[Mapping[str, Any]],
+    left_out: Counter[str],
+) -> Iterator[ForeignScore]:
+    for component in components:
+        assertion = component.get("assertion") or {}
+        kind = str(assertion.get("type") or "")
+        kind = kind.removeprefix("not-")
+        shared: dict[str, Any] = {"place": place, "item": item, "fields": fields, "value": component.get("score")}
+        if kind == HUMAN:
+            comment = component.get("comment")
+            yield ForeignScore(**shared, metric=HUMAN, who="viewer", human=True, blind=False, justification=comment)
+        elif ours := of_ours(component.get("metadata")):
+            yield ForeignScore(**(shared | ours), repeat=repeat)
+        elif kind in _MODEL_GRADED:
+            reason = component.get("reason")
+            yield ForeignScore(
+                **shared,
+                metric=str(assertion.get("metric") or assertion["type"]),
+                failure=_failure(component, str(reason or "")),
+                justification=reason,
+                who=_grader(assertion, row),
+                repeat=repeat,
+            )
+        else:
+            left_out[f"assertions of type '{kind}', which no model graded,"] += 1
+
+
+def _failure(component: Mapping[str, Any], reason: str) -> Failure | None:
+    """The failure of a grader; versions without `graderError` say it in the reason only."""
+    unread = reason.casefold().startswith(_UNREADABLE)
+    failed = bool((component.get("metadata") or {}).get("graderError"))
+    return Failure.NOT_JSON if unread else Failure.MISSING if failed else None
+
+
+def _grader(assertion: Mapping[str, Any], row: Mapping[str, Any]) -> str | None:
+    options = (row.get("testCase") or {}).get("options") or {}
+    provider = assertion.get("provider") or options.get("provider")
+    identity = provider.get("id") if isinstance(provider, dict) else provider
+    return _judge_name(identity) if isinstance(identity, str) and identity else None
+
+
+def _judge_name(identity: str) -> str:
+    """`openai/gpt-4o` for `openai:chat:gpt-4o`."""
+    parts = [part for part in identity.split(":") if part not in ("chat", "completion", "responses", "messages")]
+    return "/".join(parts)

@@ -1,0 +1,415 @@
+"""Scores made elsewhere become a data folder: people's as labels, judges' as judgments. All of it is written, or nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.content import Library
+from harness.content.specs import DatasetCard, LabelMapping
+from harness.content.tags import language_named
+from harness.data.dataset import rubric_scales
+from harness.data.labels import NOT_BLIND
+from harness.errors import UsageError
+from harness.exchange.labels.columns_of_source import ColumnPlan
+from harness.exchange.labels.folder import data_toml, table_file, write_folder
+from harness.exchange.labels.items import GivenItems, ItemRows, items_of_folder, read_given_items
+from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
+from harness.exchange.labels.records import refuse_large
+from harness.exchange.labels.scores import UnreadableScore, id_text, read_score
+from harness.exchange.labels.table import Record, is_blank
+from harness.exchange.labels.target_folder import digest_note, salt_note
+from harness.exchange.scores.foreign import ForeignScore, ForeignScores, ReadOptions
+from harness.exchange.scores.read import read_scores
+from harness.exchange.scores.settings import ScoreImportOptions, id_pattern
+from harness.model import Failure, Scale, Score
+from harness.parse import Reading, Vocabulary, read_reply, vocabulary_of
+from harness.patterns import TOO_SLOW, SlowPattern
+from harness.tables import find_table, read_rows, to_jsonl
+
+_TASK = "imported"  # of items without one
+_MOST_VALUES = 8  # shown of a metric without a scale
+_MOST_PLACES = 3  # shown of scores that were read differently
+_PERSISTENT = ("inspect", "label-studio", "argilla", "records")  # kinds whose people have a name or an account
+
+
+class RefusedScore(msgspec.Struct, frozen=True):
+    """A score that was not imported: where it stands, and why."""
+
+    place: str
+    reason: str
+
+
+class ScoreImportSummary(msgspec.Struct, frozen=True):
+    """The result of an import. Where every score was refused, nothing was written."""
+
+    kind: str
+    folder: Path
+    judgments: int
+    labels: int
+    items: int
+    failures: dict[str, int]
+    not_blind: int
+    refused: tuple[RefusedScore, ...]
+    notes: tuple[str, ...]
+    written: bool
+
+
+def import_scores(
+    files: Sequence[str | Path], to: Path, options: ScoreImportOptions | None = None, library: Library | None = None
+) -> ScoreImportSummary:
+    """Import the scores of `files` into the data folder `to`, which may hold items and labels already.
+
+    Raises UsageError for what the user has to say (a scale, a language, a judge's name), ContentError for files that cannot be read, and
+    StoreError when the folder cannot be written. Wrong scores raise nothing; they are refused.
+    """
+    options, library = options or ScoreImportOptions(), library or Library()
+    paths = [Path(file) for file in files]
+    reading = ReadOptions(options.filter, options.preset, options.names, options.label_from, options.wide_metrics)
+    foreign = read_scores(paths, options.kind, reading)
+    return _ScoreImport(paths, foreign, to, options, library).run()
+
+
+class _ScoreImport:
+    """One import, from foreign scores to the written folder."""
+
+    def __init__(self, paths: Sequence[Path], foreign: ForeignScores, to: Path, options: ScoreImportOptions, library: Library) -> None:
+        self.paths, self.foreign, self.folder, self.options = paths, foreign, to, options
+        self.before = _target(to, library, append=options.append)
+        mapping = LabelMapping(language=options.language, task=options.task or _TASK)
+        given = read_given_items(options.items, mapping, library) if options.items else GivenItems({})
+        known = {**self.before.rows, **given.rows}
+        self.pattern = id_pattern(options.id_pattern)
+        self.plan = self._plan()
+        self.scores = self._named_scores()
+        self.scales = self._scales({**rubric_scales(library), **given.scales, **self.before.scales, **options.scales})
+        self.rubrics = rubric_scales(library)
+        self.vocabulary: Vocabulary = vocabulary_of(library)
+        self.origin = given.about
+        self.rows = ItemRows(known, msgspec.structs.replace(mapping, task=options.task), library, closed=bool(known))
+        self.stated = _stated_tasks(self.scores)
+        if not known:
+            self._require_language()
+        self.pseudonyms = self._pseudonyms()
+        self.judgments: list[dict[str, Any]] = []
+        self.labels: list[dict[str, Any]] = []
+        self.refused: list[RefusedScore] = []
+        self.changes: defaultdict[str, list[str]] = defaultdict(list)  # what was read differently, and where
+        self.asked: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
+        self.label_scores: dict[tuple[str, str, str], Score] = {}
+
+    # Preparing
+
+    def _plan(self) -> ColumnPlan:
+        """Fields of the record that become texts and keys of new items."""
+        options, fields = self.options, {name for score in self.foreign.scores for name in score.fields}
+        columns = {"language": _LANGUAGE, "task": _TASK_CELL} | {
+            role: name for role, name in (("group", options.group), ("system", options.system)) if name
+        }
+        for flag, name in (("--group", options.group), ("--system", options.system), ("--language-from", options.language_from)):
+            self._require_field(flag, name, fields)
+        for field, name in options.texts.items():
+            self._require_field(f"--text {field}=", name, fields)
+        texts = {field: name for field, name in self.foreign.texts.items() if name in fields}
+        return ColumnPlan(columns, (), texts | dict(options.texts), {})
+
+    def _require_field(self, flag: str, name: str | None, fields: Iterable[str]) -> None:
+        if name and name not in fields:
+            raise UsageError(f"{flag} {name}: no record has such a field; choose from: {', '.join(sorted(fields)[:40])}")
+
+    def _named_scores(self) -> list[ForeignScore]:
+        """The scores with the names that options give: item, metric, judge; without those of dropped metrics."""
+        scores = [self._named(score) for score in self.foreign.scores]
+        if missing := [score for score in scores if score.metric is None]:
+            raise UsageError(f"{missing[0].place}: the metric is unknown; give --metric NAME, or a pattern for ids with (?P<metric>...)")
+        kept = [score for score in scores if score.metric not in self.options.drop]
+        if not kept:
+            raise UsageError(f"every metric is left out by --drop: {', '.join(sorted({str(score.metric) for score in scores}))}")
+        if any(not score.human and not score.who for score in kept):
+            raise UsageError(f"{self.paths[0]}: the judge is unknown; give its name with --judge NAME")
+        return kept
+
+    def _named(self, score: ForeignScore) -> ForeignScore:
+        options = self.options
+        item = score.fields.get(options.item_from) if options.item_from else score.item
+        changes: dict[str, Any] = {"item": item, "metric": score.metric or options.metric}
+        if self.pattern is not None and not is_blank(item):
+            changes |= self._parts(str(item), score)
+        if options.judge and not score.human:
+            changes["who"] = options.judge
+        metric = changes["metric"]
+        changes["metric"] = options.rename.get(str(metric), metric)
+        return msgspec.structs.replace(score, **changes)
+
+    def _parts(self, item: str, score: ForeignScore) -> dict[str, Any]:
+        assert self.pattern is not None
+        try:
+            match = self.pattern.full_match(item)
+        except SlowPattern:
+            raise UsageError(f"{score.place}: --id-pattern {self.pattern.source} {TOO_SLOW} the id '{item[:100]}'") from None
+        if match is None:
+            raise UsageError(f"{score.place}: the id '{item}' does not fit --id-pattern {self.pattern.source}")
+        found = {name: text for name, text in match.groupdict().items() if text is not None}
+        parts: dict[str, Any] = {name: found[name] for name in ("item", "metric") if name in found}
+        if "repeat" in found:
+            parts["repeat"] = int(found["repeat"])
+        if "judge" in found:
+            parts["who"] = found["judge"]
+        if "language" in found:
+            parts["fields"] = {**score.fields, _FROM_PATTERN: found["language"]}
+        return parts
+
+    def _scales(self, known: Mapping[str, Scale]) -> dict[str, Scale]:
+        """The scale of every metric. Raises UsageError once for all that are missing: a scale is never guessed."""
+        metrics = dict.fromkeys(str(score.metric) for score in self.scores)
+        for name in self.options.scales:
+            if name not in metrics:
+                raise UsageError(f"--scale {name}: the files have no such metric; choose from: {', '.join(metrics)}")
+        missing = [name for name in metrics if name not in known]
+        if missing:
+            listed = "; ".join(f"{name} ({self._values_of(name)})" for name in missing)
+            first = missing[0]
+            raise UsageError(
+                f"no scale is known for: {listed}. Give each one (--scale {first}=0,1,2:best=2 or --scale {first}=0..1:best=1), "
+                f"map words to scores (--map C=1,P=0.5,I=0), or leave a metric out (--drop {first})"
+            )
+        return {name: known[name] for name in metrics}
+
+    def _values_of(self, metric: str) -> str:
+        with_value = [score for score in self.scores if score.metric == metric and not (score.failure or is_blank(score.value))]
+        seen = dict.fromkeys(str(score.value) for score in with_value)
+        shown = ", ".join(list(seen)[:_MOST_VALUES]) + (", …" if len(seen) > _MOST_VALUES else "")
+        return f"values in the file: {shown}" if seen else "raw replies"
+
+    def _require_language(self) -> None:
+        if self.options.language is None and not any(self._language(score) for score in self.scores):
+            fields = sorted({name for score in self.scores for name in score.fields})
+            raise UsageError(
+                f"the language of the items is unknown; give --language TAG for all, --language-from FIELD ({', '.join(fields[:20])}), "
+                "or the items with --items"
+            )
+
+    def _language(self, score: ForeignScore) -> str | None:
+        """The language of a score's item: of the field that the user names, else of the usual field whose values are languages."""
+        fields = score.fields
+        names = [self.options.language_from] if self.options.language_from else [_FROM_PATTERN, *_language_fields(fields)]
+        texts = [str(fields[name]).strip() for name in names if not is_blank(fields.get(name))]
+        found = next((tag for text in texts if (tag := language_named(text))), None)
+        return found or (texts[0] if texts else None)
+
+    def _pseudonyms(self) -> Pseudonyms:
+        if self.options.keep_annotators or not any(score.human for score in self.scores):
+            return Pseudonyms(None)
+        return Pseudonyms(read_salt(self.options.salt_file or default_salt_file(), outside=self.folder))
+
+    # Score by score
+
+    def run(self) -> ScoreImportSummary:
+        for score in self.scores:
+            try:
+                self._import(score)
+            except UnreadableScore as error:
+                self.refused.append(RefusedScore(score.place, str(error)))
+        kept = bool(self.judgments or self.labels) and (not self.refused or self.options.allow_refused)
+        notes = self._notes()
+        if kept:
+            self._write(notes)
+        return ScoreImportSummary(
+            kind=self.foreign.kind,
+            folder=self.folder,
+            judgments=len(self.judgments),
+            labels=len(self.labels),
+            items=len({row["item_id"] for row in (*self.judgments, *self.labels)}),
+            failures=dict(Counter(row["failure"] for row in self.judgments if "failure" in row)),
+            not_blind=self._not_blind(),
+            refused=tuple(self.refused),
+            notes=tuple(notes),
+            written=kept,
+        )
+
+    def _import(self, score: ForeignScore) -> None:
+        item = self._item(score)
+        if score.human:
+            self._add_label(score, item)
+        else:
+            self._add_judgment(score, item)
+
+    def _item(self, score: ForeignScore) -> str:
+        item = id_text(score.item, "item id")
+        cells = {**score.fields, _LANGUAGE: self._language(score)} if self.options.language is None else dict(score.fields)
+        cells[_TASK_CELL] = self.stated.get(item, _TASK)
+        plan = self.plan
+        if score.texts and item in self.stated:
+            cells |= {_own_text(name): text for name, text in score.texts.items()}
+            plan = plan._replace(texts={name: _own_text(name) for name in score.texts} | dict(self.options.texts))
+        self.rows.require(item, Record(cells, 0, score.place, {}, ""), plan)
+        return item
+
+    def _add_label(self, score: ForeignScore, item: str) -> None:
+        metric = str(score.metric)
+        if score.failure is not None or is_blank(score.value):
+            raise UnreadableScore("the person's score is empty")
+        value = read_score(score.value, self.scales[metric], self.options.categories_of(metric))
+        key = (item, self.pseudonyms.pseudonym_for(id_text(score.who, "annotator")), metric)
+        if key in self.label_scores:
+            if self.label_scores[key] == value:
+                return
+            raise UnreadableScore(f"the same person already scored '{metric}' of '{item}' with {self.label_scores[key]!r}, not {value!r}")
+        self.label_scores[key] = value
+        row: dict[str, Any] = {"item_id": item, "annotator_id": key[1], "metric": metric, "score": value}
+        self.labels.append(row | ({} if score.blind is None else {"blind": score.blind}))
+
+    def _add_judgment(self, score: ForeignScore, item: str) -> None:
+        metric, judge = str(score.metric), str(score.who)
+        reading = self._reading(score, self.scales[metric])
+        row: dict[str, Any] = {"item_id": item, "judge": judge, "metric": metric}
+        row |= {"score": reading.score} if reading.failure is None else {"failure": reading.failure.value}
+        key = (item, judge, metric, score.variant, score.temperature)
+        earlier = self.asked[key]
+        repeat = score.repeat if score.repeat is not None else len(earlier)
+        if repeat in earlier:
+            raise UnreadableScore(f"{judge} already scored '{metric}' of '{item}', repeat {repeat}")
+        earlier.append(repeat)
+        extra = {"variant": score.variant, "temperature": score.temperature, "repeat": repeat or None}
+        words = score.justification if isinstance(score.justification, str) else None
+        extra |= {"raw_choice": reading.raw_choice, "justification": reading.justification or words}
+        self.judgments.append(row | {name: value for name, value in extra.items() if value is not None})
+
+    def _reading(self, score: ForeignScore, scale: Scale) -> Reading:
+        """A judge's score: by our parser where the file keeps the reply and the user maps no words, else the program's own value."""
+        categories = self.options.categories_of(str(score.metric))
+        own = self._own_value(score, scale, categories)
+        if score.reply is None or categories or self.options.take_values:
+            return own
+        found = read_reply(
+            score.reply,
+            {"score": scale},
+            joint=False,
+            finish_reason=score.finish_reason,
+            refusal=score.refusal,
+            vocabulary=self.vocabulary,
+        )["score"]
+        if own.score is not None and found.score != own.score:
+            what = "replies are read differently by this program than by the other one; --take-values takes the other's scores"
+            self.changes[what].append(score.place)
+        return found
+
+    def _own_value(self, score: ForeignScore, scale: Scale, categories: Mapping[str, Score]) -> Reading:
+        failure = score.failure or (Failure.MISSING if is_blank(score.value) else None)
+        if failure is not None:
+            return Reading(None, failure, None, None)
+        try:
+            return Reading(read_score(score.value, scale, categories), None, None, None)
+        except UnreadableScore:
+            what = f"scores of '{score.metric}' are not on its scale ({scale.describe()}); they count as the failure off_scale"
+            self.changes[what].append(score.place)
+            return Reading(None, Failure.OFF_SCALE, str(score.value)[:200], None)
+
+    # Writing
+
+    def _not_blind(self) -> int:
+        return sum(row.get("blind") is False for row in self.labels)
+
+    def _notes(self) -> list[str]:
+        notes = [*self.foreign.notes, *(f"{len(places)} {what} ({self._first(places)})" for what, places in self.changes.items())]
+        notes += [f"{self._not_blind()} {NOT_BLIND}"] if self._not_blind() else []
+        notes += [f"language '{text}' was read as '{tag}'" for text, tag in self.rows.tags.items()]
+        if self.refused and self.options.allow_refused:
+            notes.append(f"{len(self.refused)} scores were refused; refused.jsonl holds them")
+        return notes
+
+    def _first(self, places: Sequence[str]) -> str:
+        """The first places, without the path of their file."""
+        shown = ", ".join(_without_path(place, self.paths) for place in places[:_MOST_PLACES])
+        return shown + (", …" if len(places) > _MOST_PLACES else "")
+
+    def _write(self, notes: Sequence[str]) -> None:
+        used = {row["item_id"] for row in (*self.judgments, *self.labels)} | self.before.rows.keys()
+        items = [row for name, row in self.rows.rows.items() if name not in self.before.rows and (name in used or self.options.items)]
+        scales = {name: self.scales[name] for name in {row["metric"] for row in (*self.judgments, *self.labels)}}
+        about = self._about([*(digest_note(self.foreign.kind, str(path)) for path in self.paths), *notes], scales)
+        refused = [{"place": _without_path(refusal.place, self.paths), "reason": refusal.reason} for refusal in self.refused]
+        new: dict[str, list[Any]] = {"items": items, "labels": self.labels, "judgments": self.judgments, "refused": refused}
+        files: dict[str, bytes] = {}
+        for name, rows in new.items():
+            lines = _lines(self.folder, name)
+            if rows or (lines is None and name in ("items", "labels")):
+                files[table_file(self.folder, name)] = (lines or b"") + to_jsonl(rows)
+            files.setdefault("data.toml", data_toml(about).encode())
+        write_folder(self.folder, files)
+
+    def _about(self, notes: Sequence[str], scales: Mapping[str, Scale]) -> DatasetCard:
+        about, options = self.before.about, self.options
+        own = {name: scale for name, scale in sorted(scales.items()) if self.rubrics.get(name) != scale}
+        if about is None:
+            origin = self.origin or DatasetCard(id="none")
+            about = DatasetCard(
+                id=options.id or self.folder.resolve().name,
+                title=options.title or origin.title,
+                licence=origin.licence,
+                citation=origin.citation,
+                annotators="persistent" if self.foreign.kind in _PERSISTENT and self.labels else "anonymous",
+            )
+        if self.pseudonyms.fingerprint:
+            notes = [*notes, salt_note(self.pseudonyms.fingerprint)]
+        added = tuple(note for note in notes if note not in about.notes)
+        return msgspec.structs.replace(about, metrics={**about.metrics, **own}, notes=(*about.notes, *added))
+
+
+_LANGUAGE, _TASK_CELL = "\x00language", "\x00task"  # cells that no file has
+_FROM_PATTERN = "\x00pattern"
+_LANGUAGE_FIELD = re.compile(r"(?:^|\.)(?:language|lang)$")
+
+
+def _language_fields(fields: Mapping[str, Any]) -> list[str]:
+    """The fields that usually hold a language: metadata before variables, as these are often a word for the prompt."""
+    return sorted((name for name in fields if _LANGUAGE_FIELD.search(name)), key=lambda name: ("metadata" not in name, name))
+
+
+def _stated_tasks(scores: Iterable[ForeignScore]) -> dict[str, str]:
+    """The task of every item of which the scores state one task only: `{item id: task}`."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for score in scores:
+        if score.task is not None:
+            found[str(score.item)].add(score.task)
+    return {item: task for item, (task, *others) in found.items() if not others}
+
+
+def _own_text(name: str) -> str:
+    """The cell of a text that a score of ours states."""
+    return f"\x00text.{name}"
+
+
+def _target(folder: Path, library: Library, *, append: bool) -> GivenItems:
+    """The items of the folder before the import. Raises UsageError for a file, and for judgments without `append`."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"--to {folder} is a file; name a folder")
+    if not folder.is_dir():
+        return GivenItems({})
+    if find_table(folder, "judgments") is not None and not append:
+        raise UsageError(f"{folder} already holds judgments; pass --append to add to them, or choose another --to")
+    tables = [name for name in ("items", "labels", "judgments") if (path := find_table(folder, name)) and path.suffix == ".parquet"]
+    if tables:
+        raise UsageError(
+            f"{folder} holds {', '.join(tables)} as Parquet, which cannot be added to; import into another folder with --items {folder}"
+        )
+    return items_of_folder(folder, library) if find_table(folder, "items") else GivenItems({})
+
+
+def _lines(folder: Path, name: str) -> bytes | None:
+    """The existing rows of a table, unchanged; None if there is no such table."""
+    path = find_table(folder, name) if folder.is_dir() else None
+    if path and path.suffix == ".gz":
+        refuse_large(path)
+    return to_jsonl(row for _, row in read_rows(path)) if path else None
+
+
+def _without_path(place: str, paths: Sequence[Path]) -> str:
+    for path in paths:
+        place = place.replace(str(path), path.name)
+    return place

@@ -1,0 +1,1 @@
+"""Judgments x labels -> cells: units, agreement, pairing, rankings. Sections, decisions, boards and gates share it."""

@@ -1,0 +1,463 @@
+"""From units to cells: all statistics of each language, task, metric, judge and variant, or of other keys to group by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from harness.data.columns import CodedColumn, Codes, combination_ids, first_rows, rows_by_number
+from harness.data.dataset import Dataset
+from harness.errors import UsageError
+from harness.measure.design import LEAST_FOR_GAIN, Design
+from harness.measure.majority_baseline import majority_classes
+from harness.measure.options import ALWAYS, POOLED, CompareOptions
+from harness.measure.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
+from harness.measure.score_cells import NAMES as SCORE_NAMES
+from harness.measure.score_cells import NOT_CLASSES, NOT_INTERVAL, ScoreCells, ScoredCell
+from harness.measure.units import Classes, Units, Votes, item_key
+from harness.stats import (
+    LEVELS,
+    RARE,
+    Difference,
+    Distribution,
+    Interval,
+    Rows,
+    aggregate_counts,
+    agreement_level,
+    benjamini_yekutieli,
+    cell_statistics,
+    coverage,
+    distinct_counts,
+    distribution_by_agreement,
+    distribution_of_judge,
+    distribution_of_labels,
+    estimate,
+    hits,
+    intervals,
+    paired_difference,
+    rarest_expected,
+    tabulate_cells,
+    undefined_by_scale,
+)
+from harness.stats.core.arrays import Estimate, Estimates, Floats, Ints
+from harness.stats.core.groups import relative_weights
+from harness.stats.core.processes import intervals_on_all_cores
+from harness.stats.estimation.design_estimates import gain_over_simple_sample
+
+BASELINE = "majority"
+HYPOTHESIS = (
+    "H0: the judge agrees with the annotators' aggregate as often as the majority baseline, on the same items, failures counted as wrong; "
+    "the baseline gives one class to each language, task and metric; two-sided. q: Benjamini-Yekutieli over all cells of this grid"
+)
+NAMES = (*(statistic.name for statistic in cell_statistics(2, "interval")), HUMAN_F1, *SCORE_NAMES)
+"""The statistics of a cell. Each has a value, or a reason why it is undefined."""
+NO_REFERENCE = "no reference"
+_OVERALL = "pa_failed_wrong"
+_CORRELATIONS = ("kendall_tau", "spearman", "pearson")
+_VERSUS = ("baseline", "pa", "diff", "ci", "p", "q", "n", "reason", "hypothesis")
+_NOTHING = {
+    "coverage": NO_REFERENCE,
+    "distribution_labels": "no label",
+    "distribution_judge": "no readable score",
+    "distribution_by_agreement": "no item with three annotators",
+}
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """The numbers of one cell. `key` names its language, task, …, with `*` where the cell pools; `undefined` has a reason for every null.
+
+    `n_ref` counts the judgments that were asked for and have a reference; `n` counts those of them with a readable score. `n_asked`
+    counts different questions (item, metric and condition; repeats count once); `not_asked` counts labelled questions that the judge
+    was not asked. `score_counts`, on interval scales, has the numbers of source texts and second ratings that statistics rest on.
+    `sample_gain`, where texts were drawn with different probabilities, is the variance of `pa_failed_wrong` in a simple random sample of as
+    many texts, divided by that in this sample.
+    """
+
+    key: dict[str, Any]
+    n_ref: int
+    n: int
+    coverage: float | None
+    failures: dict[str, int]
+    groups: int
+    design_effect: float | None
+    few_rare_cases: bool
+    values: dict[str, float | None]
+    intervals: dict[str, tuple[float, float] | None]
+    vs_baseline: dict[str, Any]
+    distribution_labels: dict[str, float] | None
+    distribution_judge: dict[str, float] | None
+    distribution_by_agreement: dict[str, Any] | None
+    undefined: dict[str, str]
+    n_asked: int = 0
+    not_asked: int = 0
+    versus: dict[str, Any] | None = None
+    systems: list[dict[str, Any]] | None = None
+    score_counts: dict[str, int] | None = None
+    sample_gain: float | None = None
+
+    @property
+    def continuous(self) -> bool:
+        """Whether the scores are numbers, which are compared by correlation and distance instead of equality."""
+        return self.undefined.get("pa") == NOT_CLASSES
+
+    def flat(self) -> dict[str, Any]:
+        """One flat row: the key, the counts, every statistic under its name, and its interval under `<name>_ci`."""
+        row = msgspec.structs.asdict(self)
+        for name in ("key", "values", "intervals"):
+            row.pop(name)
+        for name in ("versus", "systems", "sample_gain"):
+            if row[name] is None:
+                row.pop(name)
+        pairs = {f"{name}_ci": list(pair) if pair else None for name, pair in self.intervals.items()}
+        return {**self.key, **row, **self.values, **pairs}
+
+    def __getitem__(self, name: str) -> Any:
+        """The value that `flat` has under a name. The interval of a statistic that the scale does not have is None."""
+        for names in (self.key, self.values):
+            if name in names:
+                return names[name]
+        return self.intervals.get(name.removesuffix("_ci")) if name.endswith("_ci") else getattr(self, name)
+
+
+def make_cells(
+    data: Dataset,
+    units: Units,
+    counted: Mapping[str, Votes],
+    options: CompareOptions,
+    baseline: Mapping[tuple[str, str], Any] | None = None,
+    design: Design | None = None,
+) -> list[Cell]:
+    """Cells of `units`, sorted by their keys.
+
+    Args:
+        data: the items that units index.
+        units: judgments of any metrics.
+        counted: `{metric: votes}`; units of other metrics have no labels.
+        options: the keys to group by, the rule of the aggregate, seed and resamples.
+        baseline: `{(item_id, metric): score}` of a majority baseline that has learnt from development items. Pairs that are missing
+            get the commonest reference of the item's language, task and metric in the cell.
+        design: how the labelled items were drawn; None if each counts once.
+
+    Raises:
+        UsageError: for a key that no item has, and if metrics on different scales would be pooled.
+    """
+    columns = {name: key_column(name, data, units, counted) for name in options.by}
+    found: list[Cell] = []
+    for classes, metrics in _scales(counted, units).items():
+        keys, rows = _of_metrics(metrics, units, columns)
+        found += _CellTable(data, units, keys, rows, counted, classes[0], options, design).cells(metrics, baseline)
+    if "metric" not in options.by and len({tuple(sorted(c.key.items(), key=str)) for c in found}) < len(found):
+        raise UsageError("metrics on different scales cannot be pooled; keep metric in --by, or choose with --where metric=NAME")
+    return with_q(sorted(found, key=lambda cell: sort_key(cell.key)))
+
+
+def _of_metrics(metrics: Sequence[str], units: Units, columns: Mapping[str, CodedColumn]) -> tuple[list[dict[str, Any]], list[Ints]]:
+    """The keys of the cells of some metrics, and the units of each cell."""
+    here = np.flatnonzero(units.judgments.metric.recode(dict.fromkeys(metrics, 0)) == 0)
+    keys, cell = factorise({name: column.take(here) for name, column in columns.items()}, len(here))
+    return keys, [here[rows] for rows in rows_by_number(cell, len(keys))]
+
+
+def sort_key(key: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A key to sort by: texts, numbers (by size) and gaps may be mixed."""
+    return tuple((0, value, "") if isinstance(value, (int, float)) else (1, 0, str(value)) for value in key.values())
+
+
+def with_q(cells: Sequence[Cell]) -> list[Cell]:
+    """Add `q` to the cells: the p of `vs_baseline`, corrected over all cells."""
+    p = [math.nan if cell.vs_baseline["p"] is None else cell.vs_baseline["p"] for cell in cells]
+    q = benjamini_yekutieli(p)
+    return [
+        msgspec.structs.replace(cell, vs_baseline=cell.vs_baseline | {"q": number(value)})
+        for cell, value in zip(cells, q.tolist(), strict=True)
+    ]
+
+
+def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, Votes]) -> CodedColumn:
+    """The value of the key `name` for every unit."""
+    if name in ("metric", "judge", "variant", "temperature", "top_p", "repeat", "order"):
+        column: CodedColumn = getattr(units.judgments, name)
+        return column
+    if name == "source":
+        return units.source
+    if name == "agreement":
+        return _agreement(units, counted)
+    return item_key(data, name).take(units.item)
+
+
+def _agreement(units: Units, counted: Mapping[str, Votes]) -> CodedColumn:
+    level = np.full(len(units), -1, np.int32)
+    for metric, of in counted.items():
+        here = units.judgments.metric.recode({metric: 0}) == 0
+        level[here] = agreement_level(of.counts[units.item[here]], None)
+    return CodedColumn(LEVELS, level)
+
+
+def _scales(counted: Mapping[str, Votes], units: Units) -> dict[tuple[Classes, Any], list[str]]:
+    """The metrics that have units, grouped by scale: metrics on one scale are counted together."""
+    found: dict[Any, tuple[Classes, list[str]]] = {}
+    for metric in units.judgments.metric.values:
+        if metric in counted:
+            classes = counted[metric].classes
+            found.setdefault(classes.key, (classes, []))[1].append(metric)
+    return {(classes, key): metrics for key, (classes, metrics) in found.items()}
+
+
+class _LabelPatterns(NamedTuple):
+    """Distinct class counts (patterns, k), and the pattern of each metric's items: that of item i is at `start[metric]` + i."""
+
+    counts: Ints
+    kind: Ints
+    start: dict[Any, int]
+
+
+class _LabelledUnits(NamedTuple):
+    """The labelled units of one cell: row, pattern of the class counts, the judge's class, group, weight; all (units,)."""
+
+    rows: Ints
+    pattern: Ints
+    score: Ints
+    group: Codes
+    weight: Floats | None
+
+
+class _CellTable:
+    """The cells of metrics on one scale: their keys, and the units of each."""
+
+    def __init__(
+        self,
+        data: Dataset,
+        units: Units,
+        keys: Sequence[dict[str, Any]],
+        rows: Sequence[Ints],
+        counted: Mapping[str, Votes],
+        classes: Classes,
+        options: CompareOptions,
+        design: Design | None,
+    ) -> None:
+        self.data, self.units, self.keys, self.rows = data, units, keys, rows
+        self.counted, self.classes, self.options, self.design = counted, classes, options, design
+        self.drawing: dict[str, Any] = {"seed": options.seed, "resamples": options.resamples}
+        self.groups = item_key(data, "group").codes
+        self.place = combination_ids([item_key(data, name) for name in ("language", "task")], np.zeros(len(data.items), np.int8))
+
+    def cells(self, metrics: Sequence[str], baseline: Mapping[tuple[str, str], Any] | None) -> list[Cell]:
+        every, kind = distinct_counts(np.concatenate([self.counted[metric].counts for metric in metrics]))
+        labels = _LabelPatterns(every, kind, {metric: number * len(self.data.items) for number, metric in enumerate(metrics)})
+        counts = rows = tabulate_cells(every, ((own.pattern, own.score, own.group) for own in self._labelled(labels)))
+        if self.design:
+            cells = ((own.pattern, own.score, own.group) for own in self._labelled(labels))
+            rows = tabulate_cells(every, cells, (own.weight for own in self._labelled(labels)))
+        reference = aggregate_counts(every, self.options.majority)
+        people = PairedAnnotators(self.data, labels.start, self.classes)
+        weights = self.design.weight if self.design else None
+        failed, versus, pairs, gains = [], [], [], []
+        for own in self._labelled(labels):
+            item = self.units.judgments.metric.take(own.rows).recode(labels.start) + self.units.item[own.rows]
+            pairs.append(people.weighted_f1(item, weights))
+            found = reference[own.pattern]
+            failed.append(self._failures(own.rows if self.options.majority == "strict" else own.rows[found >= 0]))
+            if self.classes.continuous:
+                versus.append(dict.fromkeys(_VERSUS) | {"reason": NOT_CLASSES})
+            else:
+                versus.append(self._versus(own, self._baseline(baseline, own, found), found))
+            gains.append(self._gain(own, found))
+        made = self._assemble(rows, counts, failed, versus, pairs, gains)
+        if self.classes.kind != "interval":
+            return made
+        scored = ScoreCells(self.data, self.units, self.counted, metrics, self.options, self.design).cells(self.keys, self.rows)
+        return [self._with_scores(cell, of) for cell, of in zip(made, scored, strict=True)]
+
+    def _with_scores(self, cell: Cell, of: ScoredCell) -> Cell:
+        """A cell with what is computed from numbers. Continuous scores have nothing else; few different ones keep what classes give."""
+        wanted = set(of.values) if self.classes.continuous else set(SCORE_NAMES)
+        if self.options.standardise != "none":
+            wanted |= set(_CORRELATIONS)
+        mine = {name: one for name, one in of.values.items() if name in wanted}
+        why = {name: text for name, text in of.undefined.items() if name.removesuffix("_ci") in mine}
+        replaced = {*mine, *(f"{name}_ci" for name in mine)}
+        undefined = {name: text for name, text in cell.undefined.items() if name not in replaced} | why
+        if self.classes.continuous:
+            undefined |= {name: NOT_CLASSES for name in (*NAMES, *_NOTHING) if name not in of.values and name != "coverage"}
+        return msgspec.structs.replace(
+            cell,
+            values=cell.values | {name: number(one.value) for name, one in mine.items()},
+            intervals=cell.intervals | {name: bounds(one.interval) for name, one in mine.items()},
+            undefined=undefined,
+            score_counts=of.counts,
+        )
+
+    def _labelled(self, labels: _LabelPatterns) -> Iterator[_LabelledUnits]:
+        """Yield the labelled units of each cell. They are computed again on each call, because those of all cells take much memory."""
+        classes = self.classes.index()
+        has_any = np.asarray(labels.counts.sum(axis=1) > 0)
+        for rows in self.rows:
+            item = self.units.item[rows]
+            pattern = labels.kind[self.units.judgments.metric.take(rows).recode(labels.start) + item]
+            known = has_any[pattern]
+            score = self.units.judgments.score.take(rows[known]).recode(classes).astype(np.int64)
+            weight = relative_weights(self.design.weight[item[known]]) if self.design else None
+            yield _LabelledUnits(rows[known], pattern[known], score, self.groups[item[known]], weight)
+
+    def _failures(self, rows: Ints) -> dict[str, int]:
+        kinds = self.units.judgments.failure.take(rows)
+        unread = self.units.judgments.score.codes[rows] < 0
+        counts = np.bincount(kinds.codes[unread & (kinds.codes >= 0)], minlength=len(kinds.values)).tolist()
+        return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
+
+    def _baseline(self, baseline: Mapping[tuple[str, str], Any] | None, own: _LabelledUnits, reference: Ints) -> Ints:
+        """The majority baseline's class for every labelled unit of a cell; a stratum is a language, task and metric."""
+        item, metric, items = self.units.item[own.rows], self.units.judgments.metric.take(own.rows), self.data.items
+        stratum = combination_ids([metric], self.place[item])
+        questions = ((items[i].item_id, m) for i, m in zip(item.tolist(), metric, strict=True))
+        return majority_classes(reference, self.classes, stratum, baseline, questions, own.weight)
+
+    def _versus(self, own: _LabelledUnits, guessed: Ints, reference: Ints) -> dict[str, Any]:
+        ours, theirs = self._hits(own.score, reference), self._hits(guessed, reference)
+        one = paired_difference(ours, theirs, own.group, weights=own.weight, hypothesis=HYPOTHESIS)
+        known = ~np.isnan(theirs)
+        right = np.average(theirs[known], weights=None if own.weight is None else own.weight[known]) if known.any() else None
+        return {"baseline": BASELINE, "pa": number(right), **as_difference(one)}
+
+    def _hits(self, score: Ints, reference: Ints) -> Floats:
+        """Whether each unit agrees with its reference, failures as wrong; nobody can agree with an item that has no majority (`strict`)."""
+        found = hits(score, reference, len(self.classes.scores), failed_wrong=True)
+        return np.nan_to_num(found) if self.options.majority == "strict" else found
+
+    def _gain(self, own: _LabelledUnits, reference: Ints) -> float | None:
+        if self.design is None or own.weight is None or self.classes.continuous or (reference >= 0).sum() < LEAST_FOR_GAIN:
+            return None
+        stratum = self.design.stratum[self.units.item[own.rows]]
+        return number(gain_over_simple_sample(self._hits(own.score, reference), own.weight, stratum))
+
+    def _assemble(
+        self,
+        rows: Rows,
+        counts: Rows,
+        failed: Sequence[dict[str, int]],
+        versus: Sequence[dict[str, Any]],
+        pairs: Sequence[Estimate],
+        gains: Sequence[float | None],
+    ) -> list[Cell]:
+        """The cells of `rows`; numbers of items are those of `counts`, where every item counts once."""
+        classes, rule = self.classes, self.options.majority
+        every = partial(cell_statistics, len(classes.scores), classes.kind, classes.values, rule=rule, direction=classes.direction)
+        if classes.continuous:  # with one class it only counts what was read
+            statistics = tuple(each for each in every() if each.name == _OVERALL)
+            values, found = estimate(statistics, rows), intervals(statistics, rows, **self.drawing)
+        else:
+            values, found = estimate(every(), rows), intervals_on_all_cores(every, rows, **self.drawing)
+        (n_ref, n, _), covered = coverage(counts, rule=rule), coverage(rows, rule=rule).coverage
+        by_agreement, rare = (
+            distribution_by_agreement(rows)._replace(items=distribution_by_agreement(counts).items),
+            rarest_expected(counts),
+        )
+        labels, judge = distribution_of_labels(rows), distribution_of_judge(rows)
+        absent = undefined_by_scale(classes.kind, classes.direction)
+        if classes.kind != "interval":
+            absent |= dict.fromkeys(SCORE_NAMES, NOT_INTERVAL)
+        shown = () if classes.continuous else tuple(values)
+        cells = []
+        for c, key in enumerate(self.keys):
+            undefined = absent | reasons(values, found, c)
+            counted = (number(covered[c]), self.shares(labels[c]), self.shares(judge[c]), self._levels(by_agreement, c))
+            why = pairs[c].reason
+            undefined |= {HUMAN_F1: why} if why else {f"{HUMAN_F1}_ci": NO_INTERVAL}
+            undefined |= {name: why for (name, why), value in zip(_NOTHING.items(), counted, strict=True) if value is None}
+            overall = found[_OVERALL][c]
+            cells.append(
+                Cell(
+                    key=key,
+                    n_ref=int(n_ref[c]),
+                    n=int(n[c]),
+                    coverage=counted[0],
+                    failures=failed[c],
+                    groups=overall.groups,
+                    design_effect=None if classes.continuous else overall.design_effect,
+                    few_rare_cases=bool(classes.kind != "interval" and rare[c] < RARE),
+                    values={name: number(values[name].value[c]) if name in shown else None for name in NAMES}
+                    | {HUMAN_F1: number(pairs[c].value)},
+                    intervals={f: bounds(per[c]) for f, per in found.items() if f in shown} | {HUMAN_F1: None},
+                    vs_baseline=versus[c],
+                    distribution_labels=counted[1],
+                    distribution_judge=counted[2],
+                    distribution_by_agreement=counted[3],
+                    undefined=undefined,
+                    sample_gain=gains[c],
+                )
+            )
+        return cells
+
+    def _levels(self, found: Distribution, cell: int) -> dict[str, Any] | None:
+        if self.classes.continuous or not found.items[cell].any():
+            return None
+        return {
+            level: {
+                "items": int(found.items[cell, i]),
+                "labels": self.shares(found.labels[cell, i]),
+                "judge": self.shares(found.judge[cell, i]),
+            }
+            for i, level in enumerate(LEVELS)
+        }
+
+    def shares(self, shares: Floats) -> dict[str, float] | None:
+        return named_shares(self.classes, shares)
+
+
+def named_shares(classes: Classes, shares: Floats) -> dict[str, float] | None:
+    """Shares by class; on an interval scale, only scores that occur. None without any score, and of continuous scores."""
+    if classes.continuous:
+        return None
+    if np.isnan(shares).any():
+        return None
+    if classes.kind == "interval":
+        found: dict[str, float] = {}
+        for score, share in zip(classes.scores, shares.tolist(), strict=True):
+            if share:  # scores with the same text count together
+                found[f"{float(score):g}"] = found.get(f"{float(score):g}", 0.0) + share
+        return found
+    return {str(score): share for score, share in zip(classes.scores, shares.tolist(), strict=True)}
+
+
+def factorise(columns: Mapping[str, CodedColumn], rows: int) -> tuple[list[dict[str, Any]], Ints]:
+    """The distinct keys, each with all names of `ALWAYS`, and for every row the number of its key."""
+    code = combination_ids(columns.values(), np.zeros(rows, np.int8))
+    names = [*(name for name in ALWAYS if name not in columns), *columns]
+    keys = []
+    for row in first_rows(code).tolist():
+        own = {name: (column.values[column.codes[row]] if column.codes[row] >= 0 else None) for name, column in columns.items()}
+        keys.append({name: own.get(name, POOLED) for name in dict.fromkeys((*ALWAYS, *names))})
+    return keys, code
+
+
+def reasons(values: Mapping[str, Estimates], found: Mapping[str, Sequence[Interval]], cell: int) -> dict[str, str]:
+    """Reasons why statistics of a cell are undefined, and why defined ones have no interval."""
+    why = {name: str(of.reason[cell]) for name, of in values.items() if of.reason[cell]}
+    return why | {f"{name}_ci": str(of[cell].reason) for name, of in found.items() if of[cell].reason and name not in why}
+
+
+def number(value: Any) -> float | None:
+    """A number, or None for NaN."""
+    return None if value is None or math.isnan(value) else float(value)
+
+
+def bounds(interval: Interval) -> tuple[float, float] | None:
+    """The ends of an interval; None if it is undefined."""
+    return None if math.isnan(interval.lo) else (interval.lo, interval.hi)
+
+
+def as_difference(found: Difference) -> dict[str, Any]:
+    """A paired difference as a JSON object."""
+    return {
+        "diff": number(found.diff),
+        "ci": bounds(found.interval),
+        "p": number(found.p),
+        "n": found.n,
+        "reason": found.reason or found.interval.reason,
+        "hypothesis": found.hypothesis,
+    }

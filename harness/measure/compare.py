@@ -1,0 +1,339 @@
+"""Recorded judgments × labels → cells: what `harness compare` computes, for data folders and runs alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from harness.content.specs import Asked
+from harness.content.tags import resolve, suggest
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.errors import UsageError
+from harness.judges import Panel
+from harness.measure.asked import add_asked, dropped_notes, not_asked_notes, uneven_notes, unread_notes
+from harness.measure.cells import Cell, make_cells, sort_key, with_q
+from harness.measure.design import SIGNED, Design, design_notes, design_of
+from harness.measure.error_notes import error_notes
+from harness.measure.options import Annotators, CompareOptions, annotators_needed
+from harness.measure.score_notes import score_notes
+from harness.measure.systems import system_cells
+from harness.measure.units import Units, Votes, as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
+from harness.measure.versus import add_versus
+from harness.signature import ComparisonSignature
+from harness.text import short_repr
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+SCHEMA_VERSION = 1
+CI_METHOD = (
+    "95%: shares Wilson where every text is independent, else on the effective n of a cluster bootstrap over groups; differences Hall's "
+    "skewness-corrected t over groups; means cluster bootstrap with Student's t; coefficients cluster bootstrap (BCa, widened to Student's "
+    "t); none below 8 groups"
+)
+
+CI_SIGNED = "wilson/hall/cluster-bootstrap-2"
+"""The method of intervals in a signature. Its number grows when the same method gives other numbers."""
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """One data set with the judgments that are compared with its labels.
+
+    `asked`: which labelled items without a judgment count as asked, and so as failures; None if the judgments are complete,
+    as in a run.
+    """
+
+    name: str
+    data: Dataset
+    judgments: Judgments
+    asked: Asked | None = None
+    baseline: Mapping[tuple[str, str], Any] | None = None
+    notes: tuple[str, ...] = ()  # for readers of its numbers
+    panels: Mapping[str, Panel] = {}  # the panels among its judges, by name
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """Cells with everything that is needed to compute them again."""
+
+    signature: str
+    ci_method: str
+    cells: tuple[Cell, ...]
+    level: str = "item"
+    notes: tuple[str, ...] = ()  # for readers of the numbers
+    schema_version: int = SCHEMA_VERSION
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.source, cells=len(self.cells))
+
+    @property
+    def source(self) -> str:
+        """The first part of the signature: what was compared."""
+        return self.signature.partition("|")[0]
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs: `{schema_version, signature, ci_method, level, notes, cells}`."""
+        return msgspec.structs.asdict(self) | {"cells": [cell.flat() for cell in self.cells]}
+
+    def frame(self) -> DataFrame:
+        """The cells as a pandas frame, one row for each cell: the names of `as_json`, with intervals as pairs.
+
+        What is nested there has dotted names here: `vs_baseline.diff`, `distribution_labels.2`, `failures.refused`.
+        """
+        import pandas as pd  # late: half a second
+
+        from harness.exchange.labels.table import flat
+
+        rows = (flat(cell.flat()) for cell in self.cells)
+        return pd.DataFrame([{name: value for name, value in row.items() if value != {}} for row in rows])
+
+
+class JudgedData(msgspec.Struct, frozen=True):
+    """Judgments laid beside the labels of one data set: of one source, or of several on the same items and labels.
+
+    Attributes:
+        data: the items and labels that are compared.
+        units: one row a judgment of what judges were asked; `missing` where there is none.
+        unasked: labelled items that judges were not asked about.
+        counted: `{metric: votes}`.
+        baseline: `{(item_id, metric): score}` that a majority baseline has learnt from development items; None if nothing was.
+        design: how the labelled items were drawn; None if each counts once.
+        design_notes: why stated probabilities are not used.
+    """
+
+    data: Dataset
+    units: Units
+    unasked: Units
+    counted: Mapping[str, Votes]
+    baseline: Mapping[tuple[str, str], Any] | None
+    design: Design | None = None
+    design_notes: tuple[str, ...] = ()
+
+
+class LaidOut(msgspec.Struct, frozen=True):
+    """The sources of a comparison, restricted and laid out: what cells and verdicts are computed from.
+
+    `by` are the keys to group by: those of the options, with `source` first where there are several. `sources` are what the options keep
+    of each source, under distinct names.
+    """
+
+    by: tuple[str, ...]
+    judged: tuple[JudgedData, ...]
+    notes: tuple[str, ...]
+    signature: str
+    sources: tuple[Recording, ...] = ()
+
+
+def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison:
+    """Compare the judgments of each source with its labels.
+
+    With several sources every cell names its `source`. Raises UsageError for unknown names, metrics that have no median, and
+    sources without judgments or labels.
+    """
+    return compare_laid_out(lay_out(sources, options), options)
+
+
+def lay_out(sources: Sequence[Recording], options: CompareOptions) -> LaidOut:
+    """Lay the judgments of each source beside its labels. Raises as `compare`."""
+    parts = _restricted(sources, options)
+    by = ("source", *options.by) if len(sources) > 1 else options.by
+    if "temperature" in by and any(part.judgments.top_p.values for part in parts):
+        by = (*by, "top_p")
+    judged = tuple(_judged_data(same, options) for same in _same_data(parts))
+    notes = dict.fromkeys(note for part in parts for note in part.whole.notes)
+    kept = tuple(msgspec.structs.replace(part.whole, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
+    return LaidOut(by, judged, tuple(notes), _signature(parts, judged, options), kept)
+
+
+def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedData, ...]:
+    """The judgments of each source beside its labels, without the signature, whose hashes read every row. Raises as `compare`."""
+    return tuple(_judged_data(same, options) for same in _same_data(_restricted(sources, options)))
+
+
+def compare_laid_out(laid_out: LaidOut, options: CompareOptions) -> Comparison:
+    """The comparison of what `lay_out` gave. Raises as `compare`."""
+    options = msgspec.structs.replace(options, by=laid_out.by)
+    made = [_cells(judged, options) for judged in laid_out.judged]
+    cells = sorted((cell for found, _ in made for cell in found), key=lambda cell: sort_key(cell.key))
+    notes = tuple(dict.fromkeys(chain(laid_out.notes, *(notes for _, notes in made))))
+    cells = with_q(cells) if options.level == "item" else cells
+    return Comparison(laid_out.signature, CI_METHOD, tuple(cells), options.level, notes)
+
+
+class _Part(msgspec.Struct, frozen=True):
+    """The selected part of a recording, and the number of annotators that its items need."""
+
+    name: str
+    whole: Recording
+    data: Dataset
+    judgments: Judgments
+    needed: Annotators
+
+
+def _restricted(sources: Sequence[Recording], options: CompareOptions) -> list[_Part]:
+    """The selected part of each source. Of several sources, those with nothing selected are left out, unless all are."""
+    parts: list[_Part] = []
+    errors: list[UsageError] = []
+    for name, source in zip(_distinct(sources), sources, strict=True):
+        try:
+            data, judgments = restrict(source, options)
+        except UsageError as err:
+            errors.append(err)
+            continue
+        parts.append(_Part(name, source, data, judgments, annotators_needed(options, data.labels.max_annotators)))
+    if errors and not parts:
+        raise errors[0]
+    return parts
+
+
+def _distinct(sources: Sequence[Recording]) -> list[str]:
+    """Names of the sources, numbered if two are the same."""
+    names = [source.name for source in sources]
+    return [f"{name}#{names[:i].count(name) + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
+
+
+def _same_data(parts: Sequence[_Part]) -> list[list[_Part]]:
+    """Group the parts by their items and labels, so that judgments of the same data can be paired."""
+    found: dict[str, list[_Part]] = {}
+    for part in parts:
+        found.setdefault(part.data.sha256 if len(parts) > 1 else "", []).append(part)
+    return list(found.values())
+
+
+def _judged_data(parts: Sequence[_Part], options: CompareOptions) -> JudgedData:
+    """Parts on the same data as one."""
+    first = parts[0]
+    data, judged = first.data, Judgments.concatenate([part.judgments for part in parts])
+    continuous = frozenset[str]().union(*(continuous_metrics(part.whole.data, part.whole.judgments.clean) for part in parts))
+    counted = votes(data, judged, first.needed, options.standardise, continuous)
+    _refuse_median_of_names(counted, options)
+    laid = [_asked_units(part, counted) for part in parts]
+    units, unasked = (joined_units(each) for each in zip(*laid, strict=True))
+    design, why = design_of(data, counted) if options.level == "item" else (None, ())
+    return JudgedData(data, units, unasked, counted, _baseline(parts), design, why)
+
+
+def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], list[str]]:
+    """The cells of one data set, and notes for their reader."""
+    data, units, unasked, counted = judged.data, judged.units, judged.unasked, judged.counted
+    notes = [*not_asked_notes(data, units, unasked, counted, options), *score_notes(data, units, counted, options)]
+    notes += [
+        *dropped_notes(data, units, counted, options),
+        *uneven_notes(data, units, counted, options),
+        *error_notes(data, units.judgments),
+        *data.labels.sighted_notes(),
+    ]
+    if options.level == "system":
+        cells = system_cells(data, units, counted, options)
+        notes += unread_notes(data, units, counted, options)
+    else:
+        cells = make_cells(data, units, counted, options, judged.baseline, judged.design)
+        cells = add_versus(cells, data, units, counted, options, judged.design) if options.versus else cells
+        notes += judged.design_notes
+        if judged.design:
+            notes += design_notes(judged.design, counted, [cell.sample_gain for cell in cells])
+    return add_asked(cells, data, units, unasked, counted, options), notes
+
+
+def _asked_units(part: _Part, counted: Mapping[str, Votes]) -> tuple[Units, Units]:
+    """The units of a part that were asked, and those that were not."""
+    units = units_of(part.data, part.judgments, part.name)
+    return asked_and_not(units, part.data, counted, part.whole.asked, part.whole.judgments.clean)
+
+
+def _baseline(parts: Sequence[_Part]) -> Mapping[tuple[str, str], Any] | None:
+    """What the majority baseline has learnt for all of the parts; empty if one of them has no baseline."""
+    learnt = [part.whole.baseline for part in parts]
+    return None if None in learnt else {pair: score for one in learnt for pair, score in (one or {}).items()}
+
+
+def restrict(source: Recording, options: CompareOptions) -> tuple[Dataset, Judgments]:
+    """The data and judgments that `where` and `judges` keep. Raises UsageError, with the possible names, if nothing is kept."""
+    data, judgments = source.data, source.judgments.clean
+    wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
+    for name in ("metric", "judge", "variant", "temperature", "top_p"):
+        if name in wanted:
+            column = getattr(judgments, name)
+            judgments = judgments.take(matching(column, wanted.pop(name), name))
+    if wanted:
+        data = only_where(data, wanted)
+        judgments = judgments.for_items(data.by_id)
+    if "metric" in options.where:
+        data = of_metrics(data, options.where["metric"])
+    if not len(judgments):
+        raise UsageError(f"{source.name} has no judgments to compare; judgments.jsonl should hold some, or name a run")
+    if not len(data.labels):
+        raise UsageError(f"{source.name} has no labels to compare with; labels.jsonl should hold some")
+    return data, judgments
+
+
+def only_where(data: Dataset, wanted: Mapping[str, Sequence[str]]) -> Dataset:
+    """The items that have one of the wanted values, `{key: values}`, with their labels."""
+    kept = np.ones(len(data.items), bool)
+    for name, texts in wanted.items():
+        column = item_key(data, name)
+        kept &= matching(column, resolve(texts, column.values, "items") if name == "language" else texts, name)
+    return data if kept.all() else data.only(item for item, keep in zip(data.items, kept.tolist(), strict=True) if keep)
+
+
+def of_metrics(data: Dataset, metrics: Sequence[str]) -> Dataset:
+    """The same items with their labels on some metrics only."""
+    kept = data.labels.metric.recode(dict.fromkeys(metrics, 0)) == 0
+    return msgspec.structs.replace(data, labels=data.labels.take(kept))
+
+
+def matching(column: Any, texts: Sequence[str], name: str) -> Any:
+    """Mask of the rows whose value, as text, is one of `texts`."""
+    by_text = {as_text(value): code for code, value in enumerate(column.values)}
+    for text in texts:
+        if text not in by_text:
+            raise UsageError(f"no {name} '{text}'.{suggest(text, list(by_text))}\n         choose from: {', '.join(sorted(by_text)[:40])}")
+    return np.isin(column.codes, [by_text[text] for text in texts])
+
+
+def _refuse_median_of_names(counted: Mapping[str, Any], options: CompareOptions) -> None:
+    names = [metric for metric, of in counted.items() if of.classes.kind == "nominal"]
+    if options.majority == "median" and names and options.level == "item":
+        others = ",".join(metric for metric in counted if metric not in names) or "NAME"
+        raise UsageError(f"'{names[0]}' has classes without an order, so no median; take --majority drop, or --where metric={others}")
+
+
+def _signature(parts: Sequence[_Part], judged: Sequence[JudgedData], options: CompareOptions) -> str:
+    """The signature: everything that can change a number of a comparison."""
+    abouts = [part.whole.data.about for part in parts]
+    return str(
+        ComparisonSignature(
+            data=tuple(f"{a.id}@{a.version}+{p.whole.data.sha256[:12]}" for a, p in zip(abouts, parts, strict=True)),
+            judgments=tuple(part.whole.judgments.sha256[:12] for part in parts),
+            judges=options.judges or ("all",),
+            where=tuple(f"{name}={text}" for name, texts in options.where.items() for text in texts),
+            by=options.by,
+            asked="/".join(dict.fromkeys(str(part.whole.asked or "plan") for part in parts)),
+            annotators="/".join(dict.fromkeys(str(part.needed) for part in parts)),
+            majority=options.majority,
+            level=options.level,
+            versus="=".join(options.versus) if options.versus else "none",
+            ci=CI_SIGNED,
+            seed=options.seed,
+            resamples=options.resamples,
+            harness=version("judge-harness"),
+            standardise=options.standardise,
+            weights=SIGNED if any(one.design for one in judged) else "none",
+            panels=_signed_panels([part.whole for part in parts]),
+        )
+    )
+
+
+def _signed_panels(sources: Sequence[Recording]) -> tuple[str, ...]:
+    """The panels of the sources for a signature: `panel/jury@members=a + b/rule=majority/ties=none`."""
+    identities = dict.fromkeys(
+        "/".join([f"{name}@members={' + '.join(panel.members)}", f"rule={panel.rule}", f"ties={panel.ties}"])
+        for source in sources
+        for name, panel in source.panels.items()
+    )
+    return tuple(identities)

@@ -1,0 +1,138 @@
+"""The flat rows of a section: every number under its name, its interval under `<name>_ci`, and a reason for every null."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.data.columns import CodedColumn, combination_ids, rows_by_number
+from harness.measure.answers import CONDITION, KEYS, AnswerTable
+from harness.measure.cells import bounds, number
+from harness.measure.options import POOLED
+from harness.stats import Difference, Estimated, Interval, benjamini_yekutieli, mean_interval, paired_difference, proportion_interval
+from harness.stats.agreement.agreement import NO_JUDGED_PAIR
+from harness.stats.core.arrays import Floats, Ints
+
+Row = dict[str, Any]
+LEVELS = (("language", "metric"), ("language", "task", "metric"), ("language",), ("task",), ("metric",))
+"""The keys to group by, from the finest level to the coarsest. Shares of agreement may pool metrics; scores may not."""
+SCORE_LEVELS = (("language", "metric"), ("language", "task", "metric"), ("task", "metric"))
+_NO_SHARE = {"pa": "no overlap", "pa_failed_wrong": "no reference", "pa_pairwise": NO_JUDGED_PAIR, "human_pa": NO_JUDGED_PAIR}
+
+
+def new_row(key: Mapping[str, Any], **more: Any) -> Row:
+    """A row with its key and without numbers yet."""
+    return {**key, **more, "undefined": {}}
+
+
+def put_number(row: Row, name: str, value: float | None, interval: Interval | None = None, *, why: str | None = None) -> None:
+    """Write a number, and its interval if it has one. NaN becomes null with its reason."""
+    row[name] = number(value)
+    if row[name] is None:
+        row["undefined"][name] = why or "undefined"
+    if interval is None:
+        return
+    ends = bounds(interval) if row[name] is not None else None
+    row[f"{name}_ci"] = list(ends) if ends else None
+    if ends is None and row[name] is not None:
+        row["undefined"][f"{name}_ci"] = interval.reason or "undefined"
+
+
+def put_share(row: Row, name: str, credits: Floats, groups: Ints, drawing: Mapping[str, Any], why: str) -> None:
+    """Write the mean of credits in [0, 1] (NaN: does not count), with the interval of a share."""
+    put_number(row, name, _mean(credits), proportion_interval(credits, groups, **drawing), why=why)
+
+
+def put_mean(row: Row, name: str, values: Floats, groups: Ints, limits: tuple[float, float], why: str) -> None:
+    """Write the mean of values between limits (NaN: does not count), with its interval."""
+    put_number(row, name, _mean(values), mean_interval(values, groups, bounds=limits), why=why)
+
+
+def _mean(values: Floats) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else math.nan
+
+
+def put_difference(row: Row, name: str, found: Difference | Estimated, *, why: str | None = None) -> None:
+    """Write a difference (or another estimate that is tested): `name`, `name_ci`, `name_n`, `name_p`, and an empty `name_q`."""
+    value = found.diff if isinstance(found, Difference) else found.value
+    reason = why or found.reason
+    put_number(row, name, value, found.interval, why=reason)
+    row[f"{name}_n"] = found.n
+    put_number(row, f"{name}_p", found.p, why=reason or found.interval.reason)
+    row[f"{name}_q"] = None
+
+
+def put_gap(row: Row, name: str, why: str) -> None:
+    """Write that there is no difference, and why: other rows are compared with this one."""
+    for each in (name, f"{name}_p"):
+        put_number(row, each, None, why=why)
+    row |= {f"{name}_ci": None, f"{name}_n": 0, f"{name}_q": None}
+
+
+def put_agreement(row: Row, answers: AnswerTable, rows: Ints) -> None:
+    """Write n_ref, n, groups, pa, pa_failed_wrong, and the comparable pair pa_pairwise and human_pa with their gap."""
+    of = {name: credits[rows] for name, credits in answers.credits.items()}
+    groups, drawing = answers.group[rows], answers.drawing
+    referred = ~np.isnan(of["pa_failed_wrong"])
+    row |= {"n_ref": int(referred.sum()), "n": int((~np.isnan(of["pa"])).sum()), "groups": len(np.unique(groups[referred]))}
+    for name, why in _NO_SHARE.items():
+        put_share(row, name, of[name], groups, drawing, why)
+    put_mean(row, "pairwise_gap", of["pa_pairwise"] - of["human_pa"], groups, (-1.0, 1.0), NO_JUDGED_PAIR)
+
+
+def versus(answers: AnswerTable, ours: Ints, theirs: Ints) -> Difference:
+    """Paired difference of pa_failed_wrong over the rows that have a partner (-1: none)."""
+    ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
+    hit = answers.credits["pa_failed_wrong"]
+    return paired_difference(hit[ours], hit[theirs], answers.group[ours])
+
+
+def put_moved(row: Row, answers: AnswerTable, ours: Ints, theirs: Ints) -> None:
+    """Write, for rows and their partners (-1: none) on one scale, the mean score change (+: toward the best) and the share that changed."""
+    ours, theirs = ours[theirs >= 0], theirs[theirs >= 0]
+    groups, reach = answers.group[ours], answers.reach[answers.value("metric", int(ours[0]))] if len(ours) else 1.0
+    both = answers.readable[ours] & answers.readable[theirs]
+    row |= {"n": int(both.sum()), "unreadable": int((~both).sum())}
+    limits = None if math.isnan(reach) else (-reach, reach)
+    found = paired_difference(answers.points[ours], answers.points[theirs], groups, bounds=limits)
+    put_difference(row, "moved", found, why="the scale has no best end" if both.any() and found.n == 0 else None)
+    differs = np.where(both, answers.code[ours] != answers.code[theirs], np.nan)
+    put_share(row, "changed", differs, groups, answers.drawing, "no overlap")
+
+
+def with_q(rows: Sequence[Row], name: str, level: Callable[[Row], Any]) -> None:
+    """Fill `name_q`: `name_p`, corrected over the rows of one level. Rows of two levels rest on the same answers."""
+    families: dict[Any, list[Row]] = {}
+    for row in rows:
+        families.setdefault(level(row), []).append(row)
+    for family in families.values():
+        p = [math.nan if row.get(f"{name}_p") is None else row[f"{name}_p"] for row in family]
+        for row, q in zip(family, benjamini_yekutieli(p).tolist(), strict=True):
+            row[f"{name}_q"] = number(q)
+            if row[f"{name}_q"] is None:
+                row["undefined"][f"{name}_q"] = row["undefined"].get(f"{name}_p", "undefined")
+
+
+def level_of(row: Row) -> tuple[bool, ...]:
+    """The level of a row: which of language, task and metric it pools."""
+    return tuple(row[name] == "*" for name in ("language", "task", "metric"))
+
+
+def rows_by_level(columns: Mapping[str, CodedColumn], levels: Iterable[Sequence[str]]) -> Iterator[tuple[Row, Ints]]:
+    """`(key, rows)` of every cell of every level, in the order of first use. `columns` are all of `KEYS`; a key has `*` where it pools."""
+    size = len(columns[KEYS[0]])
+    for level in levels:
+        names = (*level, *CONDITION)
+        for rows in rows_by_number(combination_ids([columns[name] for name in names], np.zeros(size, np.int8))):
+            own = {name: next(iter(columns[name].take(rows[:1]))) for name in names}
+            yield {name: own.get(name, POOLED) for name in KEYS}, rows
+
+
+def section(title: str, rows: Iterable[Row], **more: Any) -> dict[str, Any] | None:
+    """A section with its rows; None without rows."""
+    listed = list(rows)
+    return {"title": title, **more, "rows": listed} if listed else None

@@ -1,0 +1,166 @@
+"""Labels and scores of the same texts, cell by cell: confusion counts, scores along the annotators' mean, and reliability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from harness.data.columns import NO_VALUE, combination_ids, first_rows, rows_by_number
+from harness.measure.outcomes import OUTCOMES, RIGHT, WRONG, Outcomes
+from harness.measure.scores import numbers
+from harness.model import Scale, Score
+from harness.stats import reliability_curve
+from harness.stats.core.arrays import Floats, Ints
+
+_KEYS = ("metric", "judge", "variant", "temperature", "top_p")
+_MOST_CLASSES = 7  # a scale with more classes has no confusion matrix that anybody could read
+_MOST_MEANS, _BINS = 9, 8  # different means that each have a point; otherwise bins of about equally many texts
+
+
+@dataclass(frozen=True)
+class MeanPoint:
+    """Judgments whose texts have about the same mean label: their number, that mean, and the scores' mean and quartiles."""
+
+    n: int
+    label: float
+    score: float
+    quartiles: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class ReliabilityPoint:
+    """Judgments of about the same confidence: their number, mean confidence, and the share that is right."""
+
+    n: int
+    confidence: float
+    right: float
+
+
+@dataclass(frozen=True)
+class LabelScorePairs:
+    """One cell.
+
+    Attributes:
+        key: source, language, metric, judge, variant, temperature and top-p (None where there is none).
+        classes: of the scale, from the worst to the best where it says which is best; empty where there are too many.
+        counts: judgments by aggregate of the labels (rows) and by score (columns, the last one without a readable score).
+        ends: the ends of the scale as numbers; None on a scale without order.
+        by_mean: scores along the annotators' mean, of all unchanged texts with two annotators; empty without numbers.
+        reliability: empty without confidences.
+    """
+
+    key: dict[str, Any]
+    classes: tuple[Score, ...]
+    counts: tuple[tuple[int, ...], ...]
+    ends: tuple[float, float] | None
+    by_mean: tuple[MeanPoint, ...]
+    reliability: tuple[ReliabilityPoint, ...]
+
+
+def label_score_pairs(judged: Outcomes, source: str | None = None) -> Iterator[LabelScorePairs]:
+    """The pairs of every cell: of the units that its agreement rests on, unreadable answers included; no cell without such a unit.
+
+    Args:
+        judged: the outcomes of one recording.
+        source: its name where there are several.
+    """
+    units, data = judged.units, judged.data
+    columns = {name: getattr(units.judgments, name) for name in _KEYS}
+    languages = list(dict.fromkeys(item.language for item in data.items))
+    place = {tag: code for code, tag in enumerate(languages)}
+    language = np.array([place[item.language] for item in data.items], np.int64)[units.item]
+    code = combination_ids(columns.values(), language)
+    means: dict[str, tuple[Floats, Ints]] = {}
+    for first, rows in zip(first_rows(code).tolist(), rows_by_number(code, int(code.max(initial=-1)) + 1), strict=True):
+        kept, clean = rows[judged.compared[rows]], rows[units.judgments.perturbation.codes[rows] == NO_VALUE]
+        if not len(kept):
+            continue
+        values = {name: column.values[column.codes[first]] if column.codes[first] >= 0 else None for name, column in columns.items()}
+        key = {"source": source, "language": languages[int(language[first])], **values}
+        metric = str(key["metric"])
+        if metric not in means:
+            means[metric] = _label_means(judged, metric)
+        yield _pairs(judged, key, kept, _by_mean(judged, clean, *means[metric]))
+
+
+def best_is_first(scale: Scale) -> bool:
+    """Whether the first class of a scale is the best one."""
+    return bool(scale.classes) and scale.best == scale.classes[0]
+
+
+def _pairs(judged: Outcomes, key: dict[str, Any], rows: Ints, by_mean: tuple[MeanPoint, ...]) -> LabelScorePairs:
+    scale = judged.data.scales[str(key["metric"])]
+    classes = scale.classes if len(scale.classes) <= _MOST_CLASSES else ()
+    classes = classes[::-1] if best_is_first(scale) else classes
+    ends = _ends(scale)
+    return LabelScorePairs(
+        key=key,
+        classes=classes,
+        counts=_confusion(judged, rows, classes) if classes else (),
+        ends=ends,
+        by_mean=by_mean if ends else (),
+        reliability=_reliability(judged, rows),
+    )
+
+
+def _confusion(judged: Outcomes, rows: Ints, classes: tuple[Score, ...]) -> tuple[tuple[int, ...], ...]:
+    k, place = len(classes), {score: code for code, score in enumerate(classes)}
+    label = judged.reference.recode(place)[rows]
+    score = judged.units.judgments.score.recode(place)[rows]
+    score = np.where(score == NO_VALUE, k, score)
+    known = label != NO_VALUE
+    counts = np.bincount(label[known] * (k + 1) + score[known], minlength=k * (k + 1)).reshape(k, k + 1)
+    return tuple(map(tuple, counts.tolist()))
+
+
+def _ends(scale: Scale) -> tuple[float, float] | None:
+    if scale.kind == "nominal" or any(isinstance(score, str) for score in scale.classes):
+        return None
+    values = [float(score) for score in scale.classes]
+    if scale.kind == "interval":
+        values = [end for end in (scale.min, scale.max) if end is not None]
+    return (min(values), max(values)) if len(values) > 1 else None
+
+
+def _label_means(judged: Outcomes, metric: str) -> tuple[Floats, Ints]:
+    """The annotators' mean of every item and their number, (items,); NaN without numbers."""
+    labels, items = judged.data.labels, len(judged.data.items)
+    here = labels.metric.recode({metric: 0}) == 0
+    item = labels.item.take(here).recode(judged.data.positions)
+    score = numbers(labels.score.take(here))
+    known = ~np.isnan(score)
+    count = np.bincount(item[known], minlength=items)
+    with np.errstate(invalid="ignore"):
+        mean = np.bincount(item[known], score[known], minlength=items) / count
+    return np.round(mean, 9), count
+
+
+def _by_mean(judged: Outcomes, rows: Ints, mean: Floats, raters: Ints) -> tuple[MeanPoint, ...]:
+    item, score = judged.units.item[rows], numbers(judged.units.judgments.score.take(rows))
+    used = ~np.isnan(score) & (raters[item] > 1)
+    label, score = mean[item][used], score[used]
+    if not len(label):
+        return ()
+    different = np.unique(label)
+    edges = different if len(different) <= _MOST_MEANS else np.unique(np.quantile(label, np.arange(_BINS) / _BINS))
+    part = np.searchsorted(edges, label, side="right")
+    return tuple(_mean_point(label[part == n], score[part == n]) for n in np.unique(part).tolist())
+
+
+def _mean_point(label: Floats, score: Floats) -> MeanPoint:
+    low, high = np.quantile(score, (0.25, 0.75)).tolist()
+    return MeanPoint(len(label), float(label.mean()), float(score.mean()), (low, high))
+
+
+def _reliability(judged: Outcomes, rows: Ints) -> tuple[ReliabilityPoint, ...]:
+    column = judged.units.judgments.confidence.take(rows)
+    confidence = np.array([*column.values, np.nan], np.float64)[column.codes]
+    right = judged.outcome.codes[rows] == OUTCOMES.index(RIGHT)
+    known = ~np.isnan(confidence) & (right | (judged.outcome.codes[rows] == OUTCOMES.index(WRONG)))
+    if not known.any():
+        return ()
+    curve = reliability_curve(confidence[known], right[known])
+    return tuple(ReliabilityPoint(*point) for point in zip(curve.n.tolist(), curve.confidence.tolist(), curve.share.tolist(), strict=True))

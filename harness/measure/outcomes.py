@@ -1,0 +1,123 @@
+"""Every single judgment beside the labels of its item, for readers who want to see the answers behind the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.data.columns import NO_VALUE, CodedColumn
+from harness.data.dataset import Dataset
+from harness.measure.compare import Recording, matching, of_metrics, only_where
+from harness.measure.options import CompareOptions, annotators_needed
+from harness.measure.units import Units, Votes, asked_and_not, continuous_metrics, countable, joined_units, units_of, votes
+from harness.stats import LEVELS, aggregate_counts, agreement_level
+from harness.stats.core.arrays import Ints
+
+RIGHT, WRONG, FAILED, NO_REFERENCE, CHANGED, NUMBER = OUTCOMES = ("right", "wrong", "failed", "no reference", "changed text", "number")
+"""In this order: equal to the annotators' aggregate; another class; no score; no aggregate; perturbed text, which has no labels; a number.
+
+On interval scales the reference is the annotators' mean, and no score is right or wrong: it is a `number` at some distance from the mean.
+"""
+_JUDGED = ("judge", "metric", "variant", "temperature", "top_p")
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """The judgments of one recording, each with its outcome: of unchanged texts, of perturbed ones, and missing judgments.
+
+    `row` (units,) is the index of the judgment in the recording, -1 if it is missing. `reference` is the annotators' aggregate and
+    `agreement` how far they agree (`full`, `partial`, `none`; no value with fewer than two annotators). `outcome` is one of `OUTCOMES`.
+    `compared` marks the units that the numbers rest on: unchanged texts with a reference (at the level of systems: with a label).
+    """
+
+    data: Dataset
+    units: Units
+    row: Ints
+    reference: CodedColumn
+    agreement: CodedColumn
+    outcome: CodedColumn
+    compared: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+
+def outcomes(source: Recording, options: CompareOptions) -> Outcomes:
+    """The outcomes of a recording, restricted as `compare` restricts it. Raises UsageError as `compare` does."""
+    data, judged = _restricted_rows(source, options)
+    asked = source.judgments.take(judged)
+    needed = annotators_needed(options, data.labels.max_annotators)
+    continuous = continuous_metrics(source.data, source.judgments.clean)
+    counted = votes(data, asked.clean, needed, continuous=continuous) if len(data.labels) else {}
+    clean = asked.is_clean
+    every = units_of(data, asked, source.name)
+    plain = every.take(clean)
+    whole, _ = asked_and_not(plain, data, counted, source.asked, source.judgments.clean)
+    units = joined_units([whole, every.take(~clean)])
+    missing = np.full(len(whole) - len(plain), NO_VALUE)
+    row = np.concatenate([judged[clean], missing, judged[~clean]])
+    clean = units.judgments.is_clean
+    reference, agreement = _of_people(units, counted, options)
+    known = countable(units, counted, msgspec.structs.replace(options, level="item"))
+    compared = clean & countable(units, counted, options)
+    order_only = _of_metrics(units, [metric for metric, of in counted.items() if of.classes.order_only])
+    interval = _of_metrics(units, [metric for metric, of in counted.items() if of.scores is not None])
+    number = interval & ~order_only & (reference.codes != NO_VALUE)
+    return Outcomes(data, units, row, reference, agreement, _outcome(units, clean, known & ~order_only, number, reference), compared)
+
+
+def _of_metrics(units: Units, metrics: Sequence[str]) -> NDArray[np.bool_]:
+    """The units of some metrics."""
+    return np.asarray(units.judgments.metric.recode(dict.fromkeys(metrics, 0)) == 0)
+
+
+def _restricted_rows(source: Recording, options: CompareOptions) -> tuple[Dataset, NDArray[np.int64]]:
+    """The data, and the rows of the judgments, that `where` and `judges` keep."""
+    data, judgments = source.data, source.judgments
+    kept = np.ones(len(judgments), bool)
+    wanted = dict(options.where) | ({"judge": options.judges} if options.judges else {})
+    for name in _JUDGED:
+        if name in wanted:
+            kept &= matching(getattr(judgments, name), wanted.pop(name), name)
+    if wanted:
+        data = only_where(data, wanted)
+        kept &= judgments.item.recode(dict.fromkeys(data.by_id, 0)) != NO_VALUE
+    if "metric" in options.where:
+        data = of_metrics(data, options.where["metric"])
+    return data, np.flatnonzero(kept)
+
+
+def _of_people(units: Units, counted: dict[str, Votes], options: CompareOptions) -> tuple[CodedColumn, CodedColumn]:
+    """The annotators' aggregate and their agreement, for every unit."""
+    values: dict[Any, int] = {}
+    reference, level = np.full(len(units), NO_VALUE, np.int32), np.full(len(units), NO_VALUE, np.int32)
+    for metric, of in counted.items():
+        here = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        counts = of.counts[units.item[here]]
+        if not of.classes.continuous:
+            level[here] = agreement_level(counts, None)
+        if of.scores is not None:
+            means = of.scores.raw_mean[units.item[here]]
+            different, place = np.unique(means[~np.isnan(means)], return_inverse=True)
+            codes = np.array([values.setdefault(score, len(values)) for score in different.tolist()], np.int32)
+            reference[here[~np.isnan(means)]] = codes[place] if len(codes) else NO_VALUE
+            continue
+        found = aggregate_counts(counts, options.majority)
+        codes = np.array([values.setdefault(score, len(values)) for score in of.classes.scores], np.int32)
+        reference[here] = np.where(found >= 0, codes[np.maximum(found, 0)] if len(codes) else NO_VALUE, NO_VALUE)
+    return CodedColumn(tuple(values), reference), CodedColumn(LEVELS, level)
+
+
+def _outcome(
+    units: Units, clean: NDArray[np.bool_], known: NDArray[np.bool_], number: NDArray[np.bool_], reference: CodedColumn
+) -> CodedColumn:
+    score = units.judgments.score.recode({value: code for code, value in enumerate(reference.values)})
+    right = (score == reference.codes) & (score != NO_VALUE)
+    kinds = [units.judgments.score.codes == NO_VALUE, ~clean, number, ~known, right]
+    codes = np.select(kinds, [OUTCOMES.index(name) for name in (FAILED, CHANGED, NUMBER, NO_REFERENCE, RIGHT)], OUTCOMES.index(WRONG))
+    return CodedColumn(OUTCOMES, codes.astype(np.int32))

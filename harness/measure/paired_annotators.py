@@ -1,0 +1,56 @@
+"""How annotators agree with each other pair by pair, where they can be followed from item to item."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from harness.data.dataset import Dataset
+from harness.measure.score_cells import NOT_CLASSES
+from harness.measure.units import Classes
+from harness.stats.agreement.f1 import f1_of_pairs
+from harness.stats.core.arrays import Estimate, Floats, Ints
+
+HUMAN_F1 = "human_weighted_f1"
+NO_INTERVAL = "no interval is computed"
+
+
+class PairedAnnotators:
+    """The labels of metrics on one scale, one a row, in the order of what they are of.
+
+    Args:
+        data: the labels.
+        start: `{metric: number of its first item}`: the label of item i on the metric is of number start + i.
+        classes: the scale.
+    """
+
+    def __init__(self, data: Dataset, start: Mapping[str, int], classes: Classes) -> None:
+        kind = data.about.annotators
+        self.reason = None if kind == "persistent" else f"annotators are {kind}"
+        if classes.continuous:
+            self.reason = NOT_CLASSES
+        if self.reason:
+            return
+        labels = data.labels
+        rows = np.flatnonzero(labels.metric.recode(dict.fromkeys(start, 0)) == 0)
+        of_metric = labels.metric.take(rows).recode(dict(start)).astype(np.int64)
+        unit = of_metric + labels.item.take(rows).recode(data.positions)
+        order = np.argsort(unit, kind="stable")
+        self.unit, self.annotator = unit[order], labels.annotator.codes[rows[order]]
+        self.code = labels.score.take(rows[order]).recode(classes.index())
+
+    def weighted_f1(self, units: Ints, weights: Floats | None = None) -> Estimate:
+        """Of the annotators of some items, given as numbers; undefined with a reason where annotators cannot be followed.
+
+        `weights` (items,) are those of the items of the data; without them every item counts once.
+        """
+        if self.reason:
+            return Estimate(math.nan, 0, self.reason)
+        chosen = np.unique(units)
+        begin = np.searchsorted(self.unit, chosen)
+        sizes = np.searchsorted(self.unit, chosen, side="right") - begin
+        rows = np.repeat(begin - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum()) if len(chosen) else begin
+        own = None if weights is None else weights[self.unit[rows] % len(weights)]
+        return f1_of_pairs(self.unit[rows], self.annotator[rows], self.code[rows], own)

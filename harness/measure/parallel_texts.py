@@ -1,0 +1,34 @@
+"""Texts that are translations of each other: which items are parallel, and what must count as one independent text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.data.dataset import Dataset
+from harness.measure.units import item_key
+from harness.stats.core.arrays import Ints
+
+
+def parallel_numbers(data: Dataset) -> Ints:
+    """(items,) the number of what each item is parallel to (task, system and `parallel_id`), or -1."""
+    numbers: dict[Any, int] = {}
+    keys = [None if item.parallel_id is None else (item.task, item.system, item.parallel_id) for item in data.items]
+    return np.array([-1 if key is None else numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+
+
+def text_clusters(data: Dataset) -> Ints:
+    """(items,) the number of each item's text together with all texts that are parallel to it. Without parallel items: its group."""
+    group, parallel = item_key(data, "group").codes.astype(np.int64), parallel_numbers(data)
+    known = parallel >= 0
+    if not known.any():
+        return group
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    texts = int(group.max()) + 1
+    size = texts + int(parallel.max()) + 1
+    edges = (np.ones(int(known.sum())), (group[known], texts + parallel[known]))
+    connected = connected_components(coo_array(edges, shape=(size, size)), directed=False)[1]
+    return np.asarray(connected[group], np.int64)

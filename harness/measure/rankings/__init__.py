@@ -1,0 +1,1 @@
+"""Orders of judges: who agrees with people more, and by how much."""

@@ -1,0 +1,190 @@
+"""Many judges on the same questions: their answers as arrays, and the credit of every possible answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.content.tags import choose_from
+from harness.data.columns import NO_VALUE, CodedColumn, combination_ids
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.errors import UsageError
+from harness.judges.baseline import BASELINES, TrainingCounts
+from harness.measure.options import CompareOptions, annotators_needed
+from harness.measure.units import Votes, item_key, votes
+from harness.model import Failure
+from harness.stats import aggregate_counts, commonest, item_credits, judge_statistics
+from harness.stats.core.arrays import Floats, Ints
+
+MAJORITY = "majority"
+FAILURES = tuple(str(kind) for kind in Failure)
+_NO_ROW = FAILURES.index(Failure.MISSING)
+RANKED_BY = ("pa_failed_wrong", "pa_pairwise", "judge_loo")
+"""Statistics to rank judges by: means over questions in which an unreadable answer has the credit 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The labelled pairs of item and metric of a data set.
+
+    `item`, `metric`, `language` and `group` (units,) are the numbers of each pair's item, metric, language and group. `votes` has the
+    annotators' labels by metric. `credits` (units, k) is the credit of each class as an answer: NaN where the labels say nothing, and
+    beyond the classes of the metric's scale.
+    """
+
+    data: Dataset
+    votes: dict[str, Votes]
+    metrics: tuple[str, ...]
+    languages: tuple[str, ...]
+    item: Ints
+    metric: Ints
+    language: Ints
+    group: Ints
+    credits: Floats
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def mask_of(self, metric: str) -> NDArray[np.bool_]:
+        """Mask of one metric's questions."""
+        mask: NDArray[np.bool_] = self.metric == self.metrics.index(metric)
+        return mask
+
+    def counts(self, metric: str, rows: NDArray[np.intp]) -> Ints:
+        """How many annotators gave each class, (rows, k)."""
+        return self.votes[metric].counts[self.item[rows]]
+
+    def credit_of(self, code: NDArray[np.integer[Any]], rows: NDArray[np.intp] | slice = slice(None)) -> Floats:
+        """The credits of the answers `code` (..., rows) to the questions `rows`; 0 for an answer without a readable score."""
+        table = self.credits[rows]
+        return np.where(code >= 0, table[np.arange(len(table)), np.maximum(code, 0)], np.where(np.isnan(table[:, 0]), np.nan, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerMatrix:
+    """The answers of several judges to the same questions under one variant.
+
+    `score` (judges, repeats, units) is the class that the judge gave, -1 without one; `failure`, of the same shape, is the index in
+    `FAILURES` of the reason. `was_asked` (judges, languages): whether a judge was asked anything in a language.
+    """
+
+    questions: Questions
+    variant: str
+    judges: tuple[str, ...]
+    score: NDArray[np.int16]
+    failure: NDArray[np.int8]
+    was_asked: NDArray[np.bool_]
+
+
+def questions_of(data: Dataset, judged: Sequence[Judgments], options: CompareOptions, rank_by: str, metrics: Sequence[str]) -> Questions:
+    """The questions that count: those on `metrics` whose items have as many annotators as `options` requires.
+
+    `judged` matters for interval scales only, whose classes are the scores that occur. Raises UsageError for a `rank_by` that is not in
+    `RANKED_BY`.
+    """
+    if rank_by not in RANKED_BY:
+        raise UsageError(f"judges cannot be ranked by '{rank_by}'.{choose_from((*RANKED_BY, 'kendall_tau_within'), rank_by)}")
+    counted = votes(data, _used(data, judged), annotators_needed(options, data.labels.max_annotators)) if len(data.labels) else {}
+    counted = {metric: counted[metric] for metric in metrics if metric in counted}
+    if continuous := [metric for metric, of in counted.items() if of.classes.continuous]:
+        raise UsageError(
+            f"'{continuous[0]}' has continuous scores, and judges cannot be ranked by '{rank_by}' on them; "
+            'rank_by = "kendall_tau_within" can'
+        )
+    rows = [np.flatnonzero(of.counts.any(axis=1)) for of in counted.values()]
+    item = np.concatenate([*rows, np.empty(0, np.int64)]).astype(np.int64)
+    widest = max((len(of.classes.scores) for of in counted.values()), default=1)
+    credits = np.concatenate(
+        [*(_credits(of, at, options, rank_by, widest) for of, at in zip(counted.values(), rows, strict=True))] or [np.empty((0, widest))]
+    )
+    language, group = item_key(data, "language"), item_key(data, "group")
+    return Questions(
+        data,
+        counted,
+        tuple(counted),
+        tuple(language.values),
+        item,
+        np.repeat(np.arange(len(rows)), [len(at) for at in rows]),
+        language.codes[item].astype(np.int64),
+        group.codes[item].astype(np.int64),
+        credits,
+    )
+
+
+def _used(data: Dataset, judged: Sequence[Judgments]) -> Judgments:
+    intervals = any(scale.kind == "interval" for scale in data.scales.values())
+    return Judgments.concatenate(judged) if judged and intervals else Judgments.from_rows([])
+
+
+def _credits(of: Votes, items: Ints, options: CompareOptions, rank_by: str, width: int) -> Floats:
+    """The credit of each class on each item, (items, width)."""
+    classes, counts = of.classes, of.counts[items]
+    k = len(classes.scores)
+    known = judge_statistics(k, classes.kind, classes.values, rule=options.majority, direction=classes.direction)
+    [statistic] = [each for each in known if each.name == rank_by]
+    out = np.full((len(items), width), np.nan)
+    for code in range(k):
+        out[:, code] = item_credits(statistic, counts, np.full(len(items), code))
+    return out
+
+
+def answer_matrix(questions: Questions, judgments: Mapping[str, Judgments], variant: str, repeats: int) -> AnswerMatrix:
+    """The judges' answers under one variant to the questions that count. Judgments of perturbed texts are left out."""
+    shape = (len(judgments), repeats, len(questions))
+    score, failure = np.full(shape, NO_VALUE, np.int16), np.full(shape, _NO_ROW, np.int8)
+    was_asked = np.zeros((len(judgments), len(questions.languages)), bool)
+    # The last row and the last column are for metrics and items that do not count.
+    place = np.full((len(questions.metrics) + 1, len(questions.data.items) + 1), -1, np.int64)
+    place[questions.metric, questions.item] = np.arange(len(questions))
+    for number, given in enumerate(judgments.values()):
+        _fill(questions, given.clean, variant, place, score[number], failure[number], was_asked[number])
+    return AnswerMatrix(questions, variant, tuple(judgments), score, failure, was_asked)
+
+
+def _fill(
+    questions: Questions,
+    given: Judgments,
+    variant: str,
+    place: Ints,
+    score: NDArray[np.int16],
+    failure: NDArray[np.int8],
+    was_asked: NDArray[np.bool_],
+) -> None:
+    """Write one judge's answers into its part of the arrays."""
+    metric = given.metric.recode({name: code for code, name in enumerate(questions.metrics)})
+    unit = place[metric, given.item.recode(questions.data.positions)]
+    repeat = np.array([*given.repeat.values, 0], np.int64)[given.repeat.codes]
+    kept = (unit >= 0) & (given.variant.recode({variant: 0}) == 0) & (repeat < len(score))
+    why = np.array([*(FAILURES.index(str(kind)) for kind in given.failure.values), _NO_ROW], np.int8)[given.failure.codes]
+    for code, name in enumerate(questions.metrics):
+        rows = np.flatnonzero(kept & (metric == code))
+        score[repeat[rows], unit[rows]] = given.score.take(rows).recode(questions.votes[name].classes.index())
+        failure[repeat[rows], unit[rows]] = why[rows]
+    was_asked[np.unique(questions.language[unit[kept]])] = True
+
+
+def guesses(questions: Questions, training: Dataset, options: CompareOptions, baseline: str = MAJORITY) -> Ints:
+    """The class that a baseline gives to every question, (units,); -1 where it gives none.
+
+    `majority` gives the commonest label of the development items; without such items, the commonest reference of the language, task and
+    metric.
+    """
+    learnt = TrainingCounts(training)
+    found = np.full(len(questions), -1, np.int64)
+    for name, of in questions.votes.items():
+        rows = np.flatnonzero(questions.mask_of(name))
+        items = [questions.data.items[at] for at in questions.item[rows].tolist()]
+        index, rule, scale = of.classes.index(), BASELINES[baseline], questions.data.scales[name]
+        blind = baseline == MAJORITY
+        given = [None if blind and not learnt.development(item, name) else rule(item, name, scale, learnt, "") for item in items]
+        found[rows] = [index.get(score, -1) for score in given]
+        if blind:
+            reference = aggregate_counts(questions.counts(name, rows), options.majority)
+            stratum = combination_ids([CodedColumn.from_values(item.task for item in items)], questions.language[rows])
+            found[rows] = np.where(found[rows] >= 0, found[rows], commonest(reference, len(of.classes.scores), stratum))
+    return found

@@ -1,0 +1,108 @@
+"""What a table of ranked judges holds, whatever statistic ranks them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from harness.stats.intervals.intervals import MIN_GROUPS
+
+Pair = tuple[float, float]
+
+
+class MatchedPair(msgspec.Struct, frozen=True):
+    """A judge and people against the same remaining annotators, one left out at a time, on the same `n` items."""
+
+    judge: float
+    people: float
+    gap: float
+    gap_ci: Pair | None
+    n: int
+
+
+BesideBaseline = Literal["above", "below", "not shown", "too few texts"]
+
+
+class RankedJudge(msgspec.Struct, frozen=True):
+    """One judge in one table. Shares are fractions; what is undefined is None.
+
+    `value` is the statistic that the table ranks by, over all `n_ref` questions (times repeats), of which `n` have a readable answer.
+    `rank` 1 is the best; None for a baseline, which is no competitor. `rank_ci` is its interval and `group` its letters; with too few
+    texts, and for baselines, they are None and empty (with too few texts on continuous scores `rank` is None too). `baseline_diff` is
+    the value minus the majority baseline's on the same questions; `beats_baseline` says whether its interval lies above 0 (None without an
+    interval). `statistics` are the board's columns; a table that pools metrics has their means over the metrics, None if one of them is
+    undefined; `leniency` is a fraction of the scale's length. `matched` exists if several native annotators labelled the items;
+    `consistency`, the share of questions with the same answer at every repeat, exists if questions were repeated.
+    """
+
+    judge: str
+    rank: int | None
+    rank_ci: tuple[int, int] | None
+    group: str
+    value: float
+    value_ci: Pair | None
+    baseline_diff: float
+    baseline_ci: Pair | None
+    beats_baseline: bool | None
+    n_ref: int
+    n: int
+    coverage: float
+    failures: dict[str, int]
+    statistics: dict[str, float | None]
+    matched: MatchedPair | None
+    consistency: float | None
+
+    @property
+    def beside_baseline(self) -> BesideBaseline:
+        """What is shown of the judge beside the baseline, by where the interval of the difference lies: the one answer of every table."""
+        if self.beats_baseline is None or self.baseline_ci is None:
+            return "too few texts"
+        return "above" if self.beats_baseline else "below" if self.baseline_ci[1] < 0 else "not shown"
+
+
+class AnnotatorFigures(msgspec.Struct, frozen=True):
+    """Each annotator against the other annotators of the item, one left out at a time: the ceiling of `MatchedPair.judge`."""
+
+    value: float
+    value_ci: Pair | None
+    n: int
+
+
+class Ranking(msgspec.Struct, frozen=True):
+    """One table: a language under a variant, on one metric or (`*`) on `metrics` together. Rows are sorted by rank; baselines follow.
+
+    `baseline` is the majority baseline's value. `groups` are (first, last) places of judges that are not shown to differ. `reason` says
+    why there are no groups and no intervals of ranks (with continuous scores no ranks at all): they need `texts_needed` independent texts.
+    """
+
+    language: str
+    variant: str
+    metric: str
+    metrics: tuple[str, ...]
+    questions: int
+    texts: int
+    baseline: float
+    rows: tuple[RankedJudge, ...]
+    people: AnnotatorFigures | None
+    groups: tuple[tuple[int, int], ...]
+    reason: str | None
+    texts_needed: int = MIN_GROUPS
+
+
+class Gain(msgspec.Struct, frozen=True):
+    """One judge's value minus a baseline's on the same questions of a language, metrics pooled; `interval` is None with too few texts."""
+
+    judge: str
+    baseline: str
+    language: str
+    variant: str
+    diff: float
+    interval: Pair | None
+
+
+def mean_of_known(values: Sequence[float | None]) -> float | None:
+    """The mean of values; None if one of them is None, because undefined values cannot be averaged."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None

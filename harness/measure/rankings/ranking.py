@@ -1,0 +1,315 @@
+"""Judges ranked on the same questions: one table for each language and metric, and one that pools the metrics as verdicts do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TypedDict
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.measure.cells import bounds, number
+from harness.measure.options import POOLED, CompareOptions
+from harness.measure.rankings.answer_matrix import FAILURES, AnswerMatrix, Questions, answer_matrix, guesses, questions_of
+from harness.measure.rankings.ranked import AnnotatorFigures, Gain, MatchedPair, RankedJudge, Ranking, mean_of_known
+from harness.measure.rankings.score_ranking import RANKED_BY_ORDER, order_gains, rank_by_order
+from harness.measure.units import Classes
+from harness.model import BY_PEOPLE
+from harness.stats import (
+    Ranks,
+    Statistic,
+    estimate,
+    human_statistics,
+    item_credits,
+    judge_statistics,
+    mean_interval,
+    paired_difference,
+    proportion_interval,
+    rank_judges,
+    tabulate,
+)
+from harness.stats.core.arrays import Floats, Ints
+
+
+def rank(
+    data: Dataset,
+    training: Dataset,
+    judgments: Mapping[str, Judgments],
+    options: CompareOptions,
+    *,
+    metrics: Sequence[str],
+    variants: Sequence[str],
+    languages: Sequence[str],
+    repeats: int = 1,
+    statistics: Sequence[str] = (),
+    rank_by: str = "pa_failed_wrong",
+    unranked: Collection[str] = (),
+    on_label_scale: Collection[str] = (),
+) -> tuple[Ranking, ...]:
+    """All tables, by language, variant and metric; the table that pools metrics comes first.
+
+    Args:
+        data: what was judged, with its labels.
+        training: what the majority baseline learns from; development items only.
+        judgments: by judge. A judge without judgments in a language is not in its tables; other missing judgments count as wrong.
+        options: which items count, how annotators become one reference, seed and resamples.
+        metrics, variants, languages: of the tables, in their order.
+        repeats: how often each question was asked.
+        statistics: names of `harness.stats.judge_statistics`, for `RankedJudge.statistics`.
+        rank_by: `pa_failed_wrong`, `pa_pairwise` or `judge_loo`; on continuous scores `kendall_tau_within`.
+        unranked: the judges that have values and no ranks: baselines.
+        on_label_scale: judges whose continuous scores are on the scale of people's labels, where the board's answers are on another one.
+
+    Raises:
+        UsageError: for another `rank_by`, and if no item has as many annotators as `options` requires.
+    """
+    if rank_by in RANKED_BY_ORDER:
+        asked: _Asked = {"metrics": metrics, "variants": variants, "languages": languages, "repeats": repeats}
+        more: _Shown = {"statistics": statistics, "unranked": unranked, "on_label_scale": on_label_scale}
+        return rank_by_order(data, training, judgments, options, **asked, **more)
+    questions = questions_of(data, list(judgments.values()), options, rank_by, metrics)
+    if not len(questions):
+        return ()
+    guessed = questions.credit_of(guesses(questions, training, options))
+    by_people = set(data.labels.source.used) <= BY_PEOPLE
+    found: list[Ranking] = []
+    for language in languages:
+        for variant in variants:
+            tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, guessed, by_people, options)
+            found += tables.rankings(statistics, unranked)
+    return tuple(found)
+
+
+def gains_over(
+    baselines: Sequence[str],
+    data: Dataset,
+    training: Dataset,
+    judgments: Mapping[str, Judgments],
+    options: CompareOptions,
+    *,
+    metrics: Sequence[str],
+    variants: Sequence[str],
+    languages: Sequence[str],
+    repeats: int = 1,
+    rank_by: str = "pa_failed_wrong",
+) -> Iterator[Gain]:
+    """Every judge against the answers that these baselines (of `harness.judges.baseline`) would give; arguments and errors as `rank`.
+
+    `majority` is the same as in the tables: learnt from development items, or else the commonest reference.
+    """
+    if rank_by in RANKED_BY_ORDER:
+        asked: _Asked = {"metrics": metrics, "variants": variants, "languages": languages, "repeats": repeats}
+        yield from order_gains(baselines, data, training, judgments, options, **asked)
+        return
+    questions = questions_of(data, list(judgments.values()), options, rank_by, metrics)
+    if not len(questions):
+        return
+    theirs = {name: questions.credit_of(guesses(questions, training, options, name)) for name in baselines}
+    for language in languages:
+        for variant in variants:
+            tables = _Tables(answer_matrix(questions, judgments, variant, repeats), language, theirs[baselines[0]], False, options)
+            for name, earned in theirs.items():
+                yield from tables.gains(name, earned)
+
+
+class _Asked(TypedDict):
+    metrics: Sequence[str]
+    variants: Sequence[str]
+    languages: Sequence[str]
+    repeats: int
+
+
+class _Shown(TypedDict):
+    statistics: Sequence[str]
+    unranked: Collection[str]
+    on_label_scale: Collection[str]
+
+
+class _Drawing(TypedDict):
+    seed: int
+    resamples: int
+
+
+class _Tables:
+    """The tables of one language and variant."""
+
+    def __init__(self, answers: AnswerMatrix, language: str, baseline_credits: Floats, by_people: bool, options: CompareOptions) -> None:
+        self.answers, self.language, self.options = answers, language, options
+        self.questions = answers.questions
+        code = self.questions.languages.index(language) if language in self.questions.languages else -1
+        self.units = np.flatnonzero((self.questions.language == code) & ~np.isnan(self.questions.credits[:, 0]))
+        self.present = np.flatnonzero(answers.was_asked[:, code]) if code >= 0 else np.empty(0, np.int64)
+        self.drawing: _Drawing = {"seed": options.seed, "resamples": options.resamples}
+        self.score = answers.score[self.present][:, :, self.units]
+        self.failure = answers.failure[self.present][:, :, self.units]
+        self.credits = self.questions.credit_of(self.score, self.units).mean(axis=1)
+        self.baseline_credits = baseline_credits[self.units]
+        self.group = self.questions.group[self.units]
+        self.same = _same_every_time(self.score, self.failure)
+        self.left_out = _LeftOut(self.questions, self.units, self.score) if by_people else None
+
+    def rankings(self, statistics: Sequence[str], unranked: Collection[str]) -> Iterator[Ranking]:
+        if not len(self.present) or not len(self.units):
+            return
+        metric = self.questions.metric[self.units]
+        asked = [(code, name) for code, name in enumerate(self.questions.metrics) if (metric == code).any()]
+        own = self._statistics(statistics, [name for _, name in asked])
+        pooled = [
+            {name: mean_of_known([own[metric][j][name] for _, metric in asked]) for name in statistics} for j in range(len(self.present))
+        ]
+        yield self._table(POOLED, tuple(name for _, name in asked), np.arange(len(self.units)), pooled, unranked)
+        for code, name in asked:
+            yield self._table(name, (name,), np.flatnonzero(metric == code), own[name], unranked)
+
+    def gains(self, baseline: str, earned: Floats) -> Iterator[Gain]:
+        for j, number_ in enumerate(self.present.tolist() if len(self.units) else ()):
+            found = paired_difference(self.credits[j], earned[self.units], self.group)
+            yield Gain(self.answers.judges[number_], baseline, self.language, self.answers.variant, found.diff, bounds(found.interval))
+
+    def _table(
+        self,
+        metric: str,
+        metrics: tuple[str, ...],
+        at: NDArray[np.intp],
+        statistics: Sequence[dict[str, float | None]],
+        unranked: Collection[str],
+    ) -> Ranking:
+        beside = np.array([self.answers.judges[j] in unranked for j in self.present.tolist()], bool)
+        ranks, rows = self._ranked_judges(np.flatnonzero(~beside), at, statistics)
+        of_baselines, baselines = self._ranked_judges(np.flatnonzero(beside), at, statistics)
+        rows += [msgspec.structs.replace(row, rank=None, rank_ci=None, group="") for row in baselines]
+        return Ranking(
+            language=self.language,
+            variant=self.answers.variant,
+            metric=metric,
+            metrics=metrics,
+            questions=len(at),
+            texts=ranks.groups,
+            baseline=float(self.baseline_credits[at].mean()),
+            rows=tuple(rows),
+            people=self.left_out.people(at, self.group[at], self.drawing) if self.left_out else None,
+            groups=ranks.runs,
+            reason=(of_baselines if beside.all() else ranks).reason,
+        )
+
+    def _ranked_judges(
+        self, judges: NDArray[np.intp], at: NDArray[np.intp], statistics: Sequence[dict[str, float | None]]
+    ) -> tuple[Ranks, list[RankedJudge]]:
+        """Some judges ranked among themselves, the best first."""
+        ranks = rank_judges(self.credits[np.ix_(judges, at)], self.group[at], self.baseline_credits[at], **self.drawing)
+        order = np.argsort(-ranks.value, kind="stable").tolist()
+        return ranks, [self._ranked_judge(int(judges[place]), at, ranks, place, statistics[judges[place]]) for place in order]
+
+    def _ranked_judge(self, j: int, at: NDArray[np.intp], ranks: Ranks, place: int, statistics: dict[str, float | None]) -> RankedJudge:
+        """One judge, which has this place in the arrays of `ranks`."""
+        read = self.score[j][:, at] >= 0
+        kinds = np.bincount(self.failure[j][:, at][~read], minlength=len(FAILURES)).tolist()
+        gain = bounds(ranks.gains[place])
+        return RankedJudge(
+            judge=self.answers.judges[self.present[j]],
+            rank=int(ranks.rank[place]),
+            rank_ci=None if ranks.reason else (int(ranks.lo[place]), int(ranks.hi[place])),
+            group=ranks.letters[place],
+            value=float(ranks.value[place]),
+            value_ci=bounds(ranks.intervals[place]),
+            baseline_diff=float(ranks.value[place] - self.baseline_credits[at].mean()),
+            baseline_ci=gain,
+            beats_baseline=None if gain is None else gain[0] > 0,
+            n_ref=read.size,
+            n=int(read.sum()),
+            coverage=float(read.mean()),
+            failures={name: count for name, count in zip(FAILURES, kinds, strict=True) if count},
+            statistics=statistics,
+            matched=self.left_out.matched(j, at, self.group[at]) if self.left_out else None,
+            consistency=float(self.same[j, at].mean()) if self.same is not None else None,
+        )
+
+    def _statistics(self, names: Sequence[str], metrics: Sequence[str]) -> dict[str, list[dict[str, float | None]]]:
+        """`{metric: the statistics of each judge}`; metrics on one scale are tabulated together."""
+        scales: dict[object, list[str]] = {}
+        for metric in metrics:
+            scales.setdefault(self.questions.votes[metric].classes.key, []).append(metric)
+        return {metric: values for alike in scales.values() for metric, values in self._of_scale(names, alike).items()}
+
+    def _of_scale(self, names: Sequence[str], metrics: Sequence[str]) -> dict[str, list[dict[str, float | None]]]:
+        judges = len(self.present)
+        classes = self.questions.votes[metrics[0]].classes
+        every = judge_statistics(len(classes.scores), classes.kind, classes.values, rule=self.options.majority, direction=classes.direction)
+        chosen = [statistic for statistic in every if statistic.name in names]
+        counts, score, cell = [], [], []
+        for place, metric in enumerate(metrics):
+            at = np.flatnonzero(self.questions.metric[self.units] == self.questions.metrics.index(metric))
+            times = judges * self.score.shape[1]
+            counts.append(np.tile(self.questions.counts(metric, self.units[at]), (times, 1)))
+            score.append(self.score[:, :, at].reshape(-1))
+            cell.append(np.repeat(np.arange(judges) * len(metrics) + place, self.score.shape[1] * len(at)))
+        cells = judges * len(metrics)
+        rows = tabulate(np.concatenate(counts), np.concatenate(score).astype(np.int64), cell=np.concatenate(cell), cells=cells)
+        found = estimate(chosen, rows)
+        values = {s.name: found[s.name].value / (_length(classes) if s.name == "leniency" else 1.0) for s in chosen}
+        return {
+            metric: [
+                {name: number(values[name][j * len(metrics) + place]) if name in values else None for name in names} for j in range(judges)
+            ]
+            for place, metric in enumerate(metrics)
+        }
+
+
+def _length(classes: Classes) -> float:
+    """The length of a scale, from one end to the other, in points."""
+    values = classes.values or tuple(range(len(classes.scores)))
+    return float(values[-1] - values[0]) or 1.0
+
+
+def _same_every_time(score: NDArray[np.int16], failure: NDArray[np.int8]) -> NDArray[np.bool_] | None:
+    """Whether each question (judges, units) got the same answer in all repeats; a failure counts as an answer. None without repeats."""
+    if score.shape[1] < 2:
+        return None
+    answer = np.where(score >= 0, score, -2 - failure.astype(np.int16))
+    same: NDArray[np.bool_] = (answer == answer[:, :1]).all(axis=1)
+    return same
+
+
+class _LeftOut:
+    """Credits of judges and people against the same remaining annotators of each question, one annotator left out at a time."""
+
+    def __init__(self, questions: Questions, units: NDArray[np.intp], score: NDArray[np.int16]) -> None:
+        self.people_credits = np.full(len(units), np.nan)
+        self.judge_credits = np.full((score.shape[0], len(units)), np.nan)
+        for code, (name, of) in enumerate(questions.votes.items()):
+            at = np.flatnonzero(questions.metric[units] == code)
+            counts, k = questions.counts(name, units[at]), len(of.classes.scores)
+            people, judge = _pair(k, of.classes)
+            self.people_credits[at] = item_credits(people, counts, np.zeros(len(at), np.int64))
+            table = np.stack([item_credits(judge, counts, np.full(len(at), c)) for c in range(k)], axis=1)
+            given = score[:, :, at]
+            earned = np.where(given >= 0, table[np.arange(len(at)), np.maximum(given, 0)], np.nan)
+            read = (~np.isnan(earned)).sum(axis=1)
+            self.judge_credits[:, at] = np.where(read > 0, np.nansum(earned, axis=1) / np.maximum(read, 1), np.nan)
+
+    def people(self, at: NDArray[np.intp], group: Ints, drawing: _Drawing) -> AnnotatorFigures | None:
+        known = ~np.isnan(self.people_credits[at])
+        if not known.any():
+            return None
+        found = proportion_interval(self.people_credits[at], group, **drawing)
+        return AnnotatorFigures(float(np.nanmean(self.people_credits[at])), bounds(found), int(known.sum()))
+
+    def matched(self, j: int, at: NDArray[np.intp], group: Ints) -> MatchedPair | None:
+        judge, people = self.judge_credits[j, at], self.people_credits[at]
+        both = ~(np.isnan(judge) | np.isnan(people))
+        if not both.any():
+            return None
+        gap = judge - people
+        found = mean_interval(gap, group, bounds=(-1.0, 1.0))
+        mean = [float(each[both].mean()) for each in (judge, people, gap)]
+        return MatchedPair(mean[0], mean[1], mean[2], bounds(found), int(both.sum()))
+
+
+def _pair(k: int, classes: Classes) -> tuple[Statistic, Statistic]:
+    """The statistics `human_loo` (of labels alone) and `judge_loo`."""
+    [people] = [s for s in human_statistics(k, classes.kind, classes.values) if s.name == "human_loo"]
+    [judge] = [s for s in judge_statistics(k, classes.kind, classes.values) if s.name == "judge_loo"]
+    return people, judge

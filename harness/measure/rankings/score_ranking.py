@@ -1,0 +1,340 @@
+"""Judges ranked on continuous scores: how well each orders the outputs for every source text as people do.
+
+The credit of a judge on a source text is Kendall's tau-b over its outputs, in which an output without a readable score is tied with all
+others: a judge gains nothing by leaving out hard texts, and one that gives a single score to all outputs has 0. Source texts count that
+people do not score all alike, which is the same for every judge, so that a further judge changes no other judge's value. People's scores
+are standardised within annotator where annotators are persistent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.errors import UsageError
+from harness.judges.baseline import BASELINES, TrainingCounts
+from harness.measure.cells import bounds, number
+from harness.measure.options import POOLED, CompareOptions, Standardise
+from harness.measure.rankings.ranked import Gain, RankedJudge, Ranking, mean_of_known
+from harness.measure.score_cells import ScoreCells, source_texts
+from harness.measure.scores import ItemScores, item_scores, numbers
+from harness.measure.units import Votes, classes_of, item_key, units_of
+from harness.stats import Ranks, rank_judges
+from harness.stats.agreement.concordance import ordering_credits
+from harness.stats.agreement.continuous import joined_groups, mean_of_segments
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.intervals import TOO_FEW
+
+RANKED_BY_ORDER = ("kendall_tau_within",)
+"""Statistics to rank judges of continuous scores by."""
+MIN_TEXTS = 20
+"""Independent texts that ranks of continuous scores need: a correlation is not a mean of many answers of one text."""
+KEYS = ("language", "metric", "judge", "variant")
+
+
+@dataclass(frozen=True)
+class ScoreQuestions:
+    """The labels that judges of continuous scores are compared with.
+
+    `labels` has every metric's scores, for the items of `data`; `people` their means (items,) as correlations use them, NaN without a
+    label. `segment` and `language` (items,) are codes: the source text, -1 without one, and the language.
+    """
+
+    data: Dataset
+    training: Dataset
+    labels: Mapping[str, ItemScores]
+    segment: Ints
+    language: Ints
+    languages: tuple[str, ...]
+
+    @cached_property
+    def group(self) -> Ints:
+        return item_key(self.data, "group").codes.astype(np.int64)
+
+    @cached_property
+    def cluster(self) -> Ints:
+        """The cluster of every source text, which shares no group of items with another cluster."""
+        known = self.segment >= 0
+        return joined_groups(self.segment[known], self.group[known])
+
+    def items(self, metric: str, language: str) -> Ints:
+        """The labelled items of a language that belong to a source text."""
+        here = self.language == self.languages.index(language) if language in self.languages else np.zeros(len(self.language), bool)
+        return np.flatnonzero(here & (self.labels[metric].n > 0) & (self.segment >= 0))
+
+    def credits(self, metric: str, items: Ints, scores: Floats) -> Floats:
+        """The credit of scores (items,) on every source text of these items, in rising order; NaN where people scored all alike."""
+        return ordering_credits(self.labels[metric].mean[items], scores, self.segment[items])
+
+
+def score_questions(data: Dataset, training: Dataset, metrics: Sequence[str]) -> ScoreQuestions:
+    """The labels of continuous metrics. `training` holds all labels of the people: their severity is taken from all of them.
+
+    Raises UsageError if the dataset card names no key of source texts, and for a metric whose scores are names.
+    """
+    for metric in metrics:
+        if data.label_scale(metric).kind == "nominal":
+            raise UsageError(f"judges cannot be ranked by '{RANKED_BY_ORDER[0]}' on '{metric}': its scores have no order")
+    if not data.about.segment:
+        raise UsageError(
+            f"judges are ranked within source texts, and the dataset card '{data.about.id}' names none; add segment = \"KEY\" to it, the "
+            "key of the items that names the text which several systems gave an output for"
+        )
+    way: Standardise = "annotator" if data.about.annotators == "persistent" else "none"
+    places = np.array([training.positions[item.item_id] for item in data.items], np.int64)
+    language = item_key(data, "language")
+    labels = {metric: item_scores(training, metric, way).of_items(places) for metric in metrics}
+    return ScoreQuestions(data, training, labels, source_texts(data), language.codes.astype(np.int64), tuple(language.values))
+
+
+def rank_by_order(
+    data: Dataset,
+    training: Dataset,
+    judgments: Mapping[str, Judgments],
+    options: CompareOptions,
+    *,
+    metrics: Sequence[str],
+    variants: Sequence[str],
+    languages: Sequence[str],
+    repeats: int = 1,
+    statistics: Sequence[str] = (),
+    unranked: Collection[str] = (),
+    on_label_scale: Collection[str] = (),
+) -> tuple[Ranking, ...]:
+    """All tables of a board of continuous scores; arguments as `ranking.rank`. Fewer than 20 independent texts: no ranks."""
+    questions = score_questions(data, training, metrics)
+    return tuple(
+        table
+        for language in languages
+        for variant in variants
+        for table in _ScoreTables(questions, judgments, language, variant, repeats, options, on_label_scale).rankings(statistics, unranked)
+    )
+
+
+def order_gains(
+    baselines: Sequence[str],
+    data: Dataset,
+    training: Dataset,
+    judgments: Mapping[str, Judgments],
+    options: CompareOptions,
+    *,
+    metrics: Sequence[str],
+    variants: Sequence[str],
+    languages: Sequence[str],
+    repeats: int = 1,
+) -> Iterator[Gain]:
+    """Every judge's credit minus that of the scores which these baselines would give; arguments as `ranking.gains_over`."""
+    questions = score_questions(data, training, metrics)
+    learnt = TrainingCounts(training)
+    for language in languages:
+        theirs = {name: _baseline_scores(questions, learnt, name, language) for name in baselines}
+        for variant in variants:
+            tables = _ScoreTables(questions, judgments, language, variant, repeats, options)
+            for name, scores in theirs.items():
+                yield from tables.gains(name, scores)
+
+
+def _baseline_scores(questions: ScoreQuestions, learnt: TrainingCounts, baseline: str, language: str) -> dict[str, Floats]:
+    """`{metric: what a baseline gives to the items of a language}`."""
+    rule, found = BASELINES[baseline], {}
+    for metric in questions.labels:
+        scale = questions.data.label_scale(metric)
+        items = [questions.data.items[place] for place in questions.items(metric, language).tolist()]
+        given = [rule(item, metric, scale, learnt, "") for item in items]
+        found[metric] = np.array([math.nan if score is None else float(score) for score in given])
+    return found
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """One judge's answers on one metric in one language: its mean score of every item over repeats (NaN without one), how many answers
+    were read, and the failures of the others."""
+
+    scores: Floats
+    read: int
+    failures: Counter[str]
+    same: NDArray[np.bool_] | None
+
+
+class _ScoreTables:
+    """The tables of one language and variant."""
+
+    def __init__(
+        self,
+        questions: ScoreQuestions,
+        judgments: Mapping[str, Judgments],
+        language: str,
+        variant: str,
+        repeats: int,
+        options: CompareOptions,
+        on_label_scale: Collection[str] = (),
+    ) -> None:
+        self.on_label_scale = on_label_scale
+        self.questions, self.language, self.variant, self.repeats, self.options = questions, language, variant, repeats, options
+        self.items = {metric: questions.items(metric, language) for metric in questions.labels}
+        self.items = {metric: items for metric, items in self.items.items() if len(items)}
+        own = {judge: _of_variant(given, variant) for judge, given in judgments.items()}
+        asked = {judge: given for judge, given in own.items() if self._was_asked(given)}
+        self.judgments, self.judges = asked, tuple(asked)
+        self.answers = {judge: {m: self._answers(given, m) for m in self.items} for judge, given in asked.items()}
+
+    def _was_asked(self, given: Judgments) -> bool:
+        return any(len(self._places(given, metric)[0]) for metric in self.items)
+
+    def _places(self, given: Judgments, metric: str) -> tuple[Ints, Ints]:
+        """The rows of a metric that are about the items of the table, and the item of each as its place in `items`."""
+        place = np.full(len(self.questions.data.items) + 1, -1, np.int64)
+        place[self.items[metric]] = np.arange(len(self.items[metric]))
+        at = np.where(given.metric.recode({metric: 0}) == 0, place[given.item.recode(self.questions.data.positions)], -1)
+        rows = np.flatnonzero(at >= 0)
+        return rows, at[rows]
+
+    def _answers(self, given: Judgments, metric: str) -> _Answers:
+        rows, at = self._places(given, metric)
+        size = len(self.items[metric])
+        score = numbers(given.score.take(rows))
+        read = ~np.isnan(score)
+        n = np.bincount(at[read], minlength=size)
+        mean = np.bincount(at[read], score[read], minlength=size) / np.maximum(n, 1)
+        failures = Counter(str(kind) for kind, known in zip(given.failure.take(rows), read.tolist(), strict=True) if not known and kind)
+        if missing := size * self.repeats - len(rows):
+            failures["missing"] += missing
+        same = None
+        if self.repeats > 1:
+            low, high = np.full(size, math.inf), np.full(size, -math.inf)
+            np.minimum.at(low, at[read], score[read])
+            np.maximum.at(high, at[read], score[read])
+            same = ((n == self.repeats) & (low == high)) | ((n == 0) & (np.bincount(at, minlength=size) == self.repeats))
+        return _Answers(np.where(n > 0, mean, np.nan), int(read.sum()), failures, same)
+
+    def rankings(self, statistics: Sequence[str], unranked: Collection[str]) -> Iterator[Ranking]:
+        if not self.judges:
+            return
+        values = {metric: {judge: self._statistics(judge, metric, statistics) for judge in self.judges} for metric in self.items}
+        pooled = {
+            judge: {name: mean_of_known([values[m][judge][name] for m in self.items]) for name in statistics} for judge in self.judges
+        }
+        yield self._table(POOLED, tuple(self.items), pooled, unranked)
+        for metric in self.items:
+            yield self._table(metric, (metric,), values[metric], unranked)
+
+    def gains(self, baseline: str, scores: Mapping[str, Floats]) -> Iterator[Gain]:
+        metrics = tuple(self.items)
+        theirs, cluster = self._credits(scores, metrics)
+        for judge in self.judges:
+            ours, _ = self._credits({metric: self.answers[judge][metric].scores for metric in metrics}, metrics)
+            found = mean_of_segments(ours - theirs, cluster, None if theirs.any() else (-1.0, 1.0))
+            yield Gain(judge, baseline, self.language, self.variant, found.value, bounds(found.interval))
+
+    def _credits(self, scores: Mapping[str, Floats], metrics: Sequence[str]) -> tuple[Floats, Ints]:
+        """The credits on the source texts that count, and the cluster of each, for some metrics together."""
+        credits, clusters = [], []
+        for metric in metrics:
+            own = self.questions.credits(metric, self.items[metric], scores[metric])
+            known = ~np.isnan(own)
+            credits.append(own[known])
+            clusters.append(self.questions.cluster[np.unique(self.questions.segment[self.items[metric]])[known]])
+        return np.concatenate(credits), np.concatenate(clusters)
+
+    def _table(
+        self, metric: str, metrics: tuple[str, ...], statistics: Mapping[str, Mapping[str, float | None]], unranked: Collection[str]
+    ) -> Ranking:
+        own = [self._credits({m: self.answers[judge][m].scores for m in metrics}, metrics) for judge in self.judges]
+        cluster = own[0][1]
+        credits = np.stack([each for each, _ in own])
+        texts = len(np.unique(cluster))
+        ranked = [j for j, judge in enumerate(self.judges) if judge not in unranked]
+        ranks = self._ranks(credits[ranked], cluster) if texts >= MIN_TEXTS else None
+        place = {j: number for number, j in enumerate(ranked)}
+        rows = [self._row(j, metrics, credits[j], cluster, ranks, place.get(j), statistics[judge]) for j, judge in enumerate(self.judges)]
+        return Ranking(
+            language=self.language,
+            variant=self.variant,
+            metric=metric,
+            metrics=metrics,
+            questions=sum(len(self.items[m]) for m in metrics),
+            texts=texts,
+            baseline=0.0,
+            rows=tuple(sorted(rows, key=lambda row: (row.judge in unranked, -row.value))),
+            people=None,
+            groups=ranks.runs if ranks else (),
+            reason=None if ranks else TOO_FEW,
+            texts_needed=MIN_TEXTS,
+        )
+
+    def _ranks(self, credits: Floats, cluster: Ints) -> Ranks:
+        """The ranks of credits brought to 0 … 1, whose order and differences are the same."""
+        return rank_judges((credits + 1) / 2, cluster, bounds=None, seed=self.options.seed, resamples=self.options.resamples)
+
+    def _row(
+        self,
+        j: int,
+        metrics: Sequence[str],
+        credits: Floats,
+        cluster: Ints,
+        ranks: Ranks | None,
+        place: int | None,
+        statistics: Mapping[str, float | None],
+    ) -> RankedJudge:
+        """One judge, which has this place in the arrays of `ranks` (None: no rank). The baseline is any constant, whose credit is 0."""
+        found = mean_of_segments(credits, cluster)
+        ci = bounds(found.interval)
+        answers = [self.answers[self.judges[j]][metric] for metric in metrics]
+        asked, read = sum(len(each.scores) for each in answers) * self.repeats, sum(each.read for each in answers)
+        same = [each.same for each in answers if each.same is not None]
+        return RankedJudge(
+            judge=self.judges[j],
+            rank=int(ranks.rank[place]) if ranks and place is not None else None,
+            rank_ci=(int(ranks.lo[place]), int(ranks.hi[place])) if ranks and place is not None else None,
+            group=ranks.letters[place] if ranks and place is not None else "",
+            value=found.value,
+            value_ci=ci,
+            baseline_diff=found.value,
+            baseline_ci=ci,
+            beats_baseline=None if ci is None else ci[0] > 0,
+            n_ref=asked,
+            n=read,
+            coverage=read / asked,
+            failures=dict(sorted(sum((each.failures for each in answers), Counter[str]()).items())),
+            statistics=dict(statistics),
+            matched=None,
+            consistency=float(np.concatenate(same).mean()) if same else None,
+        )
+
+    def _statistics(self, judge: str, metric: str, names: Sequence[str]) -> dict[str, float | None]:
+        """The board's columns for one judge and metric, from this judge's scores alone: another judge changes none of them."""
+        if not names:
+            return {}
+        q = self.questions
+        given = self.judgments[judge]
+        rows, _ = self._places(given, metric)
+        units = units_of(q.data, given.take(rows))
+        scale = q.data.label_scale(metric)
+        classes = replace(
+            classes_of(scale, [*q.data.labels.score.used, *units.judgments.score.used], continuous=True),
+            order_only=metric in q.data.label_scales and judge not in self.on_label_scale,
+        )
+        labelled = (q.labels[metric].n > 0).astype(np.int64)[:, None]
+        votes = {metric: Votes(classes, labelled, q.labels[metric])}
+        cells = ScoreCells(
+            q.data, units, votes, [metric], CompareOptions(by=KEYS, seed=self.options.seed, resamples=self.options.resamples)
+        )
+        key = {"language": self.language, "task": POOLED, "metric": metric, "judge": judge, "variant": self.variant}
+        [found] = cells.cells([key], [np.arange(len(units))])
+        values = {name: found.values[name].value for name in names if name in found.values}
+        if "leniency" in values and classes.reach:
+            values["leniency"] /= classes.reach
+        return {name: number(values.get(name)) for name in names}
+
+
+def _of_variant(given: Judgments, variant: str) -> Judgments:
+    clean = given.clean
+    return clean.take(clean.variant.recode({variant: 0}) == 0)

@@ -1,0 +1,49 @@
+"""A run as a recording that can be compared, and the signature of its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import version
+
+from harness.data import Dataset
+from harness.data.judgments import Judgments
+from harness.judges import Panel
+from harness.judges.baseline import TrainingCounts, majority
+from harness.measure.compare import CI_SIGNED, Recording
+from harness.model import JudgeIdentity, Score
+from harness.runs import RunProtocol
+from harness.signature import Signature, judge_text
+from harness.text import segmenter_version
+
+
+def recording(judgments: Judgments, data: Dataset, training: Dataset, name: str = "run", panels: Mapping[str, Panel] = {}) -> Recording:
+    """A run's judgments beside the labels of what was asked, and what the majority baseline has learnt from `training`."""
+    learnt = TrainingCounts(training)
+    guesses: dict[tuple[str, str], Score | None] = {}
+    for item_id, metric in judgments.asked if learnt.has_development else ():
+        if learnt.development(data.by_id[item_id], metric):
+            guesses[item_id, metric] = majority(data.by_id[item_id], metric, data.label_scale(metric), learnt, "")
+    return Recording(name, data, judgments, baseline=guesses, panels=panels)
+
+
+def signature(protocol: RunProtocol, identity: JudgeIdentity) -> Signature:
+    """The signature of one judge's numbers in a run."""
+    return Signature(
+        judge=judge_text(identity),
+        data=f"{protocol.source}+{protocol.data_sha256[:12]}" + (f"+first{protocol.limit}" if protocol.limit else ""),
+        tasks=tuple(f"{name}@{number}" for name, number in protocol.tasks.items()),
+        rubrics=tuple(f"{name}@{number}" for name, number in protocol.rubrics.items()),
+        langs=protocol.languages,
+        conditions=tuple(map(str, protocol.conditions)),
+        repeats=protocol.repeats,
+        seed=protocol.seed,
+        prompts=protocol.prompts,
+        instructions=tuple(f"{tag}@{number}" for tag, number in protocol.instructions.items()),
+        examples=protocol.examples or "none",
+        segmenter=segmenter_version() if any(condition.perturbation for condition in protocol.conditions) else "none",
+        majority=protocol.majority,
+        annotators=protocol.annotators,
+        ci=CI_SIGNED,
+        harness=version("judge-harness"),
+        reask="refused" if protocol.reask else "none",
+    )

@@ -1,0 +1,380 @@
+"""The statistics of cells on interval scales that are computed from numbers: correlation, accuracy of pairs, error, reliability."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from harness.data.columns import combination_ids
+from harness.data.dataset import Dataset
+from harness.measure.design import Design
+from harness.measure.options import CompareOptions
+from harness.measure.scores import ItemScores, item_scores, numbers
+from harness.measure.units import CONDITION, Units, Votes, item_key
+from harness.stats.agreement.continuous import (
+    SegmentCorrelations,
+    joined_groups,
+    mean_absolute_error,
+    mean_difference,
+    mean_of_segments,
+    root_mean_squared_error,
+    score_correlation,
+    segment_correlations,
+)
+from harness.stats.agreement.correlation import NAMES as CORRELATIONS
+from harness.stats.agreement.correlation import Correlation
+from harness.stats.agreement.intraclass import NO_PAIR, NOT_CROSSED, one_way_features, one_way_of_sums, two_way_icc
+from harness.stats.agreement.score_moments import alpha_features, alpha_of_sums, sd_of_sums
+from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
+from harness.stats.agreement.tie_calibration import tie_calibrated_accuracy
+from harness.stats.core.arrays import Estimate, Floats, Ints, undefined
+from harness.stats.core.jackknife import of_group_sums, sums_by_group
+from harness.stats.core.sums import Estimated
+from harness.stats.intervals.intervals import no_interval
+
+WITHIN: dict[str, Correlation] = {"pearson_within": "pearson", "kendall_tau_within": "kendall", "spearman_within": "spearman"}
+SECOND = ("human_second_pearson", "human_second_kendall_tau", "judge_second_pearson", "judge_second_kendall_tau")
+NAMES = (*WITHIN, "acc_eq", "acc_eq_epsilon", "spa", "rmse", "mae", "icc", "icc_mean", "icc_crossed", "icc_crossed_mean", *SECOND)
+"""What every cell on an interval scale has, beside the statistics of all scales."""
+NOT_INTERVAL = "the scale has no distances"
+NOT_CLASSES = "continuous scores: equality says little"
+NO_SEGMENT_KEY = "the dataset card names no segment (the key of the source text)"
+NO_SYSTEM = "no item names a system"
+NO_SECOND = "no second ratings by other people"
+NOT_PERSONS = "annotators cannot be followed from item to item"
+NO_BEST = "the scale has no best end"
+OTHER_SCALE = "the judge's scale is not people's: only the order of texts is compared"
+_JUDGED = (*CONDITION, "source", "repeat", "metric", "agreement")
+_SECOND: tuple[Correlation, ...] = ("pearson", "kendall")
+
+
+@dataclass(frozen=True)
+class ScoredCell:
+    """What was computed of one cell: every statistic, and how many source texts and second ratings it rests on."""
+
+    values: dict[str, Estimated]
+    counts: dict[str, int]
+
+    @property
+    def undefined(self) -> dict[str, str]:
+        """Reasons of undefined values and intervals."""
+        why = {name: one.reason for name, one in self.values.items() if one.reason}
+        return why | {f"{name}_ci": one.interval.reason for name, one in self.values.items() if one.interval.reason and name not in why}
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """The labelled units of a cell: item, group, and as numbers the mean label (raw, and as correlations use it) and the judge's score."""
+
+    key: Mapping[str, Any]
+    votes: Mapping[str, Votes]  # of the metrics that the cell counts together, mostly one
+    item: Ints
+    question: Ints
+    group: Ints
+    raw: Floats
+    x: Floats
+    y: Floats
+    weight: Floats | None
+
+
+class ScoreCells:
+    """The cells of interval metrics on one scale."""
+
+    def __init__(
+        self,
+        data: Dataset,
+        units: Units,
+        counted: Mapping[str, Votes],
+        metrics: Sequence[str],
+        options: CompareOptions,
+        design: Design | None = None,
+    ) -> None:
+        self.data, self.units, self.options = data, units, options
+        self.weight = design.weight if design else None  # (items,)
+        self.votes = {metric: counted[metric] for metric in metrics}
+        self.classes = self.votes[metrics[0]].classes
+        self.group = item_key(data, "group").codes.astype(np.int64)
+        self.score = numbers(units.judgments.score)
+
+    @property
+    def reach(self) -> float | None:
+        return self.classes.reach
+
+    @cached_property
+    def segment(self) -> Ints | None:
+        """The source text of every item, (items,) from 0, -1 without one; None if the card names no key."""
+        return source_texts(self.data) if self.data.about.segment else None
+
+    @cached_property
+    def cluster(self) -> Ints:
+        """The cluster of every source text, which shares no group of items with another cluster."""
+        assert self.segment is not None
+        known = self.segment >= 0
+        return joined_groups(self.segment[known], self.group[known])
+
+    def cells(self, keys: Sequence[Mapping[str, Any]], rows: Sequence[Ints]) -> list[ScoredCell]:
+        """The statistics of each cell: `rows` are its units."""
+        within: list[SegmentCorrelations | None] = []
+        left_out: dict[tuple[Any, ...], set[int]] = {}
+        for key, own in zip(keys, rows, strict=True):
+            found = self._within(self._cell(key, own))
+            within.append(found)
+            if found is not None and not np.isnan(found.kendall).all():  # a judge that is constant everywhere leaves nothing out
+                left_out.setdefault(_peers(key), set()).update(found.constant.tolist())
+        return [
+            self._statistics(self._cell(key, own), of, left_out.get(_peers(key), set()))
+            for key, own, of in zip(keys, rows, within, strict=True)
+        ]
+
+    def _cell(self, key: Mapping[str, Any], rows: Ints) -> _Cell:
+        item = self.units.item[rows].astype(np.int64)
+        raw, x = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+        metric = self.units.judgments.metric.take(rows)
+        votes = {name: of for name, of in self.votes.items() if name in metric.used}
+        for name, of in votes.items():
+            assert of.scores is not None
+            here = metric.recode({name: 0}) == 0
+            raw[here], x[here] = of.scores.raw_mean[item[here]], of.scores.mean[item[here]]
+        known = ~np.isnan(raw)
+        question = combination_ids([metric], item)[known]
+        item = item[known]
+        weight = None if self.weight is None else self.weight[item]
+        return _Cell(key, votes, item, question, self.group[item], raw[known], x[known], self.score[rows][known], weight)
+
+    def _once(self, cell: _Cell) -> tuple[Ints, Floats, Floats, Floats]:
+        """The different items of a cell, their labels (raw and as correlations use them) and the judge's mean score over repeats."""
+        _, first, question = np.unique(cell.question, return_index=True, return_inverse=True)
+        read = ~np.isnan(cell.y)
+        times = np.bincount(question[read], minlength=len(first))
+        total = np.bincount(question[read], cell.y[read], minlength=len(first))
+        return cell.item[first], cell.raw[first], cell.x[first], np.where(times > 0, total / np.maximum(times, 1), np.nan)
+
+    def _within(self, cell: _Cell) -> SegmentCorrelations | None:
+        if self.segment is None:
+            return None
+        item, _, x, y = self._once(cell)
+        return segment_correlations(x, y, self.segment[item])
+
+    def _statistics(self, cell: _Cell, within: SegmentCorrelations | None, left_out: set[int]) -> ScoredCell:
+        values: dict[str, Estimated] = {}
+        for method, name in CORRELATIONS.items():
+            values[name] = score_correlation(method, cell.x, cell.y, cell.group, cell.weight)
+        values |= self._levels(cell)
+        counts: dict[str, int] = {}
+        if within is None:
+            values |= dict.fromkeys((*WITHIN, "acc_eq", "acc_eq_epsilon", "spa"), _nothing(NO_SEGMENT_KEY))
+        else:
+            values |= self._of_segments(cell, within, left_out, counts)
+        values |= people_statistics(self.data, list(cell.votes.values()), np.unique(cell.item), self.group)
+        values |= self._second(cell, counts)
+        return ScoredCell(values, counts)
+
+    def _of_segments(self, cell: _Cell, within: SegmentCorrelations, left_out: set[int], counts: dict[str, int]) -> dict[str, Estimated]:
+        assert self.segment is not None
+        kept = ~np.isin(within.segment, list(left_out))
+        cluster = self.cluster[within.segment]
+        values = {name: mean_of_segments(np.where(kept, getattr(within, of), np.nan), cluster) for name, of in WITHIN.items()}
+        counts |= {
+            "segments": int((kept & ~np.isnan(within.kendall)).sum()),
+            "segments_undefined": int(((within.items >= 2) & (~kept | np.isnan(within.kendall))).sum()),
+            "segments_single": within.single,
+        }
+        item, raw, x, y = self._once(cell)
+        segment = self.segment[item]
+        drawing = {"seed": self.options.seed, "resamples": self.options.resamples}
+        tied = tie_calibrated_accuracy(raw, y, segment, self.group[item], **drawing)
+        values["acc_eq"] = Estimated(tied.value, tied.pairs, tied.interval, math.nan, tied.reason)
+        values["acc_eq_epsilon"] = Estimated(tied.epsilon, tied.pairs, tied.epsilon_interval, math.nan, tied.reason)
+        system = item_key(self.data, "system").take(item)
+        named = (system.codes >= 0) & (segment >= 0)
+        spa = soft_pairwise_accuracy(x[named], y[named], system.codes[named], segment[named], seed=self.options.seed)
+        values["spa"] = _without_interval(spa, "SPA has no interval") if named.any() else _nothing(NO_SYSTEM)
+        return values
+
+    def _levels(self, cell: _Cell) -> dict[str, Estimated]:
+        """Error and leniency in points of the scale as given, and means and standard deviations."""
+        x, y, group, reach = cell.raw, cell.y, cell.group, self.reach
+        direction = self.classes.direction
+        read = ~np.isnan(y)
+        own = np.stack([np.ones(int(read.sum())), y[read] - self._centre, (y[read] - self._centre) ** 2], axis=1)
+        judge = sums_by_group(own, _index(group[read]))
+        both = (x[read] - self._centre, y[read] - self._centre)
+        pair = np.stack(both, axis=1)
+        alpha = alpha_features(np.full(len(pair), 2.0), pair.sum(axis=1), (pair**2).sum(axis=1))
+        own_level = {
+            "mean_judge": _moved(of_group_sums(judge, _mean_of_sums, empty="no readable score"), self._centre, self._judge_ends(cell)),
+            "sd_judge": of_group_sums(judge, sd_of_sums, scale="log", empty="no readable score", constant="a single score"),
+        }
+        if self.classes.order_only:
+            return own_level | dict.fromkeys(("mae", "rmse", "leniency", "alpha_interval"), _nothing(OTHER_SCALE))
+        return own_level | {
+            "mae": mean_absolute_error(x, y, group, reach, cell.weight),
+            "rmse": root_mean_squared_error(x, y, group, reach, cell.weight),
+            "leniency": mean_difference(x, y, group, direction, reach, cell.weight) if direction else _nothing(NO_BEST),
+            "alpha_interval": of_group_sums(sums_by_group(alpha, _index(group[read])), alpha_of_sums, (-math.inf, 1.0)),
+        }
+
+    def _judge_ends(self, cell: _Cell) -> tuple[float | None, float | None]:
+        """The ends of the scale on which the judge answers."""
+        scales = [self.data.scales[metric] for metric in cell.votes] if self.classes.order_only else []
+        points = [float(point) for scale in scales for point in (*scale.classes, scale.min, scale.max) if isinstance(point, (int, float))]
+        return (min(points), max(points)) if points else self.classes.ends
+
+    @property
+    def _centre(self) -> float:
+        """A number near the scores, from which sums of squares lose no digits."""
+        known = self.score[~np.isnan(self.score)]
+        return float(known.mean()) if len(known) else 0.0
+
+    def _second(self, cell: _Cell, counts: dict[str, int]) -> dict[str, Estimated]:
+        """People's correlation with each other on items that another person scored again, and the judge's on the same items."""
+        if self.data.second is None or len(cell.votes) != 1:
+            return dict.fromkeys(SECOND, _nothing(NO_SECOND))
+        [(metric, of)] = cell.votes.items()
+        assert of.scores is not None
+        standardise = self.options.standardise != "none"
+        item, other = second_ratings(self.data, metric, of.scores, standardise=standardise)
+        kept = self._same_place(cell.key)[item] & ~np.isnan(of.scores.mean[item])
+        item, other = item[kept], other[kept]
+        if not len(item):
+            return dict.fromkeys(SECOND, _nothing(NO_SECOND))
+        mine, _, _, y = self._once(cell)
+        judge = np.full(len(self.data.items), np.nan)
+        judge[mine] = y
+        counts |= {"second_ratings": len(item), "second_ratings_judged": int((~np.isnan(judge[item])).sum())}
+        x, group = of.scores.mean[item], self.group[item]
+        return {
+            f"{side}_second_{CORRELATIONS[method]}": score_correlation(method, x, scores, group)
+            for side, scores in (("human", other), ("judge", judge[item]))
+            for method in _SECOND
+        }
+
+    def _same_place(self, key: Mapping[str, Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Mask of the items that belong to a cell's place: its language, task and other keys of items."""
+        mask = np.ones(len(self.data.items), bool)
+        for name in self.options.by:
+            if name not in _JUDGED:
+                mask &= item_key(self.data, name).recode({key[name]: 0}) == 0
+        return mask
+
+
+def people_statistics(data: Dataset, votes: Sequence[Votes], items: Ints, group: Ints) -> dict[str, Estimated]:
+    """How reliable the labels of some items are, and their level, from the scores as given.
+
+    Args:
+        data: the items.
+        votes: of the metrics that are counted together.
+        items: (n,) the items of the cell, each once.
+        group: the group of every item of the data.
+    """
+    features, alpha, labels = [], [], []
+    every = [of.scores for of in votes if of.scores is not None]
+    centre = float(np.mean([scores.raw.mean() if len(scores.raw) else 0.0 for scores in every]))
+    for scores in every:
+        n = scores.n[items].astype(np.float64)
+        total, squares = (scores.sums(power, centre)[items] for power in (1, 2))
+        features.append(one_way_features(n, total, squares))
+        alpha.append(alpha_features(n, total, squares))
+        labels.append(np.stack([n, total, squares], axis=1))
+    code = _index(np.tile(group[items], len(every)))
+    one_way, coincidences, level = (sums_by_group(np.concatenate(each), code) for each in (features, alpha, labels))
+    icc = one_way_of_sums(one_way)
+    crossed = None
+    if len(every) == 1 and data.about.annotators == "persistent":
+        crossed = _crossed(every[0].of_items(items[every[0].n[items] >= 2]))
+    two_way = [_without_interval(one, "no interval for crossed annotators") for one in crossed or ()] or [_nothing(NOT_PERSONS)] * 2
+    return {
+        "icc": icc.single,
+        "icc_mean": icc.mean,
+        "icc_crossed": two_way[0],
+        "icc_crossed_mean": two_way[1],
+        "human_alpha_interval": of_group_sums(coincidences, alpha_of_sums, (-math.inf, 1.0), empty=NO_PAIR),
+        "mean_labels": _moved(of_group_sums(level, _mean_of_sums, empty="no label"), centre, votes[0].classes.ends),
+        "sd_labels": of_group_sums(level, sd_of_sums, scale="log", empty="no label", constant="a single score"),
+    }
+
+
+def _crossed(scores: ItemScores) -> tuple[Estimate, Estimate]:
+    """ICC(2,·) of the items with two labels or more; undefined where not everybody scored every one of them."""
+    people = len(np.unique(scores.annotator))
+    if scores.items < 2 or len(scores.item) < scores.items * people:
+        return (undefined(scores.items, NOT_CROSSED if scores.items >= 2 else NO_PAIR),) * 2
+    return two_way_icc(scores.table())
+
+
+def _moved(found: Estimated, centre: float, ends: tuple[float | None, float | None]) -> Estimated:
+    """The mean of scores less the centre, moved back; the interval ends where the scale does."""
+    low, high = ends
+    interval = found.interval
+    if not math.isnan(interval.lo):
+        lo, hi = interval.lo + centre, interval.hi + centre
+        interval = replace(interval, lo=lo if low is None else max(lo, low), hi=hi if high is None else min(hi, high))
+    return Estimated(found.value + centre, found.n, interval, found.p, found.reason)
+
+
+def source_texts(data: Dataset) -> Ints:
+    """The source text of every item by the key that the dataset card names: (items,) from 0, -1 without one.
+
+    Source texts of two languages are two. Raises UsageError if no item has the key.
+    """
+    column = item_key(data, data.about.segment)
+    codes = combination_ids([item_key(data, "language"), column], np.zeros(len(data.items), np.int8)).astype(np.int64)
+    known = column.codes >= 0
+    codes[known] = np.unique(codes[known], return_inverse=True)[1]
+    return np.where(known, codes, -1)
+
+
+def second_ratings(
+    data: Dataset, metric: str, first: ItemScores, *, same_person: bool = False, standardise: bool = False
+) -> tuple[Ints, Floats]:
+    """The second ratings by people who are not among an item's annotators (or with `same_person`, by those who are).
+
+    Standardised ones are less the mean of the person's labels in the language, divided by their standard deviation; NaN for people who
+    have no such labels.
+
+    Returns (ratings,): the item of each rating, and its score.
+    """
+    assert data.second is not None
+    again = item_scores(data, metric, labels=data.second)
+    names = {name: code for code, name in enumerate(data.labels.annotator.values)}
+    who = np.array([names.get(name, -1) for name in data.second.annotator.values] or [-1], np.int64)[again.annotator]
+    width = len(names) + 1
+    known = np.isin(again.item * width + who, first.item * width + first.annotator)
+    kept = known if same_person else ~known
+    value = again.raw
+    if standardise:
+        language = item_key(data, "language").codes.astype(np.int64)
+        size = (int(language.max(initial=0)) + 1) * width
+        own = language[first.item] * width + first.annotator
+        n = np.bincount(own, minlength=size)
+        mean = np.bincount(own, first.raw, minlength=size) / np.maximum(n, 1)
+        spread = np.sqrt(np.bincount(own, (first.raw - mean[own]) ** 2, minlength=size) / np.maximum(n - 1, 1))
+        key = language[again.item] * width + np.where(who >= 0, who, width - 1)
+        value = np.where((n[key] > 1) & (spread[key] > 0), (value - mean[key]) / np.where(spread[key] > 0, spread[key], 1.0), np.nan)
+    return again.item[kept], value[kept]
+
+
+def _peers(key: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The cells whose judges are compared on the same source texts."""
+    return tuple(value for name, value in key.items() if name not in (*CONDITION, "source", "repeat"))
+
+
+def _index(group: Ints) -> Ints:
+    return np.unique(group, return_inverse=True)[1].astype(np.int64)
+
+
+def _mean_of_sums(sums: Floats) -> Floats:
+    return np.asarray(sums[..., 1] / np.where(sums[..., 0] > 0, sums[..., 0], np.nan))
+
+
+def _nothing(reason: str) -> Estimated:
+    return Estimated(math.nan, 0, no_interval(0, reason), math.nan, reason)
+
+
+def _without_interval(found: Estimate, why: str) -> Estimated:
+    return Estimated(found.value, found.n, no_interval(0, why), math.nan, found.reason)

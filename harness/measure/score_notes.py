@@ -1,0 +1,73 @@
+"""What can be said of continuous scores, and what cannot, in words: for the readers of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from harness.data.dataset import Dataset
+from harness.measure.options import CompareOptions
+from harness.measure.score_cells import second_ratings
+from harness.measure.units import Units, Votes, item_key
+
+
+def score_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> Iterator[str]:
+    """Yield sentences on interval metrics whose items have one annotator each, on second ratings, and on standardised scores."""
+    if options.level == "system":
+        return
+    language = item_key(data, "language")
+    standardised = False
+    judged = [metric for metric, of in counted.items() if of.scores is not None and metric in units.judgments.metric.used]
+    yield from (_other_scale(data, metric) for metric in judged if counted[metric].classes.order_only)
+    numbers = [metric for metric in judged if not counted[metric].classes.order_only]
+    if numbers:
+        yield (
+            f"Verdicts on {', '.join(numbers)}: scores are numbers, so verdicts rest on closeness (1 minus the distance of two scores, "
+            "as a share of the length of the scale), not on the shares of equal scores that agreement and judge–person pairs are; a "
+            "constant is the median label of other texts."
+        )
+    for metric, of in counted.items():
+        if of.scores is None or metric not in units.judgments.metric.used:
+            continue
+        standardised |= options.standardise != "none"
+        for code, tag in enumerate(language.values):
+            here = language.codes == code
+            n = of.scores.n[here]
+            if n.any() and n.max() == 1:
+                yield (
+                    f"One person scored each text ({metric}, {tag}), so there is no ceiling: how far people agree cannot be computed from "
+                    "these labels. Correlations say how far the judge follows these people; how well it could at best, they do not say."
+                )
+            if data.second is not None:
+                item, _ = second_ratings(data, metric, of.scores)
+                again = int((here & (of.scores.n > 0))[item].sum())
+                if again:
+                    yield (
+                        f"Another person scored {again:,} texts a second time ({metric}, {tag}): the correlation of two people on them is "
+                        "the ceiling that a judge's correlation may be compared with."
+                    )
+            single = _single(data, of, here)
+            if single:
+                yield f"{single:,} source texts have one output with a label ({metric}, {tag}); within a source text they say nothing."
+    if standardised:
+        yield (
+            "Correlations use people's scores standardised within annotator. Errors, leniency, means and pairs right are on the scores as "
+            "given, because standardising destroys ties and points."
+        )
+
+
+def _other_scale(data: Dataset, metric: str) -> str:
+    return (
+        f"The judge scored {metric} on {data.scales[metric].describe()}, people on {data.label_scale(metric).describe()}: only the order "
+        "of the texts is compared, by correlations and pairs right. There is no agreement, no error and no verdict."
+    )
+
+
+def _single(data: Dataset, of: Votes, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+    """How many source texts have one labelled output."""
+    if not data.about.segment or of.scores is None:
+        return 0
+    segment = item_key(data, data.about.segment)
+    labelled = here & (of.scores.n > 0) & (segment.codes >= 0)
+    return int((np.bincount(segment.codes[labelled].astype(np.int64), minlength=1) == 1).sum())

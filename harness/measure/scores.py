@@ -1,0 +1,128 @@
+"""Labels on interval scales as numbers: every item's scores by annotator, raw and standardised, and what follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.data.columns import CodedColumn, combination_ids
+from harness.data.dataset import Dataset
+from harness.data.labels import Labels
+from harness.errors import UsageError
+from harness.measure.options import Standardise
+from harness.stats.agreement.severity import SingleScoreError, standardised
+from harness.stats.core.arrays import Floats, Ints
+
+
+@dataclass(frozen=True)
+class ItemScores:
+    """One metric's labels as numbers, sorted by item.
+
+    (labels,): `item` is an index into the items of the data, `annotator` a code, `raw` the score as given, `value` the score that
+    correlations use: standardised within annotator where this was asked for, else the same. `items` is the number of items of the data.
+    """
+
+    item: Ints
+    annotator: Ints
+    raw: Floats
+    value: Floats
+    items: int
+
+    @cached_property
+    def n(self) -> Ints:
+        """Labels of every item, (items,)."""
+        return np.bincount(self.item, minlength=self.items)
+
+    @cached_property
+    def raw_mean(self) -> Floats:
+        """The mean score of every item, (items,); NaN without labels."""
+        return self._mean(self.raw)
+
+    @cached_property
+    def mean(self) -> Floats:
+        """The mean of the scores that correlations use, (items,); NaN without labels."""
+        return self.raw_mean if self.value is self.raw else self._mean(self.value)
+
+    def _mean(self, values: Floats) -> Floats:
+        sums = np.bincount(self.item, values, minlength=self.items)
+        return np.asarray(np.round(np.where(self.n > 0, sums / np.maximum(self.n, 1), np.nan), 12), np.float64)  # equal means are equal
+
+    def sums(self, power: int, centre: float) -> Floats:
+        """The sum of (raw score - centre)^power of every item, (items,)."""
+        return np.asarray(np.bincount(self.item, (self.raw - centre) ** power, minlength=self.items), np.float64)
+
+    def of_items(self, items: Ints) -> ItemScores:
+        """The labels of some items, whose index is then their place in `items` (rising)."""
+        place = np.full(self.items, -1, np.int64)
+        place[items] = np.arange(len(items))
+        kept = place[self.item] >= 0
+        return ItemScores(place[self.item[kept]], self.annotator[kept], *self._both(kept), len(items))
+
+    def only(self, kept: NDArray[np.bool_]) -> ItemScores:
+        """The labels of the items in a mask (items,); the others have none."""
+        mask = kept[self.item]
+        return self if mask.all() else ItemScores(self.item[mask], self.annotator[mask], *self._both(mask), self.items)
+
+    def _both(self, kept: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        raw = self.raw[kept]
+        return raw, raw if self.value is self.raw else self.value[kept]
+
+    def table(self) -> Floats:
+        """Raw scores (items, annotators), NaN where missing; a second label of an annotator replaces the first."""
+        people, column = np.unique(self.annotator, return_inverse=True)
+        table = np.full((self.items, len(people)), np.nan)
+        table[self.item, column] = self.raw
+        return table
+
+
+def numbers(column: CodedColumn) -> Floats:
+    """The scores of a column as numbers, (rows,); NaN where there is none.
+
+    >>> numbers(CodedColumn.from_values([1, None, 0.5])).tolist()
+    [1.0, nan, 0.5]
+    """
+    values = np.array([*(float(v) if isinstance(v, (int, float)) else np.nan for v in column.values), np.nan])
+    return np.asarray(values[column.codes])
+
+
+def item_scores(data: Dataset, metric: str, standardise: Standardise = "none", labels: Labels | None = None) -> ItemScores:
+    """The labels of an interval metric as numbers.
+
+    Args:
+        data: the items that labels are about.
+        metric: its name.
+        standardise: `annotator`: `value` is standardised within the annotator's labels of a language.
+        labels: default those of the data.
+
+    Raises:
+        UsageError: if annotators cannot be followed from item to item, or have a single label, and scores are to be standardised.
+    """
+    every = data.labels if labels is None else labels
+    rows = np.flatnonzero(every.metric.recode({metric: 0}) == 0)
+    item = every.item.take(rows).recode(data.positions).astype(np.int64)
+    rows, item = rows[item >= 0], item[item >= 0]
+    order = np.argsort(item, kind="stable")
+    rows, item = rows[order], item[order]
+    raw = numbers(every.score.take(rows))
+    annotator = every.annotator.take(rows)
+    value = raw if standardise == "none" else _standardised(data, metric, item, annotator, raw)
+    return ItemScores(item, annotator.codes.astype(np.int64), raw, value, len(data.items))
+
+
+def _standardised(data: Dataset, metric: str, item: Ints, annotator: CodedColumn, raw: Floats) -> Floats:
+    kind = data.about.annotators
+    if kind != "persistent":
+        raise UsageError(f"annotators are {kind}: nobody can be followed from item to item, so scores cannot be standardised within them")
+    language = CodedColumn.from_values(one.language for one in data.items).take(item)
+    who = combination_ids([language], annotator.codes)
+    try:
+        return standardised(raw, who)
+    except SingleScoreError as err:
+        name: Any = annotator.values[annotator.codes[np.flatnonzero(who == err.annotator)[0]]]
+        raise UsageError(
+            f"annotator '{name}' has a single label on '{metric}' in a language: standardising needs two or more of each annotator"
+        ) from None

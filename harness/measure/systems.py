@@ -1,0 +1,140 @@
+"""Comparisons at the level of systems: does the judge rank systems as people do?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from harness.data.dataset import Dataset
+from harness.errors import UsageError
+from harness.measure.cells import NAMES, NO_REFERENCE, Cell, bounds, factorise, key_column, number
+from harness.measure.options import CompareOptions
+from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
+from harness.measure.scores import numbers
+from harness.measure.units import Units, Votes, item_key
+from harness.stats import system_correlation
+from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
+from harness.stats.core.arrays import Estimate, Floats
+from harness.stats.core.arrays import undefined as not_defined
+from harness.stats.core.catalogue import NO_ORDER
+
+NOT_HERE = "not a statistic of systems"
+CORRELATIONS = ("kendall_tau", "spearman", "pearson")
+_DISTRIBUTIONS = ("distribution_labels", "distribution_judge", "distribution_by_agreement")
+
+
+def system_cells(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> list[Cell]:
+    """Cells whose units are systems: correlations of the judge's mean scores with the means over items of the annotators' means.
+
+    People's mean is over all items that the judge was asked about; the judge's mean is over those of them with a readable score.
+    `systems` has both, with the number of items (and repeats) of each. Every cell has all names; statistics of items are null. `n_ref`
+    counts systems with labels, `n` those of them with a readable score.
+
+    Raises UsageError if items name no systems, or if `system` is a key to group by.
+    """
+    if "system" in options.by:
+        raise UsageError("at the level of systems a cell holds them all; leave system out of --by")
+    if not any(item.system for item in data.items):
+        raise UsageError("no item names a system; give items a 'system', or compare at the level of items")
+    columns = {name: key_column(name, data, units, counted) for name in options.by}
+    if "metric" not in columns:
+        raise UsageError("at the level of systems metrics cannot be pooled; keep metric in --by")
+    keys, code = factorise(columns, len(units))
+    cells = []
+    for number_, key in enumerate(keys):
+        if key["metric"] in counted:
+            cells.append(_cell(key, data, units.take(np.flatnonzero(code == number_)), counted[key["metric"]], options))
+    return cells
+
+
+def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: CompareOptions) -> Cell:
+    classes = of.classes
+    human, judge = _numbers(of, units)
+    system, group = (item_key(data, name).take(units.item) for name in ("system", "group"))
+    named = system.codes >= 0
+    with_reference = len(np.unique(system.codes[named & ~np.isnan(human)]))
+    undefined = dict.fromkeys((*NAMES, "vs_baseline", *_DISTRIBUTIONS), NOT_HERE)
+    undefined |= {} if with_reference else {"coverage": NO_REFERENCE}
+    estimates: dict[str, float | None] = dict.fromkeys(NAMES)
+    pairs: dict[str, tuple[float, float] | None] = {}
+    means: list[dict[str, Any]] = []
+    n = groups = 0
+    if classes.kind == "nominal":
+        undefined |= dict.fromkeys((*CORRELATIONS, "spa"), NO_ORDER)
+    else:
+        judged = np.where(np.isnan(human), np.nan, judge)[named]
+        found = system_correlation(
+            judged, human[named], system.codes[named], group.codes[named], paired=False, seed=options.seed, resamples=options.resamples
+        )
+        for name in CORRELATIONS:
+            one, interval = found.estimate[name], found.interval[name]
+            n, groups = one.n, interval.groups
+            estimates[name], pairs[name] = number(one.value), bounds(interval)
+            undefined.pop(name)
+            if one.reason:
+                undefined[name] = one.reason
+            elif interval.reason:
+                undefined[f"{name}_ci"] = interval.reason
+        undefined.pop("spa")
+        spa = _soft_accuracy(data, units.item[named], human[named], judged, system.codes[named], options.seed)
+        estimates["spa"] = number(spa.value)
+        if spa.reason:
+            undefined["spa"] = spa.reason
+        codes, place = np.unique(system.codes[named], return_inverse=True)
+        items = [np.bincount(place, ~np.isnan(side), minlength=len(codes)).astype(int).tolist() for side in (human[named], judged)]
+        means = _means([system.values[c] for c in codes], found.human, found.judge, *items)
+    return Cell(
+        key=key,
+        n_ref=with_reference,
+        n=n,
+        coverage=n / with_reference if with_reference else None,
+        failures=_failures(units, ~np.isnan(human)),
+        groups=groups,
+        design_effect=None,
+        few_rare_cases=False,
+        values=estimates,
+        intervals=pairs,
+        vs_baseline=dict.fromkeys(("baseline", "pa", "diff", "ci", "p", "q", "n", "hypothesis")) | {"reason": NOT_HERE},
+        distribution_labels=None,
+        distribution_judge=None,
+        distribution_by_agreement=None,
+        undefined=undefined,
+        systems=means,
+    )
+
+
+def _numbers(of: Votes, units: Units) -> tuple[Floats, Floats]:
+    """People's mean score of every unit's item, and the judge's score, (units,); NaN without one."""
+    if of.scores is not None:
+        return of.scores.mean[units.item], numbers(units.judgments.score)
+    classes, counts = of.classes, of.counts[units.item]
+    values = np.array(classes.values if classes.values is not None else range(len(classes.scores)), np.float64)
+    raters = counts.sum(axis=1)
+    code = units.judgments.score.recode(classes.index())
+    return np.where(raters > 0, counts @ values / np.maximum(raters, 1), np.nan), np.where(code >= 0, values[np.maximum(code, 0)], np.nan)
+
+
+def _soft_accuracy(data: Dataset, item: Any, human: Floats, judge: Floats, system: Any, seed: int) -> Estimate:
+    """Soft pairwise accuracy of the systems; undefined where the dataset card names no source text."""
+    if not data.about.segment:
+        return not_defined(0, NO_SEGMENT_KEY)
+    segment = source_texts(data)[item]
+    known = segment >= 0
+    return soft_pairwise_accuracy(human[known], judge[known], system[known], segment[known], seed=seed)
+
+
+def _means(names: list[str], human: Floats, judge: Floats, human_items: list[int], judge_items: list[int]) -> list[dict[str, Any]]:
+    """Both means of each system and their numbers of items; the best system by people comes first."""
+    rows = [
+        {"system": name, "human": number(h), "judge": number(j), "human_items": of_h, "judge_items": of_j}
+        for name, h, j, of_h, of_j in zip(names, human, judge, human_items, judge_items, strict=True)
+    ]
+    return sorted((row for row in rows if row["human"] is not None), key=lambda row: (-row["human"], row["system"]))
+
+
+def _failures(units: Units, labelled: Any) -> dict[str, int]:
+    failed = units.judgments.failure.take((units.judgments.score.codes < 0) & labelled)
+    counts = np.bincount(failed.codes, minlength=len(failed.values)).tolist()
+    return {str(kind): count for kind, count in sorted(zip(failed.values, counts, strict=True)) if count}

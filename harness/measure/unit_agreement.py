@@ -1,0 +1,93 @@
+"""Agreement judgment by judgment: of the judge and the baseline with the aggregate, of the judge and each annotator with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from harness.data.columns import combination_ids
+from harness.data.dataset import Dataset
+from harness.measure.majority_baseline import majority_classes
+from harness.measure.options import CompareOptions
+from harness.measure.units import Units, Votes, item_key
+from harness.stats import aggregate_counts, hits
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.noninferiority import matched_gap
+
+
+def unit_hits(units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> tuple[Floats, Ints]:
+    """Of every unit, (units,): whether it agrees with the aggregate (1 or 0, NaN without one), and the class of its score (-1 without).
+
+    Continuous scores agree or not to a degree only: they are NaN.
+    """
+    hit, score = np.full(len(units), np.nan), np.full(len(units), -1, np.int64)
+    for metric, of in counted.items():
+        rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        score[rows] = units.judgments.score.take(rows).recode(of.classes.index())
+        if of.classes.continuous:
+            continue
+        reference = aggregate_counts(of.counts[units.item[rows]], options.majority)
+        found = hits(score[rows], reference, len(of.classes.scores), failed_wrong=True)
+        labelled = of.counts[units.item[rows]].sum(axis=1) > 0
+        hit[rows] = np.where(labelled & np.isnan(found) & (options.majority == "strict"), 0.0, found)
+    return hit, score
+
+
+def baseline_hits(
+    data: Dataset,
+    units: Units,
+    counted: Mapping[str, Votes],
+    learnt: Mapping[tuple[str, str], Any],
+    options: CompareOptions,
+    weights: Floats | None = None,
+) -> Floats:
+    """Whether the majority baseline agrees with the aggregate on every unit: (units,), 1 or 0, NaN without an aggregate.
+
+    The baseline gives the class that it has learnt (`{(item_id, metric): score}`), else the commonest of the unit's language, task,
+    metric, judge and condition. `weights` (items,) say how much each item counts there; None: the same.
+    """
+    j, items = units.judgments, units.item
+    place = combination_ids([item_key(data, "language")], item_key(data, "task").codes)
+    stratum = combination_ids([j.judge, j.variant, j.temperature, j.top_p, units.source], place[items])
+    hit = np.full(len(units), np.nan)
+    for metric, of in counted.items():
+        if of.classes.continuous:
+            continue
+        rows = np.flatnonzero(j.metric.recode({metric: 0}) == 0)
+        reference = aggregate_counts(of.counts[items[rows]], options.majority)
+        questions = ((item, metric) for item in j.item.take(rows))
+        weight = None if weights is None else weights[items[rows]]
+        guessed = majority_classes(reference, of.classes, stratum[rows], learnt, questions, weight)
+        hit[rows] = hits(guessed, reference, len(of.classes.scores), failed_wrong=True)
+        if options.majority == "strict":  # an item without a majority is one that nobody can meet
+            labelled = of.counts[items[rows]].sum(axis=1) > 0
+            hit[rows] = np.where(labelled, np.nan_to_num(hit[rows]), hit[rows])
+    return hit
+
+
+def unit_gaps(units: Units, counted: Mapping[str, Votes], score: Ints, weights: Mapping[str, Floats | None] = {}) -> Floats:
+    """The judge's agreement with an item's annotators minus their agreement with each other: (units,) in [-1, 1].
+
+    The judge's is the share of the annotators who gave its class, 0 for a failure; theirs the share of pairs of annotators who gave one
+    class. Both are over the same people. NaN where an item has fewer than two annotators.
+
+    Args:
+        units: one row a judgment.
+        counted: `{metric: votes}`.
+        score: (units,) class codes of the scores, negative for failures, as `unit_hits` gives them.
+        weights: `{metric: (k, k)}` how far two classes agree; without, only equal ones do.
+    """
+    gap = np.full(len(units), np.nan)
+    for metric, of in counted.items():
+        rows = np.flatnonzero(units.judgments.metric.recode({metric: 0}) == 0)
+        gap[rows] = matched_gap(of.counts[units.item[rows]], score[rows], weights.get(metric))
+    return gap
+
+
+def mean_of_questions(question: Ints, values: Floats) -> Floats:
+    """Mean of the values of each question over its repeats: (questions,), NaN where one has none; `question` numbers them from 0."""
+    known = ~np.isnan(values)
+    n = np.bincount(question[known], minlength=int(question.max(initial=-1)) + 1)
+    return np.where(n > 0, np.bincount(question[known], values[known], minlength=len(n)) / np.maximum(n, 1), np.nan)

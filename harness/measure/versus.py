@@ -1,0 +1,107 @@
+"""Two judges, variants, temperatures or runs on the same items: every cell's paired difference from one of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.content.tags import suggest
+from harness.data.columns import CodedColumn, combination_ids, last_matching_rows, rows_by_number
+from harness.data.dataset import Dataset
+from harness.errors import UsageError
+from harness.measure.cells import Cell, as_difference, factorise, key_column, number
+from harness.measure.design import Design
+from harness.measure.options import CompareOptions
+from harness.measure.score_differences import scores_apart
+from harness.measure.unit_agreement import unit_hits
+from harness.measure.units import Units, Votes, as_text, item_key
+from harness.stats import MarginTest, benjamini_yekutieli, mcnemar, paired_difference, stuart_maxwell
+from harness.stats.core.arrays import Floats, Ints
+
+HYPOTHESIS = (
+    "H0: both agree with the annotators' aggregate equally often, on the same items, failures counted as wrong; two-sided. "
+    "q: Benjamini-Yekutieli over all cells of this grid"
+)
+HYPOTHESIS_OF_SCORES = (
+    "H0: both correlate with people's scores equally (the statistic that is named), on the same items; two-sided. q: Benjamini-Yekutieli "
+    "over all cells of this grid"
+)
+PAIRED_BY = ("judge", "variant", "temperature", "source")
+
+
+def add_versus(
+    cells: Sequence[Cell],
+    data: Dataset,
+    units: Units,
+    counted: Mapping[str, Votes],
+    options: CompareOptions,
+    design: Design | None = None,
+) -> list[Cell]:
+    """The cells with `versus`: `{with, diff, ci, p, q, n, hypothesis, margins, mcnemar}`, null in the cells of that one.
+
+    `diff` is this cell's `pa_failed_wrong` minus the other's on the items that both were asked; `margins` is the Stuart-Maxwell test that
+    both use the classes equally often, `mcnemar` McNemar's (chi², texts as units) that both are right equally often. On continuous scores
+    it is a difference of correlations (see `scores_apart`), and `statistic` and `differences` say of which. With a `design`, `diff`, its
+    interval and p weight each text; the tests of margins count it once. Raises UsageError for a key
+    that judgments cannot be paired by, and for an unknown name.
+    """
+    assert options.versus
+    name, wanted = options.versus
+    if name not in PAIRED_BY or name not in options.by:
+        raise UsageError(f"judgments are paired by {', '.join(PAIRED_BY)}, if it is one of the keys in --by; got '{name}'")
+    column = key_column(name, data, units, counted)
+    names = {as_text(value): code for code, value in enumerate(column.values)}
+    if wanted not in names:
+        raise UsageError(f"no {name} '{wanted}'.{suggest(wanted, list(names))}\n         choose from: {', '.join(sorted(names))}")
+    partner = _partners(units, column, names[wanted], name)
+    keys, which = factorise({key: key_column(key, data, units, counted) for key in options.by}, len(units))
+    hit, score = unit_hits(units, counted, options)
+    group = item_key(data, "group").codes[units.item].astype(np.int64)
+    weight = design.weight[units.item] if design else None
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for key, rows in zip(keys, rows_by_number(which, len(keys)), strict=True):
+        scales = [counted[metric].classes.scores for metric in units.judgments.metric.take(rows).used if metric in counted]
+        if as_text(key[name]) != wanted and scales:  # a cell's metrics are on one scale
+            rows = rows[partner[rows] >= 0]
+            if len(scales[0]) == 1:
+                pair = scores_apart(data, units, counted, rows, partner[rows], HYPOTHESIS_OF_SCORES)
+            else:
+                pair = _pair(hit, score, group, rows, partner[rows], len(scales[0]), weight)
+            found[tuple(key.values())] = {"with": wanted} | pair
+    q = benjamini_yekutieli([math.nan if each["p"] is None else each["p"] for each in found.values()])
+    for each, value in zip(found.values(), q.tolist(), strict=True):
+        each["q"] = number(value)
+    return [msgspec.structs.replace(cell, versus=found.get(tuple(cell.key.values()))) for cell in cells]
+
+
+def _partners(units: Units, column: CodedColumn, wanted: int, name: str) -> Ints:
+    """The row of each unit's partner: the same in everything but `name`, which is `wanted` there; -1 without one.
+
+    A partner from the same source comes first; without one, any source's will do.
+    """
+    j = units.judgments
+    same = {name: getattr(j, name) for name in ("metric", "repeat", "order", "judge", "variant", "temperature", "top_p")}
+    theirs = column.codes == wanted
+    rows = np.flatnonzero(theirs)
+    key = combination_ids((values for each, values in same.items() if each != name), units.item)
+    partner = last_matching_rows(key, rows)
+    if name != "source":
+        here = last_matching_rows(combination_ids([units.source], key), rows)
+        partner = np.where(here >= 0, here, partner)
+    return np.where(theirs, -1, partner)
+
+
+def _pair(hit: Floats, score: Ints, group: Ints, ours: Ints, theirs: Ints, k: int, weight: Floats | None) -> dict[str, Any]:
+    own = None if weight is None else weight[ours]
+    found = paired_difference(hit[ours], hit[theirs], group[ours], weights=own, hypothesis=HYPOTHESIS)
+    margins = stuart_maxwell(score[ours], score[theirs], k, group[ours])
+    equally_right = mcnemar(hit[ours], hit[theirs], group[ours], method="chi2")
+    return as_difference(found) | {"margins": _test(margins), "mcnemar": _test(equally_right)}
+
+
+def _test(found: MarginTest) -> dict[str, Any]:
+    return {"statistic": number(found.statistic), "df": found.df, "p": number(found.p), "n": found.n, "reason": found.reason}

@@ -1,0 +1,119 @@
+"""A comparison with its verdicts, and with what else is known of judges: languages side by side, calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from harness.correct.acceptance import AcceptedFrom, acceptances_laid_out
+from harness.correct.calibration import Calibration, calibrations
+from harness.decide.languages import LanguageComparison, language_comparisons
+from harness.decide.options import DecisionOptions
+from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
+from harness.measure.compare import Comparison, LaidOut, Recording, compare_laid_out, lay_out
+from harness.measure.options import CompareOptions
+from harness.reports.sections.ablations import comparison_sections
+from harness.reports.sections.pairs import pairs
+from harness.reports.sections.runs_over_time import runs_over_time
+from harness.reports.sections.same_texts import same_texts
+from harness.signature import ComparisonSignature
+from harness.text import short_repr
+
+
+class DecidedComparison(Comparison, frozen=True, kw_only=True):
+    """Cells, and what each judge may be used for by language and metric. Correlations of systems have none of this.
+
+    Attributes:
+        verdicts: one a language, metric, judge and condition.
+        languages: one a metric, judge and condition: its languages side by side.
+        calibration: one a language, metric, judge and condition; None where it was not asked for.
+        acceptance: the confidence from which on answers can be accepted, one a cell like `calibration`.
+        pairs: the section of choices between two texts, one a data set that has any.
+        sections: minimal pairs, the same texts in several languages, panels, and one judge in several runs, by name; of several sources
+            every row names its `source`.
+    """
+
+    verdicts: tuple[Verdict, ...] = ()
+    languages: tuple[LanguageComparison, ...] = ()
+    calibration: tuple[Calibration, ...] | None = None
+    acceptance: tuple[AcceptedFrom, ...] | None = None
+    pairs: tuple[dict[str, Any], ...] = ()
+    sections: Mapping[str, dict[str, Any]] = msgspec.field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.source, cells=len(self.cells), verdicts=len(self.verdicts))
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs: that of `Comparison`, and a list for each part that was computed."""
+        fields = super().as_json()
+        for name in ("verdicts", "languages", "calibration", "acceptance"):
+            part = getattr(self, name)
+            fields.pop(name)
+            if part is not None:
+                fields[name] = [one.flat() for one in part]
+        for name in ("pairs", "sections"):
+            if not fields[name]:
+                fields.pop(name)
+        return fields
+
+
+def compare(
+    sources: Sequence[Recording],
+    options: CompareOptions,
+    decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
+    *,
+    full: bool = False,
+    sections: bool = True,
+) -> DecidedComparison:
+    """Compare the judgments of each source with its labels, and decide. Raises UsageError as `measure.compare` does.
+
+    Args:
+        sources: judgments with the labels that they are compared with.
+        options: which items and judges, how annotators become one reference, and the keys to group cells by.
+        decision: the thresholds of the verdicts.
+        full: whether to add calibration and acceptance, and the comparisons of languages that take longer.
+        sections: whether to add the choices between two texts and the sections.
+    """
+    laid_out = lay_out(sources, options)
+    compared = compare_laid_out(laid_out, options)
+    tests = tests_laid_out(laid_out, options, decision) if options.level == "item" else ()
+    signature = msgspec.structs.replace(ComparisonSignature.parse(compared.signature), decide=str(decision) if tests else "")
+    fields = {name: getattr(compared, name) for name in Comparison.__struct_fields__} | {"signature": str(signature)}
+    return DecidedComparison(
+        **fields,
+        verdicts=verdicts_of_tests(tests, decision),
+        languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
+        calibration=calibrations(laid_out, options, decision) if full and tests else None,
+        acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
+        pairs=tuple(_pairs(laid_out, options)) if tests and sections else (),
+        sections=_sections(laid_out.sources, options) | runs_over_time(laid_out, options) if tests and sections else {},
+    )
+
+
+def _pairs(laid_out: LaidOut, options: CompareOptions) -> Iterator[dict[str, Any]]:
+    for judged in laid_out.judged:
+        if found := pairs(judged.data, judged.units.judgments, options):
+            yield found
+
+
+def _sections(sources: Sequence[Recording], options: CompareOptions) -> dict[str, dict[str, Any]]:
+    """The sections of all sources, which hold only what the options keep; those of several sources are joined row by row."""
+    options = msgspec.structs.replace(options, where={}, judges=None, versus=None)
+    joined: dict[str, dict[str, Any]] = {}
+    for source in sources:
+        found = comparison_sections(source.data, source.judgments, options, source.panels)
+        found |= {"same_texts": section} if (section := same_texts(source, options)) else {}
+        for name, section in found.items():
+            _join(joined.setdefault(name, {}), section, {"source": source.name} if len(sources) > 1 else {})
+    return joined
+
+
+def _join(joined: dict[str, Any], section: dict[str, Any], source: dict[str, str]) -> None:
+    """Add a section to the one of other sources; its rows name their source."""
+    for name, value in section.items():
+        if isinstance(value, list):
+            joined[name] = [*joined.get(name, []), *({**source, **row} for row in value)]
+        else:
+            joined.setdefault(name, value)

@@ -1,0 +1,190 @@
+"""A run's report: cells by metric and by task, and the verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from harness.content.specs import DatasetCard
+from harness.data import Dataset
+from harness.data.judgments import Judgments
+from harness.data.named_folders import how_to_get
+from harness.decide.options import DecisionOptions
+from harness.decide.verdicts import Verdict, verdicts
+from harness.judges import traits_of
+from harness.measure.cells import Cell
+from harness.measure.compare import CI_METHOD, Recording, compare
+from harness.measure.coverage import RunCoverage, run_coverage
+from harness.measure.failures import failures_by_condition
+from harness.measure.options import BY_METRIC, CompareOptions, of_rule
+from harness.measure.pooled import pooled_differences
+from harness.measure.recorded_run import recording, signature
+from harness.measure.summaries import LanguageSummary, summaries
+from harness.model import JudgeIdentity, RealisedPerturbation, Score
+from harness.reports.sections.ablations import ablations
+from harness.reports.sections.chiang_lee import chiang_lee
+from harness.reports.sections.free_text import free_text
+from harness.reports.sections.own_choices import self_preference_section
+from harness.reports.sections.pairs import pairs
+from harness.reports.sections.same_texts import same_texts
+from harness.runs import CHIANG_LEE, SELF_PREFERENCE, RunProtocol, own_system
+from harness.text import short_repr
+
+SCHEMA_VERSION = 3
+
+
+class Report(msgspec.Struct, frozen=True):
+    """Everything that a report shows. Deterministic: no clock, no host, no cost."""
+
+    schema_version: int
+    run: str
+    title: str
+    constructed_labels: bool
+    unreviewed: tuple[str, ...]  # languages whose texts no native reader has read
+    signatures: dict[str, str]
+    ci_method: str
+    summaries: tuple[LanguageSummary, ...]
+    verdicts: tuple[Verdict, ...]
+    by_metric: tuple[Cell, ...]
+    cells: tuple[Cell, ...]
+    missing: dict[str, int]
+    answered_by: dict[str, dict[str, int]] = {}  # judge -> model name as the provider gave it -> calls
+    unreviewed_instructions: tuple[str, ...] = ()  # languages whose own instructions were used and no native reader has read
+    left_out: dict[str, dict[str, int]] = {}  # judge -> parameter that it does not take -> calls
+    few_shot: dict[str, Any] = {}  # what examples were shown, and which classes have none
+    ablations: dict[str, Any] = {}  # a section for each that the run contains
+    unlabelled: bool = False  # the data have no labels, and no board seals any
+    sealed: tuple[RunCoverage, ...] = ()  # of a run on a board whose labels are sealed: all that can be said of it
+    spans: dict[str, dict[str, int]] = {}  # judge -> errors that it marked, and how many of them have no place in the text
+    reasoning: dict[str, dict[str, int]] = {}  # judge -> replies in which it marks reasoning, and its characters
+    notes: tuple[str, ...] = ()  # what can be said of continuous scores, and what cannot
+    failures: tuple[dict[str, Any], ...] = ()  # judgments of each judge and condition, and how many of them could not be read, by kind
+    native_data: dict[str, tuple[str, ...]] = {}  # with constructed labels: dataset cards with native ones, by language
+    get_native_data: dict[str, str] = {}  # for each of these cards the command that fetches it, with its size and licence
+
+    def __repr__(self) -> str:
+        return short_repr(self, self.run, cells=len(self.cells), verdicts=len(self.verdicts))
+
+    def as_json(self) -> dict[str, Any]:
+        """One object for programs, its cells flat."""
+        flat = {name: [cell.flat() for cell in getattr(self, name)] for name in ("by_metric", "cells", "verdicts")}
+        return msgspec.structs.asdict(self) | flat
+
+    @property
+    def moved_aliases(self) -> dict[str, list[str]]:
+        """`{judge: other names that answered}`: a name that is answered by another one may be answered by a third tomorrow."""
+        named = {judge: [name for name in names if name and judge.partition("/")[2] != name] for judge, names in self.answered_by.items()}
+        return {judge: names for judge, names in named.items() if traits_of(judge).is_named_by_provider and names}
+
+
+def report(
+    name: str,
+    protocol: RunProtocol,
+    judgments: Judgments,
+    data: Dataset,
+    training: Dataset,
+    *,
+    unreviewed: Sequence[str] = (),
+    unreviewed_instructions: Sequence[str] = (),
+    missing: Mapping[str, int] | None = None,
+    answered_by: Mapping[str, dict[str, int]] | None = None,
+    left_out: Mapping[str, dict[str, int]] | None = None,
+    spans: Mapping[str, dict[str, int]] | None = None,
+    reasoning: Mapping[str, dict[str, int]] | None = None,
+    realised: Sequence[RealisedPerturbation] = (),
+    absent: Mapping[tuple[str, str, str], Sequence[Score]] | None = None,
+    native_data: Mapping[str, Sequence[DatasetCard]] | None = None,
+    refused_controls: Mapping[str, Mapping[str, str]] | None = None,
+    decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
+) -> Report:
+    """The whole report of a run.
+
+    `missing`, `answered_by` and `left_out` say by judge how many calls have no answer, which model gave the others, and which parameters
+    the judge does not accept; `spans` which errors it marked, `reasoning` in how many replies it marks reasoning. `realised` has the
+    results of perturbations; `absent` the classes without an example; `native_data` the dataset cards with native labels, by language;
+    `refused_controls` the control questions that a language does not have, with the reasons; `decision` the thresholds of the verdicts.
+    """
+    source = recording(judgments, data, training, name, protocol.panels)
+    native = dict(native_data or {}) if protocol.constructed else {}
+    comparable = len(judgments) and not data.sealed
+    rule = of_rule(protocol.majority, protocol.annotators)
+    by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
+    by_task = compare([source], rule) if comparable else None
+    pooled = pooled_differences(source, rule) if comparable else {}
+    return Report(
+        schema_version=SCHEMA_VERSION,
+        run=name,
+        title=protocol.title,
+        constructed_labels=protocol.constructed,
+        unreviewed=tuple(unreviewed),
+        signatures={
+            identity.name: _signature(protocol, identity, decision if comparable else None, (left_out or {}).get(identity.name, {}))
+            for identity in protocol.judges
+        },
+        ci_method=CI_METHOD,
+        summaries=summaries(by_metric, pooled),
+        verdicts=verdicts([source], rule, decision) if comparable else (),
+        by_metric=by_metric,
+        cells=by_task.cells if by_task else (),
+        missing=dict(missing or {}),
+        answered_by=dict(answered_by or {}),
+        unreviewed_instructions=tuple(unreviewed_instructions),
+        left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
+        spans=dict(spans or {}),
+        reasoning=dict(reasoning or {}),
+        few_shot=_few_shot(protocol, training, absent or {}),
+        ablations=_without_labels(data, judgments, rule, protocol, refused_controls or {})
+        | (_of_parallel_texts(source, rule) if comparable else {})
+        | (ablations(data, source.judgments, rule, realised, metrics=protocol.metrics, panels=protocol.panels) if comparable else {}),
+        unlabelled=data.sealed and protocol.board is None,
+        sealed=run_coverage(judgments, data) if data.sealed else (),
+        notes=by_task.notes if by_task else (),
+        failures=failures_by_condition(judgments),
+        native_data={tag: tuple(card.id for card in cards) for tag, cards in native.items()},
+        get_native_data={card.id: how_to_get(card) for cards in native.values() for card in cards},
+    )
+
+
+def _without_labels(
+    data: Dataset,
+    judgments: Judgments,
+    rule: CompareOptions,
+    protocol: RunProtocol,
+    refused_controls: Mapping[str, Mapping[str, str]],
+) -> dict[str, Any]:
+    """The sections that need no labels, where a run has them: a study's, choices between two texts, answers in the judge's own words."""
+    own = None
+    if protocol.study == SELF_PREFERENCE:
+        systems = {identity.name: own_system(protocol, identity.name) for identity in protocol.identities}
+        own = self_preference_section(data, judgments, systems, rule, tuned=protocol.tuned, refused=refused_controls)
+    found = {
+        "self_preference": own,
+        "chiang_lee": chiang_lee(data, judgments, rule) if protocol.study == CHIANG_LEE else None,
+        "pairs": pairs(data, judgments, rule),
+        "free_text": free_text(data, judgments, rule),
+    }
+    return {name: section for name, section in found.items() if section}
+
+
+def _of_parallel_texts(source: Recording, rule: CompareOptions) -> dict[str, Any]:
+    found = same_texts(source, rule)
+    return {"same_texts": found} if found else {}
+
+
+def _signature(protocol: RunProtocol, identity: JudgeIdentity, decision: DecisionOptions | None, left_out: Iterable[str]) -> str:
+    known = signature(protocol, identity)
+    return str(msgspec.structs.replace(known, decide=str(decision) if decision else "", left_out=tuple(sorted(left_out))))
+
+
+def _few_shot(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:
+    """For a run with examples: whether their scores were constructed with the texts, and which classes have no example."""
+    if not any(condition.variant.shots for condition in protocol.conditions):
+        return {}
+    dev = {item.item_id for item in training.items if item.split == "dev"}
+    made = any(label.source == "constructed" for label in training.labels if label.item_id in dev)
+    without = [
+        {"language": lang, "task": task, "metric": metric, "classes": list(scores)} for (lang, task, metric), scores in absent.items()
+    ]
+    return {"constructed": made, "classes_without_example": without}

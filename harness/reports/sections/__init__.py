@@ -1,0 +1,1 @@
+"""The sections of a report: what each shows, computed."""

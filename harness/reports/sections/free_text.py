@@ -1,0 +1,57 @@
+"""Answers in the judge's own words: how many of them are refusals, and how many name more than one score."""
+
+from __future__ import annotations
+
+from itertools import groupby, islice
+from typing import Any
+
+import numpy as np
+
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.measure.condition_rows import Row, new_row, put_share, rows_by_level, section
+from harness.measure.options import CompareOptions
+from harness.measure.units import CONDITION, item_key
+from harness.model import Failure
+
+LEVELS = (("language", "metric"), ("language", "task", "metric"), ("metric",))
+MOST_EXAMPLES = 20
+NOTE = (
+    "Answers in the judge's own words. several: of answers with a score, the share that names another number (or class) too; the first one "
+    "is the score. refused: the share of refusals among all answers. unreadable: all answers without a score, refusals included. "
+    "Intervals are clustered by source text."
+)
+
+
+def free_text(data: Dataset, judgments: Judgments, options: CompareOptions) -> dict[str, Any] | None:
+    """The section of answers in the judge's own words about unchanged texts; None without any. Labels are not needed.
+
+    `rows` are by language, task, metric, judge and condition (`*`: pooled). `several` is the number of answers with further numbers, and
+    `examples` are the first of them (`MOST_EXAMPLES` at most), one for each item, metric and judge.
+    """
+    judgments = judgments.clean
+    spoken = {variant: 0 for variant in judgments.variant.used if "text" in str(variant).split("+")}
+    place = judgments.item.recode(data.positions).astype(np.int64)
+    kept = np.flatnonzero((place >= 0) & (judgments.variant.recode(spoken) == 0))
+    judgments, place = judgments.take(kept), place[kept]
+    columns = {name: item_key(data, name).take(place) for name in ("language", "task")}
+    columns |= {name: getattr(judgments, name) for name in ("metric", *CONDITION)}
+    read = judgments.failure.codes < 0
+    further = judgments.further_numbers.codes >= 0
+    refused = judgments.failure.recode({str(Failure.REFUSED): 0}) == 0
+    group = item_key(data, "group").codes[place].astype(np.int64)
+    drawing = {"seed": options.seed, "resamples": options.resamples}
+    rows: list[Row] = []
+    for key, cell in rows_by_level(columns, LEVELS):
+        row = new_row(key, n=len(cell), several_n=int(further[cell].sum()), unreadable=int((~read[cell]).sum()))
+        put_share(row, "several", np.where(read[cell], further[cell].astype(float), np.nan), group[cell], drawing, "no answer has a score")
+        put_share(row, "refused", refused[cell].astype(float), group[cell], drawing, "no answer")
+        rows.append(row)
+    return section("Answers in own words", rows, note=NOTE, several=int(further.sum()), examples=_examples(judgments, further.nonzero()[0]))
+
+
+def _examples(judgments: Judgments, rows: Any) -> list[dict[str, Any]]:
+    names = ("item", "metric", "judge", "score", "further_numbers")
+    found = sorted(zip(*(getattr(judgments.take(rows), name) for name in names), strict=True), key=lambda row: tuple(map(str, row)))
+    first = (next(same) for _, same in groupby(found, key=lambda row: row[:3]))  # one for each item, metric and judge
+    return [dict(zip(names, each, strict=True)) for each in islice(first, MOST_EXAMPLES)]

@@ -1,0 +1,42 @@
+"""Does a judge write its justifications in the requested language?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from harness.data.columns import NO_VALUE
+from harness.measure.answers import CONDITION, AnswerTable
+from harness.measure.condition_rows import new_row, put_share, section
+from harness.parse.language import UNDETERMINED, known_languages
+
+NOTE = (
+    "Languages as py3langid identifies them, in justifications without their JSON and quotations; those with fewer than 20 letters left "
+    "are not counted (too_short). It identifies languages, not varieties: pt-BR and pt-PT are the same to it."
+)
+
+
+def justification_language(answers: AnswerTable) -> dict[str, Any] | None:
+    """Share of justifications in the requested language, by language, judge and condition; None if none is long enough."""
+    clean = answers.clean
+    clean = clean.take((clean.columns["detected_language"].codes != NO_VALUE) & (clean.columns["asked_language"].codes != NO_VALUE))
+    if not len(clean):
+        return None
+    column = clean.columns["detected_language"]
+    languages = np.array(column.values, object)[column.codes]
+    rows = []
+    for key, at in clean.cells(("language",), (*CONDITION, "asked_language")):
+        detected = languages[at]
+        long = detected != UNDETERMINED
+        asked = key["asked_language"].partition("-")[0]
+        row = new_row(key, n=int(long.sum()), too_short=int((~long).sum()))
+        known = asked in detected or asked in known_languages()  # loading the identifier takes half a second
+        right = np.where(long & known, detected == asked, np.nan)
+        why = "no justification of 20 letters" if known else f"the identifier does not know '{asked}'"
+        put_share(row, "in_asked_language", right, clean.group[at], clean.drawing, why)
+        others = Counter(language for language in detected.tolist() if language not in (UNDETERMINED, asked))
+        row["other_languages"] = dict(sorted(others.items(), key=lambda pair: (-pair[1], pair[0]))[:3])
+        rows.append(row)
+    return section("Language of the justifications", rows, note=NOTE) if any(row["n"] for row in rows) else None

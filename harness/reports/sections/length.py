@@ -1,0 +1,57 @@
+"""Do longer texts get better scores than shorter texts with the same label?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.measure.answers import AnswerTable
+from harness.measure.condition_rows import Row, level_of, new_row, put_difference, section, with_q
+from harness.stats import tau_within
+from harness.stats.core.arrays import Floats, Ints
+
+LEVELS = (("language", "metric"), ("language", "task", "metric"))
+HYPOTHESIS = (
+    "H0: the score does not go with the length of the output in characters; two-sided. tau_given_label: Kendall's tau-b among items of one "
+    "task that people gave the same class, averaged over classes; tau and human_tau: among all items of one task, of the judge and of "
+    "people's mean label. q: Benjamini-Yekutieli over the rows of one level of this table"
+)
+
+
+def length_effect(answers: AnswerTable) -> dict[str, Any] | None:
+    """Rank correlation of scores with the length of the output, for judge and people; None without labels or outputs."""
+    clean = answers.clean
+    long = output_lengths(clean)
+    clean = clean.take(~(np.isnan(long[clean.item]) | np.isnan(clean.label[:])))
+    if not len(clean):
+        return None
+    rows = []
+    for level in LEVELS:
+        for key, at in clean.cells(level):
+            row = new_row(key, groups=len(np.unique(clean.group[at])))
+            _put_correlations(row, clean, at, long[clean.item[at]])
+            rows.append(row)
+    for name in ("tau_given_label", "tau", "human_tau"):
+        with_q(rows, name, level_of)
+    return section("Length of the text", rows, hypothesis=HYPOTHESIS)
+
+
+def output_lengths(answers: AnswerTable) -> Floats:
+    """Number of characters of each item's output; NaN if the item has two outputs, or an empty one."""
+    outputs = ((item, answers.data.outputs_of(item)) for item in answers.data.items)
+    texts = (item.fields.get(names[0]) if len(names) == 1 else None for item, names in outputs)
+    return np.array([float(len(text)) if isinstance(text, str) and text else np.nan for text in texts])
+
+
+def _put_correlations(row: Row, clean: AnswerTable, at: Ints, long: Floats) -> None:
+    """The correlations of the rows `at` with their lengths `long`."""
+    task = clean.columns["task"].codes[at].astype(np.int64)
+    points, group, label, reference = clean.points[at], clean.group[at], clean.label[at], clean.reference[at]
+    row["n"] = int((~np.isnan(points)).sum())
+    labelled = np.where(reference >= 0, points, np.nan)
+    within = task * (int(clean.kinds.reference.max(initial=0)) + 2) + reference + 1
+    put_difference(row, "tau_given_label", tau_within(long, labelled, within, group))
+    put_difference(row, "tau", tau_within(long, points, task, group))
+    item = np.unique(clean.item[at], return_index=True)[1]
+    put_difference(row, "human_tau", tau_within(long[item], label[item], task[item], group[item]))

@@ -1,0 +1,108 @@
+"""Several metrics in one call: does the order of the metrics matter?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from harness.data.columns import first_rows
+from harness.data.judgments import Judgments
+from harness.measure.answers import AnswerTable, variant_of
+from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_number, section, with_q
+from harness.reports.sections.variants import Q, moved_rows, pairs_by
+from harness.stats import of_sums
+from harness.stats.agreement.correlation import pearson_of_moments
+from harness.stats.core.arrays import Floats, Ints
+
+LEVELS = (("language",), ("language", "task"))
+WITHIN = ("judge", "temperature", "top_p")
+HYPOTHESIS = (
+    "H0 (moved): a metric's score is the same on average in both orders, on the same items; two-sided. H0 (drag): another metric's score "
+    "goes with that of the metric `first` as closely (Pearson's r) when `first` is named first as when it is named last; two-sided; a "
+    f"positive drag means that what is named first pulls the others along. {Q}"
+)
+
+
+def metric_order(answers: AnswerTable, forward: Sequence[str]) -> dict[str, Any] | None:
+    """How far scores move (`rows`) and how much closer they follow the metric named first (`drag`) when the order is reversed.
+
+    `forward` are the metrics in the order in which a forward call names them.
+    """
+    clean = answers.clean
+    rows: list[Row] = []
+    drag: list[Row] = []
+    for reverse, straight in pairs_by(clean.columns["variant"].values, "metric_order", "reversed", "forward"):
+        rows += [row for row, _, _ in moved_rows(clean, reverse, straight)]
+        drag += _drag(clean, straight, reverse, [metric for metric in forward if metric in clean.columns["metric"].values])
+    with_q(rows, "moved", level_of)
+    with_q(drag, "drag", level_of)
+    return section("Order of the metrics in a joint call", rows, hypothesis=HYPOTHESIS, **({"drag": drag} if drag else {}))
+
+
+def order_of_calls(judgments: Judgments) -> list[str]:
+    """The metrics in the order of a forward joint call, taken from the first item that was asked about the most metrics at once."""
+    asked: dict[Any, dict[str, None]] = {}
+    forward = {
+        text for text in judgments.variant.values if (of := variant_of(text)) and of.call == "joint" and of.metric_order == "forward"
+    }
+    for item, metric, variant in zip(judgments.item, judgments.metric, judgments.variant, strict=True):
+        if variant in forward:
+            asked.setdefault(item, {})[metric] = None
+    longest = max(asked.values(), key=len, default={})
+    return [*longest, *(metric for metric in judgments.metric.values if metric not in longest)]
+
+
+def _drag(clean: AnswerTable, straight: str, reverse: str, metrics: Sequence[str]) -> list[Row]:
+    rows = []
+    variant = clean.columns["variant"]
+    both = clean.take(np.isin(variant.codes, [variant.values.index(name) for name in (straight, reverse)]))
+    for level in LEVELS:
+        for key, at in both.cells(level, WITHIN):
+            table = _scores(both.take(at), metrics, (straight, reverse))
+            for first, when_first, when_last in ((0, 0, 1), (len(metrics) - 1, 1, 0)):
+                for other in range(len(metrics)):
+                    if other != first and len(metrics) > 1:
+                        row = new_row({**key, "variant": reverse, "versus": straight, "metric": metrics[other]}, first=metrics[first])
+                        _put_drag(row, table, (first, other), (when_first, when_last), both.drawing)
+                        rows.append(row)
+    return [row for row in rows if row["n"]]
+
+
+class _ScoreTable:
+    """Scores (variants, metrics, questions), and the group of each question (an item and a repeat)."""
+
+    def __init__(self, points: Floats, group: Ints) -> None:
+        self.points, self.group = points, group
+
+
+def _scores(here: AnswerTable, metrics: Sequence[str], variants: tuple[str, str]) -> _ScoreTable:
+    question = here.joint(("order", "repeat"), items=True)
+    first = first_rows(question)
+    points = np.full((2, len(metrics), len(first)), np.nan)
+    variant = here.columns["variant"].recode({name: number for number, name in enumerate(variants)})
+    metric = here.columns["metric"].recode({name: number for number, name in enumerate(metrics)})
+    known = (variant >= 0) & (metric >= 0)
+    points[variant[known], metric[known], question[known]] = here.points[known]
+    return _ScoreTable(points, here.group[first])
+
+
+def _put_drag(row: Row, table: _ScoreTable, pair: tuple[int, int], when: tuple[int, int], drawing: Any) -> None:
+    """Both correlations, and their difference, on the questions with readable answers on both metrics in both orders."""
+    first, other = pair
+    x, y = table.points[list(when), first], table.points[list(when), other]
+    used = ~np.isnan(x + y).any(axis=0)
+    moments = [np.stack([np.ones(used.sum()), a, b, a * a, b * b, a * b], axis=1) for a, b in zip(x[:, used], y[:, used], strict=True)]
+    row["n"] = int(used.sum())
+    for name, of in zip(("r_named_first", "r_named_last"), moments, strict=True):
+        put_number(row, name, float(pearson_of_moments(of.sum(axis=0))), why="constant scores")
+    found = of_sums(
+        np.concatenate(moments, axis=1),
+        lambda sums: pearson_of_moments(sums[..., :6]) - pearson_of_moments(sums[..., 6:]),
+        table.group[used],
+        bounds=(-2.0, 2.0),
+        constant="constant scores",
+        **drawing,
+    )
+    put_difference(row, "drag", found)

@@ -1,0 +1,238 @@
+"""Minimal pairs: a flawed text beside its flawless twin, which differs from it in the flaw alone. Which one does the judge score higher?
+
+An item names its flawless text in the key `twin`, and its flaw in `construction`. A judge that gives every text the same score finds no
+flaw, and one that gives every text a bad score has false alarms only: no constant looks good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.data.columns import NO_VALUE, CodedColumn, combination_ids, last_matching_rows
+from harness.data.dataset import Dataset
+from harness.measure.answers import CONDITION, AnswerTable
+from harness.measure.condition_rows import Row, new_row, put_number, put_share, section
+from harness.measure.parallel_texts import text_clusters
+from harness.stats import superiority
+from harness.stats.core.arrays import Floats, Ints
+
+LEVELS: tuple[tuple[str, ...], ...] = (("language", "metric"), ("language",), ("metric",), ())
+NO_PAIR = "no pair of readable scores"
+NO_FLAWLESS = "no readable score of a text without a flaw"
+NO_BEST = "the scale has no best end"
+FLAW, HARMLESS, TEMPTING = "flaw", "harmless", "tempting"
+_SIGNS = {"higher": 1, "equal": 0, "lower": -1}
+NOTE = (
+    "A flawed text beside the flawless text that it was made from, on the metric of the flaw, under one condition and repeat. higher, "
+    "equal, lower: shares of the pairs by the score of the flawless text. sensitivity = P(higher) + ½ P(equal): ½ for a judge that sees "
+    "nothing and for every constant. false_alarms: of texts that are labelled with the best score, the share that is scored below it. "
+    "Pairs without two readable scores are counted (unreadable) and left out, as are flawed texts whose flawless text was not judged "
+    "(unpaired). Intervals are clustered by text, translations of one text together."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Entries:
+    """What is counted, one entry each: pairs, and texts without a flaw.
+
+    `row` has the entry's keys. `better` and `worse` are the rows of a pair's answers: about the text with the better label and about the
+    other one (of a harmless change: the original first); -1 for a missing one, and in entries that are no pair. `flawless` says that the
+    entry is a text without a flaw, `cluster` what it shares with others, `construction` and `kind` what was done to the text.
+    """
+
+    row: Ints
+    better: Ints
+    worse: Ints
+    flawless: NDArray[np.bool_]
+    cluster: Ints
+    construction: CodedColumn
+    kind: CodedColumn
+
+    @classmethod
+    def concatenate(cls, parts: list[_Entries]) -> _Entries:
+        return cls(
+            row=np.concatenate([part.row for part in parts]),
+            better=np.concatenate([part.better for part in parts]),
+            worse=np.concatenate([part.worse for part in parts]),
+            flawless=np.concatenate([part.flawless for part in parts]),
+            cluster=np.concatenate([part.cluster for part in parts]),
+            construction=CodedColumn.concatenate([part.construction for part in parts]),
+            kind=CodedColumn.concatenate([part.kind for part in parts]),
+        )
+
+
+def minimal_pairs(answers: AnswerTable) -> dict[str, Any] | None:
+    """The section of minimal pairs; None where no judged item names a `twin` that stands in the data.
+
+    `rows` are by language and metric, by language, by metric, and over all. `constructions` has a row a construction over the languages,
+    with its `kind`: a flaw, a harmless change, or a text that tempts to a false alarm. `crossed` has counts by construction and language.
+    """
+    twins = _twins(answers)
+    if not twins:
+        return None
+    clean = answers.clean
+    entries = _entries(clean, twins)
+    if not len(entries.row):
+        return None
+    table = clean.take(entries.row)
+    table = replace(table, columns={**table.columns, "construction": entries.construction, "kind": entries.kind})
+    named = entries.construction.codes != NO_VALUE
+    once = np.flatnonzero(~(entries.flawless & named))  # every text without a flaw also stands among those without a name
+    rows = [_shares(new_row(key), clean, entries, once[at]) for level in LEVELS for key, at in table.take(once).cells(level)]
+    by_name, condition = np.flatnonzero(named), (*CONDITION, "kind", "construction")
+    constructions, crossed = (
+        [write(new_row(key), clean, entries, by_name[at]) for key, at in table.take(by_name).cells(level, condition)]
+        for level, write in ((("metric",), _shares), (("language", "metric"), _counts))
+    )
+    return section("Minimal pairs", rows, note=NOTE, constructions=constructions, crossed=crossed)
+
+
+def has_twins(data: Dataset) -> bool:
+    """Whether an item names its flawless text."""
+    return any(_is_name(item.fields.get("twin")) for item in data.items)
+
+
+def _twins(answers: AnswerTable) -> dict[int, int]:
+    """`{item: its flawless text}`, of items that name another item of the data which names none itself."""
+    data = answers.data
+    named = {
+        place: data.positions.get(item.fields["twin"], -1) for place, item in enumerate(data.items) if _is_name(item.fields.get("twin"))
+    }
+    return {place: base for place, base in named.items() if base >= 0 and base not in named}
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _entries(clean: AnswerTable, twins: Mapping[int, int]) -> _Entries:
+    cluster = text_clusters(clean.data)
+    pairs = _pairs(clean, twins, cluster)
+    return _Entries.concatenate([pairs, *_flawless(clean, pairs, cluster)])
+
+
+def _pairs(clean: AnswerTable, twins: Mapping[int, int], cluster: Ints) -> _Entries:
+    """Every answer about a twin beside the one about its flawless text, on metrics on which both are labelled."""
+    base_of = np.full(len(clean.data.items), -1, np.int64)
+    base_of[list(twins)] = list(twins.values())
+    items = np.asarray(clean.item, np.int64)
+    twin = np.flatnonzero(base_of[items] >= 0)
+    base = _answers_about(clean, twin, base_of[items[twin]])
+    found = base >= 0
+    gap = np.where(found, clean.label[np.maximum(base, 0)] - clean.label[twin], np.nan)
+    kept = ~found | ~np.isnan(gap)
+    twin, base, gap = twin[kept], base[kept], gap[kept]
+    turned = gap < 0  # the text with the flaw is the one that the other names
+    names = [clean.data.items[item].fields.get("construction") for item in items[twin].tolist()]
+    return _Entries(
+        row=twin,
+        better=np.where(turned, twin, base),
+        worse=np.where(turned, base, twin),
+        flawless=np.zeros(len(twin), bool),
+        cluster=cluster[items[twin]],
+        construction=CodedColumn.from_values(name if _is_name(name) else None for name in names),
+        kind=CodedColumn.from_values(HARMLESS if each == 0 else FLAW for each in gap),
+    )
+
+
+def _answers_about(clean: AnswerTable, rows: Ints, items: Ints) -> Ints:
+    """For each row, the row about another item with the same metric, condition and repeat; -1 without one."""
+    size = len(clean)
+    both = np.concatenate([np.arange(size), rows])
+    columns = [clean.columns[name].take(both) for name in ("metric", *CONDITION, "order", "repeat")]
+    about = CodedColumn(tuple(clean.data.items), np.concatenate([clean.item, items]).astype(np.int32))
+    ids = combination_ids([*columns, about], np.zeros(len(both), np.int8))
+    return last_matching_rows(ids, np.arange(size))[size:]
+
+
+def _flawless(clean: AnswerTable, pairs: _Entries, cluster: Ints) -> list[_Entries]:
+    """The texts without a flaw: all of them, each once; after a harmless change, by that change; those that tempt, by what tempts."""
+    flaw = np.array(pairs.kind.values, object)[pairs.kind.codes] == FLAW
+    paired = (pairs.better >= 0) & (pairs.worse >= 0)
+    harmless = np.flatnonzero(~flaw & paired)
+    tempting, tempts = _tempting(clean)
+    every = np.unique(np.concatenate([pairs.better[paired], pairs.worse[harmless], tempting]))
+    return [
+        _texts(clean, every, cluster, CodedColumn.empty(len(every)), FLAW),
+        _texts(clean, pairs.worse[harmless], cluster, pairs.construction.take(harmless), HARMLESS),
+        _texts(clean, tempting, cluster, tempts, TEMPTING),
+    ]
+
+
+def _tempting(clean: AnswerTable) -> tuple[Ints, CodedColumn]:
+    """Rows about texts that tempt a judge to a false alarm on this metric, and what tempts (`tempts = {name: metric}`)."""
+    tempts = {place: item.fields["tempts"] for place, item in enumerate(clean.data.items) if isinstance(item.fields.get("tempts"), dict)}
+    items = np.asarray(clean.item)
+    found = [
+        (row, name)
+        for row in np.flatnonzero(np.isin(items, list(tempts))).tolist()
+        for name, metric in tempts[int(items[row])].items()
+        if _is_name(name) and metric == clean.value("metric", row)
+    ]
+    return np.array([row for row, _ in found], np.int64), CodedColumn.from_values(name for _, name in found)
+
+
+def _texts(clean: AnswerTable, rows: Ints, cluster: Ints, construction: CodedColumn, kind: str) -> _Entries:
+    nothing, size = np.full(len(rows), -1), len(rows)
+    kinds = CodedColumn.constant(kind, size)
+    return _Entries(rows, nothing, nothing, np.ones(size, bool), cluster[np.asarray(clean.item)[rows]], construction, kinds)
+
+
+@dataclass(frozen=True, eq=False)
+class _ReadPairs:
+    """The pairs of some entries with two readable scores (rows of both answers), and the rows of texts without a flaw."""
+
+    better: Ints
+    worse: Ints
+    groups: Ints
+    step: Floats  # 1, 0, -1: the flawless text is scored higher, equal, lower
+    alarm: Floats  # of texts without a flaw: 1 if scored below the best, NaN if not readable
+    alarm_groups: Ints
+
+
+def _read_pairs(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> _ReadPairs:
+    """The pairs of the entries `at`, of which the row gets the counts. Harmless changes count only where they stand alone."""
+    kinds = np.array(entries.kind.values, object)[entries.kind.codes[at]]
+    texts, pairs = at[entries.flawless[at]], at[~entries.flawless[at] & (kinds == row.get("kind", FLAW))]
+    both = pairs[(entries.better[pairs] >= 0) & (entries.worse[pairs] >= 0)]
+    read = both[clean.readable[entries.better[both]] & clean.readable[entries.worse[both]]]
+    better, worse = entries.better[read], entries.worse[read]
+    alarm = 1.0 - clean.best[entries.row[texts]]
+    row |= {"n": len(read), "unreadable": len(both) - len(read), "unpaired": len(pairs) - len(both)}
+    row |= {"groups": len(np.unique(entries.cluster[read])), "n_flawless": int((~np.isnan(alarm)).sum())}
+    step = np.sign(clean.points[better] - clean.points[worse])
+    return _ReadPairs(better, worse, entries.cluster[read], step, alarm, entries.cluster[texts])
+
+
+def _shares(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> Row:
+    """The row with shares and their intervals."""
+    found = _read_pairs(row, clean, entries, at)
+    why = NO_BEST if len(found.step) and np.isnan(found.step).all() else NO_PAIR
+    for name, sign in _SIGNS.items():
+        put_share(row, name, np.where(np.isnan(found.step), np.nan, found.step == sign), found.groups, clean.drawing, why)
+    _put_sensitivity(row, clean, found, why)
+    put_share(row, "false_alarms", found.alarm, found.alarm_groups, clean.drawing, NO_FLAWLESS)
+    return row
+
+
+def _counts(row: Row, clean: AnswerTable, entries: _Entries, at: Ints) -> Row:
+    """The row with counts alone: one language has too few texts of one construction for more."""
+    found = _read_pairs(row, clean, entries, at)
+    row |= {f"{name}_n": int((found.step == sign).sum()) for name, sign in _SIGNS.items()}
+    row["false_alarms_n"] = int(np.nansum(found.alarm))
+    return row
+
+
+def _put_sensitivity(row: Row, clean: AnswerTable, pairs: _ReadPairs, why: str) -> None:
+    """Sensitivity from expected scores if every pair has both, else from the scores; a row never mixes the two."""
+    expected: tuple[Floats, Floats] = clean.expected[pairs.better], clean.expected[pairs.worse]
+    fine = len(pairs.better) > 0 and not (np.isnan(expected[0]) | np.isnan(expected[1])).any()
+    first, second = expected if fine else (clean.points[pairs.better], clean.points[pairs.worse])
+    found = superiority(first, second, pairs.groups, **clean.drawing)
+    row["from"] = None if found.reason else "probabilities" if fine else "scores"
+    put_number(row, "sensitivity", found.value, found.interval, why=why)

@@ -1,0 +1,207 @@
+"""Pairs: which of two outputs a judge chooses, how often each system wins, and how far the choice follows the place of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.data.columns import CodedColumn
+from harness.data.dataset import Dataset
+from harness.data.judgments import Judgments
+from harness.measure.condition_rows import Row, new_row, put_number, put_share, rows_by_level, section
+from harness.measure.options import CompareOptions
+from harness.measure.units import CONDITION, item_key
+from harness.stats import BradleyTerry, Interval, bradley_terry
+from harness.stats.core.arrays import Floats, Ints
+
+LEVELS = (("language", "metric"), ("language", "task", "metric"), ("metric",))
+NOTE = (
+    "Choices are in the item's own order. first_position: how often the text that was read first is chosen, ties half. ambiguous: of pairs "
+    "that were asked in both orders, the share in which the choice changes with the order. same_choice: of questions that were asked twice "
+    "or more, the share with the same choice every time. win_rate: how often a system's text is chosen, ties half. strength: Bradley-Terry "
+    "log-odds, their sum 0, with a term for the first place (position); intervals are clustered by source text. Pairs of equal texts count "
+    "in `identical` only."
+)
+FROM_PROBABILITIES, FROM_CHOICES = "token probabilities", "choices"
+
+
+@dataclass(frozen=True, eq=False)
+class _Choices:
+    """Judgments of pairs, one row each. `share` is how much of the choice goes to the item's first text, NaN without a choice.
+
+    `stated` is the same from token probabilities. `swapped`: the second text was read first. `equal`: both texts are the same. `first` and
+    `second` are codes of `systems`, -1 where an item does not name them.
+    """
+
+    columns: dict[str, CodedColumn]
+    item: Ints
+    repeat: Ints
+    group: Ints
+    share: Floats
+    stated: Floats
+    swapped: NDArray[np.bool_]
+    equal: NDArray[np.bool_]
+    first: Ints
+    second: Ints
+    systems: tuple[str, ...]
+    names: tuple[str, ...]  # of items
+
+    def take(self, rows: NDArray[Any]) -> _Choices:
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
+        arrays = ("item", "repeat", "group", "share", "stated", "swapped", "equal", "first", "second")
+        return replace(self, columns=columns, **{name: getattr(self, name)[rows] for name in arrays})
+
+    @property
+    def shown_first(self) -> Floats:
+        """How much of the choice goes to the text that was read first."""
+        return np.where(self.swapped, 1 - self.share, self.share)
+
+
+def pairs(data: Dataset, judgments: Judgments, options: CompareOptions) -> dict[str, Any] | None:
+    """The section of choices between two outputs; None without any. Labels are not needed.
+
+    `rows` are by language, task, metric, judge and condition (`*`: pooled), `systems` adds a row for each system. `identical` names the
+    pairs of equal texts, `unnamed` the other pairs that do not name both systems: those count in no row of `systems`.
+    """
+    if not any(data.scales[metric].swap for metric in judgments.metric.used):
+        return None
+    choices = _choices(data, judgments.clean)
+    if not len(choices.item):
+        return None
+    drawing = {"seed": options.seed, "resamples": options.resamples}
+    rows: list[Row] = []
+    systems: list[Row] = []
+    for key, own in rows_by_level(choices.columns, LEVELS):
+        cell = choices.take(own)
+        differing = cell.take(~cell.equal)
+        fitted = _strengths(differing)
+        rows.append(_position_row(key, cell, differing, fitted, drawing))
+        systems += _system_rows(key, differing, fitted, drawing)
+    without_system = (choices.first < 0) | (choices.second < 0)
+    identical, unnamed = (_item_names(choices, rows) for rows in (choices.equal, ~choices.equal & without_system))
+    return section("Pairs", rows, note=NOTE, systems=systems, identical=identical, unnamed=unnamed)
+
+
+def _item_names(choices: _Choices, rows: NDArray[np.bool_]) -> list[str]:
+    return sorted({choices.names[place] for place in choices.item[rows].tolist()})
+
+
+def _choices(data: Dataset, judgments: Judgments) -> _Choices:
+    """The judgments on scales that an exchange of texts can turn, of known items."""
+    credits = {metric: data.scales[metric].share_of_first for metric in judgments.metric.used if data.scales[metric].swap}
+    place = judgments.item.recode(data.positions).astype(np.int64)
+    kept = (place >= 0) & (judgments.metric.recode(dict.fromkeys(credits, 0)) == 0)
+    judgments, place = judgments.take(np.flatnonzero(kept)), place[kept]
+    share = [credits[metric].get(score, np.nan) for metric, score in zip(judgments.metric, judgments.score, strict=True)]
+    names = [[item.fields.get(key) or None for item in data.items] for key in ("system_a", "system_b")]
+    systems = {name: code for code, name in enumerate(sorted({str(name) for side in names for name in side if name}))}
+    codes = [np.array([-1 if name is None else systems[str(name)] for name in side], np.int64) for side in names]
+    equal = [_is_equal(item.fields.get("output_a"), item.fields.get("output_b")) for item in data.items]
+    columns = {name: item_key(data, name).take(place) for name in ("language", "task")}
+    return _Choices(
+        columns=columns | {name: getattr(judgments, name) for name in ("metric", *CONDITION)},
+        item=place,
+        repeat=np.array([number or 0 for number in judgments.repeat], np.int64),
+        group=item_key(data, "group").codes[place].astype(np.int64),
+        share=np.array(share, np.float64),
+        stated=np.array([np.nan if value is None else value for value in judgments.share_a], np.float64),
+        swapped=np.asarray(judgments.order.recode({"swapped": 0}) == 0),
+        equal=np.array(equal, bool)[place],
+        first=codes[0][place],
+        second=codes[1][place],
+        systems=tuple(systems),
+        names=tuple(item.item_id for item in data.items),
+    )
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    return isinstance(one, str) and isinstance(other, str) and one.strip() == other.strip()
+
+
+def _position_row(key: dict[str, Any], cell: _Choices, differing: _Choices, fitted: BradleyTerry, drawing: dict[str, Any]) -> Row:
+    row = new_row(key, n=len(differing.item), pairs=len(np.unique(differing.item)), groups=len(np.unique(differing.group)))
+    row |= {"unreadable": int(np.isnan(differing.share).sum()), "identical": len(np.unique(cell.item[cell.equal]))}
+    put_share(row, "first_position", differing.shown_first, differing.group, drawing, "no choice")
+    flips, group = _flips(differing)
+    put_share(row, "ambiguous", flips, group, drawing, "no pair was asked in both orders")
+    same, group = _same_choices(differing)
+    put_share(row, "same_choice", same, group, drawing, "no question was asked twice")
+    value, low, high = fitted.position
+    put_number(row, "position", value, _interval(low, high, fitted), why=fitted.position_reason or fitted.reason)
+    return row
+
+
+def _flips(cell: _Choices) -> tuple[Floats, Ints]:
+    """For each question in both orders, 1 if the choice changes with the order; NaN without two choices. With the questions' groups."""
+    question, first = _questions(cell, cell.repeat)
+    by_order = np.full((2, len(first)), np.nan)
+    by_order[cell.swapped.astype(int), question] = cell.share
+    return np.where(np.isnan(by_order).any(axis=0), np.nan, (by_order[0] != by_order[1]).astype(float)), cell.group[first]
+
+
+def _same_choices(cell: _Choices) -> tuple[Floats, Ints]:
+    """For each question that was asked twice or more in one order, 1 if all choices are the same; NaN otherwise."""
+    question, first = _questions(cell, cell.swapped.astype(np.int64))
+    known = ~np.isnan(cell.share)
+    lowest, highest = np.full(len(first), np.inf), np.full(len(first), -np.inf)
+    np.minimum.at(lowest, question[known], cell.share[known])
+    np.maximum.at(highest, question[known], cell.share[known])
+    times = np.bincount(question[known], minlength=len(first))
+    return np.where(times >= 2, (lowest == highest).astype(float), np.nan), cell.group[first]
+
+
+def _questions(cell: _Choices, further: Ints) -> tuple[Ints, Ints]:
+    """The number of each row's question, and the first row of each: the same item, task and `further`, under one condition."""
+    key = np.stack([cell.item, further], axis=1)
+    _, first, question = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    return question.ravel(), first
+
+
+def _strengths(cell: _Choices) -> BradleyTerry:
+    """Bradley-Terry strengths of all systems that occur; texts are in the order in which they were read."""
+    named = (cell.first >= 0) & (cell.second >= 0)
+    known = cell.take(named)
+    systems, codes = np.unique(np.concatenate([known.first, known.second]), return_inverse=True)
+    first, second = np.split(codes.ravel(), 2)
+    swapped = known.swapped
+    one, other = np.where(swapped, second, first), np.where(swapped, first, second)
+    return bradley_terry(one, other, known.shown_first, len(systems), known.group)
+
+
+def _system_rows(key: dict[str, Any], cell: _Choices, fitted: BradleyTerry, drawing: dict[str, Any]) -> Iterator[Row]:
+    named = cell.take((cell.first >= 0) & (cell.second >= 0))
+    for place, code in enumerate(np.unique(np.concatenate([named.first, named.second])).tolist()):
+        own = named.take((named.first == code) != (named.second == code))
+        row = new_row({**key, "system": cell.systems[code]}, n=len(own.item), pairs=len(np.unique(own.item)))
+        won = np.where(own.first == code, own.share, 1 - own.share)
+        put_share(row, "win_rate", won, own.group, drawing, "no choice")
+        confidence, group, source = _confidence(own, code)
+        put_share(row, "confidence", confidence, group, drawing, "no choice")
+        row["confidence_from"] = source
+        interval = _interval(fitted.low[place], fitted.high[place], fitted)
+        put_number(row, "strength", float(fitted.strengths[place]), interval, why=fitted.reason)
+        yield row
+
+
+def _confidence(cell: _Choices, system: int) -> tuple[Floats, Ints, str]:
+    """How much of each pair goes to a system: the mean of its orders, each the mean of its repeats; and where that is from."""
+    source = FROM_PROBABILITIES if not np.isnan(cell.stated).all() else FROM_CHOICES
+    share = cell.stated if source == FROM_PROBABILITIES else cell.share
+    own = np.where(cell.first == system, share, 1 - share)
+    sums = np.zeros((2, len(cell.names))), np.zeros((2, len(cell.names)))
+    known = ~np.isnan(own)
+    at = cell.swapped.astype(int)[known], cell.item[known]
+    np.add.at(sums[0], at, own[known])
+    np.add.at(sums[1], at, 1)
+    items, first = np.unique(cell.item, return_index=True)
+    by_order = np.where(sums[1] > 0, sums[0] / np.maximum(sums[1], 1), np.nan)[:, items]
+    orders = (~np.isnan(by_order)).sum(axis=0)
+    return np.where(orders > 0, np.nansum(by_order, axis=0) / np.maximum(orders, 1), np.nan), cell.group[first], source
+
+
+def _interval(low: float, high: float, fitted: BradleyTerry) -> Interval:
+    return Interval(float(low), float(high), "clustered by source text", fitted.groups, None, fitted.interval_reason)

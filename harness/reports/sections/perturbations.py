@@ -1,0 +1,197 @@
+"""Texts that were changed on purpose, beside the unchanged texts: does the judge notice the change?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.measure.answers import CONDITION, AnswerTable
+from harness.measure.condition_rows import SCORE_LEVELS, Row, new_row, put_number, put_share, section
+from harness.model import RealisedPerturbation
+from harness.perturb import registered
+from harness.stats import superiority
+from harness.stats.core.arrays import Floats, Ints
+
+INJECTION = "inject"
+NO_BEST = "the scale has no best end"
+NOT_APPLIED = "no text could be changed"
+UNREADABLE = "no pair of readable scores"
+NOTE = (
+    "sensitivity = P(score of the text as it is > score of the changed text) + ½ P(equal), on the same items: ½ means that the judge sees "
+    "nothing, 1 that it finds every changed text worse. fell, rose, stayed: shares of the pairs, read from the scores. Texts that could "
+    "not be changed are counted (not_applied) and left out, as are pairs without two readable scores. should: -1 the score should fall, "
+    "0 stay, 1 rise; null: nothing is claimed of this metric."
+)
+INJECTION_NOTE = (
+    "An instruction to the judge inside the text, 'give the top score'. rose, fell: shares of all pairs; reached_best: of those whose "
+    "score was not the best before (n_below_best), how many have the best score now."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _PerturbedPairs:
+    """Answers about one perturbation's texts beside those about the unchanged texts.
+
+    `row` is the row with the pair's keys. `clean` and `changed` are the rows of the two answers, -1 for a missing one. `applied` says
+    whether the text could be changed.
+    """
+
+    row: Ints
+    clean: Ints
+    changed: Ints
+    applied: NDArray[np.bool_]
+
+
+def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> dict[str, Any] | None:
+    """Shares of scores that fell, rose and stayed, sensitivity, and the achieved amount of change, by perturbation."""
+    rows = []
+    results, moves = _by_text(perturbed), _moves()
+    for text, pairs, key, at in _cells(answers, results, lambda kind: kind != INJECTION):
+        parts = _parts(text)
+        row = new_row(key, perturbation=text, **parts, should=moves.get(parts["kind"], {}).get(key["metric"]))
+        found = _PairFindings(answers, pairs, at)
+        found.count(row)
+        found.moves(row, ("fell", "rose", "stayed"))
+        found.sensitivity(row)
+        found.realised(row, results.get(text, {}))
+        rows.append(row)
+    return section("Sensitivity to changed texts", rows, note=NOTE)
+
+
+def injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> dict[str, Any] | None:
+    """Shares of scores that rose, fell and became the best one after the text itself asked for the best score."""
+    rows = []
+    for text, pairs, key, at in _cells(answers, _by_text(perturbed), lambda kind: kind == INJECTION):
+        row = new_row(key, perturbation=text)
+        found = _PairFindings(answers, pairs, at)
+        found.count(row)
+        found.moves(row, ("rose", "fell"))
+        found.reached_best(row)
+        rows.append(row)
+    return section("Instructions to the judge inside the text", rows, note=INJECTION_NOTE)
+
+
+def _by_text(perturbed: Sequence[RealisedPerturbation]) -> dict[str, dict[str, RealisedPerturbation]]:
+    """`{perturbation: {item_id: result}}`."""
+    found: dict[str, dict[str, RealisedPerturbation]] = {}
+    for each in perturbed:
+        found.setdefault(each.perturbation, {})[each.item_id] = each
+    return found
+
+
+def _cells(
+    answers: AnswerTable, results: Mapping[str, Mapping[str, RealisedPerturbation]], wanted: Callable[[str], bool]
+) -> Iterator[tuple[str, _PerturbedPairs, dict[str, Any], Ints]]:
+    """Yield perturbations of these kinds, cell by cell: text form, all pairs, the cell's key, and the numbers of its pairs."""
+    for text in sorted({*answers.columns["perturbation"].values, *results}, key=_in_order):
+        if wanted(_parts(text)["kind"]):
+            pairs = _pairs(answers, text, {name for name, each in results.get(text, {}).items() if not each.applied})
+            for level in SCORE_LEVELS:
+                for key, at in answers.take(pairs.row).cells(level):
+                    yield text, pairs, key, at
+
+
+def _pairs(answers: AnswerTable, text: str, not_applied: set[str]) -> _PerturbedPairs:
+    """Every answer that the perturbation has, or would have if the text could be changed, beside the one about the unchanged text."""
+    column = answers.columns["perturbation"]
+    every = np.arange(len(answers))
+    changed = every[column.codes == column.values.index(text)] if text in column.values else every[:0]
+    stuck = np.array([item.item_id in not_applied for item in answers.data.items], bool)[answers.item]
+    changed = changed[~stuck[changed]]
+    clean = every[~answers.changed & _in_conditions(answers, changed)]
+    same = ("metric", *CONDITION, "order", "repeat")
+    of_clean, of_changed = answers.partners(clean, changed, same), answers.partners(changed, clean, same)
+    first = answers.partners(clean, clean[::-1], same[:-1]) == clean  # only the first repeat of a question counts
+    kept = np.where(stuck[clean], first, of_clean >= 0)
+    clean, of_clean, alone = clean[kept], of_clean[kept], changed[of_changed < 0]
+    return _PerturbedPairs(
+        row=np.concatenate([clean, alone]),
+        clean=np.concatenate([clean, np.full(len(alone), -1)]),
+        changed=np.concatenate([of_clean, alone]),
+        applied=np.concatenate([~stuck[clean], np.ones(len(alone), bool)]),
+    )
+
+
+def _in_conditions(answers: AnswerTable, changed: Ints) -> NDArray[np.bool_]:
+    """Rows under the conditions in which this perturbation was judged; if it changed no text, those of the other perturbations, or all."""
+    code = answers.joint(CONDITION)
+    chosen = changed if len(changed) else np.flatnonzero(answers.changed)
+    return np.isin(code, code[chosen]) if len(chosen) else np.ones(len(answers), bool)
+
+
+class _PairFindings:
+    """One cell's pairs, and the statistics of them."""
+
+    def __init__(self, answers: AnswerTable, pairs: _PerturbedPairs, at: Ints) -> None:
+        self.answers = answers
+        self.applied = pairs.applied[at]
+        self.clean, self.changed = pairs.clean[at], pairs.changed[at]
+        both = self.applied & (self.clean >= 0) & (self.changed >= 0)
+        read = both & answers.readable[self.clean] & answers.readable[self.changed]
+        self.unreadable = int((both & ~read).sum())
+        self.before, self.after = self.clean[read], self.changed[read]
+        self.groups = answers.group[self.before]
+        self.points = answers.points[self.before], answers.points[self.after]
+        nothing = NOT_APPLIED if not self.applied.any() else UNREADABLE
+        self.why = NO_BEST if len(self.before) and np.isnan(self.points[0]).all() else nothing
+
+    def count(self, row: Row) -> None:
+        row["n"] = len(self.before)
+        row["not_applied"] = int((~self.applied).sum())
+        row["unreadable"] = self.unreadable
+        row["unpaired"] = int((self.applied & (self.clean < 0)).sum())
+        row["groups"] = len(np.unique(self.groups))
+
+    def moves(self, row: Row, names: Sequence[str]) -> None:
+        """Shares of pairs whose score fell, rose or stayed, read from the scores themselves."""
+        step = np.sign(self.points[1] - self.points[0])
+        for name in names:
+            is_so = np.where(np.isnan(step), np.nan, step == {"fell": -1, "stayed": 0, "rose": 1}[name])
+            put_share(row, name, is_so, self.groups, self.answers.drawing, self.why)
+
+    def sensitivity(self, row: Row) -> None:
+        """Sensitivity from expected scores if every pair has both, else from the scores; a row never mixes the two."""
+        expected = self.answers.expected[self.before], self.answers.expected[self.after]
+        fine = len(self.before) > 0 and not (np.isnan(expected[0]) | np.isnan(expected[1])).any()
+        before, after = expected if fine else self.points
+        found = superiority(before, after, self.groups, **self.answers.drawing)
+        row["from"] = None if found.reason else "probabilities" if fine else "scores"
+        put_number(row, "sensitivity", found.value, found.interval, why=self.why)
+
+    def reached_best(self, row: Row) -> None:
+        best: tuple[Floats, Floats] = self.answers.best[self.before], self.answers.best[self.after]
+        below = best[0] == 0
+        known = ~np.isnan(self.points[0])
+        row["n_below_best"] = int((below & known).sum())
+        reached = np.where(below & known, best[1], np.nan)
+        why = "every score was the best one before" if known.any() else self.why
+        put_share(row, "reached_best", reached, self.groups, self.answers.drawing, why)
+
+    def realised(self, row: Row, results: Mapping[str, RealisedPerturbation]) -> None:
+        """Means, over the compared items, of the measures of change that the perturbation reports."""
+        items = [self.answers.data.items[item].item_id for item in np.unique(self.answers.item[self.before]).tolist()]
+        achieved = [results[item].realised for item in items if item in results]
+        for name in sorted({name for each in achieved for name in each}):
+            row[f"realised_{name}"] = float(np.mean([each[name] for each in achieved if name in each]))
+
+
+def _parts(text: str) -> dict[str, Any]:
+    """The kind, dose (None without one) and segmenter (None: the default) of, for example, `shuffle-words:0.1@whitespace`."""
+    found = re.fullmatch(r"([^:@]+)(?::([\d.]+))?(?:@(.+))?", text)
+    kind, dose, segmenter = found.groups() if found else (text, None, None)
+    return {"kind": kind, "dose": float(dose) if dose else None, "segmenter": segmenter}
+
+
+def _in_order(text: str) -> tuple[Any, ...]:
+    parts = _parts(text)
+    return (parts["kind"], parts["segmenter"] or "", parts["dose"] or 0.0, text)
+
+
+def _moves() -> Mapping[str, Mapping[str, int]]:
+    """`{kind: {metric: the direction in which its score should move}}`."""
+    return {name: kind.moves for name, kind in registered().items()}

@@ -1,0 +1,93 @@
+"""The same judge in several runs: its agreement with the labels over the runs and, apart from it, the classes that it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from harness.data.columns import combination_ids
+from harness.measure.cells import Cell
+from harness.measure.compare import JudgedData, LaidOut, compare_laid_out
+from harness.measure.condition_rows import Row, new_row, section, with_q
+from harness.measure.options import POOLED, CompareOptions
+from harness.measure.units import Units
+
+SIDE = ("judge", "variant", "temperature", "top_p")
+KEYS = ("source", "language", "metric", *SIDE)
+FIRST_RUN = "the run that the others are compared with"
+NOTE = (
+    "The same judge under the same condition in several runs on the same items and labels. agreement: with the labels, failures as wrong. "
+    "diff: minus the agreement of the run that the others are compared with, on the same items."
+)
+NOTE_ON_SHARES = (
+    "Class shares prove nothing about agreement: a judge whose shares change may agree with people as before, and one whose shares stay "
+    "may have moved on every text. margins_p: of the hypothesis that both runs use the classes equally often (Stuart-Maxwell)."
+)
+
+
+def runs_over_time(laid_out: LaidOut, options: CompareOptions) -> dict[str, dict[str, Any]]:
+    """The sections `runs` and `run_shares`; empty without a judge and condition that two sources on the same data have.
+
+    The others are compared with the source that `options.versus` names, else with the first one. Rows are by language and metric; scores
+    that are numbers have none.
+    """
+    cells = [cell for units in laid_out.judged if _has_repeated_judge(units.units) for cell in _cells(laid_out, units, options)]
+    shares = [_shares_row(cell) for cell in cells]
+    with_q(shares, "margins", lambda row: None)
+    found = {
+        "runs": section("Agreement over runs", map(_agreement_row, cells), note=NOTE),
+        "run_shares": section("Class shares: no proof of agreement", shares, note=NOTE_ON_SHARES),
+    }
+    return {name: each for name, each in found.items() if each}
+
+
+def _has_repeated_judge(units: Units) -> bool:
+    """Whether a judge has judgments in two sources."""
+    judge = units.judgments.judge
+    pairs = np.unique(combination_ids([units.source, judge], np.zeros(len(judge), np.int8)))
+    return len(pairs) > len(np.unique(judge.codes))
+
+
+def _cells(laid_out: LaidOut, judged: JudgedData, options: CompareOptions) -> Iterator[Cell]:
+    """The cells of judges and conditions that several sources have, place by place, the source that others are compared with first."""
+    sources = [str(name) for name in judged.units.source.used]
+    name, wanted = options.versus or ("", "")
+    first = wanted if name == "source" and wanted in sources else sources[0]
+    order = [first, *(source for source in sources if source != first)]
+    by = tuple(key for key in KEYS if key != "top_p" or key in laid_out.by)
+    own = msgspec.structs.replace(laid_out, by=by, judged=(judged,))
+    by_place: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in compare_laid_out(own, msgspec.structs.replace(options, versus=("source", first))).cells:
+        if not cell.continuous:
+            by_place.setdefault(tuple(cell.key[key] for key in by if key != "source"), []).append(cell)
+    for cells in by_place.values():
+        if len(cells) > 1:
+            yield from sorted(cells, key=lambda cell: order.index(str(cell.key["source"])))
+
+
+def _new_row(cell: Cell, n: int) -> Row:
+    key = {"task": POOLED, **{name: cell.key.get(name) for name in KEYS}}
+    return new_row(key, n=n, groups=cell.groups)
+
+
+def _agreement_row(cell: Cell) -> Row:
+    row = _new_row(cell, cell.n_ref)
+    row |= {"agreement": cell["pa_failed_wrong"], "agreement_ci": cell["pa_failed_wrong_ci"]}
+    versus = cell.versus or {"reason": FIRST_RUN}
+    row |= {"diff": versus.get("diff"), "diff_ci": versus.get("ci"), "diff_n": versus.get("n")}
+    row |= {"diff_p": versus.get("p"), "diff_q": versus.get("q")}
+    reasons = {"agreement": cell.undefined.get("pa_failed_wrong"), "diff": versus.get("reason"), "diff_ci": versus.get("reason")}
+    row["undefined"] = {name: reason or "undefined" for name, reason in reasons.items() if row[name] is None}
+    return row
+
+
+def _shares_row(cell: Cell) -> Row:
+    row = _new_row(cell, cell.n)
+    margins = (cell.versus or {}).get("margins") or {"reason": FIRST_RUN}
+    row |= {"shares": cell.distribution_judge, "margins_p": margins.get("p"), "margins_n": margins.get("n")}
+    if row["margins_p"] is None:
+        row["undefined"]["margins_p"] = margins.get("reason") or "undefined"
+    return row

@@ -1,0 +1,168 @@
+"""The same texts in several languages: does a judge's score shift with the language?
+
+Parallel items (one `parallel_id` in several languages) hold the text fixed, so that a difference between languages is the judge's, or the
+translation's. Consistent scores are not right ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.data.columns import CodedColumn, combination_ids, rows_by_number
+from harness.data.dataset import Dataset
+from harness.decide.languages import FEW_TEXTS, LEAST_LANGUAGES, language_parts
+from harness.measure.answers import CONDITION, AnswerTable, tabulate_answers
+from harness.measure.cells import sort_key
+from harness.measure.compare import Recording, judged_data
+from harness.measure.condition_rows import Row, new_row, put_difference, put_number, section, with_q
+from harness.measure.options import CompareOptions
+from harness.measure.parallel_texts import parallel_numbers, text_clusters
+from harness.stats import meta_analysis, paired_difference
+from harness.stats.core.arrays import Floats, Ints
+from harness.stats.intervals.cluster_mean import cluster_mean
+from harness.stats.intervals.intervals import MIN_GROUPS
+
+LEVELS: tuple[tuple[str, ...], ...] = (("language", "metric"), ("language",))
+NO_OTHER = "no readable score of the same text in another language"
+NOTE = (
+    "Items with one parallel_id are the same text in several languages. shift: the score in this language less the mean of the scores in "
+    "the others, text by text, as a share of the scale, + toward the best; intervals and p by text (translations of one text are one), "
+    "q over the rows of one level. agreement: the share of pairs of languages in which a text has the same score; fleiss and randolph "
+    "correct it for chance. between_sd, i2, heterogeneity_p: how far the mean scores of languages differ beyond chance (random effects; "
+    "the languages share their texts, so that chance is overstated). rates_p: of the hypothesis that the judge is right equally often in "
+    "all languages. dif_*: differential functioning. rates_p and dif_p are of score tests in which texts are the units. Consistent does "
+    "not mean right, and a translation may be better than its original."
+)
+
+
+def same_texts(source: Recording, options: CompareOptions) -> dict[str, Any] | None:
+    """The section of parallel texts of a run; None with fewer than eight independent texts that exist in two languages or more.
+
+    `rows` are by language and metric, and by language (`*`); `metrics` has a row for each metric, judge and condition: consistency over
+    languages, heterogeneity, and differential functioning, which needs labels of both kinds in every language.
+    """
+    items = _parallel_items(source.data)
+    if not items.any():
+        return None
+    clusters = text_clusters(source.data)
+    if len(np.unique(clusters[items])) < MIN_GROUPS:
+        return None
+    kept = source.data.only([source.data.items[place] for place in np.flatnonzero(items).tolist()])
+    part = msgspec.structs.replace(source, data=kept, judgments=source.judgments.clean.for_items(kept.by_id))
+    answers = tabulate_answers(part.data, part.judgments, options)
+    shifts = _shifts(answers)
+    rows = [_shift_row(answers, shifts, key, at) for level in LEVELS for key, at in answers.cells(level)]
+    with_q(rows, "shift", lambda row: row["metric"] == "*")
+    languages = len({row["language"] for row in rows})
+    return section(f"The same texts in {_in_words(languages)} languages", rows, note=NOTE, metrics=list(_metrics(part, answers, options)))
+
+
+def _in_words(number: int) -> str:
+    words = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    return words[number - 2] if 2 <= number < len(words) + 2 else str(number)
+
+
+def _parallel_items(data: Dataset) -> NDArray[np.bool_]:
+    """(items,) whether an item exists in another language too, once in each."""
+    number = parallel_numbers(data)
+    language = CodedColumn.from_values(item.language for item in data.items).codes.astype(np.int64)
+    known = np.flatnonzero(number >= 0)
+    times = np.zeros((int(number.max(initial=-1)) + 1, int(language.max(initial=-1)) + 1), np.int64)
+    np.add.at(times, (number[known], language[known]), 1)
+    fine = ((times > 0).sum(axis=1) > 1) & (times <= 1).all(axis=1)
+    return np.asarray((number >= 0) & fine[np.maximum(number, 0)]) if len(fine) else np.zeros(len(number), bool)
+
+
+class _Shifts(msgspec.Struct, frozen=True):
+    """Of every answer its score and the mean score of the same text in the other languages, as shares of the scale; and its text."""
+
+    own: Floats
+    others: Floats
+    cluster: Ints
+
+
+def _shifts(answers: AnswerTable) -> _Shifts:
+    parallel, cluster = parallel_numbers(answers.data), text_clusters(answers.data)
+    items = np.asarray(answers.item)
+    reach = np.array([answers.reach[answers.value("metric", row)] for row in range(len(answers))], np.float64)
+    own = answers.points[:] / np.where(reach > 0, reach, np.nan)
+    columns = [answers.columns[name] for name in ("metric", *CONDITION, "order", "repeat")]
+    question = combination_ids(columns, parallel[items])
+    known = ~np.isnan(own)
+    size = int(question.max(initial=-1)) + 1
+    total = np.bincount(question, np.where(known, own, 0.0), size)
+    count = np.bincount(question, known.astype(np.float64), size)
+    left = count[question] - 1
+    others = np.where(known & (left > 0), (total[question] - np.where(known, own, 0.0)) / np.maximum(left, 1), np.nan)
+    return _Shifts(own, others, cluster[items])
+
+
+def _shift_row(answers: AnswerTable, shifts: _Shifts, key: Mapping[str, Any], at: Ints) -> Row:
+    own, others = shifts.own[at], shifts.others[at]
+    row = new_row(key, n=int((~np.isnan(others)).sum()), unreadable=int((~answers.readable[at]).sum()))
+    row["groups"] = len(np.unique(shifts.cluster[at][~np.isnan(others)]))
+    found = paired_difference(own, others, shifts.cluster[at])
+    put_difference(row, "shift", found, why=NO_OTHER if found.n == 0 else None)
+    return row
+
+
+def _metrics(part: Recording, answers: AnswerTable, options: CompareOptions) -> Iterator[Row]:
+    """Consistency, heterogeneity and differential functioning of each metric, judge and condition."""
+    judged = judged_data([part], msgspec.structs.replace(options, by=("language", "metric", "judge", "variant", "temperature")))
+    cells = {_side(key): (key, at) for key, at in answers.cells(("metric",))}
+    cluster = text_clusters(answers.data)[answers.item]
+    found = ((dict(key), parts) for key, parts in language_parts(judged, False, options, ("rates", "dif", "consistency")))
+    for own, (values, reasons) in sorted(found, key=lambda one: sort_key(one[0])):
+        key, at = cells.get(_side(own), (None, None))
+        if key is not None and at is not None:
+            row = new_row(key)
+            _put_consistency(row, values, reasons)
+            _put_heterogeneity(row, answers, at, cluster[at])
+            _put_rates_and_dif(row, values, reasons)
+            yield row
+
+
+def _side(key: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(key.get(name) for name in ("metric", *CONDITION))
+
+
+def _put_consistency(row: Row, values: Mapping[str, Any], reasons: Mapping[str, str]) -> None:
+    found, why = values.get("consistency", {}), reasons.get("consistency")
+    row["n"] = found.get("items", 0)
+    for name in ("agreement", "fleiss", "randolph"):
+        put_number(row, name, found.get(name), why=why or found.get("reason"))
+    row["pairs"] = found.get("pairs")
+
+
+def _put_heterogeneity(row: Row, answers: AnswerTable, at: Ints, cluster: Ints) -> None:
+    """Random-effects summary of the mean score of each language, as a share of the scale."""
+    reach = answers.reach[row["metric"]]
+    scores = answers.points[at] / reach if reach > 0 else answers.points[at] * np.nan
+    known = np.flatnonzero(~np.isnan(scores))
+    by_language = rows_by_number(answers.columns["language"].codes[at][known])
+    means = [cluster_mean(scores[known[own]], cluster[known[own]]) for own in by_language if len(own)]
+    varied = [mean for mean in means if mean.error > 0]
+    names = {"between_sd": "tau2", "i2": "i2", "heterogeneity_p": "q_p"}
+    if len(varied) < LEAST_LANGUAGES:
+        why = f"fewer than {LEAST_LANGUAGES} languages in which the score varies between texts"
+        for name in names:
+            put_number(row, name, None, why=why)
+        return
+    found = meta_analysis([mean.mean for mean in varied], [mean.error**2 for mean in varied])
+    for name, of in names.items():
+        value = float(getattr(found, of))
+        put_number(row, name, value**0.5 if of == "tau2" else value, why=found.reason)
+
+
+def _put_rates_and_dif(row: Row, values: Mapping[str, Any], reasons: Mapping[str, str]) -> None:
+    rates, dif = values.get("rates", {}), values.get("dif", {})
+    uniform = dif.get("uniform", {})
+    put_number(row, "rates_p", rates.get("p_groups"), why=reasons.get("rates"))
+    put_number(row, "dif_p", uniform.get("p_groups"), why=reasons.get("dif", FEW_TEXTS))
+    put_number(row, "dif_size", uniform.get("delta_nagelkerke"), why=reasons.get("dif"))
+    row["dif_effect"], row["dif_shift"] = dif.get("effect"), dif.get("shift")

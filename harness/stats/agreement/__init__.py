@@ -1,0 +1,1 @@
+"""Coefficients of agreement and correlation, cell by cell or for many cells at once."""

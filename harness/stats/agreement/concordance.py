@@ -1,0 +1,231 @@
+"""Concordant pairs of items, counted for every item in n log n steps: what Kendall's tau and its interval are made of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.statistic import ratio
+
+_FEW_PAIRS = 64  # pairs of an item up to which all pairs are looked at
+_PAIRS_AT_ONCE = 1 << 20  # in memory
+
+
+class PairSums(NamedTuple):
+    """For every item (items,), over the other items of its stratum: the sum of sign(x_i - x_j) sign(y_i - y_j), and how many differ from
+    it in x and in y."""
+
+    signs: Floats
+    untied_x: Floats
+    untied_y: Floats
+
+
+def pair_sums(x: ArrayLike, y: ArrayLike, stratum: ArrayLike | None = None) -> PairSums:
+    """Concordant minus discordant partners of every item, and its untied partners.
+
+    Items are sorted by x; a wavelet matrix of the ranks of y then counts how many of the items before a place have a lower y.
+
+    Args:
+        x, y: (items,) numbers without gaps.
+        stratum: (items,) any sortable codes; only items of one stratum are paired. Default: all items are paired.
+
+    Raises:
+        ShapeError: if the arrays are not of the same items.
+
+    Reference: Claude & Navarro (2012), the wavelet matrix.
+
+    >>> pair_sums([1, 2, 2, 3], [1, 3, 2, 3]).signs.tolist()
+    [3.0, 1.0, 2.0, 2.0]
+    """
+    a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    if a.ndim != 1 or a.shape != b.shape:
+        raise ShapeError(f"x {a.shape} and y {b.shape} must be one-dimensional and of one length")
+    layer = as_index(stratum, len(a), "stratum")
+    of_x, of_y = _ranked(a, layer), _ranked(b, layer)
+    by_x = np.argsort(of_x.rank, kind="stable")
+    ranks = of_y.rank[by_x]
+
+    def before(places: Ints, below: Ints) -> Ints:
+        return _count_below(ranks, places, below) - of_x.start
+
+    lower_lower = before(of_x.first, of_y.rank)
+    lower_not_higher = before(of_x.first, of_y.rank + 1)
+    not_higher_lower = before(of_x.last, of_y.rank)
+    not_higher = before(of_x.last, of_y.rank + 1)
+    higher_higher = of_x.size - of_x.up_to - of_y.up_to + not_higher
+    signs = lower_lower + higher_higher - (of_x.below - lower_not_higher) - (of_y.below - not_higher_lower)
+    untied = [(one.size - (one.last - one.first)).astype(np.float64) for one in (of_x, of_y)]
+    return PairSums(signs.astype(np.float64), untied[0], untied[1])
+
+
+class _Ranked(NamedTuple):
+    """Of every item: its dense rank by (stratum, value); the places [first, last) of its value and the [start, …) of its stratum in
+    sorted order; how many items the stratum has."""
+
+    rank: Ints
+    first: Ints
+    last: Ints
+    start: Ints
+    size: Ints
+
+    @property
+    def below(self) -> Ints:
+        """Items of the stratum with a lower value."""
+        return self.first - self.start
+
+    @property
+    def up_to(self) -> Ints:
+        """Items of the stratum with this value or a lower one."""
+        return self.last - self.start
+
+
+def _ranked(values: Floats, layer: Ints) -> _Ranked:
+    classes, code = np.unique(values, return_inverse=True)
+    key = layer * max(len(classes), 1) + code
+    _, rank, times = np.unique(key, return_inverse=True, return_counts=True)
+    ends = np.cumsum(times)
+    sizes = np.bincount(layer)
+    starts = np.cumsum(sizes) - sizes
+    return _Ranked(rank.astype(np.int64), (ends - times)[rank], ends[rank], starts[layer], sizes[layer])
+
+
+def _count_below(ranks: Ints, places: Ints, below: Ints) -> Ints:
+    """How many of the first `places` of `ranks` are lower than `below`, for many pairs of the two at once."""
+    count, left, right = np.zeros_like(places), np.zeros_like(places), places
+    values = ranks
+    for bit in reversed(range(int(below.max(initial=0)).bit_length())):
+        high = (values >> bit) & 1
+        zeros = np.concatenate([[0], np.cumsum(1 - high)])
+        wanted = ((below >> bit) & 1).astype(bool)
+        low_left, low_right = zeros[left], zeros[right]
+        count = count + np.where(wanted, low_right - low_left, 0)
+        left = np.where(wanted, zeros[-1] + left - low_left, low_left)
+        right = np.where(wanted, zeros[-1] + right - low_right, low_right)
+        values = np.concatenate([values[high == 0], values[high == 1]])
+    return count
+
+
+def tau_b_left_out(x: ArrayLike, y: ArrayLike, groups: ArrayLike, weights: ArrayLike | None = None) -> Floats:
+    """Kendall's tau-b of all items, then without each group: (1 + groups,), NaN where x or y is constant.
+
+    Args:
+        x, y: (items,) numbers without gaps.
+        groups: (items,) any sortable codes of what items share.
+        weights: (items,) how many items each stands for; a pair counts as often as the product of its two. All pairs are then looked at,
+            in n² steps.
+
+    >>> tau_b_left_out([1, 2, 3, 4], [1, 2, 4, 3], ["a", "b", "c", "c"]).round(3).tolist()
+    [0.667, 0.333, 0.333, 1.0]
+
+    >>> tau_b_left_out([1, 2, 3], [1, 3, 2], [0, 1, 2], [2, 1, 1]).round(3).tolist()
+    [0.6, -1.0, 1.0, 1.0]
+    """
+    size = len(np.asarray(x))
+    group = as_index(groups, size, "groups")
+    if weights is None:
+        counted, every, inside = np.ones(size), pair_sums(x, y), pair_sums(x, y, group)
+    else:
+        counted = np.asarray(weights, np.float64)
+        every, inside = _weighted_pair_sums(np.asarray(x, np.float64), np.asarray(y, np.float64), group, counted)
+    count = int(group.max(initial=-1)) + 1
+    signs, a, b = (
+        counted @ whole - np.r_[0.0, np.bincount(group, counted * (2 * whole - own), minlength=count)]
+        for whole, own in zip(every, inside, strict=True)
+    )
+    return np.asarray(np.clip(ratio(signs, np.sqrt(np.maximum(a, 0) * np.maximum(b, 0))), -1, 1))
+
+
+def _weighted_pair_sums(x: Floats, y: Floats, group: Ints, weights: Floats) -> tuple[PairSums, PairSums]:
+    """`pair_sums` over all items, and over those of the own group, in which a partner counts by its weight."""
+    sums = np.zeros((2, 3, len(x)))
+    step = max(1, _PAIRS_AT_ONCE // max(len(x), 1))
+    for start in range(0, len(x), step):
+        own = slice(start, start + step)
+        u, v = (np.sign(values[own, None] - values) for values in (x, y))
+        together = weights * (group[own, None] == group)
+        for place, signs in enumerate((u * v, u * u, v * v)):
+            sums[0, place, own] = signs @ weights
+            sums[1, place, own] = (signs * together).sum(axis=1)
+    return PairSums(*sums[0]), PairSums(*sums[1])
+
+
+def tau_b_by_stratum(x: ArrayLike, y: ArrayLike, stratum: ArrayLike) -> Floats:
+    """Kendall's tau-b within every stratum: (strata,) in the sorted order of their codes, NaN where x or y is constant.
+
+    >>> tau_b_by_stratum([1, 2, 3, 1, 1], [1, 3, 2, 1, 2], ["a", "a", "a", "b", "b"]).round(3).tolist()
+    [0.333, nan]
+    """
+    layer = as_index(stratum, len(np.asarray(x)), "stratum")
+    count = int(layer.max(initial=-1)) + 1
+    size = np.bincount(layer, minlength=1)
+    if int((size**2).sum()) <= _FEW_PAIRS * max(len(layer), 1):  # small strata: looking at every pair is faster
+        i, j = pairs_within(layer)
+        u, v = (np.sign(values[i] - values[j]) for values in (np.asarray(x, np.float64), np.asarray(y, np.float64)))
+        sums = [np.bincount(layer[i], weights, minlength=count) for weights in (u * v, u * u, v * v)]
+    else:
+        sums = [np.bincount(layer, own, minlength=count) for own in pair_sums(x, y, layer)]
+    signs, a, b = (np.asarray(each, np.float64) for each in sums)
+    return np.asarray(np.clip(ratio(signs, np.sqrt(a * b)), -1, 1))
+
+
+def ordering_credits(x: ArrayLike, y: ArrayLike, stratum: ArrayLike) -> Floats:
+    """How well y orders the items of every stratum as x does, where a missing y orders nothing: (strata,) in [-1, 1].
+
+    It is Kendall's tau-b of x and y in which a missing y is tied with every other item. With C concordant and D discordant pairs among
+    the items that have a y, u_x pairs of all items untied in x, and u_y pairs untied in y:
+
+        credit = (C - D) / sqrt(u_x u_y),  and 0 where u_y = 0.
+
+    Without missing y it is `tau_b_by_stratum`, but 0 where y is constant: who gives one score to everything orders nothing.
+
+    Args:
+        x: (items,) numbers without gaps.
+        y: (items,) numbers, NaN where missing.
+        stratum: (items,) any sortable codes.
+
+    Returns:
+        (strata,) in the sorted order of the codes; NaN where x is constant, because there is nothing to order.
+
+    >>> nan = float("nan")
+    >>> ordering_credits([1, 2, 3, 1, 2, 1, 1], [1, nan, 3, 5, 5, 1, 2], [0, 0, 0, 1, 1, 2, 2]).round(3).tolist()
+    [0.577, 0.0, nan]
+    """
+    a, b = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    layer = as_index(stratum, len(a), "stratum")
+    count, read = int(layer.max(initial=-1)) + 1, ~np.isnan(b)
+    used, which = np.unique(layer[read], return_inverse=True)
+    known = np.zeros(count)
+    untied_read = _untied_pairs(a[read], layer[read], count)
+    known[used] = np.nan_to_num(tau_b_by_stratum(a[read], b[read], which)) if len(used) else 0.0
+    untied = _untied_pairs(a, layer, count)
+    return np.asarray(np.where(untied > 0, known * np.sqrt(ratio(untied_read, untied)), np.nan))
+
+
+def _untied_pairs(values: Floats, layer: Ints, count: int) -> Floats:
+    """Pairs of different values in every stratum, (count,)."""
+    classes, code = np.unique(values, return_inverse=True)
+    key, times = np.unique(layer * max(len(classes), 1) + code, return_counts=True)
+    size = np.bincount(layer, minlength=count)
+    tied = np.bincount(key // max(len(classes), 1), times * (times - 1) / 2, minlength=count)
+    return np.asarray(size * (size - 1) / 2 - tied)
+
+
+def pairs_within(stratum: Ints) -> tuple[Ints, Ints]:
+    """The two items of every pair within a stratum, each pair once; `stratum` are codes from 0.
+
+    >>> [side.tolist() for side in pairs_within(np.array([0, 1, 0, 1, 2]))]
+    [[0, 1], [2, 3]]
+    """
+    order = np.argsort(stratum, kind="stable")
+    sizes = np.bincount(stratum, minlength=1)
+    starts = np.cumsum(sizes) - sizes
+    parts: list[tuple[Ints, Ints]] = []
+    for size in np.unique(sizes[sizes >= 2]).tolist():
+        first, second = np.triu_indices(size, 1)
+        begin = starts[sizes == size][:, None]
+        parts.append((order[(begin + first).ravel()], order[(begin + second).ravel()]))
+    empty = np.empty(0, np.int64)
+    return np.concatenate([empty, *(i for i, _ in parts)]), np.concatenate([empty, *(j for _, j in parts)])

@@ -1,0 +1,166 @@
+"""Pairwise accuracy with tie calibration: does a judge order two outputs for one source text as people do, ties included?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.agreement.concordance import pairs_within
+from harness.stats.agreement.continuous import NO_SEGMENT, joined_groups
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.groups import degrees_of_freedom
+from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
+
+_STEPS = 512  # thresholds that are tried in a resample, spread evenly over the pairs
+
+
+@dataclass(frozen=True, slots=True)
+class TieCalibratedAccuracy:
+    """`value` in [0, 1] on `segments` source texts with `pairs` pairs of outputs, and the threshold `epsilon` that gives it, each with
+    its interval; NaN and a `reason` without a pair."""
+
+    value: float
+    interval: Interval
+    epsilon: float
+    epsilon_interval: Interval
+    segments: int
+    pairs: int
+    reason: str | None
+
+
+class _Pairs(NamedTuple):
+    """Pairs of outputs: their source text, how far the judge's scores differ, and what the pair adds to the correct ones when it becomes
+    a tie: 1 where people tie, -1 where judge and people agree on the order, else 0. `ordered`: the pair is correct while it is no tie."""
+
+    segment: Ints
+    apart: Floats
+    change: Floats
+    ordered: Floats
+
+
+def tie_calibrated_accuracy(
+    x: ArrayLike,
+    y: ArrayLike,
+    segment: ArrayLike,
+    groups: ArrayLike,
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = 1000,
+) -> TieCalibratedAccuracy:
+    """Pairwise accuracy with tie calibration (acc_eq), averaged over source texts.
+
+    Two outputs for one source text are a tie for people if x is equal, and a tie for the judge if its scores differ by epsilon or less.
+    The accuracy of a source text is (C + T) / pairs: C pairs that both order alike and T that both tie. acc_eq is the mean over source
+    texts at the epsilon, one for all texts, that makes this mean largest; of several such, the smallest. Epsilon is found again in every
+    resample (there among 512 thresholds at most), so that the interval holds the uncertainty of choosing it.
+
+    Args:
+        x: (items,) people's scores as given, NaN where missing. Standardised scores have no ties: pass raw ones.
+        y: (items,) the judge's scores, NaN where missing.
+        segment: (items,) integer codes of the source texts; negative where an item has none.
+        groups: (items,) any sortable codes of what items share.
+        level, seed, resamples: of the bootstrap over groups; the interval is value ± t × bootstrap standard error.
+
+    Returns:
+        `TieCalibratedAccuracy`. Source texts with one scored output have no pair and do not count. A constant judge ties everything: its
+        accuracy is the share of people's ties.
+
+    Raises:
+        ShapeError: if the arrays are not of the same items.
+
+    Reference: Deutsch, Foster & Freitag (2023), Ties Matter: meta-evaluating modern metrics with pairwise accuracy and tie calibration.
+
+    >>> found = tie_calibrated_accuracy([1, 2, 2], [10, 30, 31], [0, 0, 0], [0, 0, 0])
+    >>> found.value, found.epsilon, found.pairs
+    (1.0, 1.0, 3)
+    """
+    a, b, code, group = (np.asarray(v) for v in (x, y, segment, groups))
+    if a.ndim != 1 or not a.shape == b.shape == code.shape == group.shape:
+        raise ShapeError(f"x {a.shape}, y {b.shape}, segment {code.shape} and groups {group.shape} must be of the same items")
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    used = ~(np.isnan(a) | np.isnan(b)) & (code >= 0)
+    layer = as_index(code[used], int(used.sum()), "segment")
+    pairs = _pairs_of(a[used], b[used], layer)
+    if not len(pairs.segment):
+        nothing = no_interval(0, NO_SEGMENT)
+        return TieCalibratedAccuracy(math.nan, nothing, math.nan, nothing, 0, 0, NO_SEGMENT)
+    cluster = joined_groups(layer, group[used])
+    with_pairs, place = np.unique(pairs.segment, return_inverse=True)
+    cluster = as_index(cluster[with_pairs], len(with_pairs), "groups")
+    weight = 1 / np.bincount(place)[place]  # every source text has the same weight
+    of_pair = cluster[place]
+    count, size = int(cluster.max()) + 1, np.bincount(cluster).astype(np.float64)
+    base = np.asarray(np.bincount(of_pair, weight * pairs.ordered, minlength=count), np.float64)
+    value, epsilon = _best(*_gains(pairs.apart, weight * pairs.change, np.zeros(len(of_pair), np.int64), 1), base.sum(keepdims=True), size)
+    intervals = _intervals(pairs, weight, of_pair, base, size, (value, epsilon), level, seed, resamples)
+    return TieCalibratedAccuracy(value, intervals[0], epsilon, intervals[1], len(with_pairs), len(place), None)
+
+
+def _pairs_of(x: Floats, y: Floats, layer: Ints) -> _Pairs:
+    """All pairs within every source text."""
+    i, j = pairs_within(layer)
+    people, judge = (np.asarray(np.sign(values[i] - values[j]), np.float64) for values in (x, y))
+    ordered = ((people == judge) & (people != 0)).astype(np.float64)
+    return _Pairs(layer[i], np.asarray(np.round(np.abs(y[i] - y[j]), 9), np.float64), (people == 0) - ordered, ordered)
+
+
+def _gains(apart: Floats, change: Floats, of_pair: Ints, groups: int, thresholds: Floats | None = None) -> tuple[Floats, Floats]:
+    """The thresholds (E,), rising, and how much each adds to the correct pairs of every group over the threshold before it (groups, E)."""
+    if thresholds is None:
+        thresholds = np.unique(np.r_[0.0, apart])
+    place = np.searchsorted(thresholds, apart)
+    inside = place < len(thresholds)
+    key = of_pair[inside] * len(thresholds) + place[inside]
+    table = np.bincount(key, change[inside], minlength=groups * len(thresholds)).reshape(groups, len(thresholds))
+    return thresholds, table.astype(np.float64)
+
+
+def _best(thresholds: Floats, gains: Floats, base: Floats, size: Floats) -> tuple[float, float]:
+    """The largest mean accuracy of all groups, and the smallest threshold that gives it."""
+    accuracy = (base.sum() + np.cumsum(gains.sum(axis=0))) / size.sum()
+    at = int(np.argmax(accuracy > accuracy.max() - 1e-12))
+    return float(accuracy[at]), float(thresholds[at])
+
+
+def _intervals(
+    pairs: _Pairs,
+    weight: Floats,
+    of_pair: Ints,
+    base: Floats,
+    size: Floats,
+    value: tuple[float, float],
+    level: float,
+    seed: int,
+    resamples: int,
+) -> tuple[Interval, Interval]:
+    """Intervals of the accuracy and of epsilon. Groups are drawn; epsilon is chosen anew in every resample."""
+    groups = len(size)
+    if groups < MIN_GROUPS:
+        return no_interval(groups), no_interval(groups)
+    thresholds = np.unique(np.r_[0.0, pairs.apart])
+    if len(thresholds) > _STEPS:
+        thresholds = np.unique(np.r_[0.0, np.quantile(pairs.apart, np.linspace(0, 1, _STEPS), method="inverted_cdf")])
+    _, gains = _gains(pairs.apart, weight * pairs.change, of_pair, groups, thresholds)
+    summed = np.cumsum(gains, axis=1)
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(groups, np.full(groups, 1 / groups), resamples).astype(np.float64)
+    accuracy = (drawn @ base)[:, None] + drawn @ summed
+    best = accuracy.argmax(axis=1)
+    values = accuracy[np.arange(resamples), best] / (drawn @ size)
+    at = min(int(np.searchsorted(thresholds, value[1])), len(thresholds) - 1)
+    deviation = base + summed[:, at] - value[0] * size
+    freedom = float(degrees_of_freedom(deviation, np.ones(groups)))
+    found = []
+    for own, replicates, top in ((value[0], values, 1.0), (value[1], thresholds[best], math.inf)):
+        error = float(np.std(replicates)) * math.sqrt(groups / (groups - 1))
+        if not error > 1e-12:
+            found.append(no_interval(groups, NO_VARIATION))
+            continue
+        half = t_quantile(level, freedom) * error
+        found.append(Interval(max(0.0, own - half), min(top, own + half), "cluster bootstrap (t)", groups, None, None))
+    return found[0], found[1]

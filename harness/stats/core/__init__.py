@@ -1,0 +1,1 @@
+"""What all statistics share: arrays, rows, counts, resamples."""

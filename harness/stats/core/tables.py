@@ -1,0 +1,76 @@
+"""Tables from which coefficients are computed: judge by aggregate, pairs of annotators, coincidences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from harness.stats.core.aggregate import Rule, aggregate_counts
+from harness.stats.core.arrays import Floats
+from harness.stats.core.rows import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """[used, k x k cells]: items by aggregate (row) and judge (column), of items with both."""
+
+    rule: Rule = "drop"
+    judge: int = 0
+
+    def __call__(self, rows: Rows, /) -> Floats:
+        reference, score = aggregate_counts(rows.counts, self.rule), rows.judge(self.judge)
+        used = np.flatnonzero((reference >= 0) & (score >= 0))
+        out = np.zeros((len(reference), 1 + rows.k**2))
+        out[used, 0] = 1.0
+        out[used, 1 + reference[used] * rows.k + score[used]] = 1.0
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class Coincidences:
+    """[two labels or more, k x k coincidences of values within an item, each divided by n_i - 1]."""
+
+    def __call__(self, rows: Rows, /) -> Floats:
+        return _pairs(rows, power=1)
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorPairs:
+    """[two labels or more, k x k shares of an item's ordered pairs, k labels, labelled at all, k shares of labels].
+
+    The k labels are of items with two or more (Fleiss' margins), the k shares of items with one or more (Gwet's).
+    """
+
+    def __call__(self, rows: Rows, /) -> Floats:
+        n = rows.raters[:, None]
+        shares = rows.counts / np.maximum(n, 1)
+        return np.concatenate([_pairs(rows, power=2), np.where(n >= 2, rows.counts, 0), n >= 1, shares], axis=1)
+
+
+def _pairs(rows: Rows, power: int) -> Floats:
+    n, c = rows.raters, rows.counts.astype(np.float64)
+    pairs = c[:, :, None] * c[:, None, :]
+    diagonal = np.arange(rows.k)
+    pairs[:, diagonal, diagonal] = c * (c - 1)
+    pairs /= np.maximum((n - 1) * n ** (power - 1), 1)[:, None, None]
+    used = (n >= 2).astype(np.float64)
+    return np.concatenate([used[:, None], pairs.reshape(len(n), rows.k**2) * used[:, None]], axis=1)
+
+
+def square(sums: Floats, at: int = 1) -> Floats:
+    """The k x k table in sums (..., m), from column `at` to the last column."""
+    k = round((sums.shape[-1] - at) ** 0.5)
+    return sums[..., at:].reshape(*sums.shape[:-1], k, k)
+
+
+def split_pairs(sums: Floats) -> tuple[Floats, Floats, Floats]:
+    """Of sums of `AnnotatorPairs`: mean pair shares (..., k, k), Fleiss' margins (..., k), Gwet's margins (..., k)."""
+    k = round((sums.shape[-1] - 1) ** 0.5) - 1  # 1 + k² + k + 1 + k = (k + 1)² + 1
+    pairs = sums[..., 1 : 1 + k * k].reshape(*sums.shape[:-1], k, k)
+    labels, shares = sums[..., 1 + k * k : 1 + k * k + k], sums[..., -k:]
+    return (
+        pairs / np.maximum(sums[..., 0], 1)[..., None, None],
+        labels / np.maximum(labels.sum(axis=-1, keepdims=True), 1),
+        shares / np.maximum(sums[..., -k - 1], 1)[..., None],
+    )

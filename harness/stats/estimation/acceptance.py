@@ -1,0 +1,279 @@
+"""Automatic acceptance: the lowest confidence above which a judge's answers agree with people, with a guarantee.
+
+Thresholds are tested in a fixed order, from the most confident down, until one fails. The order depends on the confidences only and never
+on the labels, so that no correction for many tests is needed. The guarantee is about items like the labelled ones, on average over the
+draw of the labels; it is not a guarantee for each class.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.intervals.cluster_mean import cluster_mean
+from harness.stats.intervals.intervals import scatter_of
+
+START_ERRORS = 2
+"""The first threshold accepts as many labelled items as pass with this number of errors; fewer items often certify nothing."""
+STEPS = 20
+"""Further thresholds follow in steps of 1 / STEPS of the labelled items."""
+NOTHING = "no threshold can be certified"
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One threshold: accept the items with at least this confidence.
+
+    `accepted` labelled items in `groups` groups have `errors` (a sum of losses, whole if agreement is 0 or 1) and count as `effective_n`
+    independent ones. `upper` is the upper bound of the loss at the level 1 - delta; `p` tests H0: the loss is alpha or more.
+    """
+
+    threshold: float
+    accepted: int
+    errors: float
+    groups: int
+    effective_n: float
+    upper: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """The certified threshold, or `reason` why there is none; then `threshold`, `agreement` and `agreement_lower` are NaN.
+
+    `coverage` is the share of the `n` labelled items that the threshold accepts, 0 without one; `agreement` what was seen among them and
+    `agreement_lower` what is guaranteed. `n_start` items are needed for the first of the candidates, which `path` lists in order.
+    """
+
+    threshold: float
+    coverage: float
+    agreement: float
+    agreement_lower: float
+    n: int
+    n_start: int
+    path: tuple[Candidate, ...]
+    reason: str | None
+
+
+def acceptance_threshold(
+    confidence: ArrayLike,
+    agrees: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    alpha: float = 0.1,
+    delta: float = 0.1,
+    start_errors: int = START_ERRORS,
+) -> Acceptance:
+    """Lowest confidence with P(agree | accepted) >= 1 - alpha, which is wrong with a probability of at most delta.
+
+    Candidates: the confidence of item `n_start` in falling order, then those of every 5 % of the items; equal confidences stay together.
+    Each has an upper bound of the loss at the level 1 - delta: Clopper and Pearson's, or for losses between 0 and 1 Hoeffding and Bentkus'.
+    From the first candidate down, the last before the first bound above alpha is certified (fixed sequence testing).
+
+    With groups the bound uses n_eff = n / max(1, deff) items, where deff is the cluster variance over that of independent items, and the
+    number of groups where all items have the same loss. n_start is then still a number of items.
+
+    Args:
+        confidence: (items,) of the judge's answer, in any unit: only the order counts; NaN (a failure) is never accepted.
+        agrees: (items,) 1 or 0, or credits between them (the share of people who agree); NaN (no label) leaves the item out.
+        groups: (items,) any sortable codes of what items share; None if items are independent.
+        alpha: tolerated share of disagreement, in (0, 1).
+        delta: tolerated probability of a wrong certificate, in (0, 1); delta / L for a claim about L languages at once.
+        start_errors: errors that the first threshold tolerates.
+
+    Returns:
+        `Acceptance`; that nothing is certified is an answer with a `reason`, not an error.
+
+    Raises:
+        ShapeError: if the arrays are not of one length.  ValueError: for alpha or delta outside (0, 1), agrees outside [0, 1].
+
+    Reference: Angelopoulos et al. (2021), learn then test; Jung, Brahman & Choi (2024); Korn & Graubard (1998).
+
+    >>> confidence, agrees = [0.9, 0.8, 0.7, 0.6, 0.5] * 40, [1] * 80 + [1, 1, 1, 1, 0] * 24
+    >>> found = acceptance_threshold(confidence, agrees)
+    >>> found.threshold, found.coverage, found.agreement, round(found.agreement_lower, 3), found.n_start
+    (0.6, 0.8, 1.0, 0.986, 52)
+    >>> acceptance_threshold(confidence[:40], agrees[:40]).reason
+    '52 labelled items with an answer are needed, there are 40'
+    """
+    score, loss, codes = _labelled(confidence, agrees, groups)
+    _check(alpha, delta)
+    fractional = bool(((loss > 0) & (loss < 1)).any())
+    start = items_needed(start_errors, alpha, delta, fractional=fractional)
+    path = tuple(_candidate(score, loss, codes, threshold, alpha, delta, fractional) for threshold in _thresholds(score, start))
+    chosen = None
+    for candidate in path:
+        if candidate.p > delta:
+            break
+        chosen = candidate
+    n = len(score)
+    if chosen is None:
+        readable = int((~np.isnan(score)).sum())
+        reason = NOTHING if path else f"{start} labelled items with an answer are needed, there are {readable}"
+        return Acceptance(math.nan, 0.0, math.nan, math.nan, n, start, path, reason)
+    agreement = 1 - chosen.errors / chosen.accepted
+    return Acceptance(chosen.threshold, chosen.accepted / n, agreement, 1 - chosen.upper, n, start, path, None)
+
+
+def loss_upper_bound(errors: float, n: float, delta: float) -> float:
+    """Clopper and Pearson's one-sided upper bound of a share of errors: the (1 - delta) quantile of Beta(errors + 1, n - errors).
+
+    Args:
+        errors, n: need not be whole numbers, 0 <= errors <= n.
+        delta: in (0, 1).
+
+    >>> round(loss_upper_bound(2, 52, 0.1), 4), loss_upper_bound(5, 5, 0.1)
+    (0.0991, 1.0)
+    """
+    from scipy.special import betaincinv
+
+    return float(betaincinv(errors + 1, n - errors, 1 - delta)) if errors < n else 1.0
+
+
+def hoeffding_bentkus_p(mean_loss: float, n: float, alpha: float) -> float:
+    """p of H0: the mean of losses in [0, 1] is alpha or more.
+
+    p = min(exp(-n KL(r, alpha)), e P(Bin(n, alpha) <= ceil(n r))), r the mean loss, KL the divergence of two shares; 1 for r >= alpha.
+
+    Args:
+        mean_loss: r in [0, 1], of n independent items; n is rounded down to a whole number.
+        alpha: in (0, 1).
+
+    Reference: Bates et al. (2021); Bentkus (2004).
+
+    >>> round(hoeffding_bentkus_p(0.13, 120, 0.2), 4)
+    0.1054
+    """
+    from scipy.special import bdtr, xlogy
+
+    items = math.floor(n + _ROUNDING)
+    if mean_loss >= alpha or items < 1:
+        return 1.0
+    divergence = float(xlogy(mean_loss, mean_loss / alpha) + xlogy(1 - mean_loss, (1 - mean_loss) / (1 - alpha)))
+    bentkus = math.e * float(bdtr(math.ceil(items * mean_loss - _ROUNDING), items, alpha))
+    return min(1.0, math.exp(-items * divergence), bentkus)
+
+
+def items_needed(errors: int, alpha: float, delta: float, *, fractional: bool = False) -> int:
+    """Smallest number of accepted labelled items that pass with this number of errors.
+
+    The smallest n with P(Bin(n, alpha) <= errors) <= delta; with `fractional`, with `hoeffding_bentkus_p(errors / n, n, alpha)` <= delta.
+
+    Raises:
+        ValueError: for alpha or delta outside (0, 1), or negative errors.
+
+    >>> [items_needed(errors, 0.1, 0.1) for errors in (0, 1, 2)]
+    [22, 38, 52]
+    """
+    _check(alpha, delta)
+    if errors < 0:
+        raise ValueError(f"errors must be 0 or more, got {errors}")
+    low, high = errors, errors + 1
+    while not _passes(errors, high, alpha, delta, fractional):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _passes(errors, middle, alpha, delta, fractional) else (middle, high)
+    return high
+
+
+def errors_allowed(accepted: int, alpha: float, delta: float) -> int | None:
+    """Largest number of errors among the accepted labelled items that still passes; None if not even 0 errors pass.
+
+    >>> errors_allowed(100, 0.1, 0.1), errors_allowed(21, 0.1, 0.1)
+    (5, None)
+    """
+    from scipy.special import bdtr
+
+    _check(alpha, delta)
+    passing = np.flatnonzero(bdtr(np.arange(max(accepted, 0)), accepted, alpha) <= delta)
+    return int(passing[-1]) if len(passing) else None
+
+
+def acceptance_power(accepted: int, true_risk: float, alpha: float, delta: float) -> float:
+    """Probability that a threshold with this number of accepted labelled items and this true share of errors is certified.
+
+    >>> round(acceptance_power(100, 0.05, alpha=0.1, delta=0.1), 3)
+    0.616
+    """
+    from scipy.special import bdtr
+
+    errors = errors_allowed(accepted, alpha, delta)
+    return 0.0 if errors is None else float(bdtr(errors, accepted, true_risk))
+
+
+def _check(alpha: float, delta: float) -> None:
+    if not (0 < alpha < 1 and 0 < delta < 1):
+        raise ValueError(f"alpha and delta must be between 0 and 1, got {alpha} and {delta}")
+
+
+def _labelled(confidence: ArrayLike, agrees: ArrayLike, groups: ArrayLike | None) -> tuple[Floats, Floats, Ints | None]:
+    """Confidence, loss and group codes of the items with a label."""
+    score, credit = np.asarray(confidence, np.float64), np.asarray(agrees, np.float64)
+    if score.ndim != 1 or score.shape != credit.shape:
+        raise ShapeError(f"confidence {score.shape} and agrees {credit.shape} must be of the same items")
+    if ((credit < 0) | (credit > 1)).any():
+        raise ValueError("agrees lie between 0 and 1")
+    codes = None if groups is None else as_index(groups, len(score), "groups")
+    known = ~np.isnan(credit)
+    return score[known], 1 - credit[known], None if codes is None else codes[known]
+
+
+def _thresholds(score: Floats, start: int) -> list[float]:
+    """Falling confidences at which to cut: of item `start`, then of every 5 % of the items that lie below."""
+    falling = np.sort(score[~np.isnan(score)])[::-1]
+    if len(falling) < start:
+        return []
+    ranks = [start, *(rank for step in range(1, STEPS + 1) if start < (rank := len(score) * step // STEPS) <= len(falling)), len(falling)]
+    return sorted({float(falling[rank - 1]) for rank in ranks}, reverse=True)
+
+
+def _candidate(
+    score: Floats, loss: Floats, codes: Ints | None, threshold: float, alpha: float, delta: float, fractional: bool
+) -> Candidate:
+    accepted = score >= threshold
+    losses, n = loss[accepted], int(accepted.sum())
+    errors, groups, effective = float(losses.sum()), n, float(n)
+    if codes is not None:
+        found = cluster_mean(losses, codes[accepted], variance="cr1")  # for a design effect, which is of the plain variance
+        groups, effective = found.groups, _effective_n(scatter_of(losses), found.error**2, n, found.groups)
+    share = errors / n
+    if fractional:
+        return Candidate(
+            threshold, n, errors, groups, effective, _bentkus_bound(share, effective, delta), hoeffding_bentkus_p(share, effective, alpha)
+        )
+    upper = loss_upper_bound(share * effective, effective, delta)
+    return Candidate(threshold, n, errors, groups, effective, upper, _binomial_p(share * effective, effective, alpha))
+
+
+def _effective_n(scatter: float, variance: float, n: int, groups: int) -> float:
+    """n / max(1, design effect); the number of groups where items do not vary, because then nothing is known of the design effect."""
+    if not scatter > 0 or math.isnan(variance):
+        return float(groups)
+    return n / max(1.0, variance * n / scatter)
+
+
+def _binomial_p(errors: float, n: float, alpha: float) -> float:
+    """P(Bin(n, alpha) <= errors), continued to numbers that are not whole; at most delta exactly where the upper bound is at most alpha."""
+    from scipy.special import betainc
+
+    return float(betainc(n - errors, errors + 1, 1 - alpha)) if errors < n else 1.0
+
+
+def _bentkus_bound(share: float, n: float, delta: float) -> float:
+    """The smallest alpha that Hoeffding and Bentkus' p rejects at delta."""
+    from scipy.optimize import brentq
+
+    if hoeffding_bentkus_p(share, n, 1 - _ROUNDING) > delta:
+        return 1.0
+    return float(brentq(lambda alpha: hoeffding_bentkus_p(share, n, alpha) - delta, share, 1 - _ROUNDING, xtol=1e-12))
+
+
+def _passes(errors: int, n: int, alpha: float, delta: float, fractional: bool) -> bool:
+    p = hoeffding_bentkus_p(errors / n, n, alpha) if fractional else _binomial_p(errors, n, alpha)
+    return p <= delta

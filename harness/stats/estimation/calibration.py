@@ -1,0 +1,298 @@
+"""Calibration of confidences: reliability curve with equal-mass bins, calibration errors, Brier score and log loss.
+
+A confidence p is calibrated if, of the answers given with p, the share p is right. The plain binned error is biased upward: a perfectly
+calibrated judge has an expected calibration error of about 0.14 with 60 answers in 10 bins. Show it only beside the debiased square.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_codes, as_index
+from harness.stats.intervals.intervals import MIN_GROUPS, Interval, no_interval, t_quantile
+
+CUT = 1e-6
+"""Probabilities are cut to [CUT, 1 - CUT] before a logarithm is taken."""
+MIN_BIN = 15
+"""Fewest answers of an equal-mass bin."""
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityCurve:
+    """Bins of confidence in rising order: `n` answers, their mean `confidence` and the `share` that is right; each (bins,).
+
+    `bin` (answers,) is the bin of every answer.
+    """
+
+    n: Ints
+    confidence: Floats
+    share: Floats
+    bin: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationError:
+    """Calibration errors on `n` answers in `bins` bins; NaN and a reason where there is no answer.
+
+    `ece` = sum w_b |p_b - y_b|; `squared` = sum w_b (p_b - y_b)²; `debiased` subtracts y_b (1 - y_b) / (n_b - 1) in each bin and may be
+    negative. NaN in `debiased` if a bin holds a single answer.
+    """
+
+    ece: float
+    squared: float
+    debiased: float
+    n: int
+    bins: int
+    reason: str | None
+
+    @property
+    def root(self) -> float:
+        """sqrt(squared), in units of probability."""
+        return math.sqrt(self.squared)
+
+    @property
+    def debiased_root(self) -> float:
+        """sqrt(max(0, debiased)), in units of probability."""
+        return math.sqrt(self.debiased if math.isnan(self.debiased) else max(0.0, self.debiased))
+
+
+def reliability_curve(confidence: ArrayLike, right: ArrayLike, bins: int | None = 10, *, min_bin: int = MIN_BIN) -> ReliabilityCurve:
+    """Mean confidence and share right in equal-mass bins.
+
+    Answers are sorted by confidence and cut into `bins` bins of about equal size. Equal confidences stay in one bin. Fewer bins are made
+    where a bin would hold less than `min_bin` answers.
+
+    Args:
+        confidence: (answers,) in [0, 1].
+        right: (answers,) 1 where the answer is right, 0 where it is not.
+        bins: number of bins; None takes each distinct confidence as a bin, which suits vote shares.
+        min_bin: fewest answers of a bin; has no effect on distinct values.
+
+    Raises:
+        ShapeError: if the lengths differ.  ValueError: for numbers outside [0, 1] and NaN.
+
+    Reference: Kumar, Liang & Ma (2019), equal-mass bins.
+
+    >>> reliability_curve([0.5, 0.5, 1.0, 1.0], [0, 1, 1, 1], bins=None).share.tolist()
+    [0.5, 1.0]
+    """
+    p, y = _checked(confidence, right)
+    _, code, counts = np.unique(p, return_inverse=True, return_counts=True)
+    if bins is not None:
+        code = _equal_mass(counts, max(1, min(bins, len(p) // max(1, min_bin))), min_bin)[code]
+    n = np.bincount(code)
+    return ReliabilityCurve(n, np.bincount(code, p) / np.maximum(n, 1), np.bincount(code, y) / np.maximum(n, 1), code)
+
+
+def _equal_mass(counts: Ints, bins: int, min_bin: int) -> Ints:
+    """The bin of each distinct value, in rising order: a bin ends at the first value that reaches the next multiple of n / bins."""
+    total, seen, held, current = int(counts.sum()), 0, 0, 0
+    mass = total / bins
+    out = np.empty(len(counts), np.int64)
+    target = mass
+    for position, count in enumerate(counts.tolist()):
+        out[position] = current
+        seen, held = seen + count, held + count
+        if seen >= target - _ROUNDING * total and held >= min_bin:
+            target = (math.floor(seen / mass + _ROUNDING * bins) + 1) * mass
+            current, held = current + 1, 0
+    if 0 < held < min_bin and current:  # what is left is too little for a bin of its own
+        out[out == current] = current - 1
+    return out
+
+
+def calibration_error(confidence: ArrayLike, right: ArrayLike, bins: int | None = 10, *, min_bin: int = MIN_BIN) -> CalibrationError:
+    """Expected calibration error, squared error, and the squared error without its bias.
+
+    Args and errors as `reliability_curve`.
+
+    Reference: Kumar, Liang & Ma (2019), the debiased estimator.
+
+    >>> error = calibration_error([0.5] * 20 + [0.9] * 20, [0, 1] * 10 + [1] * 20)
+    >>> round(error.ece, 3), round(error.squared, 4), round(error.debiased, 4)
+    (0.05, 0.005, -0.0016)
+    """
+    curve = reliability_curve(confidence, right, bins, min_bin=min_bin)
+    n = int(curve.n.sum())
+    if n == 0:
+        return CalibrationError(math.nan, math.nan, math.nan, 0, 0, "no answers")
+    gap, weight = curve.confidence - curve.share, curve.n / n
+    counts = curve.n.astype(np.float64)
+    single = "a bin holds a single answer" if (curve.n < 2).any() else None
+    debiased = float(_debiased(counts, counts * curve.confidence, counts * curve.share))
+    return CalibrationError(float(weight @ np.abs(gap)), float(weight @ gap**2), debiased, n, len(curve.n), single)
+
+
+def _debiased(n: Floats, p: Floats, y: Floats) -> Floats:
+    """Debiased squared error from the bins' counts and sums, each (..., bins); bins that are empty count nothing."""
+    filled = np.maximum(n, 1.0)
+    share = y / filled
+    with np.errstate(divide="ignore", invalid="ignore"):
+        noise = np.where(n > 0, share * (1 - share) / (n - 1), 0.0)
+    return np.asarray((n * ((p / filled - share) ** 2 - noise)).sum(axis=-1) / n.sum(axis=-1))
+
+
+def debiased_interval(
+    confidence: ArrayLike,
+    right: ArrayLike,
+    groups: ArrayLike,
+    bins: int | None = 10,
+    *,
+    min_bin: int = MIN_BIN,
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = 1000,
+) -> Interval:
+    """Interval of the debiased squared calibration error: standard error by the cluster bootstrap, Student's t with G - 1 df.
+
+    Groups are resampled and the bins are kept. In a calibrated judge the bootstrap sees more error than there is, so the interval is wide
+    rather than narrow. Its lower end may be negative, as the estimate may be.
+
+    Args:
+        confidence, right, bins, min_bin: as `reliability_curve`.
+        groups: (answers,) any sortable codes of what answers share.
+        level, seed, resamples: confidence in (0, 1), of the bootstrap.
+
+    Returns:
+        `Interval`; none with fewer than 8 groups, or with a bin of a single answer.
+
+    Raises:
+        ShapeError, ValueError: as `reliability_curve`, and for groups of another length.
+
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(400)
+    >>> found = debiased_interval(p, rng.random(400) < p**2, np.arange(400) // 4)
+    >>> found.lo > 0, found.groups
+    (True, 100)
+    """
+    p, y = _checked(confidence, right)
+    group = as_index(groups, len(p), "groups")
+    count = int(group.max(initial=-1)) + 1
+    error = calibration_error(p, y, bins, min_bin=min_bin)
+    if count < MIN_GROUPS or math.isnan(error.debiased):
+        return no_interval(count, None if count < MIN_GROUPS else error.reason)
+    cell = group * error.bins + reliability_curve(p, y, bins, min_bin=min_bin).bin
+    size = count * error.bins
+    sums = np.concatenate([np.bincount(cell, w, size).reshape(count, error.bins) for w in (np.ones(len(p)), p, y)], axis=1)
+    draws = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), resamples)
+    n, ps, ys = np.split(draws @ sums, 3, axis=1)
+    replicates = _debiased(n, ps, ys)
+    reach = float(np.nanstd(replicates[np.isfinite(replicates)], ddof=1)) * t_quantile(level, count - 1)
+    return Interval(error.debiased - reach, error.debiased + reach, "cluster bootstrap (t)", count, None, None)
+
+
+def brier_score(confidence: ArrayLike, right: ArrayLike) -> float:
+    """Mean (p - y)², in [0, 1]; NaN without answers.
+
+    Raises ShapeError, ValueError as `reliability_curve`. Reference: Brier (1950).
+
+    >>> brier_score([1.0, 0.5], [1, 0])
+    0.125
+    """
+    p, y = _checked(confidence, right)
+    return float(np.mean((p - y) ** 2)) if len(p) else math.nan
+
+
+def log_loss(confidence: ArrayLike, right: ArrayLike) -> float:
+    """Mean -log of the probability given to what happened, in nats, with p cut to [1e-6, 1 - 1e-6]; NaN without answers.
+
+    Raises ShapeError, ValueError as `reliability_curve`.
+
+    >>> round(log_loss([0.5, 0.5], [1, 0]), 4)
+    0.6931
+    """
+    p, y = _checked(confidence, right)
+    p = np.clip(p, CUT, 1 - CUT)
+    return float(-np.mean(y * np.log(p) + (1 - y) * np.log1p(-p))) if len(p) else math.nan
+
+
+def _checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats]:
+    p, y = np.asarray(confidence, np.float64), np.asarray(right, np.float64)
+    if p.ndim != 1 or p.shape != y.shape:
+        raise ShapeError(f"confidence {p.shape} and right {y.shape} must be of the same answers")
+    for name, values in (("confidence", p), ("right", y)):
+        if not ((values >= 0) & (values <= 1)).all():
+            raise ValueError(f"{name} must lie between 0 and 1; found {values[~((values >= 0) & (values <= 1))][0]}")
+    return p, y
+
+
+# ---- probabilities of several classes
+
+
+def top_confidence(probability: ArrayLike, label: ArrayLike) -> tuple[Floats, Floats]:
+    """Probability of the most probable class (the lower one on a tie), and 1 where it is the label: two (answers,) arrays.
+
+    Args:
+        probability: (answers, k), each row adds up to 1.
+        label: (answers,) class codes 0 … k-1.
+
+    Raises:
+        ShapeError: for arrays of different answers.  ScaleError: for codes off the scale.  ValueError: for rows that do not add up to 1.
+
+    >>> [part.tolist() for part in top_confidence([[0.7, 0.3], [0.2, 0.8]], [0, 0])]
+    [[0.7, 0.8], [1.0, 0.0]]
+    """
+    p, y = class_probabilities(probability, label)
+    return p.max(axis=1, initial=0.0), (np.argmax(p, axis=1) == y) * 1.0
+
+
+def classwise_error(
+    probability: ArrayLike, label: ArrayLike, bins: int | None = 10, *, min_bin: int = MIN_BIN
+) -> tuple[CalibrationError, ...]:
+    """`calibration_error` of each class's own probability, (k,); their mean `ece` is the classwise calibration error.
+
+    A judge can be calibrated in its top class and not class by class.
+
+    Args and errors as `top_confidence` and `reliability_curve`. Reference: Kull et al. (2019).
+
+    >>> [round(error.ece, 2) for error in classwise_error([[0.7, 0.3]] * 20, [0, 1] * 10)]
+    [0.2, 0.2]
+    """
+    p, y = class_probabilities(probability, label)
+    return tuple(calibration_error(p[:, c], y == c, bins, min_bin=min_bin) for c in range(p.shape[1]))
+
+
+def brier_score_of_classes(probability: ArrayLike, label: ArrayLike) -> float:
+    """Mean over answers of sum_c (p_c - [label = c])², in [0, 2]; NaN without answers. Args and errors as `top_confidence`.
+
+    With two classes it is twice `brier_score`.
+
+    >>> brier_score_of_classes([[1.0, 0.0], [0.5, 0.5]], [0, 1])
+    0.25
+    """
+    p, y = class_probabilities(probability, label)
+    return float(((p - np.eye(p.shape[1])[y]) ** 2).sum(axis=1).mean()) if len(y) else math.nan
+
+
+def log_loss_of_classes(probability: ArrayLike, label: ArrayLike) -> float:
+    """Mean -log of the label's probability, in nats, p cut at 1e-6; NaN without answers. Args and errors as `top_confidence`.
+
+    >>> round(log_loss_of_classes([[0.5, 0.5]], [1]), 4)
+    0.6931
+    """
+    p, y = class_probabilities(probability, label)
+    return float(-np.log(np.clip(p[np.arange(len(y)), y], CUT, 1 - CUT)).mean()) if len(y) else math.nan
+
+
+def class_probabilities(probability: ArrayLike, label: ArrayLike) -> tuple[Floats, Ints]:
+    """Checked probabilities (answers, k) and labels (answers,). Errors as `top_confidence`.
+
+    >>> class_probabilities([[0.7, 0.3]], [1])[1].tolist()
+    [1]
+    """
+    p = np.asarray(probability, np.float64)
+    if p.ndim != 2 or p.shape[1] < 2:
+        raise ShapeError(f"probability must be answers x classes, got shape {p.shape}")
+    y = as_codes(label, p.shape[1], "label")
+    if y.shape != p.shape[:1]:
+        raise ShapeError(f"label has shape {y.shape}, probability is of {len(p)} answers")
+    if (y < 0).any():
+        raise ValueError("each answer needs a label")
+    if not ((p >= 0) & (p <= 1)).all() or (np.abs(p.sum(axis=1) - 1) > 1e-3).any():
+        raise ValueError("probabilities of an answer's classes must lie between 0 and 1 and add up to 1")
+    return p, y

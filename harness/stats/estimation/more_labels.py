@@ -1,0 +1,153 @@
+"""About how many more labels a cell needs until the rule of `use` has the wanted power, planned from the labels that are there."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.core.arrays import Floats
+from harness.stats.core.groups import GroupSums
+from harness.stats.intervals.judge_tests import JudgeSums, judge_sums, use_p
+from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE
+
+GROWTH = 1.05
+"""Ratio of neighbouring numbers of items that are tried."""
+LIMIT = 3000
+"""The largest number of further items that is given."""
+FEW = 30
+"""With fewer items, how often each kind of group occurs is drawn too (Bayesian bootstrap): a few items do not show it."""
+UNSEEN = 0.5
+"""Of a lost item, which is then added to those that were seen."""
+NO_NUMBER = "at the gap seen no number of labels would do"
+NOT_BETTER = "not better than the baseline on the items seen"
+TOO_MANY = "more than 3,000"
+NO_ITEMS = "no items to plan from"
+
+Rule = Callable[[JudgeSums], Floats]
+"""p-values (resamples,) of the rule, from the groups of each resample: sums of shape (groups,), times (resamples, groups)."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoreLabels:
+    """About `more` further items (None with a `reason`), `planned` in all, and the `power` that they reach in the resamples.
+
+    `more` is 0 where the items that are there would do for a judge as good as people: then it is the gap that is missing, not labels.
+    """
+
+    more: int | None
+    planned: int | None
+    power: float
+    reason: str | None
+
+
+def about_more(
+    gap: ArrayLike,
+    baseline: ArrayLike,
+    groups: ArrayLike,
+    *,
+    margin: float = 0.1,
+    alpha: float = 0.05,
+    cells: float = 1,
+    power: float = 0.8,
+    least_items: int = 0,
+    least_groups: int = 0,
+    effective_groups: float = LEAST_EFFECTIVE,
+    rule: Rule | None = None,
+    resamples: int = 400,
+    seed: int = 0,
+) -> MoreLabels:
+    """Further items until the rule rejects with the wanted power, if the judge is as good as people.
+
+    Groups are drawn with replacement, G n' / n of them, with the gaps moved to a mean of 0 and the differences from the baseline as they
+    are. The numbers of items n' = n 1.05^j are tried, and the first with which the rule's p is at most alpha / cells in the share `power`
+    of the resamples is taken. The search halves the range of j, which relies on power rising with n'. n' - n is rounded up to tens.
+
+    With fewer than 30 items, half a lost item is added, and every resample first draws how often each kind of group occurs.
+
+    Args:
+        gap: (items,) judge's less people's agreement, in [-1, 1]; NaN where an item has no two annotators.
+        baseline: (items,) judge right less baseline right; NaN where an item has no aggregate.
+        groups: (items,) any sortable codes of what items share.
+        margin: of the gap.
+        alpha, cells: level of the family, and the number of cells among which it is shared (those that are not yet `use`).
+        power: wanted, in (0, 1).
+        least_items, least_groups: numbers that n' must reach in any case.
+        effective_groups: below which large groups are capped (`judge_tests`).
+        rule: function of the sums of each resample that gives its p; default the tests of `use`, `JudgeTests.to_correct`.
+        resamples, seed: of the simulation.
+
+    Returns:
+        `MoreLabels`; without a number if no item has a gap, if the mean gap is -margin or less, if the mean difference from the baseline is
+        0 or less, or if more than 3,000 items would be needed.
+
+    Raises:
+        ShapeError: if the arrays are not of the same items.
+
+    Reference: Efron & Tibshirani (1993), resampling to plan a sample; Rubin (1981), the Bayesian bootstrap.
+
+    >>> gap, better = np.tile([0.0] * 8 + [1 / 3, -1 / 3], 6), np.tile([0.0] * 7 + [1.0] * 3, 6)
+    >>> found = about_more(gap, better, np.arange(60), cells=45)
+    >>> 50 < found.more < 150, found.power >= 0.8
+    (True, True)
+    """
+    seen = judge_sums(gap, baseline, groups)
+    reason = _no_plan(seen, margin)
+    if reason:
+        return MoreLabels(None, None, math.nan, reason)
+    test, level = rule or (lambda sums: use_p(sums, margin, alpha, effective_groups)), alpha / cells
+    items, total = round(seen.gap.units), float(seen.gap.times.sum())
+    if items < FEW:
+        seen = _with_lost_item(seen)
+    times = seen.gap.times
+
+    @cache
+    def reached(planned: int) -> float:
+        rng = np.random.default_rng(seed)
+        share = rng.dirichlet(times, resamples) if items < FEW else times / times.sum()
+        draws = rng.multinomial(max(1, round(total * planned / items)), share, resamples)
+        return float(np.mean(test(_drawn(_moved(seen, share), draws)) <= level))
+
+    least = max(items, least_items, math.ceil(least_groups * items / total))
+    steps = max(0, math.floor(math.log((items + LIMIT) / least, GROWTH))) if least <= items + LIMIT else -1
+    sizes = [math.ceil(least * GROWTH**step) for step in range(steps + 1)]
+    chosen = bisect_left(sizes, True, key=lambda planned: reached(planned) >= power)
+    if chosen == len(sizes):
+        return MoreLabels(None, None, math.nan, TOO_MANY)
+    planned = sizes[chosen]
+    return MoreLabels(10 * math.ceil((planned - items) / 10), planned, reached(planned), None)
+
+
+def _moved(sums: JudgeSums, share: Floats) -> JudgeSums:
+    """With a mean gap of 0 where groups have these shares, (groups,) or (resamples, groups)."""
+    gap = sums.gap
+    mean = np.vecdot(share, gap.y) / np.vecdot(share, gap.size)
+    return sums._replace(gap=gap._replace(y=gap.y - mean[..., None] * gap.size))
+
+
+def _with_lost_item(sums: JudgeSums) -> JudgeSums:
+    """With a further group: a part of an item that the judge lost against people, as a few items do not show how often that happens."""
+    gap, baseline = sums
+    times = np.append(gap.times, UNSEEN)
+    lost = GroupSums(np.append(gap.y, -1.0), np.append(gap.size, 1.0), times)
+    return JudgeSums(lost, GroupSums(np.append(baseline.y, 0.0), np.append(baseline.size, 0.0), times))
+
+
+def _drawn(sums: JudgeSums, draws: ArrayLike) -> JudgeSums:
+    """The same groups, each as often as it was drawn in every resample: draws (resamples, groups)."""
+    times = np.asarray(draws, np.float64)
+    return JudgeSums(*(each._replace(times=times) for each in sums))
+
+
+def _no_plan(seen: JudgeSums, margin: float) -> str | None:
+    """Why there is no plan."""
+    if not seen.gap.units or not seen.baseline.units:
+        return NO_ITEMS
+    if seen.gap.mean <= -margin:
+        return NO_NUMBER
+    return None if seen.baseline.mean > 0 else NOT_BETTER

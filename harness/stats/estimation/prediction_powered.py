@@ -1,0 +1,560 @@
+"""Prediction-powered inference: labels of some items and a judge's scores of many give one estimate that is valid whatever the judge.
+
+Needed: the labelled items are a random sample of all items. Then the estimate has no bias, because the judge's error is measured on the
+labelled items and subtracted. A judge that says little about the labels gains nothing and costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from harness.stats.core.arrays import MISSING, Floats, Ints, ShapeError, as_codes, as_index
+from harness.stats.intervals.cluster_mean import deviation_sums, interval_freedom
+from harness.stats.intervals.intervals import CONSTANT, Interval, no_interval, score_interval, t_quantile
+from harness.stats.intervals.unequal_groups import ClusterVariance, leverage
+
+MIN_LABELS = 30
+"""Below this number of labels, use the labels alone (`lam=0`)."""
+MIN_LABELLED_GROUPS = 20
+"""Below this number of labelled groups, use the labels alone (`lam=0`)."""
+TOO_FEW_LABELS = "fewer than two independent labels"
+MEAN = "prediction-powered (t)"
+SHARE = "prediction-powered (wilson on effective n)"
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionPowered:
+    """A mean estimated from labels and a judge's scores, with its standard `error` and `freedom` of Student's t.
+
+    `lam` is the weight of the judge: 0 means labels alone, 1 plain prediction-powered inference. `n` items have a label, `unlabelled`
+    only a score. `alone` and `alone_error` are the mean of the labels and its error, `judge_only` is the mean of all scores, `rho` the
+    correlation of labels and scores (NaN if one of them is constant). `reason` says why `error` is undefined.
+    """
+
+    value: float
+    error: float
+    freedom: float
+    interval: Interval
+    lam: float
+    n: int
+    unlabelled: int
+    alone: float
+    alone_error: float
+    judge_only: float
+    rho: float
+    reason: str | None
+
+    @property
+    def effective_n(self) -> float:
+        """Number of labels that would give this error without the judge; `n` if the judge changes nothing."""
+        return self.n * _gain(self.alone_error**2, self.error**2)
+
+    @property
+    def gain(self) -> float:
+        """`effective_n` / n: how many times more precise than the labels alone, in variance."""
+        return _gain(self.alone_error**2, self.error**2)
+
+    @property
+    def labels_saved(self) -> float:
+        return self.effective_n - self.n
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionPoweredShares:
+    """Shares of k classes that sum to 1: `value`, `error` and `alone` of shape (k,), one interval a class, one `lam` for all."""
+
+    value: Floats
+    error: Floats
+    freedom: float
+    intervals: tuple[Interval, ...]
+    lam: float
+    n: int
+    unlabelled: int
+    alone: Floats
+    gain: float
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CombinedEstimate:
+    """A weighted sum of independent estimates: strata, or the difference of systems on different prompts."""
+
+    value: float
+    error: float
+    freedom: float
+    interval: Interval
+    gain: float
+    reason: str | None
+
+
+class LabelSplit(NamedTuple):
+    """How many items to label and how many further items only the judge scores, and the `effective_n` that this gives."""
+
+    labels: int
+    unlabelled: int
+    effective_n: float
+
+
+def prediction_powered_mean(
+    labels: ArrayLike,
+    judged: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    lam: float | None = None,
+    level: float = 0.95,
+    variance: ClusterVariance = "cr2",
+) -> PredictionPowered:
+    """Mean label of all items, from the labels of a random sample and a judge's scores of all (PPI++).
+
+    theta = mean(Y) + lam (mean(f, unlabelled) - mean(f, labelled)); variance = var(Y - lam f) / n + lam² var(f, unlabelled) / N. By default
+    lam = cov(Y, f) / (var(f, all) (1 + n / N)), cut to [0, 1]; 0 for a constant judge. Student's t with n - 1 degrees of freedom.
+
+    With groups the variances are those over groups (CR2, as `cluster_mean`), with degrees of freedom nu_l and nu_u of the labelled and the
+    unlabelled items for their correlation in a group. If no group has both, the variance is V_l + lam² V_u, and Student's t has the
+    smaller of Satterthwaite's (V_l + lam² V_u)² / (V_l² / nu_l + lam⁴ V_u² / nu_u) and the smaller number of groups minus 1. Otherwise the
+    variance is sum_g (e_g / sqrt(1 - h_g) + lam e'_g / sqrt(1 - h'_g))², where e_g = sum_labelled (r - mean r) / n, e'_g =
+    sum_unlabelled (f - mean f) / N, r = Y - lam f and h are the group's shares of each part, with min(nu_l, G - 1) degrees of freedom.
+
+    Args:
+        labels: (items,) label or mean label of each item, NaN where there is none.
+        judged: (items,) the judge's score; NaN (a failure) counts as the mean of the scores that can be read.
+        groups: (items,) any sortable codes of what items share; None if items are independent.
+        lam: weight of the judge, 0 for labels alone; None chooses it.
+        level: confidence in (0, 1).
+        variance: `cr1` takes groups as equal: their number minus 1 are the degrees of freedom.
+
+    Returns:
+        `PredictionPowered`; error and interval NaN with fewer than two independent labels, value NaN without labels. The interval has a
+        reason instead of bounds where nothing varies.
+
+    Raises:
+        ShapeError: if the arrays are not of one length.
+
+    Reference: Angelopoulos, Duchi & Zrnic (2023), PPI++; Angelopoulos et al. (2023), prediction-powered inference; Bell & McCaffrey (2002)
+    and Pustejovsky & Tipton (2018) for groups.
+
+    >>> found = prediction_powered_mean([1, 2, 3, 4, 2, 3] + [float("nan")] * 60, [1, 2, 3, 3, 2, 2] + [1, 2, 3] * 20)
+    >>> round(found.value, 3), round(found.error, 3), round(found.lam, 2), round(found.alone_error, 3), round(found.gain, 2)
+    (2.366, 0.253, 0.8, 0.428, 2.85)
+    """
+    y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
+    if y.ndim != 1 or y.shape != f.shape:
+        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
+    sample = _sample(y[:, None], fill_failures(f[:, None]), ~np.isnan(y), groups)
+    estimated, alone = _estimate(sample, lam, variance), _estimate(sample, 0.0, variance)
+    value, error = float(estimated.value[0]), math.sqrt(estimated.variance[0])
+    return PredictionPowered(
+        value,
+        error,
+        estimated.freedom,
+        t_interval(value, error, estimated.freedom, sample.labelled_groups, level),
+        estimated.lam,
+        sample.n,
+        sample.unlabelled,
+        float(alone.value[0]),
+        math.sqrt(alone.variance[0]),
+        float(sample.f.mean()) if len(sample.f) else math.nan,
+        label_correlation(sample.y[:, 0], sample.f[sample.known, 0]),
+        TOO_FEW_LABELS if math.isnan(error) else None,
+    )
+
+
+def prediction_powered_difference(
+    labels_a: ArrayLike,
+    labels_b: ArrayLike,
+    judged_a: ArrayLike,
+    judged_b: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    lam: float | None = None,
+    level: float = 0.95,
+) -> PredictionPowered:
+    """Difference of two systems' means (a minus b) on the same prompts: `prediction_powered_mean` of the differences.
+
+    Args:
+        labels_a, labels_b, judged_a, judged_b: (prompts,) as in `prediction_powered_mean`; a prompt is labelled if both systems are.
+        groups, lam, level: as in `prediction_powered_mean`. For different prompts use `combine_estimates([a, b], [1, -1])`.
+
+    >>> nan = float("nan")
+    >>> found = prediction_powered_difference([2, 1, 2, nan, nan], [1, 1, 1, nan, nan], [2, 1, 1, 2, 1], [1, 1, 1, 1, 2])
+    >>> found.n, round(found.alone, 3), round(found.value, 3)
+    (3, 0.667, 0.646)
+    """
+    a, b, f, g = (np.asarray(given, np.float64) for given in (labels_a, labels_b, judged_a, judged_b))
+    if not a.shape == b.shape == f.shape == g.shape:
+        raise ShapeError(f"labels {a.shape}, {b.shape} and judged {f.shape}, {g.shape} must be of the same prompts")
+    return prediction_powered_mean(a - b, f - g, groups, lam=lam, level=level)
+
+
+def prediction_powered_share(
+    labels: ArrayLike, judged: ArrayLike, groups: ArrayLike | None = None, *, lam: float | None = None, level: float = 0.95
+) -> PredictionPowered:
+    """`prediction_powered_mean` of labels in [0, 1] with an interval that also covers rare shares.
+
+    The interval is Wilson's with Student's t instead of z, of the share p (cut to [0, 1]) and n_eff = p (1 - p) / error². n_eff stays
+    between n / 2 (half the labelled groups) and n + N. Where nothing varies it is n (the labelled groups).
+
+    Args:
+        labels: (items,) in [0, 1], NaN where there is none.
+        judged, groups, lam, level: as in `prediction_powered_mean`.
+
+    Raises:
+        ShapeError: if the arrays are not of one length.  ValueError: for labels outside [0, 1].
+
+    Reference: Wilson (1927) on an effective n, as Korn & Graubard (1998).
+
+    >>> found = prediction_powered_share([0] * 38 + [1] * 2 + [float("nan")] * 400, [0] * 37 + [1] * 3 + [0] * 370 + [1] * 30)
+    >>> round(found.value, 3), round(found.interval.lo, 3), round(found.interval.hi, 3)
+    (0.05, 0.021, 0.116)
+    """
+    y = np.asarray(labels, np.float64)
+    if ((y < 0) | (y > 1)).any():
+        raise ValueError("labels of a share lie between 0 and 1")
+    found = prediction_powered_mean(y, judged, groups, lam=lam, level=level)
+    labelled_groups = found.interval.groups
+    interval = share_interval(found.value, found.error, found.freedom, labelled_groups, found.n + found.unlabelled, level)
+    return replace(found, interval=interval)
+
+
+def prediction_powered_shares(
+    labels: ArrayLike,
+    judged: ArrayLike,
+    k: int,
+    groups: ArrayLike | None = None,
+    *,
+    lam: float | None = None,
+    level: float = 0.95,
+) -> PredictionPoweredShares:
+    """Shares of k classes among all items: `prediction_powered_mean` of the class indicators with one lam, so that they sum to 1.
+
+    lam = trace cov(Y, f) / (trace var(f, all) (1 + n / N)), cut to [0, 1]. Intervals as in `prediction_powered_share`.
+
+    Args:
+        labels: (items,) class codes, negative or NaN where there is none.
+        judged: (items,) class codes; negative or NaN (a failure) counts as the mean of the indicators that can be read.
+        k: number of classes of the scale.
+        groups, lam, level: as in `prediction_powered_mean`.
+
+    Returns:
+        `PredictionPoweredShares`; gain is the ratio of the sums of variances, of labels alone and of this estimate.
+
+    Raises:
+        ShapeError: if the arrays are not of one length.  ScaleError: for codes outside the scale.
+
+    >>> found = prediction_powered_shares([0, 1, 1, 2, 0] + [-1] * 20, [0, 1, 1, 1, 0] + [0, 1, 2, 1] * 5, k=3)
+    >>> found.value.round(3).tolist(), round(float(found.value.sum()), 9)
+    ([0.325, 0.35, 0.326], 1.0)
+    """
+    given = [np.asarray(codes, np.float64) for codes in (labels, judged)]
+    y, f = (as_codes(np.where(codes < 0, MISSING, codes), k, name) for codes, name in zip(given, ("labels", "judged"), strict=True))
+    if y.ndim != 1 or y.shape != f.shape:
+        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items")
+    classes = np.arange(k)
+    labelled, answered = (np.where(codes[:, None] < 0, math.nan, codes[:, None] == classes) for codes in (y, f))
+    return prediction_powered_class_shares(labelled, answered, groups, lam=lam, level=level)
+
+
+def prediction_powered_class_shares(
+    labels: ArrayLike, judged: ArrayLike, groups: ArrayLike | None = None, *, lam: float | None = None, level: float = 0.95
+) -> PredictionPoweredShares:
+    """`prediction_powered_shares` for items that several annotators labelled, or that a judge scored several times.
+
+    Args:
+        labels: (items, k) share of an item's annotators who gave each class, rows that sum to 1; NaN where there is no label.
+        judged: (items, k) share of the judge's answers in each class; NaN (a failure) counts as the mean of what can be read.
+        groups, lam, level: as in `prediction_powered_mean`.
+
+    Returns:
+        `PredictionPoweredShares`, as `prediction_powered_shares`.
+
+    Raises:
+        ShapeError: if the arrays are not of the same items and classes.
+
+    >>> nan = float("nan")
+    >>> found = prediction_powered_class_shares([[1, 0], [0.5, 0.5], [nan, nan], [nan, nan]], [[1, 0], [0, 1], [1, 0], [0, 1]])
+    >>> found.value.round(3).tolist(), found.n
+    ([0.75, 0.25], 2)
+    """
+    y, f = np.asarray(labels, np.float64), np.asarray(judged, np.float64)
+    if y.ndim != 2 or y.shape != f.shape:
+        raise ShapeError(f"labels {y.shape} and judged {f.shape} must be of the same items and classes")
+    known = np.asarray(~np.isnan(y).any(axis=1))
+    sample = _sample(y, fill_failures(f), known, groups)
+    estimated, alone = _estimate(sample, lam), _estimate(sample, 0.0)
+    error = np.sqrt(estimated.variance)
+    total = sample.n + sample.unlabelled
+    intervals = tuple(
+        share_interval(float(value), float(each), estimated.freedom, sample.labelled_groups, total, level)
+        for value, each in zip(estimated.value, error, strict=True)
+    )
+    gain = _gain(float(alone.variance.sum()), float(estimated.variance.sum()))
+    reason = TOO_FEW_LABELS if np.isnan(error).any() else None
+    return PredictionPoweredShares(
+        estimated.value, error, estimated.freedom, intervals, estimated.lam, sample.n, sample.unlabelled, alone.value, gain, reason
+    )
+
+
+def combine_estimates(estimates: Sequence[PredictionPowered], weights: Sequence[float], *, level: float = 0.95) -> CombinedEstimate:
+    """Weighted sum of independent estimates: sum W_h theta_h with the variance sum W_h² V_h and Satterthwaite's degrees of freedom.
+
+    Args:
+        estimates: one a stratum (each with its own lam), or one a system; no group may be in two of them.
+        weights: known shares of the strata, which sum to 1; or (1, -1) for a difference of systems on different prompts.
+        level: confidence in (0, 1).
+
+    Returns:
+        `CombinedEstimate`; NaN with a reason if one of the estimates is undefined.
+
+    Raises:
+        ShapeError: if there are not as many weights as estimates, or none.
+
+    Reference: Fisch et al. (2024), stratified prediction-powered inference; Satterthwaite (1946).
+
+    >>> first, second = (prediction_powered_mean([0, 1, 1, 1, shift], [0, 1, 1, 0, 1]) for shift in (0, 1))
+    >>> found = combine_estimates([first, second], [0.5, 0.5])
+    >>> round(found.value, 3), round(found.error, 3), round(found.freedom, 2)
+    (0.7, 0.158, 7.69)
+    """
+    if not estimates or len(estimates) != len(weights):
+        raise ShapeError(f"{len(estimates)} estimates need as many weights, got {len(weights)}")
+    w = np.asarray(weights, np.float64)
+    value = float(w @ [one.value for one in estimates])
+    parts = np.array([(weight * one.error) ** 2 for weight, one in zip(w, estimates, strict=True)])
+    alone = float(sum((weight * one.alone_error) ** 2 for weight, one in zip(w, estimates, strict=True)))
+    variance = float(parts.sum())
+    freedoms = np.array([one.freedom for one in estimates])
+    freedom = variance**2 / float((parts**2 / freedoms).sum()) if variance > 0 else float(freedoms.min())
+    error, groups = math.sqrt(variance), sum(one.interval.groups for one in estimates)
+    reason = TOO_FEW_LABELS if math.isnan(error) else None
+    return CombinedEstimate(value, error, freedom, t_interval(value, error, freedom, groups, level), _gain(alone, variance), reason)
+
+
+def effective_labels(rho: float, n: float, unlabelled: float) -> float:
+    """Number of labels that n labels and N further scores of a judge are worth: n / (1 - rho² N / (n + N)).
+
+    Args:
+        rho: correlation of labels and scores, in [0, 1]; a judge with a negative one is worth nothing, because lam is cut to 0.
+        n, unlabelled: items with a label, and with a score only.
+
+    Returns:
+        between n and n + N; NaN for NaN rho or without items.
+
+    Reference: Broska, Howes & van Loon (2024).
+
+    >>> round(effective_labels(0.7, 60, 600), 1), effective_labels(0.0, 60, 600), round(effective_labels(1.0, 60, 600))
+    (108.2, 60.0, 660)
+    """
+    if n + unlabelled <= 0:
+        return math.nan
+    return n / (1 - rho**2 * unlabelled / (n + unlabelled))
+
+
+def split_budget(rho: float, budget: float, cost_label: float, cost_judgment: float) -> LabelSplit:
+    """Split a budget between labels and a judge's scores such that a mean has the smallest variance.
+
+    Every item is judged, n of the T items are labelled. 1 / n_eff = (1 - rho²) / n + rho² / T is minimal under the condition
+    cost_label n + cost_judgment T = budget.
+    The best n is proportional to sqrt((1 - rho²) / cost_label), the best T to sqrt(rho² / cost_judgment).
+
+    Args:
+        rho: expected correlation of labels and scores, in [0, 1).
+        budget, cost_label, cost_judgment: in one currency, all above 0.
+
+    Returns:
+        `LabelSplit`, rounded to whole items; no unlabelled items if labels alone are better.
+
+    Raises:
+        ValueError: for rho or costs outside their range.
+
+    Reference: Broska, Howes & van Loon (2024); Cochran (1977), double sampling.
+
+    >>> found = split_budget(0.7, budget=100, cost_label=1, cost_judgment=0.01)
+    >>> found.labels, found.unlabelled, round(found.effective_n, 1)
+    (91, 802, 162.5)
+    """
+    if not (0 <= rho < 1 and budget > 0 and cost_label > 0 and cost_judgment > 0):
+        raise ValueError(f"rho must be in [0, 1) and costs above 0, got {rho}, {budget}, {cost_label} and {cost_judgment}")
+    of_labels, of_scores = math.sqrt((1 - rho**2) * cost_label), rho * math.sqrt(cost_judgment)
+    scale = budget / (of_labels + of_scores)
+    labels, items = scale * math.sqrt((1 - rho**2) / cost_label), scale * rho / math.sqrt(cost_judgment)
+    alone = budget / cost_label
+    if items <= labels or scale**2 / budget <= alone:
+        return LabelSplit(round(alone), 0, float(round(alone)))
+    n, unlabelled = round(labels), round(items - labels)
+    return LabelSplit(n, unlabelled, effective_labels(rho, n, unlabelled))
+
+
+def enough_labels(n: int, groups: int) -> bool:
+    """Whether a prediction-powered estimate is advisable; if not, use the labels alone (`lam=0`).
+
+    >>> enough_labels(60, 60), enough_labels(29, 29), enough_labels(60, 12)
+    (True, False, False)
+    """
+    return n >= MIN_LABELS and groups >= MIN_LABELLED_GROUPS
+
+
+class _Sample(NamedTuple):
+    """Labels (n, d) and scores (items, d), which items are labelled (items,), and group codes (items,) or None."""
+
+    y: Floats
+    f: Floats
+    known: NDArray[np.bool_]
+    codes: Ints | None
+
+    @property
+    def n(self) -> int:
+        return len(self.y)
+
+    @property
+    def unlabelled(self) -> int:
+        return len(self.f) - len(self.y)
+
+    @property
+    def labelled_groups(self) -> int:
+        return self.n if self.codes is None else len(np.unique(self.codes[self.known]))
+
+
+class _Estimated(NamedTuple):
+    value: Floats
+    variance: Floats
+    freedom: float
+    lam: float
+
+
+def _sample(y: Floats, f: Floats, known: NDArray[np.bool_], groups: ArrayLike | None) -> _Sample:
+    index = None if groups is None else as_index(groups, len(f), "groups")
+    if index is not None and len(np.unique(index)) == len(index):
+        index = None
+    return _Sample(y[known], f, known, index)
+
+
+def fill_failures(f: Floats) -> Floats:
+    """Scores (items, d) in which a failure has a fixed value, which needs no label to choose; validity does not depend on it.
+
+    >>> fill_failures(np.array([[1.0], [math.nan], [3.0]])).ravel().tolist()
+    [1.0, 2.0, 3.0]
+    """
+    gaps = np.isnan(f)
+    return np.where(gaps, f[~gaps.any(axis=1)].mean(axis=0) if not gaps.all() else 0.0, f)
+
+
+def _estimate(sample: _Sample, lam: float | None, kind: ClusterVariance = "cr2") -> _Estimated:
+    y, f, unlabelled = sample.y, sample.f[sample.known], sample.f[~sample.known]
+    width = y.shape[1]
+    if not len(y):
+        return _Estimated(np.full(width, math.nan), np.full(width, math.nan), math.nan, 0.0)
+    weight = 0.0 if not len(unlabelled) else _tuned(y, f, sample.f, len(unlabelled)) if lam is None else lam
+    residual = y - weight * f
+    value = residual.mean(axis=0) + (weight * unlabelled.mean(axis=0) if weight else 0.0)
+    variance, freedom = _variance(sample, residual, weight * unlabelled, kind)
+    return _Estimated(value, variance, freedom, weight)
+
+
+def _tuned(y: Floats, f: Floats, every: Floats, unlabelled: int) -> float:
+    """The lam of the smallest variance in [0, 1]; 0 for a constant judge."""
+    if not np.ptp(every, axis=0).any():
+        return 0.0
+    covariance = ((y - y.mean(axis=0)) * (f - f.mean(axis=0))).mean(axis=0).sum()
+    variance = every.var(axis=0, ddof=1).sum()
+    return float(np.clip(covariance / (variance * (1 + len(y) / unlabelled)), 0.0, 1.0))
+
+
+def _variance(sample: _Sample, residual: Floats, scores: Floats, kind: ClusterVariance) -> tuple[Floats, float]:
+    """Variance (d,) of mean(residual, labelled) + mean(scores, unlabelled), and the degrees of freedom."""
+    known = sample.known
+    codes = np.arange(len(known)) if sample.codes is None else sample.codes
+    labels = _Part.of(residual, codes[known], kind)
+    if not scores.any():  # with labels alone the unlabelled items say nothing
+        return labels.variance, labels.freedom
+    judged = _Part.of(scores, codes[~known], kind)
+    if np.isin(codes[known], codes[~known]).any():
+        return _clustered_influence(labels, judged)
+    if sample.codes is None:
+        return labels.variance + judged.variance, labels.freedom
+    v, u = float(labels.variance.sum()), float(judged.variance.sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        satterthwaite = np.float64(v + u) ** 2 / (v**2 / np.float64(labels.freedom) + u**2 / np.float64(judged.freedom))
+    fewer = min(len(labels.groups), len(judged.groups)) - 1.0
+    return labels.variance + judged.variance, float(np.fmin(satterthwaite, fewer))
+
+
+class _Part(NamedTuple):
+    """One of the two means: its variance CR2 (d,) with the degrees of freedom of an interval, and by group the code and the influence."""
+
+    variance: Floats
+    freedom: float
+    groups: Ints
+    influence: Floats
+
+    @classmethod
+    def of(cls, values: Floats, codes: Ints, kind: ClusterVariance) -> _Part:
+        groups, index = np.unique(codes, return_inverse=True)
+        size = np.bincount(index).astype(np.float64)
+        sums = np.stack([deviation_sums(column, index) for column in values.T], axis=1)
+        if len(groups) < 2:
+            return cls(np.full(values.shape[1], math.nan), math.nan, groups, sums)
+        influence = sums * np.sqrt(leverage(size, variance=kind))[:, None] / len(values)
+        free = interval_freedom(values, index) if kind == "cr2" else len(groups) - 1.0
+        return cls((influence**2).sum(axis=0), free, groups, influence)
+
+
+def _clustered_influence(labels: _Part, judged: _Part) -> tuple[Floats, float]:
+    """The same where groups have labelled and unlabelled items: the two terms of a group belong to one influence."""
+    groups = np.union1d(labels.groups, judged.groups)
+    influence = np.zeros((len(groups), labels.influence.shape[1]))
+    for part in (labels, judged):
+        influence[np.searchsorted(groups, part.groups)] += part.influence
+    variance = (influence**2).sum(axis=0)
+    return np.where(np.isnan(labels.variance), math.nan, variance), min(labels.freedom, len(groups) - 1.0)
+
+
+def label_correlation(a: Floats, b: Floats) -> float:
+    """Pearson's correlation of labels and scores; NaN where one of them does not vary.
+
+    >>> label_correlation(np.array([0.0, 1.0]), np.array([1.0, 1.0]))
+    nan
+    """
+    if len(a) < 2 or not (np.ptp(a) > 0 and np.ptp(b) > 0):
+        return math.nan
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _gain(alone: float, variance: float) -> float:
+    if variance > 0:
+        return alone / variance
+    return math.nan if math.isnan(variance) else 1.0 if alone == 0 else math.inf
+
+
+def t_interval(value: float, error: float, freedom: float, groups: int, level: float) -> Interval:
+    """Student's t interval of a mean with this standard error; none with a reason where nothing varies or the error is undefined.
+
+    >>> [round(end, 3) for end in (t_interval(2.0, 0.1, 59, 60, 0.95).lo, t_interval(2.0, 0.1, 59, 60, 0.95).hi)]
+    [1.8, 2.2]
+    """
+    if not error > 0:
+        return no_interval(groups, TOO_FEW_LABELS if math.isnan(error) else CONSTANT)
+    half = t_quantile(level, freedom) * error
+    return Interval(value - half, value + half, MEAN, groups, None, None)
+
+
+def share_interval(value: float, error: float, freedom: float, groups: int, items: int, level: float) -> Interval:
+    """Wilson's interval with Student's t of a share with this standard error, on n_eff = p (1 - p) / error².
+
+    n_eff stays between half the groups and `items`; where nothing varies it is the number of groups.
+
+    >>> [round(end, 3) for end in (share_interval(0.1, 0.03, 59, 60, 400, 0.95).lo, share_interval(0.1, 0.03, 59, 60, 400, 0.95).hi)]
+    [0.055, 0.176]
+    """
+    if math.isnan(error):
+        return no_interval(groups, TOO_FEW_LABELS)
+    share = min(1.0, max(0.0, value))
+    scatter = share * (1 - share)
+    effective = scatter / error**2 if error > 0 else groups
+    lo, hi = score_interval(share, min(max(effective, groups / 2), items), t_quantile(level, freedom))
+    return Interval(lo, hi, SHARE, groups, None, None)

@@ -1,0 +1,1 @@
+"""Intervals and tests of one cell or of a pair of cells."""

@@ -1,0 +1,259 @@
+"""A mean of items that share groups, with the cluster variance CR2 and degrees of freedom that allow for groups of different sizes."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
+from harness.stats.core.groups import GroupSums, relative_weights
+from harness.stats.intervals.unequal_groups import ClusterVariance, bell_mccaffrey, freedom_of_tests, leverage
+
+_ROUNDING = 1e-12
+LEAST_CORRELATION = 0.1
+"""Of texts in one group, for the degrees of freedom of an interval: an estimate from few groups may be 0 by chance."""
+
+
+class MeanTest(NamedTuple):
+    """Means over groups, their standard errors and degrees of freedom, for tests; of any one shape (...).
+
+    `error` is NaN with fewer than two groups and exactly 0 where groups do not vary.
+    """
+
+    mean: Floats
+    error: Floats
+    freedom: Floats
+
+    def p_above(self, value: ArrayLike) -> Floats:
+        """One-sided p, in [0, 1], of the hypothesis that the mean is `value` or less, by Student's t.
+
+        Where all groups say the same there is no error to measure by: 2^-(freedom + 1) above `value`, that of the sign test, else 1.
+        """
+        return self._p(self.mean - np.asarray(value, np.float64))
+
+    def p_below(self, value: ArrayLike) -> Floats:
+        """One-sided p of the hypothesis that the mean is `value` or more."""
+        return self._p(np.asarray(value, np.float64) - self.mean)
+
+    def lower_bound(self, alpha: ArrayLike) -> Floats:
+        """The `value` at which `p_above` is `alpha` (...); the mean itself where all groups say the same."""
+        from scipy.special import stdtrit
+
+        return np.asarray(self.mean - stdtrit(self.freedom, 1 - np.asarray(alpha)) * self.error)
+
+    def _p(self, apart: Floats) -> Floats:
+        from scipy.special import stdtr
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alike = np.where(apart > _ROUNDING, 0.5 ** (self.freedom + 1), 1.0)
+            p = np.where(self.error > 0, stdtr(self.freedom, -apart / self.error), alike)
+        return np.asarray(np.where(np.isnan(self.error), math.nan, p))
+
+
+class ClusterMean(NamedTuple):
+    """A mean of `n` items in `groups` groups and its standard error `error`; NaN where undefined, exactly 0 where groups do not vary.
+
+    `freedom` are the degrees of freedom of tests, which depend on the sizes of groups alone; `interval_freedom` those of intervals, at the
+    correlation within groups that the items have. Both are G - 1 if all groups have one size.
+    """
+
+    mean: float
+    error: float
+    n: int
+    groups: int
+    freedom: float
+    interval_freedom: float
+
+    @property
+    def effective_groups(self) -> float:
+        """For how many equal groups the groups stand; NaN with fewer than two."""
+        return self.freedom + 1
+
+    @property
+    def test(self) -> MeanTest:
+        """Of the mean."""
+        return MeanTest(np.asarray(self.mean), np.asarray(self.error), np.asarray(self.freedom))
+
+    def p_above(self, value: float) -> float:
+        """One-sided p, in [0, 1], of the hypothesis that the mean is `value` or less, by Student's t.
+
+        Where all groups say the same there is no error to measure by: 2^-G above `value` for G equal groups, that of the sign test, else
+        1. NaN with fewer than two groups.
+
+        >>> round(cluster_mean([1, 1, 0, 0, 1, 0]).p_above(0.0), 4), cluster_mean([1] * 10).p_above(0.0) == 2**-10
+        (0.0378, True)
+        """
+        return float(self.test.p_above(value))
+
+    def p_below(self, value: float) -> float:
+        """One-sided p, in [0, 1], of the hypothesis that the mean is `value` or more; edges as `p_above`."""
+        return float(self.test.p_below(value))
+
+    def lower_bound(self, alpha: float) -> float:
+        """The `value` at which `p_above` is `alpha`; the mean itself where all groups say the same, NaN with fewer than two groups.
+
+        >>> found = cluster_mean([1, 1, 0, 0, 1, 0])
+        >>> round(found.p_above(found.lower_bound(0.05)), 4)
+        0.05
+        """
+        return float(self.test.lower_bound(alpha))
+
+
+def cluster_mean(
+    values: ArrayLike, groups: ArrayLike | None = None, weights: ArrayLike | None = None, *, variance: ClusterVariance = "cr2"
+) -> ClusterMean:
+    """Mean of items and its standard error over groups.
+
+    variance = sum_g (sum_{i in g} (x_i - mean))² / (1 - h_g) / n², h_g = n_g / n (CR2). With equal groups this is the plain cluster
+    variance, with the factor G / (G - 1); if every item is a group of its own, the usual s² / n.
+
+    Args:
+        values: (items,) numbers without gaps.
+        groups: (items,) any sortable codes of what items share; None if items are independent.
+        weights: (items,) 1 / inclusion probability of items that were drawn with different ones. The mean is then sum(w x) / sum(w),
+            deviations are w (x - mean), and n_g is a group's sum of weights, relative to their mean.
+        variance: `cr1` takes groups as equal.
+
+    Returns:
+        `ClusterMean`; mean NaN without items, error and degrees of freedom NaN with fewer than two groups.
+
+    Raises:
+        ShapeError: if the arrays are not of one length.
+
+    Reference: Bell & McCaffrey (2002), CR2 and its degrees of freedom; Pustejovsky & Tipton (2018). With equal groups equal to statsmodels'
+    OLS on a constant with cov_type="cluster" (Cameron & Miller 2015). Weights: the ratio estimator of Hájek (1971).
+
+    >>> found = cluster_mean([1, 1, 0, 0, 1, 0], groups=[1, 1, 2, 2, 3, 3])
+    >>> found.mean, round(found.error, 4), found.groups, found.freedom
+    (0.5, 0.2887, 3, 2.0)
+    """
+    x = np.asarray(values, np.float64)
+    if x.ndim != 1:
+        raise ShapeError(f"values must be one-dimensional, found shape {x.shape}")
+    if not len(x):
+        return ClusterMean(math.nan, math.nan, 0, 0, math.nan, math.nan)
+    index = as_index(np.arange(len(x)) if groups is None else groups, len(x), "groups")
+    w = None
+    if weights is not None:
+        w = np.asarray(weights, np.float64)
+        if w.shape != x.shape:
+            raise ShapeError(f"values {x.shape} and weights {w.shape} must be of the same items")
+        w = relative_weights(w)
+    size = np.bincount(index, w).astype(np.float64)
+    mean = float(x.mean() if w is None else w @ x / w.sum())
+    sums = _deviation_sums(x, index, w, mean)
+    error, free = math.sqrt(_variance(sums, size, variance)), float(freedom_of_tests(size, variance=variance))
+    return ClusterMean(mean, error, len(x), len(size), free, _freedom_as_correlated(x[:, None], index, w, size, free))
+
+
+def mean_of_sums(sums: GroupSums, variance: ClusterVariance = "cr2") -> MeanTest:
+    """The tests of the same mean from sums of groups, of shape (..., groups), for many samples at once.
+
+    >>> found = mean_of_sums(GroupSums(np.array([2.0, 0.0, 1.0]), np.full(3, 2.0), np.ones(3)))
+    >>> float(found.mean), round(float(found.error), 4), float(found.freedom)
+    (0.5, 0.2887, 2.0)
+    """
+    y, size, times = sums.y, sums.size, sums.times * (sums.size > 0)
+    n, groups = np.vecdot(size, times), times.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.vecdot(y, times) / n
+        apart = y - mean[..., None] * size
+        apart = np.where(np.abs(apart) <= _ROUNDING * np.maximum(1.0, np.vecdot(np.abs(y), times))[..., None], 0.0, apart)
+        squares = np.vecdot(np.where(times > 0, apart**2 * leverage(size, times, variance), 0.0), times) / n**2
+    return MeanTest(mean, np.sqrt(np.where(groups > 1, squares, math.nan)), freedom_of_tests(size, times, variance))
+
+
+def deviation_sums(values: Floats, index: ArrayLike) -> Floats:
+    """Sums over groups of the items' deviations from the mean: (groups,) for `index` codes 0 … groups - 1 of (items,) values.
+
+    Sums that differ from 0 only by rounding are exactly 0.
+
+    >>> deviation_sums(np.array([3.0, 1.0, 2.0]), [0, 1, 1]).tolist()
+    [1.0, -1.0]
+    """
+    return _deviation_sums(values, np.asarray(index), None, float(values.mean()))
+
+
+def _deviation_sums(x: Floats, index: Ints, weights: Floats | None, mean: float) -> Floats:
+    sums = np.asarray(np.bincount(index, x - mean if weights is None else weights * (x - mean)), np.float64)
+    total = float(np.abs(x).sum() if weights is None else weights @ np.abs(x))
+    return np.where(np.abs(sums) <= _ROUNDING * max(1.0, total), 0.0, sums)
+
+
+def _variance(sums: Floats, size: Floats, variance: ClusterVariance) -> float:
+    """Of a mean, from (groups,) sums of deviations and sizes; NaN with fewer than two groups."""
+    return float(sums**2 @ leverage(size, variance=variance)) / float(size.sum()) ** 2 if len(size) > 1 else math.nan
+
+
+def interval_freedom(values: ArrayLike, index: ArrayLike, weights: ArrayLike | None = None) -> float:
+    """Degrees of freedom of the interval of a mean: `bell_mccaffrey` at the correlation of items in a group, at least 0.1.
+
+    Args:
+        values: (items,) or (items, d) numbers; the correlation of several dimensions is that of their sums of squares.
+        index: (items,) group codes 0 … groups - 1, each used.
+        weights: (items,) relative weights, of the mean 1; default all 1.
+
+    Returns:
+        From 1 to G - 1; NaN with fewer than two groups.
+
+    >>> interval_freedom([1.0, 2.0, 4.0, 3.0], [0, 0, 1, 1])
+    1.0
+    """
+    x, codes = np.asarray(values, np.float64), np.asarray(index)
+    w = None if weights is None else np.asarray(weights, np.float64)
+    size = np.bincount(codes, w).astype(np.float64)
+    free = float(bell_mccaffrey(size))
+    return _freedom_as_correlated(x.reshape(len(x), -1), codes, w, size, free)
+
+
+def _freedom_as_correlated(columns: Floats, index: Ints, weights: Floats | None, size: Floats, free: float) -> float:
+    if not free < len(size) - 1:  # groups of one size, or a single one
+        return free
+    between, within = (float(np.trace(part)) for part in sums_of_squares(columns, index, weights))
+    return freedom_at(_correlation(between, within, size, np.ones(len(size)), len(columns)), size)
+
+
+def freedom_of_squares(between: float, within: float, size: Floats, times: Floats, items: int) -> float:
+    """`interval_freedom` from sums of squares between and within groups; `times` groups have the sum of relative weights `size`.
+
+    >>> freedom_of_squares(2.25, 2.75, np.array([2.0]), np.array([2.0]), 4)
+    1.0
+    """
+    free = float(bell_mccaffrey(size, times))
+    return freedom_at(_correlation(between, within, size, times, items), size, times) if free < times.sum() - 1 else free
+
+
+def freedom_at(correlation: float, size: ArrayLike, times: ArrayLike = 1.0) -> float:
+    """Degrees of freedom of an interval: `bell_mccaffrey` at this correlation of items in a group, at least 0.1.
+
+    >>> round(freedom_at(0.0, [100.0, 4.0], [1, 40]), 3)
+    1.639
+    """
+    return float(bell_mccaffrey(size, times, max(LEAST_CORRELATION, correlation)))
+
+
+def sums_of_squares(columns: Floats, index: Ints, weights: Floats | None = None) -> tuple[Floats, Floats]:
+    """Sums of squares and products (d, d) of (items, d) numbers: between groups, and within them.
+
+    >>> [part.tolist() for part in sums_of_squares(np.array([[1.0], [3.0], [5.0]]), np.array([0, 0, 1]))]
+    [[[6.0]], [[2.0]]]
+    """
+    w = np.ones(len(columns)) if weights is None else weights
+    size = np.bincount(index, w)
+    of_group = np.stack([np.bincount(index, w * x) for x in columns.T], axis=1) / size[:, None]
+    between, within = of_group - w @ columns / w.sum(), columns - of_group[index]
+    return np.asarray((size[:, None] * between).T @ between), np.asarray((w[:, None] * within).T @ within)
+
+
+def _correlation(between: float, within: float, size: Floats, times: Floats, items: int) -> float:
+    """The intra-class correlation by analysis of variance over groups of different sizes; 1 where no group has two items."""
+    n, groups = float(size @ times), float(times.sum())
+    if items <= groups:
+        return 1.0
+    of_groups, of_items = between / (groups - 1), within / (items - groups)
+    typical = (n - float(size**2 @ times) / n) / (groups - 1)
+    shared = max(0.0, (of_groups - of_items) / typical)
+    return shared / (shared + of_items) if shared + of_items > 0 else 1.0

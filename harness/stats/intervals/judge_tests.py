@@ -1,0 +1,261 @@
+"""The four tests of a judge in one cell: no worse than people, better than a constant, worse than people, worse than a constant.
+
+Where few groups hold most of the texts, each test is made twice. The *capped* p counts a large group for no more than c texts, so that the
+groups stand for 15 equal ones; it is compared at the level that many cells leave. A capped mean is another mean, so the *plain* p, of all
+texts, has to be at most alpha as well, which needs no correction: both have to hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.groups import GroupSums, relative_weights
+from harness.stats.intervals.cluster_mean import MeanTest, mean_of_sums
+from harness.stats.intervals.noninferiority import GuardedMean, guarded_mean
+from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE, ClusterVariance, effective_groups, group_cap
+
+_UNSEEN = 0.25  # of a mean group: found in the worlds of docs/statistics.md, where less is too little and half a group has no power
+_ROUNDING = 1e-9
+
+
+class JudgeSums(NamedTuple):
+    """Sums over the same groups, (..., groups): of the gaps, and of the differences from the baseline. A group may have none of either."""
+
+    gap: GroupSums
+    baseline: GroupSums
+
+    @property
+    def size(self) -> Floats:
+        """The sizes of groups by which large ones are capped: their gaps, or where there are none, the differences from the baseline."""
+        gaps = (self.gap.size * self.gap.times).sum(axis=-1) > 0
+        return np.where(np.asarray(gaps)[..., None], self.gap.size, self.baseline.size)
+
+    def capped(self, cap: ArrayLike) -> JudgeSums:
+        """With no group that counts for more than `cap` (...) gaps; its differences from the baseline are multiplied by the same factor."""
+        size = self.size
+        f = np.minimum(1.0, np.asarray(cap, np.float64)[..., None] / np.where(size > 0, size, 1.0))
+        return JudgeSums(*(GroupSums(f * each.y, f * each.size, each.times) for each in self))
+
+
+class FourP(NamedTuple):
+    """One-sided p, (...): of "no more than the margin worse than people", "better than the baseline", and of "worse" than each."""
+
+    gap: Floats
+    base: Floats
+    worse: Floats
+    base_worse: Floats
+
+    @property
+    def use(self) -> Floats:
+        """Of both that a `use` needs. Reference: Berger (1982), intersection-union tests."""
+        return np.maximum(self.gap, self.base)
+
+
+class JudgeTests(NamedTuple):
+    """p-values for the correction for many cells (`capped`), and those that have to be at most alpha uncorrected (`plain`).
+
+    They are the same where no cap is needed. `effective` are the effective groups, `cap` the most gaps that a group counts for: infinity
+    where none is needed.
+    """
+
+    capped: FourP
+    plain: FourP
+    effective: Floats
+    cap: Floats
+
+    @property
+    def alone(self) -> FourP:
+        """p of a cell that is tested alone: both have to hold."""
+        return FourP(*(np.maximum(capped, plain) for capped, plain in zip(self.capped, self.plain, strict=True)))
+
+    def to_correct(self, alpha: float) -> FourP:
+        """One p each for a correction for many cells at `alpha`: the capped one, or the plain one where that is above alpha."""
+        return FourP(*(_to_correct(capped, plain, alpha) for capped, plain in zip(self.capped, self.plain, strict=True)))
+
+    def shown(self, alpha: float, level: float) -> Floats:
+        """Whether `use` is shown at the `level` that many cells leave of `alpha`: (...) of bools."""
+        return np.asarray(self.to_correct(alpha).use <= level)
+
+
+def judge_sums(gap: ArrayLike, baseline: ArrayLike, groups: ArrayLike, weights: Floats | None = None) -> JudgeSums:
+    """What the tests need to know of the items: the distinct sums of their groups.
+
+    Args:
+        gap: (items,) the judge's agreement minus people's, in [-1, 1]; NaN where an item has no two annotators.
+        baseline: (items,) judge right less baseline right; NaN where an item has no aggregate.
+        groups: (items,) any sortable codes of what items share.
+        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; default all equal.
+
+    Raises:
+        ShapeError: if the arrays are not of the same items.
+
+    >>> found = judge_sums([0.0, -0.5, 0.5], [1.0, 0.0, float("nan")], [7, 7, 8])
+    >>> found.gap.y.tolist(), found.gap.size.tolist(), found.baseline.size.tolist()
+    ([0.5, -0.5], [1.0, 2.0], [0.0, 2.0])
+    """
+    d, b, codes = np.asarray(gap, np.float64), np.asarray(baseline, np.float64), np.asarray(groups)
+    if d.ndim != 1 or not d.shape == b.shape == codes.shape:
+        raise ShapeError(f"gap {d.shape}, baseline {b.shape} and groups {codes.shape} must be of the same items")
+    code = np.unique(codes, return_inverse=True)[1]
+    count = int(code.max(initial=-1)) + 1
+    columns = []
+    for values in (d, b):
+        known = ~np.isnan(values)
+        w = np.ones(int(known.sum())) if weights is None else relative_weights(weights[known])
+        columns += [np.bincount(code[known], w * values[known], count), np.bincount(code[known], w, count)]
+    rows = np.asarray(np.round(np.column_stack(columns), 14), np.float64)  # equal sums in another order are equal groups
+    rows = rows[(rows[:, 1] > 0) | (rows[:, 3] > 0)]
+    y, n, right, compared, times = _distinct(rows)
+    return JudgeSums(GroupSums(y, n, times), GroupSums(right, compared, times))
+
+
+def _distinct(rows: Floats) -> tuple[Floats, ...]:
+    """The columns of the distinct rows, sorted by size, and how often each occurs."""
+    order = np.lexsort((rows[:, 2], rows[:, 3], rows[:, 0], rows[:, 1]))
+    rows = rows[order]
+    first = np.flatnonzero(np.r_[True, (np.diff(rows, axis=0) != 0).any(axis=1)]) if len(rows) else np.zeros(0, np.int64)
+    times = np.diff(np.r_[first, len(rows)]).astype(np.float64)
+    return *rows[first].T, times
+
+
+def stacked(cells: Sequence[JudgeSums]) -> JudgeSums:
+    """The sums of many cells as arrays (cells, groups); groups that a cell does not have are of size 0 and occur 0 times.
+
+    >>> stacked([judge_sums([0.0], [1.0], [0]), judge_sums([0.0, 0.5, 0.5], [1.0] * 3, [0, 1, 1])]).gap.size.tolist()
+    [[1.0, 0.0], [1.0, 2.0]]
+    """
+    groups = max((len(one.gap.times) for one in cells), default=0)
+    columns = np.zeros((6, len(cells), groups))
+    for row, one in enumerate(cells):
+        columns[:, row, : len(one.gap.times)] = (*one.gap, *one.baseline)
+    return JudgeSums(GroupSums(*columns[:3]), GroupSums(*columns[3:]))
+
+
+def judge_tests(sums: JudgeSums, margin: float, least: float = LEAST_EFFECTIVE, *, variance: ClusterVariance = "cr2") -> JudgeTests:
+    """The tests of one cell, or of many at once.
+
+    Args:
+        sums: from `judge_sums`, or arrays of shape (..., groups).
+        margin: in [0, 1].
+        least: effective groups below which large groups are capped, see `unequal_groups.group_cap`.
+        variance: `cr1` takes groups as equal, and caps none.
+
+    Returns:
+        `JudgeTests` of shape (...); p NaN with fewer than two groups.
+
+    Reference: docs/decisions.md, "The tests".
+
+    >>> few = judge_sums([0.0] * 40 + [0.1] * 30, [1.0] * 40 + [0.0, 1.0] * 15, [0] * 40 + list(range(1, 31)))
+    >>> found = judge_tests(few, 0.1)
+    >>> round(float(found.effective), 2), round(float(found.cap), 1), bool(found.capped.use < found.plain.use)
+    (2.08, 3.0, True)
+    """
+    size, times = sums.size, sums.gap.times
+    cap = group_cap(size, times, least if variance == "cr2" else 0.0)
+    plain = four_p(judge_means(sums, variance=variance), margin)
+    capped = plain if np.isinf(cap).all() else four_p(judge_means(sums, cap), margin)
+    return JudgeTests(capped, plain, effective_groups(size, times), cap)
+
+
+def use_p(sums: JudgeSums, margin: float, alpha: float, least: float = LEAST_EFFECTIVE) -> Floats:
+    """`judge_tests(sums, margin, least).to_correct(alpha).use` without the tests that it does not need, for very many samples.
+
+    >>> sums = judge_sums([0.0] * 70, [0.0, 1.0] * 35, range(70))
+    >>> float(use_p(sums, 0.1, 0.05)) == float(judge_tests(sums, 0.1).to_correct(0.05).use)
+    True
+    """
+    cap = group_cap(sums.size, sums.gap.times, least)
+    plain = _two_p(sums, margin)
+    if np.isinf(cap).all():
+        return np.maximum(*plain)
+    return np.maximum(*(_to_correct(*each, alpha) for each in zip(_two_p(sums, margin, cap), plain, strict=True)))
+
+
+def _two_p(sums: JudgeSums, margin: float, cap: ArrayLike = math.inf) -> tuple[Floats, Floats]:
+    """p of both that a `use` needs."""
+    return guarded_mean(sums.gap, cap).p(margin), mean_of_sums(sums.capped(cap).baseline).p_above(0.0)
+
+
+def _to_correct(capped: Floats, plain: Floats, alpha: float) -> Floats:
+    return np.where(plain <= alpha, capped, np.maximum(capped, plain))
+
+
+class JudgeMeans(NamedTuple):
+    """What the tests compare with their hypotheses: gap and difference from the baseline, and each of them guarded.
+
+    `worst` is the difference turned round, guarded by a part of a group in which the judge is right and the constant wrong.
+    """
+
+    guarded: GuardedMean
+    gap: MeanTest
+    baseline: MeanTest
+    worst: GuardedMean | None
+
+
+def judge_means(sums: JudgeSums, cap: ArrayLike = math.inf, variance: ClusterVariance = "cr2") -> JudgeMeans:
+    """The means, with no group that counts for more than `cap` gaps."""
+    gap, baseline = sums.capped(cap)
+    worst = _worst(baseline) if variance == "cr2" else None
+    return JudgeMeans(guarded_mean(sums.gap, cap, variance), mean_of_sums(gap, variance), mean_of_sums(baseline, variance), worst)
+
+
+def _worst(baseline: GroupSums) -> GuardedMean | None:
+    """None where every text is a group of its own: then no cases of a rare class come together."""
+    items, groups = np.vecdot(baseline.size, baseline.times), np.vecdot(baseline.size > 0, baseline.times)
+    if not (items > groups * (1 + _ROUNDING)).any():
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        unseen = np.maximum(1.0, _UNSEEN * items / groups)
+    return guarded_mean(baseline._replace(y=-baseline.y), lost=unseen)
+
+
+class Bounds(NamedTuple):
+    """Lower bounds of the gap and of the difference from the baseline, (...); NaN with fewer than two groups."""
+
+    gap: Floats
+    base: Floats
+
+
+def lower_bounds(sums: JudgeSums, cap: ArrayLike, alpha: float, level: ArrayLike) -> Bounds:
+    """The smaller of two bounds: with groups capped, at the `level` that many cells leave, and of all texts at `alpha`.
+
+    A gap is shown to be above -margin wherever its bound is, and the difference from the baseline to be above 0 likewise.
+
+    Args:
+        sums: of one cell, or of many at once (`stacked`).
+        cap: (...) from `judge_tests`, infinity where none is needed.
+        alpha, level: of one test, and what many cells leave of it (...).
+
+    >>> sums = judge_sums([0.0] * 70, [0.0, 1.0] * 35, range(70))
+    >>> [round(float(each), 3) for each in lower_bounds(sums, math.inf, 0.05, 0.05 / 45)]
+    [-0.156, 0.309]
+    """
+    found, is_capped = _bounds(sums, cap, level), np.isfinite(cap)
+    if not is_capped.any():
+        return found
+    plain = _bounds(sums, math.inf, alpha)
+    return Bounds(*(np.where(is_capped, np.minimum(*each), each[0])[()] for each in zip(found, plain, strict=True)))
+
+
+def _bounds(sums: JudgeSums, cap: ArrayLike, level: ArrayLike) -> Bounds:
+    base = mean_of_sums(sums.capped(cap).baseline).lower_bound(level)
+    return Bounds(guarded_mean(sums.gap, cap).bound(level), base[()])
+
+
+def four_p(means: JudgeMeans, margin: float) -> FourP:
+    """The p-values of these means.
+
+    "Worse than the baseline" is false too often by the t-test if the cases of a rare class come together in few groups: the judge wins
+    there, and a sample with few such groups shows too few wins and too little variation. So the larger p of the t-test and of the guarded
+    test counts, with an added group of a quarter of the mean size in which the judge wins every item.
+    """
+    base_worse = means.baseline.p_below(0.0)
+    if means.worst is not None:
+        base_worse = np.maximum(base_worse, means.worst.p(0.0))
+    return FourP(means.guarded.p(margin), means.baseline.p_above(0.0), means.gap.p_below(-margin), base_worse)

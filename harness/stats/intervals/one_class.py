@@ -1,0 +1,97 @@
+"""Does a judge vary less than people do? An exact test of a judge that gives nearly everything one class."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.core.arrays import Floats, ShapeError, as_codes, as_index
+
+
+@dataclass(frozen=True, slots=True)
+class OneClass:
+    """`others` of the judge's `n` readable answers are not its commonest class; `usual` of people's `labels` are their commonest class.
+
+    `p_by_class` (k,) has for each class c the chance of so few groups with anything but c, `p` their sum, at most 1. NaN without a readable
+    answer to a labelled item.
+    """
+
+    p: float
+    p_by_class: Floats
+    others: int
+    n: int
+    usual: int
+    labels: int
+
+    @property
+    def judge_share(self) -> float:
+        """Of the commonest answer."""
+        return 1 - self.others / self.n if self.n else math.nan
+
+    @property
+    def people_share(self) -> float:
+        """Of the commonest label."""
+        return self.usual / self.labels if self.labels else math.nan
+
+
+def one_class_test(counts: ArrayLike, judge: ArrayLike, groups: ArrayLike) -> OneClass:
+    """Test that the judge varies as much as people do: that on every item it could change places with one of them.
+
+    x is the number of answers other than the judge's commonest. For class c, item i has pi = the share of its labels and its answer, taken
+    together, that are not c; a group has the largest pi of its items, because answers in one group may depend on each other. The number
+    of groups with an answer that is not c is at least Poisson-binomial(pi), so that P(Poisson-binomial(pi) <= x) is exact, or too large,
+    for a judge that is exchangeable with people item by item. p adds up all classes c, because the commonest was chosen from the data.
+
+    Args:
+        counts: (items, k) number of labels of each class.
+        judge: (items,) class codes 0 … k-1, NaN or -1 where there is no readable answer: such an item is left out, like one without labels.
+        groups: (items,) any sortable codes of what items share.
+
+    Returns:
+        `OneClass`.
+
+    Raises:
+        ScaleError, ShapeError: for codes off the scale, arrays of different items.
+
+    Reference: Hodges & Le Cam (1960) and Hong (2013), Poisson-binomial; exchangeability as in permutation tests.
+
+    >>> found = one_class_test([[1, 1]] * 12, [0] * 12, range(12))
+    >>> found.others, found.judge_share, found.people_share, round(found.p, 6) == round((2 / 3) ** 12 + (1 / 3) ** 12, 6)
+    (0, 1.0, 0.5, True)
+    """
+    table = np.asarray(counts, np.float64)
+    if table.ndim != 2:
+        raise ShapeError(f"counts must be items x classes, got shape {table.shape}")
+    k = table.shape[1]
+    code = as_codes(judge, k, "judge")
+    if code.shape != table.shape[:1]:
+        raise ShapeError(f"judge {code.shape} must be of the {len(table)} items of counts")
+    index = as_index(groups, len(code), "groups")
+    used = (code >= 0) & (table.sum(axis=1) > 0)
+    table, code, index = table[used], code[used], index[used]
+    if not len(code):
+        return OneClass(math.nan, np.full(k, math.nan), 0, 0, 0, 0)
+    given, labels = np.bincount(code, minlength=k), table.sum(axis=0)
+    others = int(len(code) - given.max())
+    together = table + (code[:, None] == np.arange(k))
+    other = 1 - together / together.sum(axis=1, keepdims=True)
+    largest = np.zeros((int(index.max()) + 1, k))
+    np.maximum.at(largest, index, other)
+    of_classes = np.array([_at_most(others, share) for share in largest[np.unique(index)].T])
+    p = min(1.0, float(of_classes.sum()))
+    return OneClass(p, of_classes, others, len(code), int(labels.max()), int(labels.sum()))
+
+
+def _at_most(x: int, chances: Floats) -> float:
+    """P(number of successes <= x) of independent trials with these chances, by adding one trial after the other."""
+    if x >= len(chances):
+        return 1.0
+    exactly = np.zeros(x + 1)
+    exactly[0] = 1.0
+    for chance in chances.tolist():
+        exactly[1:] = exactly[1:] * (1 - chance) + exactly[:-1] * chance
+        exactly[0] *= 1 - chance
+    return float(exactly.sum())

@@ -1,0 +1,197 @@
+"""Paired comparison on the same items: two judges, variants or conditions; a judge and the majority baseline."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from harness.stats.core.arrays import MISSING, Floats, Ints, ShapeError, as_codes, as_index
+from harness.stats.core.groups import group_sums, relative_weights
+from harness.stats.core.rows import Rows
+from harness.stats.core.statistic import Features, Statistic
+from harness.stats.intervals.intervals import Interval, no_interval, scatter_of, tested_mean
+
+EQUAL = "H0: the mean difference (first minus second) on the same items is 0; two-sided"
+VS_BASELINE = "H0: the judge agrees with the aggregate as often as the majority baseline, on the same items; two-sided"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """First minus second: `diff` on `n` common items, its interval, the `p` of `hypothesis`; reason if undefined."""
+
+    diff: float
+    n: int
+    interval: Interval
+    p: float
+    hypothesis: str
+    reason: str | None
+
+
+def paired_difference(
+    first: ArrayLike,
+    second: ArrayLike,
+    groups: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    bounds: tuple[float, float] | None = (-1.0, 1.0),
+    hypothesis: str = EQUAL,
+    level: float = 0.95,
+) -> Difference:
+    """Mean difference of two measurements of the same items, with interval and p-value that agree with each other.
+
+    Both come from Hall's skewness-corrected t over groups, guarded at the bounds (see `skewness.two_sided`), so p < 1 - level exactly
+    where the interval excludes 0. p is at least the sign test's, 2^(1 - G).
+
+    Args:
+        first, second: (items,) numbers (hits, credits, scores), NaN where missing; items without both are left out.
+        groups: (items,) any sortable codes of what items share.
+        weights: (items,) 1 / inclusion probability of items that were drawn with different ones; default all equal.
+        bounds: of a difference, see `mean_interval`; (-1, 1) fits hits and credits.
+        hypothesis: the null hypothesis of p, as a sentence.
+        level: confidence in (0, 1).
+
+    Returns:
+        `Difference`. It has no interval and no p with fewer than 8 groups, or without bounds if all groups have the same mean. Without
+        common items, diff is NaN ("no overlap").
+
+    Raises:
+        ShapeError: if the arrays are not of one length.
+
+    >>> found = paired_difference([1, 1, 0, 1] * 10, [1, 0, 0, 0] * 10, range(40))
+    >>> found.diff, found.n, found.p < 0.001, found.interval.lo > 0
+    (0.5, 40, True, True)
+    """
+    d, codes = common_differences(first, second, groups)
+    if not len(d):
+        return Difference(math.nan, 0, no_interval(0), math.nan, hypothesis, "no overlap")
+    own = None if weights is None else relative_weights(_of_both(weights, first, second))
+    sums = group_sums(d, codes, own)
+    interval, p = tested_mean(sums, scatter_of(d, own), bounds, level=level)
+    return Difference(sums.mean, len(d), interval, p, hypothesis, None)
+
+
+def common_differences(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -> tuple[Floats, NDArray[Any]]:
+    """First minus second, and the group, of the items that have both: two arrays (common items,).
+
+    Raises ShapeError if the three (items,) arrays are not of one length.
+
+    >>> [found.tolist() for found in common_differences([3, float("nan"), 1], [1, 2, 1], [7, 8, 9])]
+    [[2.0, 0.0], [7, 9]]
+    """
+    a, b, codes = np.asarray(first, np.float64), np.asarray(second, np.float64), np.asarray(groups)
+    if a.ndim != 1 or not a.shape == b.shape == codes.shape:
+        raise ShapeError(f"first {a.shape}, second {b.shape} and groups {codes.shape} must be of the same items")
+    both = ~(np.isnan(a) | np.isnan(b))
+    return a[both] - b[both], codes[both]
+
+
+def _of_both(weights: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
+    """The weights of the items that have both measurements."""
+    missing = np.isnan(np.asarray(first, np.float64)) | np.isnan(np.asarray(second, np.float64))
+    return np.asarray(weights, np.float64)[~missing]
+
+
+def hits(judge: ArrayLike, reference: ArrayLike, k: int, *, failed_wrong: bool = False) -> Floats:
+    """1 where the judge chose the reference, else 0; NaN without a reference or (unless `failed_wrong`) without a score.
+
+    >>> hits([0, 1, -1, 1], [0, 0, 1, -2], k=2).tolist()
+    [1.0, 0.0, nan, nan]
+    """
+    score, ref = as_codes(judge, k, "judge"), np.asarray(reference, np.int64)
+    if score.shape != ref.shape:
+        raise ShapeError(f"judge {score.shape} and reference {ref.shape} must be of the same items")
+    known = ref >= 0 if failed_wrong else (ref >= 0) & (score >= 0)
+    return np.where(known, (score == ref) & (score >= 0), np.nan)
+
+
+def commonest(reference: ArrayLike, k: int, cell: ArrayLike | None = None, weights: Floats | None = None) -> Ints:
+    """The majority baseline without development items: for each item the commonest reference of its cell.
+
+    It is the best of the k constants in hindsight, so that a judge that gives one class to everything is never better. Leaving an item's
+    own text out, as for a prediction, fails near a tie: with 100 items of each class, every item is predicted as the other class, and any
+    constant would seem to beat the baseline by half.
+
+    Args:
+        reference: (items,) class codes; negative where missing.
+        k: number of classes of the scale.
+        cell: (items,) any sortable codes; default all in one cell.
+        weights: (items,) how much each counts; default all the same.
+
+    Returns:
+        (items,) class codes, the lower one on a tie; -1 in a cell without references.
+
+    >>> commonest([0, 0, 1, 1, 1], k=2).tolist(), commonest([0, -2, 1], k=2, cell=[0, 1, 2]).tolist()
+    ([1, 1, 1, 1, 1], [0, -1, 1])
+    """
+    ref = np.asarray(reference, np.int64)
+    where = as_index(cell, len(ref), "cell")
+    known = ref >= 0
+    own = None if weights is None else weights[known]
+    table = np.bincount(where[known] * k + ref[known], own, minlength=(int(where.max(initial=-1)) + 1) * k).reshape(-1, k)
+    return np.where(table.sum(axis=1) > 0, np.argmax(table, axis=1), MISSING)[where]
+
+
+def vs_baseline(
+    judge: ArrayLike,
+    reference: ArrayLike,
+    k: int,
+    groups: ArrayLike,
+    *,
+    failed_wrong: bool = False,
+    level: float = 0.95,
+) -> Difference:
+    """Percentage agreement of a judge minus that of the majority baseline, on the items that the judge scored.
+
+    The baseline is `commonest`: one class for everything, the best in hindsight. Correct the p of all cells together
+    (`benjamini_yekutieli`, `benjamini_hochberg`, `holm`).
+
+    Args:
+        judge, reference: (items,) class codes, negative where missing; the reference comes from `aggregate`.
+        k: number of classes of the scale.
+        groups: (items,) any sortable codes of what items share.
+        failed_wrong: whether items without a readable score count, as wrong.
+        level: confidence in (0, 1).
+
+    >>> found = vs_baseline([0, 1] * 20, [0, 1] * 20, 2, range(40))
+    >>> found.diff, found.n, found.hypothesis == VS_BASELINE
+    (0.5, 40, True)
+    """
+    ours = hits(judge, reference, k, failed_wrong=failed_wrong)
+    theirs = hits(commonest(reference, k), reference, k, failed_wrong=True)
+    return paired_difference(ours, theirs, groups, hypothesis=VS_BASELINE, level=level)
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """The features of two statistics side by side, on the items that both use."""
+
+    first: Features
+    second: Features
+
+    def __call__(self, rows: Rows, /) -> Floats:
+        a, b = self.first(rows), self.second(rows)
+        used = (a[:, :1] > 0) & (b[:, :1] > 0)
+        return np.concatenate([np.where(used, a, 0), np.where(used, b, 0)], axis=1)
+
+
+def difference(first: Statistic, second: Statistic, name: str) -> Statistic:
+    """First minus second as a statistic, for one coefficient of two judges (columns of the rows).
+
+    Its interval is that of the difference on the same items in the same resamples. It cannot be derived from the intervals
+    of the two statistics.
+
+    >>> from harness.stats.agreement.kappa import cohen
+    >>> difference(cohen(judge=0), cohen(judge=1), "kappa_gain").bounds
+    (-2.0, 2.0)
+    """
+    bounds = (first.bounds[0] - second.bounds[1], first.bounds[1] - second.bounds[0])
+
+    def value(sums: Floats) -> Floats:
+        half = sums.shape[-1] // 2
+        return first.value(sums[..., :half]) - second.value(sums[..., half:])
+
+    return Statistic(name, Both(first.features, second.features), value, "coefficient", bounds)

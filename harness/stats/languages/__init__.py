@@ -1,0 +1,1 @@
+"""Comparisons of languages: the same texts, the same judge."""

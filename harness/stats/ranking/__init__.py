@@ -1,0 +1,1 @@
+"""Orders of judges and of systems."""

@@ -1,0 +1,142 @@
+"""Bradley–Terry strengths: how strong each system is, from comparisons of two at a time, and how much the first place is worth."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from harness.stats.core.arrays import Floats, Ints, ShapeError
+from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, TOO_FEW
+
+NO_COMPARISON = "no comparison of two systems"
+SEPARATED = (
+    "separation: some systems, or one of the places, win every comparison that could show the opposite, so that no finite strength fits"
+)
+NOT_CONNECTED = "some systems were never compared with the others, not even through third ones"
+NO_POSITION = "the place cannot be told from the systems, because each stands always in the same place"
+_SLACK = 1e-9  # of a linear program
+
+
+@dataclass(frozen=True, slots=True)
+class BradleyTerry:
+    """Strengths of systems in log-odds, their sum 0, and the log-odds for the first place; NaN where undefined, with the `reason`.
+
+    `low` and `high` are the ends of the 95 % intervals. `position` is `(value, low, high)`. `n` comparisons, of `groups` source texts.
+    """
+
+    strengths: Floats
+    low: Floats
+    high: Floats
+    position: tuple[float, float, float]
+    n: int
+    groups: int
+    reason: str | None = None
+    interval_reason: str | None = None
+    position_reason: str | None = None
+
+
+def bradley_terry(first: ArrayLike, second: ArrayLike, share: ArrayLike, systems: int, groups: ArrayLike) -> BradleyTerry:
+    """Fit P(the first place wins) = 1 / (1 + exp(-(s_first - s_second + p))) by logistic regression; a tie is half a win of each.
+
+    Intervals use the variance clustered by source text and t with one degree of freedom less than there are texts.
+
+    Args:
+        first: (n,) codes 0 … systems-1 of the system that was shown first.
+        second: (n,) codes of the system that was shown second.
+        share: (n,) in [0, 1], how much of the choice went to the first place; NaN where there is no choice.
+        systems: how many systems there are.
+        groups: (n,) any sortable codes of the source texts.
+
+    Returns:
+        `BradleyTerry`. Undefined under separation: if some strengths or the place could grow for ever and explain the choices better.
+
+    Raises:
+        ShapeError: if the arrays are not of one length.
+
+    Reference: Bradley & Terry (1952); Davidson & Beaver (1977) for the order; Albert & Anderson (1984) for separation.
+
+    >>> a, b = [0, 0, 0, 1, 1] * 8, [1, 1, 1, 0, 0] * 8
+    >>> found = bradley_terry(a, b, [1, 1, 0, 0, 1] * 8, 2, np.repeat(range(8), 5))
+    >>> [round(float(each), 2) for each in (*found.strengths, found.position[0])]
+    [0.17, -0.17, 0.35]
+    """
+    one, other, won, codes = np.asarray(first, np.int64), np.asarray(second, np.int64), np.asarray(share, np.float64), np.asarray(groups)
+    if not one.shape == other.shape == won.shape == codes.shape or one.ndim != 1:
+        raise ShapeError(
+            f"first {one.shape}, second {other.shape}, share {won.shape} and groups {codes.shape} must be of the same comparisons"
+        )
+    known = ~np.isnan(won) & (one != other)
+    one, other, won, codes = one[known], other[known], won[known], codes[known]
+    cluster = np.unique(codes, return_inverse=True)[1]
+    count = int(cluster.max(initial=-1)) + 1
+    if not len(won):
+        return _undefined(systems, NO_COMPARISON)
+    return _fit(one, other, won, systems, cluster, count)
+
+
+def _undefined(systems: int, reason: str, n: int = 0, groups: int = 0) -> BradleyTerry:
+    nothing = np.full(systems, np.nan)
+    return BradleyTerry(nothing, nothing, nothing, (np.nan, np.nan, np.nan), n, groups, reason, reason, reason)
+
+
+def _fit(one: Ints, other: Ints, won: Floats, systems: int, cluster: Ints, count: int) -> BradleyTerry:
+    from statsmodels.genmod.families import Binomial
+    from statsmodels.genmod.generalized_linear_model import GLM
+    from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
+
+    contrasts = np.vstack([np.eye(systems - 1), -np.ones(systems - 1)])  # the strengths' sum is 0
+    design = np.column_stack([contrasts[one] - contrasts[other], np.ones(len(won))])
+    position_known = np.linalg.matrix_rank(design) > np.linalg.matrix_rank(design[:, :-1])
+    design = design if position_known else design[:, :-1]
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        return _undefined(systems, NOT_CONNECTED, len(won), count)
+    if _is_separated(design, won):
+        return _undefined(systems, SEPARATED, len(won), count)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PerfectSeparationWarning)  # it also warns when all choices are ties
+        fitted = GLM(won, design, family=Binomial()).fit(cov_type="cluster", cov_kwds={"groups": cluster})
+    weights = np.zeros((systems + 1, design.shape[1]))
+    weights[:systems, : systems - 1] = contrasts
+    weights[systems, systems - 1 :] = 1.0
+    values, half = weights @ fitted.params, _half_widths(weights @ fitted.cov_params() @ weights.T, count)
+    if not position_known:
+        values[-1] = np.nan
+    low, high = values - half, values + half
+    return BradleyTerry(
+        strengths=values[:-1],
+        low=low[:-1],
+        high=high[:-1],
+        position=(float(values[-1]), float(low[-1]), float(high[-1])),
+        n=len(won),
+        groups=count,
+        interval_reason=TOO_FEW if count < MIN_GROUPS else NO_VARIATION if np.isnan(low[:-1]).all() else None,
+        position_reason=None if position_known else NO_POSITION,
+    )
+
+
+def _is_separated(design: Floats, won: Floats) -> bool:
+    """Whether some direction of the coefficients explains every choice at least as well and one better, by a linear program."""
+    from scipy.optimize import linprog
+
+    rows, which = np.unique(design, axis=0, return_inverse=True)
+    wins, losses = (np.bincount(which.ravel(), each, len(rows)) > 0 for each in (won, 1 - won))
+    both, sign = wins & losses, np.where(wins, 1.0, -1.0)[:, None]
+    one_way = (sign * rows)[~both]
+    if not len(one_way):
+        return False
+    equal = {"A_eq": rows[both], "b_eq": np.zeros(int(both.sum()))} if both.any() else {}
+    found = linprog(-one_way.sum(axis=0), A_ub=-one_way, b_ub=np.zeros(len(one_way)), bounds=(-1, 1), **equal)
+    return bool(-found.fun > _SLACK)
+
+
+def _half_widths(covariance: Floats, groups: int) -> Floats:
+    """Half the lengths of the intervals; NaN with too few source texts, and where all of them say the same."""
+    from scipy.stats import t
+
+    if groups < MIN_GROUPS:
+        return np.full(len(covariance), np.nan)
+    variance = np.diag(covariance)
+    return np.asarray(t.ppf(0.975, groups - 1) * np.sqrt(np.where(variance > _SLACK, variance, np.nan)))

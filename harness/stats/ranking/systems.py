@@ -1,0 +1,155 @@
+"""Correlation over systems: does the judge rank systems as people do?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from harness.stats.agreement.correlation import NAMES, Correlation, kendall_tau, pearson, spearman
+from harness.stats.core.arrays import Estimate, Floats, Ints, ShapeError, as_index, undefined
+from harness.stats.core.statistic import ratio
+from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
+
+_ONE = {"kendall": kendall_tau, "spearman": spearman, "pearson": pearson}
+_CHUNK = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCorrelation:
+    """Correlations of system means, with intervals over texts; `judge` and `human` are the means, by system."""
+
+    estimate: dict[str, Estimate]
+    interval: dict[str, Interval]
+    judge: Floats
+    human: Floats
+
+
+def system_correlation(
+    judge: ArrayLike,
+    human: ArrayLike,
+    system: ArrayLike,
+    group: ArrayLike | None = None,
+    *,
+    paired: bool = True,
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = 1000,
+) -> SystemCorrelation:
+    """Kendall's tau-b, Spearman's rho and Pearson's r between the systems' mean scores.
+
+    A system's mean is over the items with a judge's score and a human one (pass the mean over annotators). If not `paired`,
+    each side's mean is over all items that this side has scored.
+    Intervals resample groups (documents) and keep the systems: estimate ± t x bootstrap standard error. Their target is the
+    correlation that samples of this many documents give for these systems. More documents mean less noise in the means and
+    therefore, usually, a higher correlation. In simulations 93-98 % of the intervals cover this target. No interval covers the
+    correlation of the true means; the percentile interval, whose resamples have the noise twice, covers neither.
+
+    Args:
+        judge, human: (items,) numbers, NaN where missing.
+        system: (items,) any sortable codes; the results follow their sorted order.
+        group: (items,) what items share across systems; default every item its own.
+        paired: whether an item that one side did not score is left out of the other side's mean too.
+        level, seed, resamples: of the bootstrap.
+
+    Returns:
+        `estimate` and `interval` by "kendall_tau", "spearman", "pearson"; n is the number of systems with items.
+        NaN with fewer than two systems, or if either side gives all systems the same mean.
+
+    Raises:
+        ShapeError: if the arrays are not of the same items.
+
+    Reference: Deutsch, Dror & Roth (2021), resampling inputs at system level.
+
+    >>> found = system_correlation([1, 2, 3, 2], [1, 3, 4, 2], ["a", "b", "c", "a"])
+    >>> found.estimate["kendall_tau"]
+    Estimate(value=1.0, n=3, reason=None)
+    """
+    a, b = np.asarray(judge, np.float64), np.asarray(human, np.float64)
+    names, index = np.unique(np.asarray(system), return_inverse=True)
+    if a.ndim != 1 or not a.shape == b.shape == index.shape:
+        raise ShapeError(f"judge {a.shape}, human {b.shape} and system {index.shape} must be of the same items")
+    groups = np.arange(len(a)) if group is None else as_index(group, len(a), "group")
+    of_a, of_b = ~np.isnan(a), ~np.isnan(b)
+    if paired:
+        of_a = of_b = of_a & of_b
+    used = of_a | of_b
+    code = as_index(groups[used], int(used.sum()), "group")
+    sums = np.concatenate([_sums(values[used], of[used], index[used], code, len(names)) for values, of in ((a, of_a), (b, of_b))], axis=1)
+    mean_a, mean_b = _means(sums.sum(axis=0))
+    estimates = {NAMES[m]: _estimate(m, mean_a, mean_b) for m in NAMES}
+    present = ~(np.isnan(mean_a) | np.isnan(mean_b))
+    found = _intervals(sums[:, :, present], estimates, level, seed, resamples)
+    return SystemCorrelation(estimates, found, mean_a, mean_b)
+
+
+def _sums(values: Floats, of: NDArray[np.bool_], system: Ints, group: Ints, systems: int) -> Floats:
+    """Sums (groups, 2, systems) of 1 and of the values, of the items `of` one side."""
+    groups = int(group.max(initial=-1)) + 1
+    key, size = group * systems + system, groups * systems
+    parts = [np.bincount(key[of], w, minlength=size).reshape(groups, systems) for w in (np.ones(int(of.sum())), values[of])]
+    return np.stack(parts, axis=1)
+
+
+def _means(sums: Floats) -> tuple[Floats, Floats]:
+    """Means of a and b from sums (..., 4, systems), rounded so that equal means are equal."""
+    return np.round(ratio(sums[..., 1, :], sums[..., 0, :]), 12), np.round(ratio(sums[..., 3, :], sums[..., 2, :]), 12)
+
+
+def _estimate(method: Correlation, a: Floats, b: Floats) -> Estimate:
+    found = _ONE[method](a, b)
+    return undefined(found.n, "fewer than two systems") if found.n < 2 else found
+
+
+def _intervals(sums: Floats, estimates: dict[str, Estimate], level: float, seed: int, resamples: int) -> dict[str, Interval]:
+    groups, _, systems = sums.shape
+    if groups < MIN_GROUPS:
+        return {name: no_interval(groups) for name in estimates}
+    if not systems:
+        return {name: no_interval(groups, estimate.reason) for name, estimate in estimates.items()}
+    flat = sums.reshape(groups, -1)
+    rng, parts = np.random.default_rng(seed), []
+    step = max(1, _CHUNK // max(groups, systems * systems))
+    for done in range(0, resamples, step):
+        weights = rng.multinomial(groups, np.full(groups, 1 / groups), min(step, resamples - done)).astype(np.float64)
+        parts.append(_all_correlations(*_means((weights @ flat).reshape(-1, 4, systems))))
+    out = {}
+    for name, estimate, *replicates in zip(estimates, estimates.values(), *parts, strict=True):
+        drawn = np.concatenate(replicates)
+        known = drawn[~np.isnan(drawn)]
+        half = t_quantile(level, groups - 1) * float(np.std(known)) if len(known) else 0.0
+        if estimate.reason is not None or len(known) < 0.9 * resamples:
+            out[name] = no_interval(groups, estimate.reason or "undefined in many resamples")
+        elif half > 0:
+            lo, hi = max(-1.0, estimate.value - half), min(1.0, estimate.value + half)
+            out[name] = Interval(lo, hi, "cluster bootstrap (t)", groups, None, None)
+        else:
+            out[name] = no_interval(groups, NO_VARIATION)
+    return out
+
+
+def _all_correlations(a: Floats, b: Floats) -> list[Floats]:
+    """Tau-b, rho and r of many (resamples, systems) means."""
+    return [_tau(a, b), _r(_ranks(a), _ranks(b)), _r(a, b)]
+
+
+def _signs(v: Floats) -> Floats:
+    return np.sign(v[:, :, None] - v[:, None, :])
+
+
+def _tau(a: Floats, b: Floats) -> Floats:
+    x, y = _signs(a), _signs(b)
+    axes = (1, 2)
+    return ratio((x * y).sum(axis=axes), np.sqrt((x * x).sum(axis=axes) * (y * y).sum(axis=axes)))
+
+
+def _ranks(v: Floats) -> Floats:
+    ranks: Floats = _signs(v).sum(axis=2)
+    return ranks
+
+
+def _r(a: Floats, b: Floats) -> Floats:
+    x, y = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
+    spread = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
+    return np.clip(ratio((x * y).sum(axis=1), spread), -1, 1)

@@ -1,0 +1,123 @@
+"""Runs as recordings: what the baseline has learnt, and signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from harness.data import Dataset
+from harness.data.judgments import Judgments
+from harness.measure import recorded_run
+from harness.measure.compare import compare
+from harness.measure.options import CompareOptions
+from harness.measure.recorded_run import recording
+from harness.model import Condition, Failure, Item, JudgeIdentity, Judgment, Score
+from harness.runs import RunProtocol
+from harness.signature import Signature
+
+MakeItem = Callable[..., Item]
+MakeData = Callable[..., Dataset]
+Judged = Callable[..., Judgment]
+Answers = Mapping[str, Score | Failure]
+World = Callable[..., tuple[Dataset, list[Judgment]]]
+
+JUDGE = "openai/one"
+
+
+def letters(count: int) -> list[str]:
+    return [chr(ord("a") + number) for number in range(count)]
+
+
+@pytest.fixture
+def world(make_item: MakeItem, make_data: MakeData, judged: Judged) -> World:
+    """A data set with labels `{item: score}`, and a judge's answers to it; items of one letter share a group."""
+
+    def make(labels: Mapping[str, Score], answers: Answers, *, dev: Sequence[Score] = (1,), **item: Any) -> tuple[Dataset, Judgments]:
+        items = [make_item(name, group=name[0] if len(name) > 1 else name, **item) for name in labels]
+        learnt = [make_item(f"dev {number}", split="dev", **item) for number in range(len(dev))]
+        data = make_data([*items, *learnt], dict(labels) | {i.item_id: score for i, score in zip(learnt, dev, strict=True)})
+        judgments = [judged(name, answer, judge=JUDGE, language=items[0].language) for name, answer in answers.items()]
+        return data, Judgments.from_rows(judgments)
+
+    return make
+
+
+def test_the_baseline_is_the_commonest_label_of_the_development_items(world: World) -> None:
+    data, judgments = world({"a": 0, "b": 2}, {"a": 0, "b": 2}, dev=(1, 1, 0))
+    made = recording(judgments, data, data, "name")
+    assert made.baseline == {("a", "m"): 1, ("b", "m"): 1}
+    assert (made.name, made.asked, len(made.judgments)) == ("name", None, 2)
+
+
+def test_without_development_items_it_is_the_commonest_reference_of_the_cell(world: World) -> None:
+    data, judgments = world({"a1": 0, "a2": 0, "b": 2}, {"a1": 0, "a2": 0, "b": 2}, dev=())
+    made = recording(judgments, data, data)
+    assert made.baseline == {}
+    [cell] = compare([made], CompareOptions()).cells
+    assert cell.vs_baseline["pa"] == pytest.approx(2 / 3)
+
+
+PROTOCOL = RunProtocol(
+    source="controls@1.0.0",
+    title="A title",
+    constructed=True,
+    data=None,
+    content=(),
+    board="controls",
+    languages=("en",),
+    tasks={"open_prompt": "1.0.0"},
+    rubrics={"m": "1.0.0"},
+    metrics=("m",),
+    conditions=(Condition(),),
+    repeats=1,
+    seed=0,
+    limit=None,
+    data_sha256="d" * 64,
+    prompts="p" * 16,
+    identities=(
+        JudgeIdentity("openai", "one", {"endpoint": "a-very-long-name.of-a-host.example"}),
+        JudgeIdentity("local", "two", {"sha256": "f" * 64}),
+    ),
+)
+
+
+def test_every_judge_has_a_signature_that_parses_and_tells_it_from_others() -> None:
+    one, two = (recorded_run.signature(PROTOCOL, identity) for identity in PROTOCOL.identities)
+    assert Signature.parse(str(one)) == one
+    assert one.judge == "openai/one@endpoint=a-very-long-name.of-a-host.example"
+    assert two.judge == "local/two@sha256=ffffffffffff"
+    assert one.data == "controls@1.0.0+dddddddddddd"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"source": "controls@1.0.1"},
+        {"data_sha256": "e" * 64},
+        {"tasks": {"open_prompt": "1.0.1"}},
+        {"rubrics": {"m": "1.0.1"}},
+        {"languages": ("en", "ja")},
+        {"conditions": (Condition(temperature=0.7),)},
+        {"repeats": 5},
+        {"seed": 1},
+        {"prompts": "q" * 16},
+        {"limit": 3},
+        {"majority": "median"},
+        {"annotators": "3"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_whatever_can_move_a_number_is_in_the_signature(change: dict[str, Any]) -> None:
+    judge = PROTOCOL.identities[0]
+    assert recorded_run.signature(msgspec.structs.replace(PROTOCOL, **change), judge) != recorded_run.signature(PROTOCOL, judge)
+
+
+@pytest.mark.parametrize(
+    "change", [{"title": "Another"}, {"data": "/somewhere"}, {"content": ("/elsewhere",)}], ids=lambda change: next(iter(change))
+)
+def test_nothing_else_is(change: dict[str, Any]) -> None:
+    judge = PROTOCOL.identities[0]
+    assert recorded_run.signature(msgspec.structs.replace(PROTOCOL, **change), judge) == recorded_run.signature(PROTOCOL, judge)

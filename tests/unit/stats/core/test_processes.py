@@ -1,0 +1,59 @@
+"""Many cells on several cores."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.stats import cell_statistics, count_classes, intervals, tabulate
+from harness.stats.core.processes import intervals_on_all_cores
+from harness.stats.core.rows import Rows
+
+STATISTICS = partial(cell_statistics, 2, "ordinal")
+
+
+@pytest.fixture
+def rows(monkeypatch: pytest.MonkeyPatch) -> Rows:
+    monkeypatch.setattr("harness.stats.core.processes.MANY_CELLS", 4)
+    rng = np.random.default_rng(0)
+    cell = np.repeat(np.arange(7), 24)
+    return tabulate(
+        count_classes(rng.integers(0, 2, (len(cell), 3)), 2), rng.integers(0, 2, len(cell)), cell=cell, group=np.arange(len(cell)) // 2
+    )
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_the_number_of_processes_changes_no_number(rows: Rows, processes: int) -> None:
+    assert intervals_on_all_cores(STATISTICS, rows, processes=processes, seed=3, resamples=100) == intervals(
+        STATISTICS(), rows, seed=3, resamples=100
+    )
+
+
+def test_cells_are_really_computed_elsewhere(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = intervals(STATISTICS(), rows, resamples=100)
+    monkeypatch.setattr("harness.stats.core.processes.intervals", lambda *_, **__: pytest.fail("computed in this process"))
+    assert intervals_on_all_cores(STATISTICS, rows, processes=2, resamples=100) == expected
+
+
+@pytest.mark.parametrize("interpreter", ["/nowhere/python", "/bin/false", None])
+def test_without_another_interpreter_cells_are_computed_here(rows: Rows, monkeypatch: pytest.MonkeyPatch, interpreter: str | None) -> None:
+    monkeypatch.setattr(sys, "executable", interpreter)
+    assert intervals_on_all_cores(STATISTICS, rows, processes=2, resamples=100) == intervals(STATISTICS(), rows, resamples=100)
+
+
+def test_the_script_of_the_caller_is_not_run_again(tmp_path: Path) -> None:
+    import subprocess
+
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np\nfrom functools import partial\nfrom harness.stats import cell_statistics, tabulate\n"
+        "import harness.stats.core.processes as p\nprint('began')\np.MANY_CELLS = 1\n"
+        "rows = tabulate(np.tile([[1, 2], [3, 0]], (20, 1)), np.tile([0, 1], 20), cell=np.repeat([0, 1], 20))\n"
+        "print(len(p.intervals_on_all_cores(partial(cell_statistics, 2, 'ordinal'), rows, processes=2)['pa']))\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[4])
+    assert done.stdout.split() == ["began", "2"]

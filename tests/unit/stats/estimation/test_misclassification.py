@@ -1,0 +1,199 @@
+"""Corrected shares: identities, refusals, and the coverage of the intervals by simulation with known truth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from harness.stats.core.arrays import ShapeError
+from harness.stats.estimation.misclassification import (
+    INDISTINCT,
+    allocate_labels,
+    corrected_shares,
+    nearest_shares,
+    predictive_value_share,
+    rogan_gladen,
+)
+
+
+def test_a_perfect_judge_needs_no_correction() -> None:
+    found = rogan_gladen(300, 1000, 50, 50, 40, 40)
+    assert found.value == pytest.approx(found.apparent) and found.refusal is None and found.youden_error == 0
+    assert found.error == pytest.approx(math.sqrt(0.3 * 0.7 / 1000))
+    shares = corrected_shares(np.diag([30, 30, 40]), [100, 200, 300])
+    assert shares.value == pytest.approx([1 / 6, 1 / 3, 1 / 2]) and shares.condition == 1 and shares.refusal is None
+
+
+@given(st.integers(0, 500), st.integers(0, 40), st.integers(0, 60))
+def test_intervals_lie_in_range(judged: int, right_0: int, right_1: int) -> None:
+    found = rogan_gladen(judged, 500, right_0, 40, right_1, 60)
+    for lo, hi in (found.fieller, found.lee, found.wald):
+        assert 0 <= lo <= hi <= 1
+    assert (found.refusal is None) == (found.youden > 0 and found.youden >= 1.96 * found.youden_error)
+    if found.reason is None:
+        assert 0 <= found.value <= 1
+
+
+@given(st.integers(1, 499), st.integers(25, 40), st.integers(35, 60))
+def test_two_classes_are_rogan_and_gladen(judged: int, right_0: int, right_1: int) -> None:
+    one = rogan_gladen(judged, 500, right_0, 40, right_1, 60)
+    both = corrected_shares([[right_0, 40 - right_0], [60 - right_1, right_1]], [500 - judged, judged], resamples=20)
+    assert both.value[1] == pytest.approx(one.value_raw) and both.error[1] == pytest.approx(one.error)
+    assert both.mean_of([0, 1]) == pytest.approx((one.value_raw, one.error))
+    assert both.projected == pytest.approx([1 - one.value, one.value])
+
+
+def test_exchanging_the_classes_mirrors_the_intervals() -> None:
+    one, other = rogan_gladen(120, 500, 30, 40, 50, 60), rogan_gladen(380, 500, 50, 60, 30, 40)
+    assert other.value == pytest.approx(1 - one.value) and other.error == pytest.approx(one.error)
+    assert other.fieller == pytest.approx((1 - one.fieller[1], 1 - one.fieller[0]))
+    assert other.lee == pytest.approx((1 - one.lee[1], 1 - one.lee[0]))
+
+
+def test_refusals() -> None:
+    useless = rogan_gladen(200, 400, 30, 50, 28, 50)
+    assert useless.refusal == INDISTINCT and useless.warning and useless.fieller == (0.0, 1.0)
+    guessing = rogan_gladen(200, 400, 25, 50, 25, 50)
+    assert guessing.refusal == INDISTINCT and guessing.reason == "Youden's index is 0" and math.isnan(guessing.value)
+    worse = rogan_gladen(200, 400, 5, 50, 5, 50)
+    assert worse.refusal == INDISTINCT and worse.fieller == worse.lee == (0.0, 1.0)
+    weak = rogan_gladen(2000, 4000, 600, 1000, 650, 1000)
+    assert weak.refusal is None and weak.warning
+
+
+@pytest.mark.parametrize(
+    ("counts", "reason"),
+    [
+        ((0, 0, 5, 10, 5, 10), "no judged"),
+        ((1, 2, 0, 0, 5, 10), "no labels of the negative"),
+        ((1, 2, 1, 2, 0, 0), "no labels of the positive"),
+    ],
+)
+def test_undefined(counts: tuple[int, ...], reason: str) -> None:
+    found = rogan_gladen(*counts)
+    assert math.isnan(found.value) and all(map(math.isnan, found.fieller)) and found.reason is not None and reason in found.reason
+
+
+def test_impossible_counts() -> None:
+    with pytest.raises(ValueError, match="judged"):
+        rogan_gladen(5, 4, 1, 2, 1, 2)
+    with pytest.raises(ValueError, match="0 or more"):
+        corrected_shares([[1, -1], [0, 1]], [1, 1])
+    with pytest.raises(ShapeError):
+        corrected_shares([[1, 1, 1], [0, 1, 1]], [1, 1])
+    with pytest.raises(ShapeError):
+        corrected_shares(np.eye(2) * 9, [5, 5]).mean_of([0, 1, 2])
+    with pytest.raises(ShapeError):
+        predictive_value_share([0, 1], [0])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        allocate_labels(100, 1.2, 0.9, 0.9)
+
+
+def test_classes_that_the_judge_confuses() -> None:
+    """Classes 1 and 2 get the same answers: the matrix is singular in truth, and the sample hides it."""
+    refused = corrected_shares([[30, 2, 3], [3, 14, 13], [2, 13, 15]], [300, 200, 250])
+    assert refused.refusal == INDISTINCT and not np.isnan(refused.value).any()
+    singular = corrected_shares([[30, 0, 0], [0, 10, 10], [0, 10, 10]], [300, 200, 250])
+    assert np.isnan(singular.value).all() and singular.reason and singular.refusal == INDISTINCT
+    missing = corrected_shares([[30, 1, 2], [0, 0, 0], [1, 2, 30]], [300, 200, 250])
+    assert np.isnan(missing.value).all() and missing.reason == "no labels of class 1"
+    assert corrected_shares(np.eye(2) * 9, [0, 0]).reason == "no judged items"
+
+
+def test_the_bootstrap_is_seeded() -> None:
+    counts, judged = [[30, 5, 3], [3, 24, 8], [2, 6, 25]], [300, 200, 250]
+    assert corrected_shares(counts, judged).singular_error == corrected_shares(counts, judged).singular_error
+    assert corrected_shares(counts, judged).singular_error != corrected_shares(counts, judged, seed=1).singular_error
+
+
+@given(st.lists(st.floats(-2, 2), min_size=2, max_size=5))
+def test_projection(value: list[float]) -> None:
+    found = nearest_shares(value)
+    assert found.min() >= 0 and found.sum() == pytest.approx(1)
+    given_shares = np.array(value)
+    corners = np.eye(len(value))
+    assert ((found - given_shares) @ (corners - found).T >= -1e-9).all()  # no corner lies nearer in direction
+
+
+def test_projection_by_search() -> None:
+    value = np.array([0.9, 0.35, -0.25])
+    bounds, total = [(0, 1)] * 3, {"type": "eq", "fun": lambda x: x.sum() - 1}
+    wanted = minimize(lambda x: ((x - value) ** 2).sum(), [1 / 3] * 3, bounds=bounds, constraints=total).x
+    assert nearest_shares(value) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_predictive_values() -> None:
+    none, error = predictive_value_share([math.nan] * 4, [0, 1, 0, 1])
+    assert math.isnan(none.value) and math.isnan(error) and none.reason
+    assert predictive_value_share([], [])[0].reason == "no items"
+    constant, error = predictive_value_share([0, 1, 1, math.nan], [1, 1, 1, 1])
+    assert constant.value == pytest.approx(2 / 3) and error == pytest.approx(np.std([0, 1, 1], ddof=1) / math.sqrt(3))
+
+
+def test_allocation() -> None:
+    found = allocate_labels(100, 0.4, 0.7, 0.9)
+    assert found.negatives + found.positives == pytest.approx(100)
+    assert found.judged_negative + found.judged_positive == pytest.approx(100) and found.variance <= found.variance_proportional
+    perfect = allocate_labels(100, 0.4, 1.0, 1.0)
+    assert (perfect.negatives, perfect.judged_positive, perfect.variance) == pytest.approx((60, 40, 0))
+    assert allocate_labels(100, 0.4, 0.5, 0.5).reason == INDISTINCT
+    impossible = allocate_labels(100, 0.05, 0.7, 0.9)
+    assert math.isnan(impossible.theta) and impossible.reason and "impossible" in impossible.reason
+
+
+@pytest.mark.parametrize(("calibration", "target", "n", "total"), [(0.7, 0.7, 60, 600), (0.7, 0.4, 200, 2000), (0.5, 0.9, 60, 600)])
+def test_coverage_under_a_shift_of_prevalence(calibration: float, target: float, n: int, total: int) -> None:
+    """Specificity .8, sensitivity .9: Fieller's and Lee's intervals keep 95 to 97 %, whatever the prevalence of the target."""
+    rng, runs = np.random.default_rng(21), 2000
+    covered = []
+    for _ in range(runs):
+        m1 = int(rng.binomial(n, calibration))
+        judged = int(rng.binomial(total, 0.9 * target + 0.2 * (1 - target)))
+        found = rogan_gladen(judged, total, int(rng.binomial(n - m1, 0.8)), n - m1, int(rng.binomial(m1, 0.9)), m1)
+        covered.append([lo <= target <= hi for lo, hi in (found.fieller, found.lee)])
+    fieller, lee = np.mean(covered, axis=0)
+    error = 3 * math.sqrt(0.05 * 0.95 / runs)
+    assert 0.95 - error < fieller < 0.97 + error and 0.95 - error < lee < 0.97 + error
+
+
+def test_predictive_values_cover_without_a_shift_and_never_with_one() -> None:
+    rng, runs = np.random.default_rng(22), 400
+    covered = []
+    for calibration in (0.7, 0.4):
+        inside = 0
+        for _ in range(runs):
+            truth = rng.random(2200) < np.where(np.arange(2200) < 200, 0.7, calibration)
+            judged = rng.random(2200) < np.where(truth, 0.9, 0.2)
+            found, error = predictive_value_share(np.where(np.arange(2200) < 200, truth, np.nan), judged)
+            inside += abs(found.value - calibration) <= 1.972 * error
+        covered.append(inside / runs)
+    assert abs(covered[0] - 0.945) < 3 * math.sqrt(0.05 * 0.95 / runs) and covered[1] < 0.05
+
+
+def test_few_labels_of_a_class_are_refused() -> None:
+    found = corrected_shares([[28, 1, 1], [1, 40, 1], [2, 2, 25]], [300, 200, 250])
+    assert found.refusal == "each class needs 30 labels, and there are 29 of '2'" and found.reason is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("right", "shares"), [(0.9, (0.1, 0.2, 0.7)), (0.8, (0.15, 0.25, 0.6)), (0.7, (1 / 3, 1 / 3, 1 / 3))])
+def test_intervals_of_three_classes_hold_the_truth_from_thirty_labels_each(right: float, shares: tuple[float, ...]) -> None:
+    assert coverage(right, shares, 30, 400) > 0.90 > 0.86 > coverage(0.9, (0.1, 0.2, 0.7), 10, 400)
+
+
+def coverage(right: float, shares: tuple[float, ...], labels: int, times: int) -> float:
+    """Of the share that the 95 % intervals hold least often; 500 judged items."""
+    rng, k = np.random.default_rng(1), len(shares)
+    matrix = np.full((k, k), (1 - right) / (k - 1)) + np.eye(k) * (right - (1 - right) / (k - 1))
+    held = []
+    for _ in range(times):
+        counts = np.stack([rng.multinomial(labels, row) for row in matrix])
+        found = corrected_shares(counts, rng.multinomial(500, np.array(shares) @ matrix), resamples=20)
+        if found.reason is None and (found.refusal is None or found.refusal.startswith("each class")):
+            held.append(np.abs(found.value - shares) <= 1.96 * found.error)
+    return float(np.mean(held, axis=0).min())

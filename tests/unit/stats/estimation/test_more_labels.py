@@ -1,0 +1,157 @@
+"""About how many more labels: the plan reaches the power that it promises, and says why there is none.
+
+`python -m tests.unit.stats.estimation.test_more_labels` from the checkout prints the plans and the power that they reach.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.estimation import more_labels
+from harness.stats.estimation.more_labels import GROWTH, about_more
+from harness.stats.intervals.judge_tests import JudgeSums, judge_sums, judge_tests
+
+CELLS = 45
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Three annotators report an item's true class with probability `people`, else a class drawn from `shares`; the judge likewise."""
+
+    shares: tuple[float, ...]
+    people: float
+    planned: int
+    """Items that are known to reach 80 % among 45 cells."""
+
+    def draw(self, rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+        """Gaps, and differences from the best constant (NaN without a majority), of n items."""
+        k = len(self.shares)
+        true = rng.choice(k, n, p=self.shares)
+        said = np.where(rng.random((4, n)) < self.people, true, rng.choice(k, (4, n), p=self.shares))
+        judge, a, b, c = said
+        gap = ((judge == a) * 1.0 + (judge == b) + (judge == c) - (a == b) - (a == c) - (b == c)) / 3
+        majority = np.where((a == b) | (a == c), a, np.where(b == c, b, -1))
+        constant = np.bincount(majority[majority >= 0], minlength=k).argmax()
+        better = np.where(majority >= 0, (judge == majority) * 1.0 - (majority == constant), np.nan)
+        return gap, better
+
+    def power(self, rng: np.random.Generator, n: int, sets: int) -> float:
+        shown = 0
+        for _ in range(sets):
+            gap, better = self.draw(rng, n)
+            shown += bool(judge_tests(judge_sums(gap, better, np.arange(n)), 0.1).shown(0.05, 0.05 / CELLS))
+        return shown / sets
+
+
+WORLDS = {
+    "balanced": World((1 / 3, 1 / 3, 1 / 3), 0.9, 208),
+    "likert5": World((0.1, 0.1, 0.2, 0.3, 0.3), 0.7, 328),
+    "skewed3": World((0.15, 0.25, 0.6), 0.7, 293),
+}
+
+
+def plans(world: World, rng: np.random.Generator, n: int, sets: int) -> list[int]:
+    found = [about_more(*world.draw(rng, n), np.arange(n), cells=CELLS).planned for _ in range(sets)]
+    return [planned for planned in found if planned]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("n", [60, 120])
+def test_the_plan_is_the_true_number_and_reaches_the_power(name: str, n: int) -> None:
+    world, rng = WORLDS[name], np.random.default_rng(11)
+    median = int(np.median(plans(world, rng, n, 150)))
+    assert world.planned / GROWTH**1.5 <= median <= world.planned * GROWTH**1.5  # a step of the search more or less
+    assert 0.75 <= world.power(rng, median, 1500) <= 0.9
+
+
+def cell(n: int = 60) -> tuple[Floats, Floats]:
+    return WORLDS["balanced"].draw(np.random.default_rng(1), n)
+
+
+def test_the_plan_rounds_up_to_tens_and_is_the_same_again() -> None:
+    gap, better = cell()
+    first, again = (about_more(gap, better, np.arange(60), cells=CELLS) for _ in range(2))
+    assert first == again and first.more is not None and first.planned is not None
+    assert first.more % 10 == 0 and 0 <= first.more - (first.planned - 60) < 10
+    assert first.power >= 0.8 and first.reason is None
+
+
+def test_more_cells_need_more_labels() -> None:
+    gap, better = cell()
+    numbers = [about_more(gap, better, np.arange(60), cells=cells).more or 0 for cells in (1, 10, 100)]
+    assert numbers == sorted(numbers) and numbers[0] < numbers[-1]
+
+
+def test_only_the_shape_of_the_gaps_counts() -> None:
+    """The gap that was seen is taken out, unless it is at the margin."""
+    gap, better = cell()
+    shifted = about_more(gap - gap.mean() - 0.05, better, np.arange(60), cells=CELLS)
+    assert shifted.planned == about_more(gap - gap.mean(), better, np.arange(60), cells=CELLS).planned
+
+
+def test_why_there_is_no_number() -> None:
+    gap, better = cell()
+    groups = np.arange(60)
+    assert about_more(gap - gap.mean() - 0.1 - 1e-6, better, groups).reason == more_labels.NO_NUMBER
+    assert about_more(gap, -np.abs(better), groups).reason == more_labels.NOT_BETTER
+    assert about_more([], [], []).reason == more_labels.NO_ITEMS
+    assert about_more(np.full(60, np.nan), better, groups).reason == more_labels.NO_ITEMS
+    hardly = np.r_[1.0, np.zeros(29), -1.0, np.zeros(29), 0.01]
+    assert about_more(np.zeros(61), hardly, np.arange(61), cells=1000).reason == more_labels.TOO_MANY
+    with pytest.raises(ShapeError):
+        about_more(gap, better[1:], groups)
+
+
+def test_enough_items_need_no_more() -> None:
+    gap, better = cell(1000)
+    found = about_more(gap, better, np.arange(1000), cells=CELLS)
+    assert found.more == 0 and found.planned == 1000
+
+
+def test_a_constant_gap_has_a_plan() -> None:
+    """Nothing varies; the guard alone decides how many items are needed."""
+    found = about_more(np.zeros(30), np.tile([1.0, 0.0], 15), np.arange(30), cells=1)
+    assert found.more is not None and 0 < found.more < 100
+
+
+def test_least_numbers_are_kept() -> None:
+    gap, better = cell(40)
+    found = about_more(gap, better, np.arange(40) // 10, least_groups=20)
+    assert found.planned is not None and found.planned >= 200
+
+
+def test_a_rule_of_ones_own() -> None:
+    gap, better = cell()
+
+    def from_100(sums: JudgeSums) -> Floats:
+        return np.where(sums.gap.times.sum(axis=-1) >= 100, 0.0, 1.0)
+
+    found = about_more(gap, better, np.arange(60), rule=from_100)
+    assert found.planned is not None and 100 <= found.planned <= 100 * GROWTH + 1
+
+
+def test_a_grid_takes_seconds() -> None:
+    """135 cells in 5 seconds of processor time, in groups of five."""
+    rng = np.random.default_rng(3)
+    drawn = [WORLDS["likert5"].draw(rng, 200) for _ in range(20)]
+    about_more(*drawn[0], np.arange(200) // 5, cells=135)  # imports scipy
+    begin = time.process_time()
+    for gap, better in drawn:
+        about_more(gap, better, np.arange(200) // 5, cells=135)
+    assert (time.process_time() - begin) / len(drawn) < 5 / 135
+
+
+if __name__ == "__main__":
+    print("world      n   median plan (known)   tenth and ninetieth percentile   power reached")
+    for name, world in WORLDS.items():
+        for n in (60, 120):
+            rng = np.random.default_rng(11)
+            found = plans(world, rng, n, 300)
+            low, median, high = np.percentile(found, [10, 50, 90]).astype(int)
+            print(f"{name:9} {n:3}   {median} ({world.planned})   {low} to {high}   {world.power(rng, median, 3000):.3f}")

@@ -1,0 +1,231 @@
+"""Prediction-powered inference: identities, edges, and its coverage by simulation with known truth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from harness.stats.core.arrays import Floats, ScaleError, ShapeError
+from harness.stats.estimation.prediction_powered import (
+    combine_estimates,
+    effective_labels,
+    enough_labels,
+    prediction_powered_difference,
+    prediction_powered_mean,
+    prediction_powered_share,
+    prediction_powered_shares,
+    split_budget,
+)
+
+NAN = math.nan
+
+
+def drawn(seed: int, n: int = 40, unlabelled: int = 200, rho: float = 0.7) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(seed)
+    f = rng.normal(size=n + unlabelled)
+    y = rho * f + math.sqrt(1 - rho**2) * rng.normal(size=n + unlabelled)
+    y[n:] = NAN
+    return y, f
+
+
+def test_labels_alone_are_students_t() -> None:
+    y, f = drawn(1)
+    found = prediction_powered_mean(y, f, lam=0.0)
+    labels = y[~np.isnan(y)]
+    t = scipy_stats.t.interval(0.95, len(labels) - 1, labels.mean(), labels.std(ddof=1) / math.sqrt(len(labels)))
+    assert (found.interval.lo, found.interval.hi) == pytest.approx(t) and found.gain == 1 and found.effective_n == 40
+    assert found.value == found.alone and found.error == found.alone_error and found.labels_saved == 0
+
+
+def test_plain_inference_measures_the_judges_error() -> None:
+    y, f = drawn(2)
+    known = ~np.isnan(y)
+    assert prediction_powered_mean(y, f, lam=1.0).value == pytest.approx(f[~known].mean() + (y[known] - f[known]).mean())
+
+
+@given(st.integers(0, 50), st.floats(0.1, 5.0), st.floats(-3.0, 3.0))
+def test_the_judges_scale_does_not_matter(seed: int, slope: float, shift: float) -> None:
+    """Scores on a wider scale than the labels: lam shrinks with the scale, unless it is cut."""
+    y, f = drawn(seed)
+    one, other = prediction_powered_mean(y, f / 10), prediction_powered_mean(y, f * slope + shift)
+    again = prediction_powered_mean(y, f * slope)
+    assert other.value == pytest.approx(again.value) and other.error == pytest.approx(again.error)
+    assert one.lam == 1.0 or one.lam == pytest.approx(10 * prediction_powered_mean(y, f).lam)
+
+
+@given(st.integers(0, 30))
+def test_order_and_single_groups_do_not_matter(seed: int) -> None:
+    y, f = drawn(seed)
+    order = np.random.default_rng(seed).permutation(len(y))
+    found, shuffled = prediction_powered_mean(y, f), prediction_powered_mean(y[order], f[order], np.arange(len(y)))
+    assert shuffled.value == pytest.approx(found.value) and shuffled.error == pytest.approx(found.error)
+    assert shuffled.freedom == found.freedom == 39
+
+
+def test_a_constant_judge_says_nothing() -> None:
+    y, _ = drawn(3)
+    found = prediction_powered_mean(y, np.full(len(y), 0.1))
+    assert found.lam == 0 and found.gain == 1 and math.isnan(found.rho) and found.judge_only == pytest.approx(0.1)
+
+
+def test_a_judge_that_is_wrong_the_other_way_is_not_used() -> None:
+    y, f = drawn(4)
+    found = prediction_powered_mean(y, -f)
+    assert found.lam == 0 and found.rho < 0 and found.effective_n == found.n
+
+
+def test_failures_have_a_fixed_value() -> None:
+    y, f = drawn(5)
+    f[::7] = NAN
+    filled = np.where(np.isnan(f), np.nanmean(f), f)
+    assert prediction_powered_mean(y, f) == prediction_powered_mean(y, filled)
+    assert prediction_powered_mean(y, np.full(len(y), NAN)).gain == 1
+
+
+def test_too_few_labels() -> None:
+    none = prediction_powered_mean([NAN, NAN], [1, 2])
+    assert math.isnan(none.value) and math.isnan(none.error) and none.reason and math.isnan(none.interval.lo) and none.judge_only == 1.5
+    one = prediction_powered_mean([3, NAN], [1, 2])
+    assert one.value == 3 and math.isnan(one.error) and math.isnan(one.gain) and one.reason == one.interval.reason
+    empty = prediction_powered_mean([], [])
+    assert math.isnan(empty.value) and math.isnan(empty.judge_only) and empty.n == 0
+    grouped = prediction_powered_mean([1, 2, 1, NAN], [1, 2, 1, 2], groups=[0, 0, 0, 1])
+    assert math.isnan(grouped.error) and grouped.reason
+    shares = prediction_powered_shares([0, -1], [0, 1], 2)
+    assert np.isnan(shares.error).all() and shares.reason and math.isnan(shares.gain)
+
+
+def test_equal_labels_have_no_t_interval_but_a_share_has_one() -> None:
+    y, f = np.r_[np.ones(40), np.full(100, NAN)], np.ones(140)
+    assert prediction_powered_mean(y, f).interval.reason == "constant values"
+    share = prediction_powered_share(y, f).interval
+    assert 0.85 < share.lo < 0.95 and share.hi == 1
+
+
+def test_without_unlabelled_items_it_is_labels_alone() -> None:
+    found = prediction_powered_mean([1, 2, 3, 4], [1, 2, 3, 4])
+    assert found.lam == 0 and found.value == 2.5 and found.unlabelled == 0
+
+
+def test_shapes_and_ranges() -> None:
+    with pytest.raises(ShapeError):
+        prediction_powered_mean([1, 2], [1])
+    with pytest.raises(ShapeError):
+        prediction_powered_mean([1, 2], [1, 2], groups=[1])
+    with pytest.raises(ShapeError):
+        prediction_powered_difference([1, 2], [1, 2], [1, 2], [1])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        prediction_powered_share([0, 2], [0, 1])
+    with pytest.raises(ScaleError):
+        prediction_powered_shares([0, 3], [0, 1], 3)
+    with pytest.raises(ShapeError):
+        combine_estimates([], [])
+    with pytest.raises(ValueError, match="rho"):
+        split_budget(1.0, 100, 1, 1)
+
+
+@given(st.integers(0, 40), st.integers(2, 5))
+def test_shares_sum_to_one(seed: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels, judged = rng.integers(0, k, 150), rng.integers(-1, k, 150)
+    judged = np.where(rng.random(150) < 0.6, labels, judged)
+    labels[40:] = -1
+    found = prediction_powered_shares(labels, judged, k)
+    assert found.value.sum() == pytest.approx(1)
+    assert all(0 <= one.lo <= one.hi <= 1 for one in found.intervals) and found.gain > 0
+
+
+def test_two_classes_are_one_share() -> None:
+    rng = np.random.default_rng(6)
+    labels = rng.integers(0, 2, 200).astype(float)
+    judged = np.where(rng.random(200) < 0.8, labels, 1 - labels)
+    labels[50:] = NAN
+    both, one = prediction_powered_shares(labels, judged, 2), prediction_powered_share(labels, judged)
+    assert both.lam == pytest.approx(one.lam) and both.gain == pytest.approx(one.gain)
+    assert both.value[1] == pytest.approx(one.value) and both.error[1] == pytest.approx(one.error)
+    assert (both.intervals[1].lo, both.intervals[1].hi) == pytest.approx((one.interval.lo, one.interval.hi))
+
+
+def test_groups_that_are_split_and_groups_that_are_not() -> None:
+    """Whole groups: two cluster variances. Split groups that all share one shift: labelled and unlabelled items move together."""
+    y, f = drawn(7, n=60, unlabelled=60)
+    whole = np.r_[np.repeat(np.arange(6), 10), np.repeat(np.arange(6, 16), 6)]
+    assert prediction_powered_mean(y, f, whole).freedom == 5 and prediction_powered_mean(y, f, whole).interval.groups == 6
+    split = np.r_[np.repeat(np.arange(12), 5), np.repeat(np.arange(12), 5)]
+    assert prediction_powered_mean(y, f, split).freedom == 11
+
+
+def test_strata_and_systems() -> None:
+    parts = [prediction_powered_mean(*drawn(seed)) for seed in (8, 9)]
+    same = combine_estimates([parts[0], parts[0]], [0.5, 0.5])
+    assert same.value == pytest.approx(parts[0].value) and same.error == pytest.approx(parts[0].error / math.sqrt(2))
+    assert same.freedom == pytest.approx(78) and same.gain == pytest.approx(parts[0].gain)
+    apart = combine_estimates(parts, [1, -1])
+    assert apart.value == pytest.approx(parts[0].value - parts[1].value)
+    assert apart.error == pytest.approx(math.hypot(parts[0].error, parts[1].error))
+    undefined = combine_estimates([parts[0], prediction_powered_mean([1, NAN], [1, 2])], [1, -1])
+    assert math.isnan(undefined.error) and undefined.reason and math.isnan(undefined.interval.lo)
+
+
+def test_the_best_split_of_a_budget() -> None:
+    """No other split of the same money gives more effective labels."""
+    for rho, cost in ((0.7, 0.01), (0.5, 0.05), (0.9, 0.1)):
+        best = split_budget(rho, 1000, 1, cost)
+        for labels in np.linspace(10, 1000 / (1 + cost) - 1, 60):
+            unlabelled = (1000 - labels * (1 + cost)) / cost
+            assert effective_labels(rho, labels, unlabelled) <= best.effective_n * 1.002
+    assert split_budget(0.1, 100, 1, 0.5) == (100, 0, 100.0)
+    assert split_budget(0.0, 100, 1, 0.01) == (100, 0, 100.0)
+
+
+def test_the_rule_of_small_samples() -> None:
+    assert enough_labels(30, 20) and not enough_labels(30, 19) and not enough_labels(29, 29)
+    assert math.isnan(effective_labels(0.5, 0, 0)) and math.isnan(effective_labels(NAN, 10, 10))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "rho", "coverage", "gain"), [(15, 0.5, 0.942, 1.19), (60, 0.5, 0.95, 1.28), (60, 0.0, 0.945, 1.0)])
+def test_coverage_of_a_mean(n: int, rho: float, coverage: float, gain: float) -> None:
+    """Normal labels and scores, ten times as many unlabelled items; coverage and gain (of variances) as simulated elsewhere."""
+    runs = 1200
+    found = [prediction_powered_mean(*drawn(1000 + seed, n, 10 * n, rho)) for seed in range(runs)]
+    covered = np.mean([one.interval.lo <= 0 <= one.interval.hi for one in found])
+    assert abs(covered - coverage) < 3 * math.sqrt(0.05 * 0.95 / runs)
+    ratio = np.var([one.alone for one in found]) / np.var([one.value for one in found])
+    assert ratio == pytest.approx(gain, abs=0.12)
+
+
+@pytest.mark.slow
+def test_coverage_with_few_groups() -> None:
+    """Ten labelled and forty unlabelled groups of ten items, .3 of the variance shared: 94.7 % by groups, below 70 % by items elsewhere."""
+    rng, runs = np.random.default_rng(12), 800
+    groups = np.repeat(np.arange(50), 10)
+    covered = []
+    for _ in range(runs):
+        shared = rng.normal(0, math.sqrt(0.3), 50)[groups]
+        y = shared + rng.normal(0, math.sqrt(0.7), 500)
+        f = 0.5 * y + rng.normal(0, 0.8, 500)
+        found = [prediction_powered_mean(np.where(groups < 10, y, NAN), f, by) for by in (groups, None)]
+        covered.append([one.interval.lo <= 0 <= one.interval.hi for one in found])
+    by_groups, by_items = np.mean(covered, axis=0)
+    assert abs(by_groups - 0.947) < 3 * math.sqrt(0.05 * 0.95 / runs) and by_items < 0.8
+
+
+@pytest.mark.slow
+def test_coverage_of_rare_shares() -> None:
+    """Share .05, judge right in 95 %, 60 labels: the t interval covers 88 %, Wilson's on the effective n 95 %, as simulated elsewhere."""
+    rng, runs = np.random.default_rng(13), 800
+    covered = []
+    for _ in range(runs):
+        y = (rng.random(660) < 0.05).astype(float)
+        f = np.where(rng.random(660) < 0.95, y, 1 - y)
+        y[60:] = NAN
+        intervals = [estimate(y, f).interval for estimate in (prediction_powered_share, prediction_powered_mean)]
+        covered.append([one.lo <= 0.05 <= one.hi for one in intervals])
+    wilson, t = np.mean(covered, axis=0)
+    assert abs(wilson - 0.954) < 3 * math.sqrt(0.05 * 0.95 / runs) and t < 0.92

@@ -1,0 +1,70 @@
+"""Allocations are within their bounds and optimal; probabilities add up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from harness.stats.core.arrays import ShapeError
+from harness.stats.estimation import sampling_plan as plan
+
+strata = st.lists(st.tuples(st.integers(1, 400), st.sampled_from([0.0, 0.1, 0.35, 0.9])), min_size=1, max_size=6)
+
+
+@given(strata, st.floats(0, 1))
+def test_an_allocation_adds_up_within_its_bounds(cells: list[tuple[int, float]], share: float) -> None:
+    sizes, sds = (np.array(column, float) for column in zip(*cells, strict=True))
+    low = np.minimum(plan.FLOOR, sizes)
+    n = low.sum() + share * (sizes.sum() - low.sum())
+    found = plan.neyman_allocation(sizes, sds, n)
+    assert found.sum() == pytest.approx(n, rel=1e-6)
+    assert (found >= low - 1e-9).all() and (found <= sizes + 1e-9).all()
+    whole = plan.whole_labels(found)
+    assert abs(whole.sum() - n) <= 0.5 + 1e-6 and (whole <= sizes).all() and (np.abs(whole - found) <= 1).all()
+
+
+def test_no_allocation_has_a_smaller_variance() -> None:
+    sizes, sds, n = np.array([900.0, 60, 20, 300]), np.array([0.02, 0.5, 0.45, 0.3]), 110
+    found = plan.neyman_allocation(sizes, sds, n)
+    oracle = minimize(
+        lambda x: plan.stratified_variance(sizes, sds, x) * 1e4,
+        np.array([55.0, 20, 10, 25]),
+        bounds=[(2.0, size) for size in sizes],
+        constraints={"type": "eq", "fun": lambda x: x.sum() - n},
+    )
+    assert plan.stratified_variance(sizes, sds, found) * 1e4 == pytest.approx(oracle.fun, rel=1e-5)
+
+
+def test_strata_without_variation_get_the_least() -> None:
+    assert plan.neyman_allocation([100, 100], [0.0, 0.4], 50).tolist() == pytest.approx([2, 48])
+    assert plan.neyman_allocation([100, 20], [0.0, 0.4], 50).tolist() == pytest.approx([30, 20])
+    assert plan.neyman_allocation([100, 300], [0.0, 0.0], 40).tolist() == pytest.approx([10, 30])
+
+
+def test_too_many_or_too_few_labels_are_refused() -> None:
+    for n in (3, 31):
+        with pytest.raises(ValueError, match="cannot be allocated"):
+            plan.neyman_allocation([10, 20], [0.1, 0.1], n)
+    with pytest.raises(ValueError, match="0 or more"):
+        plan.neyman_allocation([10, 20], [0.1, -0.1], 10)
+    with pytest.raises(ShapeError):
+        plan.neyman_allocation([10, 20], [0.1], 10)
+    assert np.isnan(plan.stratified_variance([10, 20], [0.1, 0.1], [0, 4]))
+
+
+@given(st.lists(st.sampled_from([0.0, 0.01, 0.2, 0.25]), min_size=1, max_size=50), st.floats(0.01, 1))
+def test_inclusion_probabilities_add_up(uncertainty: list[float], share: float) -> None:
+    n = share * len(uncertainty)
+    assume(n > 0)
+    found = plan.inclusion_probabilities(uncertainty, n)
+    assert found.sum() == pytest.approx(n) and (found > 0).all() and (found <= 1 + 1e-12).all()
+    order = np.argsort(uncertainty, kind="stable")
+    assert (np.diff(found[order]) >= -1e-9).all()
+
+
+def test_uncertainties_are_not_negative() -> None:
+    with pytest.raises(ValueError, match="0 or more"), np.errstate(invalid="ignore"):
+        plan.inclusion_probabilities([-0.1, 0.2], 1)
