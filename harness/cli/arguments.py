@@ -300,6 +300,11 @@ DECISION_FLAGS: dict[str, tuple[str, type[int] | type[float] | tuple[str, ...], 
     "gain": ("--min-gain", float, "'use corrected' needs this many effective labels for each label (default: 1.1)"),
     "power": ("--power", float, "the power of the number of labels that are needed (default: 0.8)"),
     "epsilon": ("--epsilon", float, "the discount of the alternative annotator test (default: the dataset card's, else 0.15)"),
+    "alt_scoring": (
+        "--alt-scoring",
+        ("accuracy", "neg_rmse"),
+        "how that test scores on ordered scales: equal classes, or distance (default: the dataset card's, else accuracy)",
+    ),
 }
 """The thresholds of verdicts: the field of `DecisionOptions`, its flag, its type or choices, and its help."""
 
@@ -333,6 +338,11 @@ def judged_source(p: argparse.ArgumentParser, *, optional: bool = False) -> None
     p.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
     restriction_flags(p)
     out_flag(p)
+
+
+def show_texts_flag(p: argparse.ArgumentParser) -> None:
+    """Add the flag that shows texts of data whose card calls them offensive."""
+    p.add_argument("--show-texts", action="store_true", help="with --dry-run: also show texts that their dataset card calls offensive")
 
 
 def restriction_flags(parser: argparse.ArgumentParser) -> None:
