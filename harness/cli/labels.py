@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.annotate.results.page_files import is_result_file
-from harness.annotate.results.page_import import PageImportOptions, import_page_results
+from harness.annotate.answers.page_files import is_result_file
+from harness.annotate.answers.page_import import PageImportOptions, import_page_results
 from harness.cli.import_ending import ended, print_refusals, refusals_of
 from harness.content import Library
 from harness.data import load_bundled, load_folder
