@@ -18,9 +18,8 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 SIMULATED = ("using-scores.md",)  # make_using_scores.py writes it
-BLOCK = re.compile(
-    r"```console\n((?:\$ harness data get .+\n)?)\$ harness ((?:compare|labels check|labels needed|correct|accept|certify|study) .+)\n((?:.*\n)*?)```"
-)
+COMMANDS = "compare|labels check|labels needed|correct|accept|certify|study"
+BLOCK = re.compile(rf"```console\n((?:\$ harness data get .+\n)?)\$ harness ((?:{COMMANDS}) .+)\n((?:.*\n)*?)```")
 
 
 def printed(get: str, command: str, data: Path) -> str:

@@ -105,6 +105,7 @@ INTO = {
     "labels export rude --to checkout/labels.csv": "checkout/labels.csv",
     "labels export rude --to checkout/sheet.xlsx": "checkout/sheet.xlsx",
     "pairs rude --out checkout/pairs": "checkout/pairs",
+    "data get rtp_lx --to checkout/data --yes": "checkout/data",
 }
 
 
