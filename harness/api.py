@@ -29,6 +29,7 @@ from harness.measure import options, panels, recorded_run
 from harness.measure.compare import Recording
 from harness.measure.options import Annotators, CompareOptions
 from harness.model import JudgeIdentity
+from harness.offensive import refuse_in_repository
 from harness.reports import comparison, run_report
 from harness.reports.comparison import DecidedComparison
 from harness.reports.run_report import Report
@@ -225,12 +226,13 @@ def write_page(result: RunResult, path: Path | str | None = None) -> Path:
         path: the file to write; by default `report.html` in the run's folder.
 
     Raises:
-        StoreError: if it cannot be written.
+        StoreError: if it cannot be written.  UsageError: for offensive texts in a repository.
     """
     from harness.render.html import report_page  # importing templates takes time
     from harness.tables import write_atomic
 
     written = Path(path) if path is not None else result.folder / "report.html"
+    refuse_in_repository(written, result.prepared.data.about)
     write_atomic(written, report_page(result, report(result)), private=True)
     return written
 

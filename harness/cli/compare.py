@@ -59,10 +59,13 @@ def compare(arguments: argparse.Namespace) -> int:
 
         draw_by_agreement(comparison, arguments.figure)
     if page is not None:
+        from harness.offensive import refuse_in_repository
         from harness.render.html import comparison_page
         from harness.tables import write_atomic
 
         with working("writing the page"):
+            for source in sources:
+                refuse_in_repository(page, source.recording.data.about)
             pairs = [(source.recording, source.run) for source in sources]
             write_atomic(page, comparison_page(comparison, pairs, options, _command(arguments)), private=True)
         print(page)

@@ -14,6 +14,7 @@ from harness.content.specs import DatasetCard
 from harness.content.tags import suggest
 from harness.data.named_folders import data_home, fetched_folder, how_to_get, megabytes, raw_bytes
 from harness.errors import AbsentRawFile, MissingData, UsageError
+from harness.offensive import refuse_in_repository
 from harness.published.listing import cards_in, listed
 from harness.tables import to_json
 from harness.text import terminal_safe
@@ -41,6 +42,8 @@ def get(arguments: argparse.Namespace) -> int:
     for card in cards:
         if card not in wanted:
             print(f"{card.id} is here already: {fetched_folder(card.id)}", file=sys.stderr)
+    for card in wanted:
+        refuse_in_repository(home / card.id, card)
     if wanted:
         _ask_for_consent(wanted, bytes_to_fetch, home, arguments.yes)
     absent: AbsentRawFile | None = None

@@ -27,6 +27,7 @@ from harness.cli.arguments import (
     prices_flag,
     reask,
     seed,
+    show_texts_flag,
     shown_sources,
     single_temperature,
     single_top_p,
@@ -231,6 +232,7 @@ def _run(commands: Any) -> None:
         action="store_true",
         help="show calls, tokens, cost and the beginning of a prompt; --verbose: one prompt of each kind; ask no judge",
     )
+    show_texts_flag(p)
     p.add_argument("--yes", action="store_true", help="send the texts of --data to the endpoint without asking for consent")
     by_task_flag(p)
     json_flag(p)
@@ -272,6 +274,7 @@ def _generate(commands: Any) -> None:
         help="the data folder to write; replies are kept there, and outputs are added to it",
     )
     p.add_argument("--dry-run", action="store_true", help="show a request for each language, calls, tokens and cost; ask nobody")
+    show_texts_flag(p)
     p.add_argument("--yes", action="store_true", help="send the texts of --data to the endpoint without asking for consent")
     json_flag(p)
 

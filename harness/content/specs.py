@@ -12,7 +12,7 @@ import msgspec
 
 from harness.content.misplaced import key_line, wrong_key
 from harness.errors import ContentError
-from harness.model import AnnotatorKind, Scale, Score, Source
+from harness.model import AltScoring, AnnotatorKind, Scale, Score, Source
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 Points = Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
@@ -494,6 +494,7 @@ class DatasetCard(_Spec, frozen=True):
     epsilon: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = (
         None  # the discount of the alternative annotator test that suits these people
     )
+    alt_scoring: AltScoring | None = None  # how that test scores on ordered scales (None: accuracy); on others it is always accuracy
     task: str = ""  # of labels and judgments whose item is missing, so that their row names the language
     group: Text = "group"  # the key of the items that holds their group
     segment: str = ""  # the key that names the source text; outputs of different systems for one source text are compared within it

@@ -113,6 +113,7 @@ def report(
     by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
     by_task = compare([source], rule) if comparable else None
     pooled = pooled_differences(source, rule) if comparable else {}
+    decided = decision.signed([data.about]) if comparable else ""
     return Report(
         schema_version=SCHEMA_VERSION,
         run=name,
@@ -120,8 +121,7 @@ def report(
         constructed_labels=protocol.constructed,
         unreviewed=tuple(unreviewed),
         signatures={
-            identity.name: _signature(protocol, identity, decision if comparable else None, (left_out or {}).get(identity.name, {}))
-            for identity in protocol.judges
+            identity.name: _signature(protocol, identity, decided, (left_out or {}).get(identity.name, {})) for identity in protocol.judges
         },
         ci_method=CI_METHOD,
         summaries=summaries(by_metric, pooled),
@@ -173,9 +173,9 @@ def _of_parallel_texts(source: Recording, rule: CompareOptions) -> dict[str, Any
     return {"same_texts": found} if found else {}
 
 
-def _signature(protocol: RunProtocol, identity: JudgeIdentity, decision: DecisionOptions | None, left_out: Iterable[str]) -> str:
+def _signature(protocol: RunProtocol, identity: JudgeIdentity, decide: str, left_out: Iterable[str]) -> str:
     known = signature(protocol, identity)
-    return str(msgspec.structs.replace(known, decide=str(decision) if decision else "", left_out=tuple(sorted(left_out))))
+    return str(msgspec.structs.replace(known, decide=decide, left_out=tuple(sorted(left_out))))
 
 
 def _few_shot(protocol: RunProtocol, training: Dataset, absent: Mapping[tuple[str, str, str], Sequence[Score]]) -> dict[str, Any]:

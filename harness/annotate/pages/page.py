@@ -38,6 +38,7 @@ from harness.data import Dataset
 from harness.errors import UsageError
 from harness.exchange.labels.sections import Section, Selection, make_sections, selected_items
 from harness.model import Item, Scale, Score
+from harness.offensive import refuse_in_repository
 from harness.tables import make_folder, write_atomic
 
 _CODE = re.compile(r"[\w.-]{1,40}")
@@ -113,6 +114,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         UsageError: for a language, metric or item that the data do not have, and for a folder that has pages already.
         ContentError: for a list of items that cannot be read.
     """
+    refuse_in_repository(to, data.about)
     options = _review_options(data, options)
     language = _language(data, options.language)
     annotators = _annotators(options.annotators, language)
@@ -131,6 +133,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         scales=scales,
         about=options.about,
         mark_errors=options.mark_errors,
+        offensive=data.about.offensive,
         reviewed=options.review[1] if options.review else {},
     )
     version = version_of(items, fields)

@@ -34,6 +34,7 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
     scales: dict[str, Scale]
     about: str = ""
     mark_errors: bool = False
+    offensive: bool = False
     reviewed: Mapping[str, Mapping[str, ReviewedScore]] = {}
 
     def item(self, entry: PageItem, item: Item) -> dict[str, Any]:
@@ -85,6 +86,8 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
         }
         if self.reviewed:
             shown["review"] = True
+        if self.offensive:
+            shown["offensive"] = True
         shown["seconds"] = self._seconds([*shown["practice"], *shown["items"]])
         return {"page": hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:16], **shown}
 

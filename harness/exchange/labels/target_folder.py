@@ -139,6 +139,7 @@ def updated_about(
             citation=from_items.citation,
             get=from_items.get,
             group=from_items.group,
+            offensive=from_items.offensive,
             annotators=kind,
         )
     hints = {name: value for name in ("id", "title", "annotators", "source") if (value := getattr(mapping, name)) is not None}

@@ -353,6 +353,7 @@ class _ScoreImport:
                 title=options.title or origin.title,
                 licence=origin.licence,
                 citation=origin.citation,
+                offensive=origin.offensive,
                 annotators="persistent" if self.foreign.kind in _PERSISTENT and self.labels else "anonymous",
             )
         if self.pseudonyms.fingerprint:
