@@ -20,6 +20,7 @@ Split = Literal["test", "dev"]
 Source = Literal["native", "people", "constructed", "model"]  # "people": whether they are native speakers is not stated
 BY_PEOPLE: frozenset[str] = frozenset({"native", "people"})  # sources on which verdicts are made
 AnnotatorKind = Literal["persistent", "positional", "anonymous", "aggregate"]
+AltScoring = Literal["accuracy", "neg_rmse"]
 Order = Literal["forward", "swapped"]
 ShownSource = Literal["none", "correct", "swapped"]
 
@@ -93,6 +94,14 @@ class Item(msgspec.Struct, frozen=True):
     system: str | None = None
     parallel_id: str | None = None
     fields: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        """Without the texts: notebooks and errors print it, and texts may be long or offensive.
+
+        >>> Item("a", "cs", "translate", fields={"output": "Dům."})
+        Item('a', 'cs', 'translate', fields: output)
+        """
+        return f"Item({self.item_id!r}, {self.language!r}, {self.task!r}, fields: {', '.join(self.fields) or 'none'})"
 
     def language_of(self, name: str) -> str:
         """The language of a text: the tag under the key `<name>_language`, such as `source_language`, else that of the item.

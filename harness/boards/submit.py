@@ -27,6 +27,7 @@ from harness.content.tags import choose_from
 from harness.errors import ContentError, StoreError, UsageError
 from harness.judges import traits_of
 from harness.model import JudgeIdentity
+from harness.offensive import hides_texts
 from harness.runs import Prepared, RunProtocol, RunResult
 from harness.store import Store
 from harness.tables import jsonl_lines, write_atomic
@@ -72,6 +73,7 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
     identities = _choose_judges(result.protocol, judges, about)
     data = Path(result.protocol.data) if result.protocol.data else None
     prepared = whole_board(board, tuple(map(Path, result.protocol.content)), data)
+    _refuse_offensive(prepared)
     _refuse_differences(result, prepared, identities)
     parent = _submissions_folder(library, spec, about.into)
     folders = {identity.name: _submission_folder(parent, identity, about) for identity in identities}
@@ -80,6 +82,15 @@ def submit(result: RunResult, out: Path, board: str, about: SubmitterStatement, 
     expected = expected_calls(prepared)
     with Store.reading(out) as store:
         return [_write(identity, folders[identity.name], expected, prepared, store, about) for identity in identities]
+
+
+def _refuse_offensive(prepared: Prepared) -> None:
+    """Raw replies quote the texts, and a submission is meant to be published."""
+    if hides_texts([prepared.data.about]):
+        raise UsageError(
+            f"the texts of '{prepared.data.about.id}' are extremely offensive, and a submission's raw replies may quote them; nothing was "
+            "written. 'harness board record' writes scores without words"
+        )
 
 
 def record(

@@ -300,6 +300,11 @@ DECISION_FLAGS: dict[str, tuple[str, type[int] | type[float] | tuple[str, ...], 
     "gain": ("--min-gain", float, "'use corrected' needs this many effective labels for each label (default: 1.1)"),
     "power": ("--power", float, "the power of the number of labels that are needed (default: 0.8)"),
     "epsilon": ("--epsilon", float, "the discount of the alternative annotator test (default: the dataset card's, else 0.15)"),
+    "alt_scoring": (
+        "--alt-scoring",
+        ("accuracy", "neg_rmse"),
+        "how that test scores on ordered scales: equal classes, or distance (default: the dataset card's, else accuracy)",
+    ),
 }
 """The thresholds of verdicts: the field of `DecisionOptions`, its flag, its type or choices, and its help."""
 
@@ -335,11 +340,27 @@ def judged_source(p: argparse.ArgumentParser, *, optional: bool = False) -> None
     out_flag(p)
 
 
+def languages_flag(parser: Any, text: str) -> None:
+    """Add the flag that names languages, in both spellings."""
+    parser.add_argument("--langs", "--lang", dest="langs", type=names, metavar="TAGS", help=text)
+
+
+def card_flag(parser: Any) -> None:
+    """Add the flag that names a dataset card."""
+    parser.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness data list'")
+
+
+def show_texts_flag(p: argparse.ArgumentParser) -> None:
+    """Add the flag that shows texts of data whose card calls them offensive."""
+    p.add_argument("--show-texts", action="store_true", help="with --dry-run: also show texts that their dataset card calls offensive")
+
+
 def restriction_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that restrict a source to some items."""
+    languages_flag(parser, "only items in these languages: ja,cs")
     parser.add_argument("--annotators", metavar="N|N+", help="only items with N (or N or more) annotators")
     parser.add_argument(
         "--where", action="append", default=[], metavar="KEY=VALUES", help="only items, metrics or variants with these values; repeatable"
     )
-    parser.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    card_flag(parser)
     parser.add_argument("--recipe", dest="card", help=argparse.SUPPRESS)  # the former name of --card

@@ -26,7 +26,7 @@ def compare(arguments: argparse.Namespace) -> int:
         form_of(arguments.figure)  # a wrong name is refused before anything that takes time
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
-    where = restrictions(arguments.where)
+    where = restrictions(arguments.where, arguments.langs)
     with working("comparing"):
         given = api.with_versus_source(arguments.sources, versus)
         opened = api.open_sources(given, arguments.card, arguments.out)
@@ -59,10 +59,13 @@ def compare(arguments: argparse.Namespace) -> int:
 
         draw_by_agreement(comparison, arguments.figure)
     if page is not None:
+        from harness.offensive import refuse_in_repository
         from harness.render.html import comparison_page
         from harness.tables import write_atomic
 
         with working("writing the page"):
+            for source in sources:
+                refuse_in_repository(page, source.recording.data.about)
             pairs = [(source.recording, source.run) for source in sources]
             write_atomic(page, comparison_page(comparison, pairs, options, _command(arguments)), private=True)
         print(page)
@@ -100,6 +103,7 @@ def _command(arguments: argparse.Namespace) -> str:
     """The command that repeats this comparison, with folders named without their path."""
     words = ["harness", "compare", *(Path(source).name for source in arguments.sources)]
     words += [word for name in arguments.judge or () for word in ("--judge", name)]
+    words += ["--langs", ",".join(arguments.langs)] if arguments.langs else []
     words += [word for text in arguments.where for word in ("--where", text)]
     defaults = {
         "annotators": None,
@@ -131,7 +135,7 @@ def check_labels(arguments: argparse.Namespace) -> int:
             arguments.data,
             by=arguments.by,
             annotators=arguments.annotators,
-            where=restrictions(arguments.where),
+            where=restrictions(arguments.where, arguments.langs),
             card=arguments.card,
             seed=arguments.seed,
             watch=watch,
@@ -145,13 +149,13 @@ def check_labels(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def restrictions(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """What `--where` says: values by name. Raises UsageError for a text without a name or a value."""
+def restrictions(texts: Sequence[str], langs: Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:
+    """What `--where` and `--langs` say: values by name. Raises UsageError for a text without a name or a value."""
     values: dict[str, tuple[str, ...]] = {}
     for text in texts:
         name, value = key_and_value(text, "--where language=ja,cs")
         values[name] = values.get(name, ()) + tuple(value.split(","))
-    return values
+    return api.restricted(values, langs)
 
 
 def key_and_value(text: str, example: str) -> tuple[str, str]:

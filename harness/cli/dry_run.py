@@ -10,6 +10,7 @@ from rich.cells import cell_len, set_cell_size
 
 from harness.engines import Settings, check_engine
 from harness.model import Message
+from harness.offensive import hides_texts, shown
 from harness.runs import RunSpec, estimate_cost, open_judges, planned_calls, prepare, price_for_engine
 from harness.tables import to_json
 from harness.text import terminal_safe
@@ -52,9 +53,10 @@ class DryRun(msgspec.Struct, frozen=True):
         yield f"── {number} kind{'s' if number > 1 else ''} of prompts in all; --verbose shows a whole prompt of each"
 
 
-def plan_of(spec: RunSpec, settings: Settings) -> DryRun:
+def plan_of(spec: RunSpec, settings: Settings, *, show_texts: bool = False) -> DryRun:
     """What a run would ask. Nothing is asked or stored. Raises what preparing a run raises."""
     prepared = prepare(spec)
+    hidden = hides_texts([prepared.data.about], show_texts)
     judges = open_judges(spec, prepared)
     check_engine(settings, judges)
     rows = []
@@ -65,7 +67,7 @@ def plan_of(spec: RunSpec, settings: Settings) -> DryRun:
         for call in calls:
             query = call.query
             kind = f"{query.item.language} {query.item.task} {'+'.join(query.metrics)} {query.condition.variant}"
-            prompts.setdefault(kind, call.prompt.messages)
+            prompts.setdefault(kind, [Message(each.role, shown(each.content, hidden)) for each in call.prompt.messages])
     return DryRun(rows, prompts)
 
 

@@ -10,6 +10,7 @@ from harness import api
 from harness.annotate.checks import labelcheck
 from harness.errors import UsageError
 from harness.measure.options import CompareOptions
+from harness.offensive import refuse_in_repository
 from harness.render.numbers import counted
 from harness.text import terminal_safe
 
@@ -46,6 +47,7 @@ def inspect_scores(arguments: argparse.Namespace) -> int:
     if arguments.to.suffix != ".jsonl":
         raise UsageError(f"--to {arguments.to}: Inspect reads JSON lines only from a file whose name ends in .jsonl")
     [source] = api.open_sources([arguments.source], arguments.card, arguments.out)
+    refuse_in_repository(arguments.to, source.recording.data.about)
     signatures = api.gated_source(source.run or source.recording.data, None, arguments.out).signatures
     choice = ScoreChoice(arguments.judge, arguments.metric, arguments.variant, arguments.temperature, arguments.top_p)
     lines = list(
@@ -53,6 +55,7 @@ def inspect_scores(arguments: argparse.Namespace) -> int:
             source.recording.judgments,
             choice,
             lambda judge: signatures.get(judge) or signatures[""],
+            source.recording.data.by_id,
             _reasons_of(source.run) if source.run else None,
         )
     )

@@ -11,7 +11,12 @@ import msgspec
 
 from harness.cli.dry_run import spending
 from harness.cli.run import engine_settings
+from harness.content import Library
+from harness.data.dataset import card_of_folder
+from harness.data.named_folders import located
 from harness.errors import IncompleteRun
+from harness.offensive import hides_texts
+from harness.offensive import shown as shown_text
 from harness.render.numbers import counted
 from harness.runs import CostEstimate, Generated, GenerateSpec, Plan, WriterSummary, generate_outputs, planned_writing
 from harness.tables import to_json
@@ -21,7 +26,7 @@ from harness.text import terminal_safe
 def generate_texts(arguments: argparse.Namespace) -> int:
     spec, settings = _spec(arguments), engine_settings(arguments)
     if arguments.dry_run:
-        _show_plan(*planned_writing(spec, settings))
+        _show_plan(*planned_writing(spec, settings), hidden=_hidden(spec, arguments.show_texts))
         return 0
     from harness.render.progress import TerminalWatcher
 
@@ -55,7 +60,15 @@ def _spec(arguments: argparse.Namespace) -> GenerateSpec:
     )
 
 
-def _show_plan(estimates: list[tuple[str, CostEstimate]], plan: Plan) -> None:
+def _hidden(spec: GenerateSpec, show_texts: bool) -> bool:
+    """Whether the texts of --data stay hidden."""
+    if spec.data is None:
+        return False
+    library = Library(*spec.content)
+    return hides_texts([card_of_folder(located(spec.data, library), library)], show_texts)
+
+
+def _show_plan(estimates: list[tuple[str, CostEstimate]], plan: Plan, *, hidden: bool) -> None:
     """The first request of each language, and what each writer would take."""
     shown: set[str] = set()
     for query in plan.queries():
@@ -63,7 +76,7 @@ def _show_plan(estimates: list[tuple[str, CostEstimate]], plan: Plan) -> None:
             shown.add(query.item.language)
             print(terminal_safe(f"── {query.item.language} {query.item.task}"))
             for message in plan.call(query, "").prompt.messages:
-                print(f"[{message.role}]\n{terminal_safe(message.content)}")
+                print(f"[{message.role}]\n{terminal_safe(shown_text(message.content, hidden))}")
     for name, estimate in estimates:
         print(spending({"judge": name, **msgspec.structs.asdict(estimate)}))
 

@@ -9,14 +9,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from harness.annotate.answers.page_record import RECORD, ReviewedJudge
 from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
 from harness.annotate.pages.review import Reviewed, reviewed_scores
-from harness.annotate.results.page_record import RECORD, ReviewedJudge
 from harness.content import Library
 from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
 from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording
+from harness.offensive import WARNING, hides_texts, refuse_in_repository
 from harness.tables import to_json, to_jsonl, write_atomic
 from harness.text import terminal_safe
 
@@ -113,18 +114,20 @@ def serve(arguments: argparse.Namespace) -> int:
 
 
 def reviews(arguments: argparse.Namespace) -> int:
+    from harness.annotate.answers.reviews import read_reviews
     from harness.annotate.checks.reviews import review_summary
-    from harness.annotate.results.reviews import read_reviews
     from harness.cli.arguments import page_path
 
     page = page_path(arguments.html)
     given = read_reviews(arguments.data)
-    summary = review_summary(load_folder(arguments.data, Library(*arguments.content)), given, seed=arguments.seed)
+    data = load_folder(arguments.data, Library(*arguments.content))
+    summary = review_summary(data, given, seed=arguments.seed)
     if page is not None:
         from harness.render.html.reviews import reviews_page
 
-        name = arguments.data.resolve().name
-        write_atomic(page, reviews_page(summary, name, f"harness labels reviews {name} --html {page.name}"), private=True)
+        refuse_in_repository(page, data.about)
+        name, warning = arguments.data.resolve().name, WARNING if hides_texts([data.about]) else ""
+        write_atomic(page, reviews_page(summary, name, f"harness labels reviews {name} --html {page.name}", warning), private=True)
         print(terminal_safe(str(page)))
     elif arguments.json:
         sys.stdout.write(to_json(summary.as_json()))

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         from harness.cli.dry_run import plan_of
 
-        plan = plan_of(spec, settings)
+        plan = plan_of(spec, settings, show_texts=arguments.show_texts)
         shown = plan.as_json(_spec_of(arguments)) if arguments.json else plan.text(shutil.get_terminal_size().columns, arguments.verbose)
         sys.stdout.write(shown)
         return 0
@@ -141,9 +141,11 @@ def report(arguments: argparse.Namespace) -> int:
     quiet = arguments.html is not None or form is not None
     shown = show(result, as_json=arguments.json, quiet=quiet, by_task=arguments.by_task, decision=decision_options(arguments))
     if page := page_path(arguments.html, result.folder / "report.html"):
+        from harness.offensive import refuse_in_repository
         from harness.render.html import report_page
         from harness.tables import write_atomic
 
+        refuse_in_repository(page, result.prepared.data.about)
         write_atomic(page, report_page(result, shown), private=True)
         print(page)
     elif form:

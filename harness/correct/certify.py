@@ -125,7 +125,7 @@ def _certificate(
     identity = asked.identity(judge) if asked else None
     about = source.data.about
     signature = msgspec.structs.replace(
-        ComparisonSignature.parse(laid_out.signature), judges=(judge,), decide=str(decision), use=str(acceptance)
+        ComparisonSignature.parse(laid_out.signature), judges=(judge,), decide=decision.signed([about]), use=str(acceptance)
     )
     prompt = asked.prompt(variant) if asked else None
     return Certificate(

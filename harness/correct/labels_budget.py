@@ -95,7 +95,9 @@ def label_budget(
     tests = tests_laid_out(laid_out, options, decision)
     by_key = {tuple(one.key.values()): one for one in tests}
     cells = tuple(_needed(by_key[tuple(verdict.key.values())], verdict, half_width) for verdict in verdicts_of_tests(tests, decision))
-    signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), decide=str(decision))
+    signature = msgspec.structs.replace(
+        ComparisonSignature.parse(laid_out.signature), decide=decision.signed(one.data.about for one in laid_out.judged)
+    )
     return LabelBudget(str(signature), half_width, cells)
 
 

@@ -18,6 +18,7 @@ from harness.data.judgments import JudgmentRow, Judgments, one_row_per_score
 from harness.data.labels import LabelRow
 from harness.errors import ContentError, UsageError
 from harness.model import AnnotatorKind, Item, Scale, Source
+from harness.offensive import hides_texts
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -63,15 +64,19 @@ def from_frames(
     )
 
 
-def frame_of(data: Dataset, table: str) -> DataFrame:
+def frame_of(data: Dataset, table: str, *, show_texts: bool = False) -> DataFrame:
     """The `items`, `labels` or `judgments` of a data set as a frame. Each text and further key of an item is a column.
+
+    Of offensive data the texts and other words of items are left out, unless `show_texts` asks for them.
 
     Raises UsageError for another name, ContentError if the data set has no judgments.
     """
     import pandas as pd  # late: half a second
 
     if table == "items":
-        return pd.DataFrame([{key: getattr(item, key) for key in _ITEM_KEYS} | item.fields for item in data.items])
+        hidden = hides_texts([data.about], show_texts)
+        further = [{key: value for key, value in item.fields.items() if not (hidden and isinstance(value, str))} for item in data.items]
+        return pd.DataFrame([{key: getattr(item, key) for key in _ITEM_KEYS} | own for item, own in zip(data.items, further, strict=True)])
     if table == "labels":
         held = data.labels
         columns = {"item_id": held.item, "annotator_id": held.annotator, "metric": held.metric, "score": held.score, "source": held.source}

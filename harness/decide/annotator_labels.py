@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.data.dataset import Dataset
 from harness.measure.cells import number
-from harness.measure.units import Votes
+from harness.measure.units import Classes, Votes
+from harness.model import AltScoring
 from harness.stats import alternative_annotator_test
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.alternative_annotator import AlternativeAnnotatorTest
@@ -54,25 +57,84 @@ class AnnotatorLabels:
         return AnnotatorTable(tuple(self._names[code] for code in people.tolist()), table)
 
 
-def annotator_test(table: AnnotatorTable | None, codes: Floats, groups: Ints, epsilon: float) -> dict[str, Any] | None:
-    """The alternative annotator test of one cell as JSON has it; None where labels cannot be followed by annotator.
+class AnnotatorSample(NamedTuple):
+    """What the alternative annotator test is made of: people's labels as codes or numbers, the judge's, and what items share."""
 
-    `omega`, `rho` and `passed` are those of the published test, on items as if independent; the judge loses failures. `omega_guarded` is
-    the share of annotators by the guarded test over groups. `per_annotator` has for each `{annotator, n, mean, p, p_guarded, rejected}`:
+    table: AnnotatorTable
+    judge: Floats
+    groups: Ints
+    scoring: AltScoring
+    metrics: tuple[str, ...]
+
+    def only(self, kept: NDArray[np.bool_]) -> AnnotatorSample:
+        """Some of the items."""
+        table = self.table._replace(codes=self.table.codes[kept])
+        return self._replace(table=table, judge=self.judge[kept], groups=self.groups[kept])
+
+
+def annotator_sample(
+    table: AnnotatorTable | None, codes: Floats, groups: Ints, metric: str, classes: Classes, scoring: AltScoring
+) -> AnnotatorSample | None:
+    """The sample of one cell; None where labels cannot be followed by annotator.
+
+    Args:
+        table: the labels of the cell as class codes.
+        codes: (items,) class codes of the judge, NaN for failures; means over repeats count as the nearest class.
+        groups: (items,) codes of what items share.
+        metric: of the cell.
+        classes: its scale, whose numbers count by distance. Classes that are no numbers count by their positions.
+        scoring: by equal classes or by distance.
+    """
+    if table is None or not len(table.codes):
+        return None
+    judge = np.round(codes)
+    if scoring == "neg_rmse" and classes.values is not None:
+        table = table._replace(codes=_numbers(table.codes, classes.values))
+        judge = _numbers(judge, classes.values)
+    return AnnotatorSample(table, judge, groups, scoring, (metric,))
+
+
+def pooled_sample(samples: Sequence[AnnotatorSample]) -> AnnotatorSample:
+    """Several samples of one scoring as one: each (text, metric) is an item, and an annotator is the same person on all metrics."""
+    names = list(dict.fromkeys(name for one in samples for name in one.table.names))
+    table = np.full((sum(len(one.judge) for one in samples), len(names)), math.nan)
+    start = 0
+    for one in samples:
+        stop = start + len(one.judge)
+        table[start:stop, [names.index(name) for name in one.table.names]] = one.table.codes
+        start = stop
+    judge, groups = np.concatenate([one.judge for one in samples]), np.concatenate([one.groups for one in samples])
+    metrics = tuple(metric for one in samples for metric in one.metrics)
+    return AnnotatorSample(AnnotatorTable(tuple(names), table), judge, groups, samples[0].scoring, metrics)
+
+
+def _numbers(codes: Floats, values: Sequence[float]) -> Floats:
+    """The numbers that class codes stand for; NaN stays."""
+    known = ~np.isnan(codes)
+    numbers = np.full(codes.shape, math.nan)
+    numbers[known] = np.asarray(values, np.float64)[codes[known].astype(np.int64)]
+    return numbers
+
+
+def annotator_test(sample: AnnotatorSample | None, epsilon: float, *, failures_lose: bool = True) -> dict[str, Any] | None:
+    """The alternative annotator test as JSON has it; None where labels cannot be followed by annotator.
+
+    `omega`, `rho` and `passed` are those of the published test, on items as if independent. `omega_guarded` is the share of annotators by
+    the guarded test over groups. `per_annotator` has for each `{annotator, n, mean, p, p_guarded, rejected}`:
     `mean` is how much more often the person than the judge represents the others strictly better; `rejected` means that the judge
     represents them as well, less epsilon. Its p are corrected over the annotators (Benjamini-Yekutieli).
 
     Args:
-        table: the labels of the cell.
-        codes: (items,) class codes of the judge, NaN for failures.
-        groups: (items,) codes of what items share.
+        sample: labels and scores of a cell, or of the cells of a task.
         epsilon: the discount.
+        failures_lose: whether the judge loses the items that it failed on; False leaves them out, as the authors do.
     """
-    if table is None or not len(table.codes):
+    if sample is None:
         return None
-    scores = np.where(np.isnan(codes), math.nan, np.round(codes))
-    published = alternative_annotator_test(table.codes, scores, epsilon=epsilon)
-    guarded: AlternativeAnnotatorTest = alternative_annotator_test(table.codes, scores, groups, epsilon=epsilon)
+    table, scores, groups, scoring, _ = sample
+    test = partial(alternative_annotator_test, table.codes, scores, epsilon=epsilon, scoring=scoring, failures_lose=failures_lose)
+    published: AlternativeAnnotatorTest = test()
+    guarded: AlternativeAnnotatorTest = test(groups)
     tested = [
         {
             "annotator": name,
@@ -92,6 +154,7 @@ def annotator_test(table: AnnotatorTable | None, codes: Floats, groups: Ints, ep
         "omega_guarded": number(guarded.omega_guarded),
         "annotators": published.tested,
         "epsilon": epsilon,
+        "scoring": scoring,
         "per_annotator": tested,
         "reason": published.reason,
     }

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from harness.data.columns import combination_ids, first_rows, rows_by_number
-from harness.decide.annotator_labels import AnnotatorLabels, annotator_test
+from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
+from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_test
 from harness.decide.keyed_rows import keyed_rows
 from harness.decide.options import DecisionOptions
 from harness.measure.compare import JudgedData
@@ -50,6 +50,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         sampling: how the items were drawn, as the dataset card says.
         interval: whether scores are numbers, which agree the more the closer they are; agreement is then 1 minus the distance, in parts
             of the scale's length.
+        aggregate: whether a label is a released score of several people, not one person's.
         closeness: whether `people` and `gap` are of such closeness: on interval scales, and on ordinal ones where the options say so.
         n, groups: items with two annotators or more, and independent texts among them.
         people: agreement of people with each other on these items, by pairs.
@@ -68,12 +69,14 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         differences: what the tests were computed from. Where texts were drawn with different probabilities, `people`, `gap`, `hits` and
             `baseline` with their tests weight each by 1 / probability.
         alt_test: the alternative annotator test; None where labels cannot be followed by annotator.
+        alt_samples: what it was made of, by task, where the card or a flag names its scoring: metrics of a task are then pooled.
     """
 
     key: dict[str, Any]
     labels: str
     sampling: str
     interval: bool
+    aggregate: bool
     closeness: bool
     n: int
     groups: int
@@ -97,6 +100,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     gain: float
     few_rare_cases: bool
     alt_test: dict[str, Any] | None
+    alt_samples: dict[str, AnnotatorSample]
 
     @property
     def effective_groups(self) -> float:
@@ -162,7 +166,7 @@ class _UnitMeasures:
             self.gap[rows], self.right[rows], self.baseline[rows] = of.units(rows)
 
     def cell(self, key: dict[str, Any], rows: Ints) -> CellTests:
-        judged, options = self.judged, self.options
+        judged, options, about = self.judged, self.options, self.judged.data.about
         votes = judged.counted[key["metric"]]
         items, question = np.unique(judged.units.item[rows], return_inverse=True)
         group, counts = self.group[items], votes.counts[items]
@@ -188,12 +192,15 @@ class _UnitMeasures:
             read = np.bincount(scores[scores >= 0], minlength=len(votes.classes.scores))
             commonest = _commonest(votes.classes, read), _commonest(votes.classes, counts[labelled].sum(axis=0))
         table = None if votes.classes.continuous else self.labels.table(key["metric"], items[paired])
+        scoring = options.alternative_scoring(about.alt_scoring, votes.classes.kind)
+        sample = annotator_sample(table, codes[paired], group[paired], key["metric"], votes.classes, scoring)
         level = correction.leniency(group[labelled])
         return CellTests(
             key=key,
             labels=labels,
-            sampling=judged.data.about.sampling,
+            sampling=about.sampling,
             interval=interval is not None,
+            aggregate=judged.data.about.annotators == "aggregate",
             closeness=interval is not None or self.weights[key["metric"]] is not None,
             n=int(paired.sum()),
             groups=gap.groups,
@@ -218,7 +225,10 @@ class _UnitMeasures:
             rho=correction.rho,
             gain=correction.gain,
             few_rare_cases=correction.few_rare_cases,
-            alt_test=annotator_test(table, codes[paired], group[paired], options.discount(judged.data.about.epsilon)),
+            alt_test=annotator_test(sample, options.discount(about.epsilon)),
+            alt_samples=_by_task(sample, item_key(judged.data, "task").take(items[paired]))
+            if sample and (options.alt_scoring or about.alt_scoring)
+            else {},
         )
 
     def _variation(self, metric: str, items: Ints, codes: Floats, given: Floats | None, commonest: Score | None) -> OneClass:
@@ -234,6 +244,10 @@ class _UnitMeasures:
         kinds = self.judged.units.judgments.failure.take(rows[self.score[rows] < 0])
         counts = np.bincount(kinds.codes[kinds.codes >= 0], minlength=len(kinds.values)).tolist()
         return {str(kind): count for kind, count in sorted(zip(kinds.values, counts, strict=True)) if count}
+
+
+def _by_task(sample: AnnotatorSample, task: CodedColumn) -> dict[str, AnnotatorSample]:
+    return {str(name): sample.only(task.recode({name: 0}) == 0) for name in task.used}
 
 
 class _Distances:

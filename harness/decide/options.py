@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 
+from harness.content.specs import DatasetCard
 from harness.errors import UsageError
+from harness.model import AltScoring
+from harness.stats.core.arrays import Kind
 from harness.stats.intervals.unequal_groups import LEAST_EFFECTIVE
 
 Family = Literal["judge", "all"]
@@ -36,6 +40,8 @@ class DecisionOptions(msgspec.Struct, frozen=True):
         power: of the number of labels that are still needed.
         epsilon: the discount of the alternative annotator test; None takes that of the dataset card, else 0.15. Its authors advise 0.2
             against experts, 0.15 against skilled annotators, 0.1 against crowds.
+        alt_scoring: how the alternative annotator test scores on ordered scales: by equal classes (`accuracy`), or by distance
+            (`neg_rmse`); None takes what the dataset card states, else accuracy. On other scales it is accuracy.
     """
 
     margin: float = 0.1
@@ -51,6 +57,7 @@ class DecisionOptions(msgspec.Struct, frozen=True):
     gain: float = 1.1
     power: float = 0.8
     epsilon: float | None = None
+    alt_scoring: AltScoring | None = None
 
     def __post_init__(self) -> None:
         for name in ("margin", "alpha", "power"):
@@ -79,3 +86,13 @@ class DecisionOptions(msgspec.Struct, frozen=True):
     def discount(self, card: float | None) -> float:
         """The epsilon that holds for data whose card states `card`."""
         return next(value for value in (self.epsilon, card, EPSILON) if value is not None)
+
+    def alternative_scoring(self, card: AltScoring | None, kind: Kind) -> AltScoring:
+        """How the alternative annotator test scores on a scale of some kind, for data whose card states `card`."""
+        return "accuracy" if kind == "nominal" else self.alt_scoring or card or "accuracy"
+
+    def signed(self, cards: Iterable[DatasetCard]) -> str:
+        """The thresholds for a signature, with the scoring that the cards of the data state where no flag does."""
+        stated = {card.alt_scoring for card in cards}
+        [own] = stated if len(stated) == 1 else {self.alt_scoring}
+        return str(msgspec.structs.replace(self, alt_scoring=self.alt_scoring or own))

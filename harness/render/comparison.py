@@ -17,6 +17,7 @@ from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.measure.options import POOLED
 from harness.render.ablations import render_ablations
+from harness.render.annotator_pooling import annotator_pooling_table
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in
 from harness.render.decisions import calibration_table, languages_table
@@ -72,6 +73,11 @@ def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
     legend: dict[str, None] = {}
     for name, table in verdict_tables(comparison.verdicts if isinstance(comparison, DecidedComparison) else (), width):
         yield Text(f"\nVerdicts{f': {name}' if name else ''}", style="bold cyan")
+        yield FittedTable(table)
+        legend |= dict.fromkeys(table.legend)
+    if isinstance(comparison, DecidedComparison) and comparison.alternative_annotators:
+        table = annotator_pooling_table(comparison.alternative_annotators)
+        yield Text("\nAlternative annotator test by task", style="bold cyan")
         yield FittedTable(table)
         legend |= dict.fromkeys(table.legend)
     if two_people := two_people_sentence(comparison.cells):

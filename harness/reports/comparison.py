@@ -9,6 +9,7 @@ import msgspec
 
 from harness.correct.acceptance import AcceptedFrom, acceptances_laid_out
 from harness.correct.calibration import Calibration, calibrations
+from harness.decide.annotator_pooling import pooled_annotator_tests
 from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
@@ -27,6 +28,8 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
 
     Attributes:
         verdicts: one a language, metric, judge and condition.
+        alternative_annotators: the alternative annotator test by task, each (text, metric) an item; empty unless the card of the data or
+            a flag names its scoring.
         languages: one a metric, judge and condition: its languages side by side.
         calibration: one a language, metric, judge and condition; None where it was not asked for.
         acceptance: the confidence from which on answers can be accepted, one a cell like `calibration`.
@@ -36,6 +39,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
     """
 
     verdicts: tuple[Verdict, ...] = ()
+    alternative_annotators: tuple[dict[str, Any], ...] = ()
     languages: tuple[LanguageComparison, ...] = ()
     calibration: tuple[Calibration, ...] | None = None
     acceptance: tuple[AcceptedFrom, ...] | None = None
@@ -53,7 +57,7 @@ class DecidedComparison(Comparison, frozen=True, kw_only=True):
             fields.pop(name)
             if part is not None:
                 fields[name] = [one.flat() for one in part]
-        for name in ("pairs", "sections"):
+        for name in ("alternative_annotators", "pairs", "sections"):
             if not fields[name]:
                 fields.pop(name)
         return fields
@@ -79,11 +83,14 @@ def compare(
     laid_out = lay_out(sources, options)
     compared = compare_laid_out(laid_out, options)
     tests = tests_laid_out(laid_out, options, decision) if options.level == "item" else ()
-    signature = msgspec.structs.replace(ComparisonSignature.parse(compared.signature), decide=str(decision) if tests else "")
+    signature = msgspec.structs.replace(
+        ComparisonSignature.parse(compared.signature), decide=decision.signed(one.data.about for one in laid_out.judged) if tests else ""
+    )
     fields = {name: getattr(compared, name) for name in Comparison.__struct_fields__} | {"signature": str(signature)}
     return DecidedComparison(
         **fields,
         verdicts=verdicts_of_tests(tests, decision),
+        alternative_annotators=pooled_annotator_tests(tests, decision, [one.data.about for one in laid_out.judged]),
         languages=language_comparisons(laid_out, tests, options, decision, full=full) if tests else (),
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,

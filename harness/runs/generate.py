@@ -20,6 +20,7 @@ from harness.exchange.labels.pairs import PARALLEL_SOURCE
 from harness.judges import Judge, JudgeOptions, traits_of
 from harness.judges.base import Environment
 from harness.model import Item, JudgeIdentity, Query, Reply
+from harness.offensive import refuse_in_repository
 from harness.parse import Vocabulary, clean_text, vocabulary_of, writing_failure
 from harness.parse.language import UNDETERMINED, detect_language
 from harness.runs.answers import Spent
@@ -218,6 +219,7 @@ def _write(out: Path, spec: GenerateSpec, found: _Outputs, identities: Sequence[
     for summary in summaries:
         price = price_of(next(one for one in identities if one.name == summary.system), settings.prices)
         summary.cost = None if price is None else round(price.cost(summary.spent.usage), 6)
+    refuse_in_repository(out, card)
     write_folder(out, files)
     write_atomic(out / NOTE, to_json(_note(spec, found, identities, summaries)), private=True)
     return Generated(out, len(every), len(kept), len(earlier), summaries)

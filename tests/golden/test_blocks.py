@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Callable
@@ -12,11 +13,34 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = "compare|labels check|labels needed|correct|accept|certify|study"
-BLOCK = re.compile(rf"```console\n\$ harness ((?:{COMMANDS}) .+)\n((?:.*\n)*?)```")
+BLOCK = re.compile(rf"```console\n((?:\$ harness data get .+\n)?)\$ harness ((?:{COMMANDS}) .+)\n((?:.*\n)*?)```")
 BLOCKS = {page.stem: BLOCK.findall(page.read_text("utf-8")) for page in sorted((ROOT / "docs").glob("*.md"))}
 del BLOCKS["using-scores"]  # its data are simulated; test_using_scores.py runs its blocks
 COMMAND_OR_EXCERPT = re.compile(r"`harness ((?:compare|run) [^`\n]+)`|^```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
 EVERY = [(page, *block) for page, blocks in BLOCKS.items() for block in blocks]
+
+
+@pytest.fixture(scope="module")
+def mirror(raw_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path | None:
+    """The raw files as links in `OWNER/REPO/COMMIT/PATH`; None where they are absent."""
+    if not raw_data.is_dir():
+        return None
+    home = tmp_path_factory.mktemp("origin") / "mirror"
+    for manifest in raw_data.glob("*/MANIFEST.json"):
+        rows = json.loads(manifest.read_text("utf-8"))
+        several = len({row["repository"] for row in rows}) > 1
+        for row in rows:
+            source = manifest.parent / "files" / (row["repository"].replace("/", "+") if several else "") / row["path"]
+            link = home / row["repository"] / row["commit"] / row["path"]
+            if source.is_file() and not link.exists():
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to(source)
+    return home
+
+
+def test_the_blocks_of_replications_begin_with_their_data() -> None:
+    for get, command, _ in BLOCKS["replications"]:
+        assert get and get.split()[4] in command
 
 
 @pytest.mark.parametrize(("page", "fewest"), [("replications", 4), ("decisions", 2)])
@@ -26,13 +50,29 @@ def test_a_page_has_blocks(page: str, fewest: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs("shared data")
-@pytest.mark.parametrize(("page", "command", "shown"), EVERY, ids=[f"{page}-{command[:40]}" for page, command, _ in EVERY])
+@pytest.mark.parametrize(("page", "get", "command", "shown"), EVERY, ids=[f"{page}-{command[:40]}" for page, _, command, _ in EVERY])
 def test_a_block_is_what_its_command_prints(
-    cli: Callable[..., Any], shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, command: str, shown: str
+    cli: Callable[..., Any],
+    shared_data: Path,
+    mirror: Path | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    page: str,
+    get: str,
+    command: str,
+    shown: str,
 ) -> None:
+    """Sets that lie there converted are used as they are; others are fetched as the block says, from the raw files."""
     for folder in shared_data.iterdir():
         (tmp_path / folder.name).symlink_to(folder)
     monkeypatch.chdir(tmp_path)
+    if get and not (shared_data / shlex.split(get)[4]).exists():
+        if mirror is None:
+            pytest.skip("no raw files to fetch from")
+        monkeypatch.setenv("HARNESS_DATA_MIRROR", str(mirror))
+        monkeypatch.setenv("HARNESS_DATA_HOME", str(mirror.parent / "home"))
+        fetched = cli(*shlex.split(get)[2:])
+        assert fetched.code == 0, fetched.err
     done = cli(*shlex.split(command))
     assert done.code == 0, done.err
     assert [line.rstrip() for line in done.out.strip("\n").splitlines()] == shown.splitlines()

@@ -17,11 +17,12 @@ from harness import runs
 
 # From the bottom up. Whoever adds a module or package to harness/ gives it a layer here.
 LAYERS: list[set[str]] = [
-    {"archives", "errors", "foreign", "model", "pages", "patterns", "redaction", "tables", "text"},
+    {"archives", "errors", "foreign", "model", "offensive", "pages", "patterns", "redaction", "tables", "text"},
     {"content"},
     {"data", "text_measures"},
     {"stats"},
-    {"exchange.labels", "authoring", "published"},
+    {"exchange.labels", "authoring"},
+    {"published"},
     {"prompts", "perturb", "parse", "signature"},
     {"judges"},
     {"engines", "store"},
@@ -40,6 +41,7 @@ BESIDE = {
     ("archives", "tables"): "Zstandard is unpacked by pyarrow, which is imported in one place",
     ("tables", "errors"): "rows that cannot be read raise the errors that commands show",
     ("tables", "text"): "cells of CSV files are guarded by the rules for invisible characters",
+    ("offensive", "errors"): "it refuses to write",
     ("redaction", "text"): "secrets are removed from text that is whole",
     ("engines", "store"): "an engine writes every reply to the store before the next call goes out",
     ("prompts", "parse"): "a prompt of the user's own states how its answer is read",

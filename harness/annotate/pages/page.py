@@ -12,14 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, reading_order
-from harness.annotate.pages.document import document
-from harness.annotate.pages.page_data import PageContent
-from harness.annotate.pages.practice import PRACTICE, damaged_items, practice_items
-from harness.annotate.pages.questions import annotator_words, output_fields
-from harness.annotate.pages.review import Reviewed, refuse_other_scales
-from harness.annotate.pages.sample import read_sample, unlabelled
-from harness.annotate.results.page_record import (
+from harness.annotate.answers.page_record import (
     RECORD,
     Drawn,
     LabellingPage,
@@ -31,6 +24,13 @@ from harness.annotate.results.page_record import (
     version_of,
     write_record,
 )
+from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, reading_order
+from harness.annotate.pages.document import document
+from harness.annotate.pages.page_data import PageContent
+from harness.annotate.pages.practice import PRACTICE, damaged_items, practice_items
+from harness.annotate.pages.questions import annotator_words, output_fields
+from harness.annotate.pages.review import Reviewed, refuse_other_scales
+from harness.annotate.pages.sample import read_sample, unlabelled
 from harness.content import Library
 from harness.content.problems import duplicates
 from harness.content.tags import choose_from
@@ -38,6 +38,7 @@ from harness.data import Dataset
 from harness.errors import UsageError
 from harness.exchange.labels.sections import Section, Selection, make_sections, selected_items
 from harness.model import Item, Scale, Score
+from harness.offensive import refuse_in_repository
 from harness.tables import make_folder, write_atomic
 
 _CODE = re.compile(r"[\w.-]{1,40}")
@@ -113,6 +114,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         UsageError: for a language, metric or item that the data do not have, and for a folder that has pages already.
         ContentError: for a list of items that cannot be read.
     """
+    refuse_in_repository(to, data.about)
     options = _review_options(data, options)
     language = _language(data, options.language)
     annotators = _annotators(options.annotators, language)
@@ -131,6 +133,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         scales=scales,
         about=options.about,
         mark_errors=options.mark_errors,
+        offensive=data.about.offensive,
         reviewed=options.review[1] if options.review else {},
     )
     version = version_of(items, fields)

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from harness.annotate.answers.page_record import PageItem, ReviewedScore
 from harness.annotate.pages.questions import AnnotatorWords
-from harness.annotate.results.page_record import PageItem, ReviewedScore
 from harness.content.specs import Interface
 from harness.content.tags import likely_script
 from harness.exchange.labels.sections import Section
@@ -34,6 +34,7 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
     scales: dict[str, Scale]
     about: str = ""
     mark_errors: bool = False
+    offensive: bool = False
     reviewed: Mapping[str, Mapping[str, ReviewedScore]] = {}
 
     def item(self, entry: PageItem, item: Item) -> dict[str, Any]:
@@ -85,6 +86,8 @@ class PageContent(msgspec.Struct, frozen=True, kw_only=True):
         }
         if self.reviewed:
             shown["review"] = True
+        if self.offensive:
+            shown["offensive"] = True
         shown["seconds"] = self._seconds([*shown["practice"], *shown["items"]])
         return {"page": hashlib.sha256(msgspec.json.encode(shown)).hexdigest()[:16], **shown}
 

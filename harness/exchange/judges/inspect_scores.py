@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from harness.data.columns import NO_VALUE
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
-from harness.exchange.scores.score_metadata import KEY, Reasons
+from harness.exchange.scores.score_metadata import KEY, Reasons, about_item
+from harness.model import Item
 from harness.tables import escape_controls
 
 _CONDITION = ("variant", "temperature", "top_p")
+_ABOUT = ("metric", "judge", "variant", "temperature", "score", "failure")
 _UNSCORED = "grader_failed"  # as Inspect names a judge's reply without a score
 
 
@@ -32,7 +34,7 @@ class ScoreChoice(msgspec.Struct, frozen=True):
 
 
 def inspect_scores(
-    judgments: Judgments, choice: ScoreChoice, signature: Callable[[str], str], reasons: Reasons | None = None
+    judgments: Judgments, choice: ScoreChoice, signature: Callable[[str], str], items: Mapping[str, Item], reasons: Reasons | None = None
 ) -> Iterator[bytes]:
     """The lines of a scores file: one judge on one metric under one condition, on unchanged texts in their own order. A
     failure has the value NaN.
@@ -41,6 +43,7 @@ def inspect_scores(
         judgments: of a run or a data folder.
         choice: which of them.
         signature: the signature of a judge's numbers.
+        items: the items by id. Their tasks and texts go along, so that the scores can be imported again as what they are.
         reasons: reads the judge's words, if they are kept.
 
     Raises:
@@ -48,11 +51,12 @@ def inspect_scores(
     """
     rows = _chosen(judgments, choice)
     chosen = judgments.take(rows)
-    columns = {name: list(chosen.columns[name]) for name in ("item", "repeat", "score", "failure", "metric", "judge", "variant")}
+    columns = {name: list(chosen.columns[name]) for name in ("item", "repeat", *_ABOUT)}
     words = reasons(rows) if reasons else [None] * len(rows)
     about = signature(columns["judge"][0])
-    for (item, repeat, score, failure, metric, judge, variant), reason in zip(zip(*columns.values(), strict=True), words, strict=True):
-        own = {"metric": metric, "judge": judge, "variant": variant, "score": score, "failure": failure, "signature": about}
+    for (item, repeat, *values), reason in zip(zip(*columns.values(), strict=True), words, strict=True):
+        own = dict(zip(_ABOUT, values, strict=True)) | {"signature": about} | about_item(items[item])
+        score = own["score"]
         record: dict[str, Any] = {"id": item, "epoch": (repeat or 0) + 1, "value": math.nan if score is None else score}
         if reason:
             record["explanation"] = reason

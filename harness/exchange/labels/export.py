@@ -18,6 +18,7 @@ from harness.exchange.labels.own_words import rubric_in, section_in
 from harness.exchange.labels.sections import Section, Selection, make_sections, selected_items
 from harness.exchange.labels.sheet import make_sheet, title_of
 from harness.model import Item
+from harness.offensive import refuse_in_repository
 from harness.tables import escape_controls, to_csv, to_json, to_jsonl, write_atomic, write_parquet
 from harness.text import without_controls
 
@@ -47,6 +48,7 @@ def export_labels(
         raise UsageError(
             f"--to {to}: unknown format; pass --format with one of {', '.join(FORMATS)}, or use a name that ends in {', '.join(_BY_SUFFIX)}"
         )
+    refuse_in_repository(to, data.about)
     selected = selection or Selection()
     items = selected_items(data, selected)
     known = set(selected.metrics or data.scales)

@@ -19,6 +19,7 @@ from harness.data import Dataset
 from harness.errors import UsageError
 from harness.exchange.labels.folder import data_toml, write_folder
 from harness.model import Item
+from harness.offensive import refuse_in_repository
 from harness.tables import to_jsonl
 from harness.text_measures import control_answer
 
@@ -142,6 +143,7 @@ def write_pairs(folder: Path, made: MadePairs, source: Dataset) -> None:
     if folder.exists():
         raise UsageError(f"--out {folder} exists already; name a new folder")
     about = source.about
+    refuse_in_repository(folder, about)
     card = DatasetCard(
         id=f"{source.id}-pairs",
         version=about.version,
@@ -149,6 +151,7 @@ def write_pairs(folder: Path, made: MadePairs, source: Dataset) -> None:
         licence=about.licence,
         citation=about.citation,
         sampling=about.sampling,
+        offensive=about.offensive,
         notes=(*about.notes, *made.notes),
         source="constructed",
         annotators="aggregate",

@@ -18,6 +18,7 @@ from harness.errors import UsageError
 from harness.exchange.labels.folder import data_toml, write_folder
 from harness.exchange.scores.score_metadata import Reasons
 from harness.model import Item
+from harness.offensive import refuse_in_repository
 from harness.tables import to_json, to_parquet
 
 _ITEM_KEYS = ("item_id", "language", "task", "split", "group", "system", "parallel_id")
@@ -68,6 +69,7 @@ def write_hub(folder: Path, tables: Sequence[HubTable], data: Dataset, card: str
     """Write the tables, `data.toml` and the card to a new folder, all or nothing. Raises UsageError if it exists, StoreError as usual."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists; choose a new folder")
+    refuse_in_repository(folder, data.about)
     used = {name: data.scales[name] for name in sorted({row["metric"] for table in tables[1:] for row in table.rows})}
     about = msgspec.structs.replace(data.about, metrics=used, group="group", shared=None)
     files = {table.file: to_parquet(table.rows, table.schema) for table in tables}

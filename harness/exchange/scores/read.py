@@ -64,8 +64,11 @@ def _table(path: Path, kind: str | None, options: ReadOptions) -> ForeignScores:
     table = read_source(str(path))
     if "Named Scores" in table.columns and "Grader Reason" in table.columns:
         raise ContentError("promptfoo's table has means of assertions and no failures; import its JSON file (-o results.json)", path)
-    names = _names(options, score_records.TABLE)
-    return score_records.read_records(path, [(record.place(), record.cells) for record in table.records], names, options.wide_metrics)
+    rows = score_records.with_nested_cells([record.cells for record in table.records])
+    names = _names(options, score_records.preset_of(rows[:1]) or score_records.TABLE)
+    placed = [(record.place(), row) for record, row in zip(table.records, rows, strict=True)]
+    flat = [record for place, row in placed for record in score_records.records_in([row], names, place)] if names.each else placed
+    return score_records.read_records(path, flat, names, options.wide_metrics)
 
 
 def _lines(path: Path, kind: str | None, options: ReadOptions) -> Read:

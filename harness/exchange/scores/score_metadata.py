@@ -19,10 +19,15 @@ _AS_IS = ("metric", "variant", "temperature", "justification")
 
 
 def about_judgment(judgment: Judgment, signature: QuestionSignature, item: Item) -> dict[str, Any]:
-    """The metadata of one judgment of an item, under our key. The texts have our names, so that they fit the task again."""
+    """The metadata of one judgment of an item, under our key."""
     kept = ("metric", "language", "judge", "variant", "temperature", "score", "failure", "justification", "call_id")
     about = {name: getattr(judgment, name) for name in kept}
-    return {KEY: about | {"task": item.task, "texts": dict(item.fields), "signature": str(signature)}}
+    return {KEY: about | about_item(item) | {"signature": str(signature)}}
+
+
+def about_item(item: Item) -> dict[str, Any]:
+    """The task and the texts of an item. The texts have our names, so that they fit the task again."""
+    return {"language": item.language, "task": item.task, "texts": dict(item.fields)}
 
 
 def of_ours(metadata: Any) -> dict[str, Any]:

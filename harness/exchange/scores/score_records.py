@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -113,6 +114,20 @@ def _rows_of_columns(content: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if len(columns) < 2 or not all(isinstance(column, dict) and column and column.keys() == columns[0].keys() for column in columns):
         return None
     return [{name: column[row] for name, column in content.items()} for row in columns[0]]
+
+
+def with_nested_cells(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of a table, with the lists of objects that a CSV file holds as text: JSON, or as Python writes them."""
+    return [{name: _nested(value) for name, value in row.items()} for row in rows]
+
+
+def _nested(value: Any) -> Any:
+    if not isinstance(value, str) or not value.startswith("[{"):
+        return value
+    try:
+        return msgspec.json.decode(value) if value.startswith('[{"') else ast.literal_eval(value)
+    except (msgspec.DecodeError, ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
 
 
 def records_in(content: Any, names: RecordNames, place: str) -> Iterator[tuple[str, dict[str, Any]]]:

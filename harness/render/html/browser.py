@@ -17,6 +17,7 @@ from harness.data.labels import Labels
 from harness.data.marked_errors import OUTPUT
 from harness.measure.outcomes import Outcomes
 from harness.model import Item
+from harness.offensive import WARNING, hides_texts
 from harness.pages import visible
 from harness.render.html.marked_errors import shown_errors
 from harness.render.titles import metric_title
@@ -63,7 +64,7 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
     In the result, `rows` has columns in the order of items and metrics, which refer to `items` and `labels`; `second` has the scores and
     errors of a second round, which are no reference. A column is `{"v": values, "c": codes}`; the codes are one number where all rows
     have the same, and -1 stands for no value. `scales` say where scores of a metric lie between its ends: `{kind, classes, positions,
-    low, high}`; with `positions`, classes stand for theirs.
+    low, high}`; with `positions`, classes stand for theirs. With a `warning`, texts and what quotes them stand behind a click.
     """
     items: dict[tuple[str, str], int] = {}
     every: list[Item] = []
@@ -99,6 +100,7 @@ def items_json(sources: Sequence[BrowserSource], fields: frozenset[str] = frozen
         "second": _labels(sources, numbers, [every[n] for n in order], _second_round),
         "scales": _scales(sources),
         "titles": {metric: metric_title(metric) for metric in _metrics(sources)},
+        "warning": WARNING if hides_texts(source.outcomes.data.about for source in sources) else "",
         "left": sum(len(source.outcomes) - len(source.kept) for source in sources),
     }
 

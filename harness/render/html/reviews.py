@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from harness.annotate.answers.reviews import ReasonReview
 from harness.annotate.checks.reviews import ReviewSummary
-from harness.annotate.results.reviews import ReasonReview
 from harness.pages import visible
 from harness.render.html.shell import shell
 from harness.render.html.templates import render
@@ -17,13 +17,14 @@ _AGREEMENT = {"agree": "agrees", "partly": "partly agrees", "disagree": "disagre
 _MOST = 500  # answers that are quoted in one language
 
 
-def reviews_page(summary: ReviewSummary, name: str, command: str) -> str:
+def reviews_page(summary: ReviewSummary, name: str, command: str, warning: str = "") -> str:
     """One self-contained page.
 
     Args:
         summary: the reviews.
         name: of the data.
         command: what made the page.
+        warning: what stands before quotations of offensive texts, which are then behind a click; empty for other texts.
     """
     title = f"{name}: do people agree with the judge's reasons?"
     quoted = {language: [*_quotes(rows)] for language, rows in groupby(summary.reviews, key=lambda row: row[1])}
@@ -35,6 +36,7 @@ def reviews_page(summary: ReviewSummary, name: str, command: str) -> str:
         quoted={language: rows[:_MOST] for language, rows in quoted.items() if rows},
         left={language: len(rows) - _MOST for language, rows in quoted.items() if len(rows) > _MOST},
         command=command,
+        warning=warning,
         signature=summary.signature,
     )
     return shell(title, body, scripts=("tables.js",))

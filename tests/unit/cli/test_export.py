@@ -109,7 +109,33 @@ def test_scores_for_inspect(cli: Cli, judged: Path, tmp_path: Path) -> None:
     assert [(r["id"], r["epoch"]) for r in records] == [("a", 1), ("a", 2), ("b", 1)]
     assert [r["value"] for r in records[:2]] == [3, 1] and math.isnan(records[2]["value"])
     assert records[2]["metadata"]["unscored_reason"] == "grader_failed" and records[2]["metadata"]["harness"]["failure"] == "missing"
-    assert records[0]["metadata"]["harness"]["signature"].startswith("data:judged@")
+    about = records[0]["metadata"]["harness"]
+    assert about["signature"].startswith("data:judged@")
+    assert (about["task"], about["language"], about["texts"], about["temperature"]) == ("t", "cs", {"output": "x"}, 0.5)
+
+
+def test_scores_in_an_inspect_log_come_back_with_their_task(cli: Cli, judged: Path, tmp_path: Path) -> None:
+    """As Inspect keeps precomputed scores: the metadata of each stand with its sample's score."""
+    assert cli("export", "inspect-scores", judged, "--judge", "m", "--to", tmp_path / "scores.jsonl").code == 0
+    samples = []
+    for line in (tmp_path / "scores.jsonl").read_text("utf-8").splitlines():
+        record = json.loads(line)
+        score = {"value": record["value"], "metadata": record["metadata"], "history": []}
+        sample = {"id": record["id"], "epoch": record["epoch"], "input": "?", "target": "", "output": {"model": "other", "completion": "x"}}
+        samples.append(sample | {"metadata": {}, "scores": {"precomputed_scores": score}})
+    log = {"version": 2, "status": "success", "eval": {"model": "other", "task": "theirs"}, "samples": samples}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    flags = ("--language", "cs", "--scale", "Fluency=1,2,3,4,5:best=5", "--to", tmp_path / "back")
+    done = cli("import", tmp_path / "log.json", *flags)
+    assert done.code == 0, done.err
+    [a, b] = [json.loads(line) for line in (tmp_path / "back" / "items.jsonl").read_text("utf-8").splitlines()]
+    assert (a["task"], a["output"], b["task"]) == ("t", "x", "t")
+    judgments = [json.loads(line) for line in (tmp_path / "back" / "judgments.jsonl").read_text("utf-8").splitlines()]
+    assert [(row["item_id"], row["judge"], row.get("score"), row.get("temperature")) for row in judgments] == [
+        ("a", "m", 3, 0.5),
+        ("a", "m", 1, 0.5),
+        ("b", "m", None, 0.5),
+    ]
 
 
 def test_one_score_a_sample_has_to_be_chosen(cli: Cli, judged: Path, tmp_path: Path) -> None:

@@ -32,8 +32,10 @@ const Screens = {
   start({ done, storage, served, begin, open }) {
     const picker = make("input", { type: "file", accept: ".json,application/json", hidden: true, onchange: () => open(picker.files[0]) });
     const consent = page.about ? make("input", { type: "checkbox", id: "consent", checked: done > 0 }) : null;
-    const go = button(done ? word("go_on") : word("start"), begin, { class: "main", disabled: consent ? !consent.checked : false });
-    consent?.addEventListener("change", () => { go.disabled = !consent.checked; });
+    const warned = page.offensive ? make("input", { type: "checkbox", id: "warned" }) : null; // asked at every visit
+    const checks = [consent, warned].filter(Boolean), agreed = () => checks.every((box) => box.checked);
+    const go = button(done ? word("go_on") : word("start"), begin, { class: "main", disabled: !agreed() });
+    for (const box of checks) box.addEventListener("change", () => { go.disabled = !agreed(); });
     const facts = [word("number_of_texts", { n: page.items.length }), page.practice.length ? word("number_of_practice", { n: page.practice.length }) : null,
       word("time_needed", { minutes: Math.max(1, Math.round(page.seconds / 60)) }), word("your_code", { code: page.annotator })];
     show(heading("h1", word("title")),
@@ -45,6 +47,7 @@ const Screens = {
       page.reviewed ? null : make("p", { class: "faint" }, word("unreviewed")),
       done ? make("p", { class: "note" }, word("answers_found", { done, total: page.items.length })) : null,
       consent ? make("p", {}, make("label", {}, consent, " ", word("consent"))) : null,
+      warned ? [make("p", { class: "warning", role: "alert" }, word("offensive_warning")), make("p", {}, make("label", {}, warned, " ", word("offensive_confirm")))] : null,
       make("p", { class: "row" }, go, button(word("open_file"), () => picker.click(), { class: "quiet" }), picker),
       keysHelp());
   },

@@ -97,13 +97,20 @@
     return marks;
   };
 
+  // what a case opens; of offensive texts behind a further click, which nothing but the reader makes
+  const veiled = (drawn) => {
+    if (!items.data.warning) return drawn();
+    const veil = make("details", { class: "veil" }, make("summary", {}, `Show this text and what judges say of it. ${items.data.warning}`));
+    veil.addEventListener("toggle", () => { if (veil.open && veil.children.length === 1) veil.append(drawn()); });
+    return veil;
+  };
   const caseNode = (n) => {
     const row = items.caseStart[n], item = items.itemOf[row], lang = items.languageOf(item);
     const title = make("h3", {}, make("bdi", {}, items.data.items.id[item]), make("span", {}, wordOf("language", lang)), make("span", {}, spaced(items.at("task", row))), make("b", {}, metricName(items.at("metric", row))));
-    const summary = make("summary", {}, line(n), title, make("span", { class: "glance", lang, dir: "auto" }, glance(item)));
+    const summary = make("summary", {}, line(n), title, make("span", { class: "glance", lang, dir: "auto" }, items.data.warning ? "" : glance(item)));
     const details = make("details", {}, summary);
     details.addEventListener("toggle", () => {
-      if (details.open && details.children.length === 1) details.append(inside(n));
+      if (details.open && details.children.length === 1) details.append(veiled(() => inside(n)));
       if (details.open) open = n; else if (open === n) open = -1;
       remember();
     });

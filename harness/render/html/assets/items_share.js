@@ -48,11 +48,12 @@ const Share = (() => {
   };
   const COLUMNS = ["language", "task", "metric", "group", "system", "source", "judge", "variant", "temperature", "top_p", "perturbation", "repeat", "reference", "agreement", "score", "failure", "outcome", "justification"];
   const csv = (items, hit) => {
-    const lines = [["item_id", ...COLUMNS, "labels", "distance"].join(",")];
+    const columns = COLUMNS.filter((name) => name !== "justification" || !items.data.warning); // a reason quotes its text
+    const lines = [["item_id", ...columns, "labels", "distance"].join(",")];
     for (let row = 0; row < items.size; row++) {
       if (!hit[row]) continue;
       const labels = items.labelsAt(row).map(([who, score]) => `${who}: ${score}`).join("; "), far = items.distance[row];
-      const values = [items.data.items.id[items.itemOf[row]], ...COLUMNS.map((name) => items.at(name, row)), labels, Number.isNaN(far) ? null : Number(far.toFixed(4))];
+      const values = [items.data.items.id[items.itemOf[row]], ...columns.map((name) => items.at(name, row)), labels, Number.isNaN(far) ? null : Number(far.toFixed(4))];
       lines.push(values.map(cell).join(","));
     }
     return lines.join("\r\n") + "\r\n";

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from harness.archives import open_archive
@@ -189,6 +190,30 @@ def test_the_table_of_an_mlflow_evaluation_saved_by_columns(tmp_path: Path) -> N
     )
     summary = import_scores([FILES / "mlflow-result-df.json"], tmp_path / "data", chosen)
     assert [(row["judge"], row["score"]) for row in rows(summary, "judgments")] == [("openai:/gpt-4o", 2)] * 2
+    assert [row["output"] for row in rows(summary, "items")] == ["Thus.", "Because."]
+
+
+def _as_csv(frame: pd.DataFrame, path: Path) -> None:
+    frame.to_csv(path)
+
+
+def _as_parquet(frame: pd.DataFrame, path: Path) -> None:
+    """With one judge: a column of Parquet holds values of one kind, so words and numbers together cannot be saved."""
+    frame["assessments"] = [[one for one in cell if one["assessment_name"] == "fluency"] for cell in frame["assessments"]]
+    frame.to_parquet(path)
+
+
+@pytest.mark.parametrize(("name", "save"), [("result.csv", _as_csv), ("result.parquet", _as_parquet)])
+def test_the_table_of_an_mlflow_evaluation_saved_as_a_table(tmp_path: Path, name: str, save: Callable[[pd.DataFrame, Path], None]) -> None:
+    columns = json.loads((FILES / "mlflow-result-df.json").read_text("utf-8"))
+    save(pd.DataFrame({column: list(cells.values()) for column, cells in columns.items()}), tmp_path / name)
+    chosen = ScoreImportOptions(
+        scales=parse_scales(["fluency=0,1,2:best=2"]), language="en", drop=("polite", "length", "expected_response"), keep_annotators=True
+    )
+    summary = import_scores([tmp_path / name], tmp_path / "data", chosen)
+    assert [(row["judge"], row["score"], row["justification"]) for row in rows(summary, "judgments")] == [
+        ("openai:/gpt-4o", 2, "Fluent.")
+    ] * 2
     assert [row["output"] for row in rows(summary, "items")] == ["Thus.", "Because."]
 
 

@@ -1,0 +1,174 @@
+"""Texts that a card calls offensive: nothing shows them unasked, and none comes into a repository. A canary word stands in every text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harness
+from harness.boards.submit import _refuse_offensive
+from harness.content import Library
+from harness.data import load_folder
+from harness.errors import UsageError
+from tests.e2e.pages import chromium
+
+CANARY = "KANARIENWORT"
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with people's labels and recorded judgments whose reasons quote the texts."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "rude"
+    folder.mkdir()
+    rows: dict[str, list[dict[str, Any]]] = {"items": [], "labels": [], "judgments": []}
+    for n in range(40):
+        item = {"item_id": f"r{n}", "language": "en", "system": "ab"[n % 2], "group": f"g{n // 2}"}
+        rows["items"].append(item | {"task": "open_prompt", "prompt": f"{CANARY} {n // 2}?", "output": f"{CANARY} it is, {n}."})
+        given = {"item_id": f"r{n}", "metric": "linguistic_acceptability"}
+        rows["labels"] += [given | {"annotator_id": who, "score": (n + k) % 3} for k, who in enumerate("abc")]
+        rows["judgments"].append(given | {"judge": "recorded", "score": n % 3, "justification": f"It says {CANARY}."})
+    for name, own in rows.items():
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in own), "utf-8")
+    (folder / "data.toml").write_text('id = "rude"\nannotators = "persistent"\noffensive = true\n', "utf-8")
+    return folder
+
+
+COMMANDS = {
+    "compare": "compare rude --decide full",
+    "compare, JSON": "compare rude --json",
+    "compare, CSV": "compare rude --csv",
+    "compare, Markdown": "compare rude --md",
+    "compare, LaTeX": "compare rude --latex",
+    "labels check": "labels check rude",
+    "labels check, JSON": "labels check rude --json",
+    "labels needed": "labels needed rude",
+    "labels plan": "labels plan rude --budget 10 --to sample.jsonl",
+    "labels page": "labels page rude --out pages --annotators 1",
+    "correct": "correct rude",
+    "accept": "accept rude",
+    "pairs": "pairs rude --out pairs",
+    "run": "run --data rude --judge baseline/majority --out results",
+    "run, JSON": "run --data rude --judge baseline/majority --out results --json",
+    "dry run": "run --data rude --judge openai/x --base-url http://127.0.0.1:9/v1 --dry-run",
+    "dry run, whole prompts": "run --data rude --judge openai/x --base-url http://127.0.0.1:9/v1 --dry-run --verbose",
+    "dry run, JSON": "run --data rude --judge openai/x --base-url http://127.0.0.1:9/v1 --dry-run --json",
+    "dry run of writers": "generate --task open_prompt --data rude --by openai/x --base-url http://127.0.0.1:9/v1 --out written --dry-run",
+    "a wrong restriction": "compare rude --where output=nothing",
+    "a key that is a text": "compare rude --by language,output",
+    "a key that is a text, labels": "labels check rude --by language,prompt",
+    "two sides of a text": "compare rude --versus output=nothing",
+    "a wrong metric": "run --data rude --metrics nothing --judge baseline/majority",
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.usefixtures("data")
+def test_no_command_prints_a_text(cli: Cli, command: str) -> None:
+    done = cli(*command.split())
+    assert CANARY not in done.out + done.err
+    assert done.out or done.err
+
+
+@pytest.mark.parametrize("more", [[], ["--verbose"], ["--json"]])
+@pytest.mark.usefixtures("data")
+def test_a_flag_shows_prompts(cli: Cli, more: list[str]) -> None:
+    done = cli(*COMMANDS["dry run"].split(), "--verbose", "--show-texts", *more)
+    assert done.code == 0 and CANARY in done.out
+
+
+def test_frames_and_reprs_have_no_texts(data: Path) -> None:
+    loaded = load_folder(data, Library(), with_judgments=True)
+    for table in ("items", "labels", "judgments"):
+        assert CANARY not in harness.frame_of(loaded, table).to_csv()
+    assert CANARY not in repr(loaded) + repr(loaded.items[0]) + repr(loaded.items)
+    assert CANARY in harness.frame_of(loaded, "items", show_texts=True).to_csv()
+
+
+def test_the_mark_goes_along(cli: Cli, data: Path) -> None:
+    assert cli("pairs", "rude", "--out", "pairs").code == 0
+    assert "offensive = true" in (data.parent / "pairs" / "data.toml").read_text("utf-8")
+    assert cli("labels", "export", "rude", "--to", "labels.csv").code == 0
+    done = cli("labels", "import", "labels.csv", "--items", "rude", "--to", "again")
+    assert done.code == 0, done.err
+    assert "offensive = true" in (data.parent / "again" / "data.toml").read_text("utf-8")
+
+
+INTO = {
+    "compare rude --html checkout/c.html": "checkout/c.html",
+    "labels page rude --out checkout/pages --annotators 1": "checkout/pages",
+    "labels export rude --to checkout/labels.csv": "checkout/labels.csv",
+    "labels export rude --to checkout/sheet.xlsx": "checkout/sheet.xlsx",
+    "pairs rude --out checkout/pairs": "checkout/pairs",
+    "data get rtp_lx --to checkout/data --yes": "checkout/data",
+}
+
+
+@pytest.mark.parametrize(("command", "written"), INTO.items(), ids=INTO)
+def test_nothing_is_written_into_a_repository(cli: Cli, data: Path, command: str, written: str) -> None:
+    (data.parent / "checkout" / ".git").mkdir(parents=True)
+    done = cli(*command.split())
+    assert done.code == 2 and "stay out of repositories" in done.err and not (data.parent / written).exists()
+
+
+def test_raw_replies_are_no_submission(data: Path) -> None:
+    class Prepared:
+        data = load_folder(Path("rude"), Library())
+
+    with pytest.raises(UsageError, match="raw replies may quote them"):
+        _refuse_offensive(Prepared())  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as opened:
+        yield opened
+
+
+def seen(page: Any) -> str:
+    return str(page.evaluate("document.body.innerText"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("compare rude --html page.html", "page.html"),
+        ("run --data rude --judge baseline/majority --out results", ""),
+    ],
+)
+def test_pages_show_texts_behind_a_click(cli: Cli, data: Path, browser: Any, command: str, file: str) -> None:
+    assert cli(*command.split()).code == 0
+    if not file:
+        file = "report.html"
+        assert cli("report", "--out", "results", "--html", file).code == 0
+    page = browser.new_page()
+    page.goto((data.parent / file).as_uri())
+    page.wait_for_selector("article.case")
+    assert CANARY not in seen(page)
+    page.locator("article.case > details > summary").first.click()
+    page.wait_for_selector(".veil > summary")
+    assert "extremely offensive" in page.locator(".veil > summary").first.inner_text() and CANARY not in seen(page)
+    page.locator(".veil > summary").first.click()
+    page.wait_for_selector(".veil .texts")
+    assert CANARY in seen(page)
+
+
+@pytest.mark.slow
+def test_labelling_pages_ask_before_the_first_text(cli: Cli, data: Path, browser: Any) -> None:
+    assert cli("labels", "page", "rude", "--out", "pages", "--annotators", "1").code == 0
+    page = browser.new_page()
+    page.goto((data.parent / "pages" / "en-A1.html").as_uri())
+    page.wait_for_selector("body[data-ready=true]")
+    assert "extremely offensive" in seen(page) and CANARY not in seen(page)
+    start = page.locator("button.main")
+    assert start.is_disabled()
+    page.check("#warned")
+    start.click()
+    page.wait_for_selector(".item")
+    assert CANARY in seen(page)
