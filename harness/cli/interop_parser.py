@@ -17,9 +17,7 @@ from harness.cli.arguments import (
     single_temperature,
     single_top_p,
 )
-
-# The same as in harness.exchange.scores, which takes time to import. A test compares them.
-SCORES = ("inspect", "promptfoo", "lm-eval", "openai-batch", "anthropic-batch", "records", "label-studio", "argilla")
+from harness.exchange.scores.formats import SCORE_KINDS
 
 
 def import_parser(commands: Any) -> None:
@@ -36,7 +34,11 @@ def import_parser(commands: Any) -> None:
     allow_refused_flag(p)
     reading = p.add_argument_group("how to read them")
     reading.add_argument(
-        "--from", dest="kind", choices=SCORES, metavar="KIND", help=f"the kind of file, if it cannot be detected: {', '.join(SCORES)}"
+        "--from",
+        dest="kind",
+        choices=SCORE_KINDS,
+        metavar="KIND",
+        help=f"the kind of file, if it cannot be detected: {', '.join(SCORE_KINDS)}",
     )
     reading.add_argument(
         "--preset",

@@ -113,9 +113,7 @@ def _kind_of_first_bytes(path: Path) -> str | None:
 
 
 def _kind_of_json(path: Path) -> str:
-    content = records.load_json(path)
-    rows = content.get("items") if isinstance(content, dict) else content
-    first = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
+    first = records.first_object(records.load_json(path))
     if label_studio.is_export(first):
         return "label-studio"
     return "argilla" if argilla.is_record(first) else "json"

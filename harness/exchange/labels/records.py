@@ -78,6 +78,12 @@ def _line_of(data: bytes, reason: str) -> int | None:
     return data[: int(byte.rstrip(")"))].count(b"\n") + 1
 
 
+def first_object(content: Any) -> dict[str, Any]:
+    """The first object of a JSON list, or of the list `items` of an object; empty where there is none."""
+    rows = content.get("items") if isinstance(content, dict) else content
+    return rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
+
+
 def objects_in(path: Path, content: Any) -> list[dict[str, Any]]:
     """Return the objects of a JSON list. Raises ContentError for any other content."""
     if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):

@@ -12,12 +12,12 @@ from typing import Any
 
 from harness.errors import ContentError
 from harness.exchange.labels import argilla, label_studio
-from harness.exchange.labels.records import objects_in
+from harness.exchange.labels.records import first_object, objects_in
 from harness.exchange.labels.table import flat
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores, plain_texts
+from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader, ReadOptions, plain_texts
 
 
-def read_label_studio(path: Path, content: Any) -> ForeignScores:
+def read_label_studio(path: Path, content: Any, _: ReadOptions) -> ForeignScores:
     """Annotations as labels and predictions as judgments. Raises ContentError for another form."""
     found: list[ForeignScore] = []
     bare = 0
@@ -52,7 +52,7 @@ def _of_task(place: str, task: Mapping[str, Any]) -> Iterator[ForeignScore]:
                 yield ForeignScore(**shared, metric=metric, value=value, who=prediction.get("model_version") or None)
 
 
-def read_argilla(path: Path, content: Any) -> ForeignScores:
+def read_argilla(path: Path, content: Any, _: ReadOptions) -> ForeignScores:
     """Submitted responses as labels and suggestions as judgments. Raises ContentError for another form."""
     rows = content["items"] if isinstance(content, dict) and isinstance(content.get("items"), list) else content
     found: list[ForeignScore] = []
@@ -99,3 +99,11 @@ def _some(found: list[ForeignScore], path: Path) -> list[ForeignScore]:
     if not found:
         raise ContentError("no record has a finished score", path)
     return found
+
+
+READERS = {
+    "label-studio": Reader(
+        is_json=lambda content: label_studio.is_export(first_object(content)), read_json=read_label_studio, persistent=True
+    ),
+    "argilla": Reader(is_json=lambda content: argilla.is_record(first_object(content)), read_json=read_argilla, persistent=True),
+}

@@ -6,17 +6,15 @@ The prompts are only in the input file of a batch; if it is among the files, req
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from harness.errors import ContentError
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores
+from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader, Rows
 from harness.model import Failure
 
 OPENAI, ANTHROPIC = "openai-batch", "anthropic-batch"
-Rows = Sequence[tuple[Path, int, dict[str, Any]]]
 
 
 def kind_of(row: Any) -> str | None:
@@ -116,3 +114,10 @@ def _anthropic(place: str, row: Mapping[str, Any]) -> ForeignScore:
 
 def _named(provider: str, model: Any) -> str | None:
     return f"{provider}/{model}" if isinstance(model, str) and model else None
+
+
+def _reader(kind: str) -> Reader:
+    return Reader(is_line=lambda row: kind_of(row) == kind, read_lines=lambda rows, _: read_batch(kind, rows), joins_files=True)
+
+
+READERS = {kind: _reader(kind) for kind in (OPENAI, ANTHROPIC)}

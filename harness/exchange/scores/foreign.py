@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
 from harness.errors import UsageError
+from harness.exchange.labels.table import SourceTable
 from harness.model import Failure
 
 
@@ -62,6 +64,10 @@ class ForeignScores(msgspec.Struct, frozen=True):
     texts: Mapping[str, str] = {}
 
 
+Rows = Sequence[tuple[Path, int, dict[str, Any]]]
+"""Lines of JSONL files: the file, the number of the line, and its object."""
+
+
 class ReadOptions(msgspec.Struct, frozen=True):
     """What readers need to be told: a filter of lm-eval, field names of score records, columns that hold the scores of one metric."""
 
@@ -70,6 +76,37 @@ class ReadOptions(msgspec.Struct, frozen=True):
     names: Mapping[str, Any] = {}
     label_from: str | None = None
     wide_metrics: tuple[str, ...] = ()
+
+
+LinesReader = Callable[[Rows, ReadOptions], ForeignScores]
+
+
+def _nothing(_: Any) -> bool:
+    return False
+
+
+class Reader(NamedTuple):
+    """How the files of one kind are told from others, and read; None: the program writes no such file.
+
+    Attributes:
+        is_json: whether the content of a JSON file is of this kind.
+        read_json: reads the content of a JSON file.
+        is_line: whether a line of a JSONL file, an object, is of this kind.
+        read_lines: reads the lines of a file, or of all files with `joins_files`.
+        joins_files: several files are parts of one, as the input and the output of a batch are.
+        read_archive: reads a ZIP archive.
+        read_table: reads a CSV, Excel or Parquet table.
+        persistent: people have a name or an account in the program.
+    """
+
+    is_json: Callable[[Any], bool] = _nothing
+    read_json: Callable[[Path, Any, ReadOptions], ForeignScores] | None = None
+    is_line: Callable[[Any], bool] = _nothing
+    read_lines: LinesReader | None = None
+    joins_files: bool = False
+    read_archive: Callable[[Path], ForeignScores] | None = None
+    read_table: Callable[[Path, SourceTable, ReadOptions], ForeignScores] | None = None
+    persistent: bool = False
 
 
 def plain_texts(scores: Iterable[ForeignScore], prefix: str = "") -> dict[str, str]:

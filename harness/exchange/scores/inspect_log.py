@@ -14,8 +14,9 @@ from typing import Any
 from harness.archives import open_archive
 from harness.errors import ContentError
 from harness.exchange.labels import table as limits
+from harness.exchange.labels.records import first_object
 from harness.exchange.labels.table import flat
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores
+from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader, ReadOptions
 from harness.exchange.scores.inspect_models import models_of_scorers
 from harness.exchange.scores.lenient_json import decode
 from harness.exchange.scores.score_metadata import of_ours
@@ -34,8 +35,14 @@ def is_log(content: Any) -> bool:
     return isinstance(content, dict) and isinstance(content.get("eval"), dict) and "version" in content
 
 
-def read_json(path: Path, content: Any) -> ForeignScores:
+def _is_reductions(content: Any) -> bool:
+    return {"scorer", "samples"} <= first_object(content).keys()
+
+
+def read_json(path: Path, content: Any, _: ReadOptions) -> ForeignScores:
     """Read a `.json` log. Raises ContentError if it is none."""
+    if _is_reductions(content):
+        raise ContentError("reductions of Inspect are aggregates, not judgments; import the log itself", path)
     if not is_log(content):
         raise ContentError("not a log of Inspect, which has 'version', 'eval' and 'samples'", path)
     samples = content.get("samples") or []
@@ -213,3 +220,10 @@ def _text_of(content: Any) -> str | None:
         parts = [part.get("content") if isinstance(part, dict) else part for part in content]
         return "\n".join(part for part in parts if isinstance(part, str)) or None
     return content if isinstance(content, str) and content else None
+
+
+READERS = {
+    "inspect": Reader(
+        is_json=lambda content: is_log(content) or _is_reductions(content), read_json=read_json, read_archive=read_eval, persistent=True
+    )
+}

@@ -5,14 +5,14 @@ The same replies stand once for every filter, so one filter is read; its aggrega
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from harness.errors import ContentError
 from harness.exchange.labels.table import flat
 from harness.exchange.scores import lenient_json
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores, ReadOptions, choose_one, plain_texts
+from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader, ReadOptions, Rows, choose_one, plain_texts
 
 
 def is_sample(row: Any) -> bool:
@@ -20,13 +20,13 @@ def is_sample(row: Any) -> bool:
     return isinstance(row, dict) and "resps" in row and "doc" in row
 
 
-def read_samples(path: Path, rows: Sequence[tuple[int, dict[str, Any]]], options: ReadOptions) -> ForeignScores:
+def read_samples(rows: Rows, options: ReadOptions) -> ForeignScores:
     """Read the lines of a file. Raises ContentError for another form, UsageError if there are several filters and none is chosen."""
     why = "each repeats the same replies"
-    chosen = choose_one("--filter", options.filter, (str(row.get("filter")) for _, row in rows if "filter" in row), "filter", why)
-    judge = _model_name(path)
+    chosen = choose_one("--filter", options.filter, (str(row.get("filter")) for _, _, row in rows if "filter" in row), "filter", why)
+    judge = _model_name(rows[0][0])
     found: list[ForeignScore] = []
-    for number, row in rows:
+    for path, number, row in rows:
         if not is_sample(row):
             raise ContentError("not a sample of lm-evaluation-harness, which has 'doc' and 'resps'", path, number)
         if chosen is not None and str(row.get("filter")) != chosen:
@@ -61,3 +61,6 @@ def _model_name(path: Path) -> str | None:
         if isinstance(name, str) and name:
             return name
     return None
+
+
+READERS = {"lm-eval": Reader(is_line=is_sample, read_lines=read_samples)}

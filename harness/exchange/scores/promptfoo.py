@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.errors import ContentError
 from harness.exchange.labels.table import flat
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores
+from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader, ReadOptions, Rows
 from harness.exchange.scores.score_metadata import of_ours
 from harness.model import Failure
 from harness.tables import to_json
@@ -144,3 +144,21 @@ def _judge_name(identity: str) -> str:
     """`openai/gpt-4o` for `openai:chat:gpt-4o`."""
     parts = [part for part in identity.split(":") if part not in ("chat", "completion", "responses", "messages")]
     return "/".join(parts)
+
+
+def _read_json(path: Path, content: Any, _: ReadOptions) -> ForeignScores:
+    results = results_in(content)
+    if results is None:
+        raise ContentError("not results of promptfoo, which has results.results[] with a gradingResult each", path)
+    return read_results(path, [(f"{path}:result {number}", row) for number, row in enumerate(results, start=1)])
+
+
+def _read_lines(rows: Rows, _: ReadOptions) -> ForeignScores:
+    return read_results(rows[0][0], [(f"{path}:{number}", row) for path, number, row in rows])
+
+
+READERS = {
+    "promptfoo": Reader(
+        is_json=lambda content: results_in(content) is not None, read_json=_read_json, is_line=is_result, read_lines=_read_lines
+    )
+}

@@ -25,6 +25,7 @@ from harness.exchange.labels.scores import UnreadableScore, id_text, read_score
 from harness.exchange.labels.table import Record, is_blank
 from harness.exchange.labels.target_folder import digest_note, salt_note
 from harness.exchange.scores.foreign import ForeignScore, ForeignScores, ReadOptions
+from harness.exchange.scores.formats import reader_of
 from harness.exchange.scores.read import read_scores
 from harness.exchange.scores.settings import ScoreImportOptions, id_pattern
 from harness.model import Failure, Scale, Score
@@ -35,7 +36,6 @@ from harness.tables import find_table, read_rows, to_jsonl
 _TASK = "imported"  # of items without one
 _MOST_VALUES = 8  # shown of a metric without a scale
 _MOST_PLACES = 3  # shown of scores that were read differently
-_PERSISTENT = ("inspect", "label-studio", "argilla", "records")  # kinds whose people have a name or an account
 
 
 class RefusedScore(msgspec.Struct, frozen=True):
@@ -354,7 +354,7 @@ class _ScoreImport:
                 licence=origin.licence,
                 citation=origin.citation,
                 offensive=origin.offensive,
-                annotators="persistent" if self.foreign.kind in _PERSISTENT and self.labels else "anonymous",
+                annotators="persistent" if reader_of(self.foreign.kind).persistent and self.labels else "anonymous",
             )
         if self.pseudonyms.fingerprint:
             notes = [*notes, salt_note(self.pseudonyms.fingerprint)]

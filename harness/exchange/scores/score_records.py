@@ -13,8 +13,8 @@ import msgspec
 from harness.content.specs import read_spec
 from harness.content.tags import suggest
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.table import flat, is_blank
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores
+from harness.exchange.labels.table import SourceTable, flat, is_blank
+from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader, ReadOptions, Rows
 from harness.model import Failure
 
 TABLE = "table"
@@ -251,3 +251,34 @@ def _number(value: Any) -> float | None:
         return None if is_blank(value) else float(value)
     except (TypeError, ValueError):
         return None
+
+
+def _read_json(path: Path, content: Any, options: ReadOptions) -> ForeignScores:
+    content = listed(content)
+    names = _names(options, content)
+    return read_records(path, list(records_in(content, names, str(path))), names, options.wide_metrics)
+
+
+def _read_lines(rows: Rows, options: ReadOptions) -> ForeignScores:
+    names = _names(options, [row for _, _, row in rows[:1]])
+    flattened = [record for path, number, row in rows for record in records_in([row], names, f"{path}:{number}")]
+    return read_records(rows[0][0], flattened, names, options.wide_metrics)
+
+
+def _read_table(path: Path, table: SourceTable, options: ReadOptions) -> ForeignScores:
+    if {"Named Scores", "Grader Reason"} <= set(table.columns):
+        raise ContentError("promptfoo's table has means of assertions and no failures; import its JSON file (-o results.json)", path)
+    rows = with_nested_cells([record.cells for record in table.records])
+    names = _names(options, rows[:1])
+    placed = [(record.place(), row) for record, row in zip(table.records, rows, strict=True)]
+    flattened = [record for place, row in placed for record in records_in([row], names, place)] if names.each else placed
+    return read_records(path, flattened, names, options.wide_metrics)
+
+
+def _names(options: ReadOptions, content: Any) -> RecordNames:
+    """The names of the preset that is given or fits, with those that the user gives."""
+    names = preset(options.preset or preset_of(content) or TABLE)
+    return msgspec.structs.replace(names, **{name: value for name, value in options.names.items() if value})
+
+
+READERS = {"records": Reader(read_json=_read_json, read_lines=_read_lines, read_table=_read_table, persistent=True)}

@@ -219,16 +219,14 @@ def test_flags_of_compare_are_read(arguments: tuple[str, ...], name: str, value:
 
 def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
     """The parser has lists of its own, as those of `harness.exchange` take time to import."""
-    from harness.cli import interop_parser, labels_parser
+    from harness.cli import labels_parser
     from harness.content.specs import ROLES
     from harness.exchange.labels.export import FORMATS
     from harness.exchange.labels.read import KINDS
-    from harness.exchange.scores.read import SCORE_KINDS
     from harness.model import Source
 
     assert (labels_parser.IMPORTED, labels_parser.EXPORTED, labels_parser.ROLES) == (KINDS, FORMATS, ROLES)
     assert get_args(Source) == labels_parser.SOURCES
-    assert tuple(SCORE_KINDS) == interop_parser.SCORES
 
 
 def test_lists_of_one_command_do_not_leak_into_the_next() -> None:
