@@ -8,12 +8,12 @@ from pathlib import Path
 
 import msgspec
 
+from harness.boards.board_standings import Standings, entries_by_id, standings
 from harness.boards.probes import Finding, probe, read_traces
 from harness.boards.problems import FOLDER, kind_of
 from harness.boards.processes import examine_all
 from harness.boards.scoring import ScoredSubmission
 from harness.boards.sealed import add_sealed_labels, files_without_canary
-from harness.boards.standings import Standings, entries_by_id, standings
 from harness.content import Board, Library
 from harness.errors import ContentError, MissingData
 from harness.judges import traits_of

@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from harness.boards.board import open_board
-from harness.boards.check import CheckedBoards, CheckedSubmission, check_boards
 from harness.boards.probes import Finding
 from harness.boards.recorded import RECORDED
 from harness.boards.scoring import ScoredSubmission
+from harness.boards.submission_check import CheckedBoards, CheckedSubmission, check_boards
 from harness.boards.submit import SubmitterStatement, WrittenSubmission
 from harness.boards.submit import record as record_scores
 from harness.boards.submit import submit as submit_run
@@ -148,7 +148,7 @@ def _probe(library: Library, checked: CheckedBoards, arguments: argparse.Namespa
 def _table(board: Board, prepared: Prepared, entries: Mapping[Path, ScoredSubmission]) -> str:
     """The TABLE.md of these submissions."""
     from harness.boards.board import findings_about
-    from harness.boards.standings import standings
+    from harness.boards.board_standings import standings
     from harness.render.standings_markdown import standings_markdown
 
     return standings_markdown(standings(board, prepared, list(entries.values())), findings_about(board, prepared, entries))

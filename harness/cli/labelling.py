@@ -114,8 +114,8 @@ def serve(arguments: argparse.Namespace) -> int:
 
 
 def reviews(arguments: argparse.Namespace) -> int:
-    from harness.annotate.answers.reviews import read_reviews
-    from harness.annotate.checks.reviews import review_summary
+    from harness.annotate.answers.review_answers import read_reviews
+    from harness.annotate.checks.review_agreement import review_summary
     from harness.cli.arguments import page_path
 
     page = page_path(arguments.html)

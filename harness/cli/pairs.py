@@ -7,7 +7,7 @@ import shlex
 
 from harness.content import Library
 from harness.data import load_folder
-from harness.exchange.labels.pairs import EqualScores, make_pairs, write_pairs
+from harness.exchange.labels.pairs_of_outputs import EqualScores, make_pairs, write_pairs
 
 
 def pairs(arguments: argparse.Namespace) -> int:

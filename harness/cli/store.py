@@ -11,7 +11,7 @@ import msgspec
 
 from harness.errors import UsageError
 from harness.store import Store
-from harness.store.check import check as check_store
+from harness.store.damage import check as check_store
 from harness.store.garbage import RemovedRows, collect
 from harness.store.merge import merge as merge_stores
 from harness.tables import jsonl_lines, to_json, write_atomic

@@ -20,8 +20,8 @@ from harness.content import tags
 from harness.content.library import Library, item_files
 from harness.content.problems import key_pattern, line_of, scale_complaints
 from harness.content.specs import Board, DatasetCard, Shared, Task, read_spec
-from harness.data.attention import AttentionCheck, read_checks
 from harness.data.columns import Columns
+from harness.data.damaged_texts import AttentionCheck, read_checks
 from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
 from harness.data.named_folders import located

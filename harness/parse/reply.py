@@ -11,11 +11,11 @@ import msgspec
 from harness.model import Failure, Scale
 from harness.parse.error_spans import read_error_spans
 from harness.parse.json_form import ExtractedJson, JsonPairs, Number, extract_json, to_json_text
-from harness.parse.numbers import numbers_in
 from harness.parse.prose import find_announced_choices, is_refusal, read_announced_choice
 from harness.parse.reasoning import without_reasoning
 from harness.parse.values import MAX_CHOICE_CHARACTERS, Reading, agreed_reading, clean, failed_reading, read_bare_choice, read_choice
 from harness.parse.vocabulary import Vocabulary, bundled_vocabulary
+from harness.parse.written_numbers import numbers_in
 
 # Most replies are exactly the requested object with a plain number. This shortcut reads them as the full parser would.
 _PLAIN_OBJECT = re.compile(

@@ -10,8 +10,8 @@ from decimal import Decimal
 import msgspec
 
 from harness.model import ErrorSpan, Failure, Scale, Score
-from harness.parse.numbers import to_number
 from harness.parse.vocabulary import Vocabulary
+from harness.parse.written_numbers import to_number
 
 MAX_CHOICE_CHARACTERS = 200  # a reading keeps no more of a choice; the store has the whole reply
 

@@ -17,7 +17,7 @@ import msgspec
 from harness.content import Library
 from harness.content.library import bundled_lexicons
 from harness.content.specs import Lexicon
-from harness.parse.numbers import NUMBER
+from harness.parse.written_numbers import NUMBER
 
 # Scripts without spaces between words, or with particles attached to them.
 _UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "BOPOMOFO", "HANGUL", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN")

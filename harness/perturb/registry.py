@@ -10,7 +10,7 @@ from harness.content.tags import choose_from
 from harness.errors import UsageError
 from harness.foreign import ctrl_c, what_it_did
 from harness.model import Item
-from harness.perturb import additions, attention, characters, numbers, ordering, partner, synonyms
+from harness.perturb import additions, changed_numbers, characters, damage_of_data, ordering, partner, synonyms
 from harness.perturb.kind import Change, Kind
 from harness.perturb.segments import Words
 
@@ -27,9 +27,9 @@ BUNDLED: dict[str, Kind] = {
         characters.TYPOS,
         synonyms.SWAP_SYNONYMS,
         ordering.TRUNCATE,
-        numbers.NUMBER_SWAP,
+        changed_numbers.NUMBER_SWAP,
         additions.INJECT,
-        attention.ATTENTION_CHECK,
+        damage_of_data.ATTENTION_CHECK,
     )
 }
 

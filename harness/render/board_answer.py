@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.boards.board_standings import Contender, Standings
 from harness.boards.probes import Finding
-from harness.boards.standings import Contender, Standings
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Group, RenderableType
 
-from harness.annotate.checks.reviews import ReviewSummary
+from harness.annotate.checks.review_agreement import ReviewSummary
 from harness.content.tags import english_name
 from harness.render.column import Row, TableName
 from harness.render.columns import columns_in

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from harness.boards.board_standings import Contender, Overall, Spending, Standings
 from harness.boards.probes import Finding
-from harness.boards.standings import Contender, Overall, Spending, Standings
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.boards.board_standings import Standings
 from harness.boards.probes import Finding
-from harness.boards.standings import Standings
 from harness.content.tags import both_names
 from harness.measure.options import POOLED
 from harness.render.board_answer import board_answer, board_facts, probes_in_short

@@ -9,8 +9,8 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from harness.boards.board_standings import Standings
 from harness.boards.probes import Finding
-from harness.boards.standings import Standings
 from harness.content.tags import both_names
 from harness.measure.options import POOLED
 from harness.render.board_answer import board_answer, board_facts, language_answer

@@ -17,7 +17,7 @@ from harness.judges import traits_of
 from harness.measure.cells import Cell
 from harness.measure.compare import CI_METHOD, Recording, compare
 from harness.measure.coverage import RunCoverage, run_coverage
-from harness.measure.failures import failures_by_condition
+from harness.measure.failure_counts import failures_by_condition
 from harness.measure.options import BY_METRIC, CompareOptions, of_rule
 from harness.measure.pooled import pooled_differences
 from harness.measure.recorded_run import recording, signature

@@ -16,7 +16,7 @@ from harness.content.specs import Asked, DatasetCard
 from harness.engines import Settings, check_engine
 from harness.errors import IncompleteRun, UsageError
 from harness.exchange.labels.folder import data_toml, write_folder
-from harness.exchange.labels.pairs import PARALLEL_SOURCE
+from harness.exchange.labels.pairs_of_outputs import PARALLEL_SOURCE
 from harness.judges import Judge, JudgeOptions, traits_of
 from harness.judges.base import Environment
 from harness.model import Item, JudgeIdentity, Query, Reply

@@ -12,7 +12,7 @@ from harness.content.lexicons import lexicon_for
 from harness.data import Dataset
 from harness.data.labels import Labels
 from harness.errors import UsageError
-from harness.exchange.labels.pairs import COMPUTED, make_pairs
+from harness.exchange.labels.pairs_of_outputs import COMPUTED, make_pairs
 from harness.model import Condition, Item, Label, Variant
 from harness.text_measures import CONTROL_MEASURES, control_answer, control_refusal
 

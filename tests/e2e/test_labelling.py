@@ -13,7 +13,7 @@ import pytest
 
 from harness.annotate.answers.page_import import import_page_results
 from harness.annotate.answers.page_record import ReviewedJudge, ReviewedScore, read_record
-from harness.annotate.answers.reviews import read_reviews
+from harness.annotate.answers.review_answers import read_reviews
 from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
 from harness.content import Library
 from harness.data import load_bundled, load_folder

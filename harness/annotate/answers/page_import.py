@@ -11,7 +11,7 @@ import msgspec
 from harness.annotate.answers.page_files import SeenText, find_record, original_place, read_results, two_sessions
 from harness.annotate.answers.page_record import PageRecord, version_of
 from harness.annotate.answers.page_results import ReviewAnswer
-from harness.annotate.answers.reviews import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
+from harness.annotate.answers.review_answers import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
 from harness.content import Library
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.data import Dataset, load_bundled, load_folder

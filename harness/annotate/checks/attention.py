@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.data.attention import AttentionCheck
+from harness.data.damaged_texts import AttentionCheck
 from harness.data.dataset import Dataset
 from harness.measure.cells import bounds, number
 from harness.measure.options import POOLED

@@ -8,8 +8,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from harness.boards.board_standings import Contender, Standings
 from harness.boards.probes import Finding
-from harness.boards.standings import Contender, Standings
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking

@@ -10,7 +10,7 @@ from typing import Any
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.data.own_outputs import OwnComparison, Question
-from harness.exchange.labels.pairs import COMPUTED
+from harness.exchange.labels.pairs_of_outputs import COMPUTED
 from harness.model import Item, Scale
 from harness.runs import PREFERENCE, RECOGNITION, SINGLE_METRICS
 from harness.text_measures import CONTROL_MEASURES

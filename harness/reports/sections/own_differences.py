@@ -11,7 +11,7 @@ import msgspec
 
 from harness.data.dataset import Dataset
 from harness.data.own_outputs import OwnComparison
-from harness.exchange.labels.pairs import parallel_source
+from harness.exchange.labels.pairs_of_outputs import parallel_source
 from harness.measure.condition_rows import Row, new_row, put_difference, put_gap, put_number, with_q
 from harness.measure.options import POOLED
 from harness.stats import paired_difference

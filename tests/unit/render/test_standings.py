@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from harness.boards.board_standings import Contender, Overall, Spending, Standings
 from harness.boards.probes import Finding
-from harness.boards.standings import Contender, Overall, Spending, Standings
 from harness.measure.rankings.ranked import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
 from harness.render.board_answer import language_answer
 from harness.render.html.boards import board_pages

@@ -12,7 +12,7 @@ import pytest
 from harness.errors import StoreError
 from harness.store import Store
 from harness.store.attempts import RecentIds
-from harness.store.check import check
+from harness.store.damage import check
 
 Put = Callable[..., None]
 Rows = Callable[..., list[Any]]

@@ -17,7 +17,7 @@ from harness.errors import StoreError, UsageError
 from harness.model import Call, Condition, Item, JudgeIdentity, Prompt, Query, Reply
 from harness.prompts.templates import PromptTemplate
 from harness.store import SCHEMA_VERSION, Attempt, Store
-from harness.store.check import check
+from harness.store.damage import check
 from harness.store.merge import merge
 
 Put = Callable[..., None]

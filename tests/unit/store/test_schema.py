@@ -17,7 +17,7 @@ import pytest
 from harness.errors import StoreError
 from harness.model import Reply
 from harness.store import SCHEMA_VERSION, Store
-from harness.store.check import check
+from harness.store.damage import check
 
 Put = Callable[..., None]
 Rows = Callable[..., list[Any]]

@@ -23,7 +23,7 @@ from harness.annotate.answers.page_record import (
     write_record,
 )
 from harness.annotate.answers.page_results import PageAnswer, PageResult, checksum, merged
-from harness.annotate.answers.reviews import read_reviews
+from harness.annotate.answers.review_answers import read_reviews
 from harness.content import Library
 from harness.content.specs import LabelMapping
 from harness.data import load_folder

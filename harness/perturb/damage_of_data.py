@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.data.attention import ORIGINAL
+from harness.data.damaged_texts import ORIGINAL
 from harness.model import Item
 from harness.perturb.kind import Change, Kind
 from harness.perturb.segments import Words

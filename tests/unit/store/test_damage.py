@@ -12,7 +12,7 @@ import pytest
 from harness.errors import StoreError
 from harness.prompts.templates import PromptTemplate, prompt_hash
 from harness.store import Store
-from harness.store.check import check
+from harness.store.damage import check
 
 Put = Callable[..., None]
 Rows = Callable[..., list[Any]]

@@ -11,7 +11,7 @@ import pytest
 from harness.content import Library
 from harness.data import Dataset, load_folder
 from harness.errors import UsageError
-from harness.exchange.labels.pairs import EqualScores, make_pairs, write_pairs
+from harness.exchange.labels.pairs_of_outputs import EqualScores, make_pairs, write_pairs
 from harness.model import Item
 
 MakeItem = Callable[..., Item]
