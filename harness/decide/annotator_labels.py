@@ -71,27 +71,26 @@ def annotator_test(table: AnnotatorTable | None, codes: Floats, groups: Ints, ep
     if table is None or not len(table.codes):
         return None
     scores = np.where(np.isnan(codes), math.nan, np.round(codes))
-    published = alternative_annotator_test(table.codes, scores, epsilon=epsilon)
-    guarded: AlternativeAnnotatorTest = alternative_annotator_test(table.codes, scores, groups, epsilon=epsilon)
+    found: AlternativeAnnotatorTest = alternative_annotator_test(table.codes, scores, guarded_groups=groups, epsilon=epsilon)
     tested = [
         {
             "annotator": name,
             "n": one.n,
             "mean": number(one.test.mean),
             "p": number(one.p_adjusted),
-            "p_guarded": number(other.p_guarded_adjusted),
+            "p_guarded": number(one.p_guarded_adjusted),
             "rejected": one.rejected,
         }
-        for name, one, other in zip(table.names, published.annotators, guarded.annotators, strict=True)
+        for name, one in zip(table.names, found.annotators, strict=True)
         if one.test is not None
     ]
     return {
-        "omega": number(published.omega),
-        "rho": number(published.rho),
-        "passed": published.passed,
-        "omega_guarded": number(guarded.omega_guarded),
-        "annotators": published.tested,
+        "omega": number(found.omega),
+        "rho": number(found.rho),
+        "passed": found.passed,
+        "omega_guarded": number(found.omega_guarded),
+        "annotators": found.tested,
         "epsilon": epsilon,
         "per_annotator": tested,
-        "reason": published.reason,
+        "reason": found.reason,
     }
