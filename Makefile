@@ -98,6 +98,7 @@ bench: setup
 	$(BIN)/python benchmarks/same_texts.py
 	$(BIN)/python benchmarks/continuous.py
 	$(BIN)/python benchmarks/labels.py
+	$(BIN)/python benchmarks/published.py
 	$(BIN)/python benchmarks/cells.py
 	$(BIN)/python benchmarks/rows.py
 	$(BIN)/python benchmarks/page.py

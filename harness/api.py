@@ -17,6 +17,7 @@ from harness import gate
 from harness.annotate.checks import labelcheck
 from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content import Library
+from harness.content.tags import canonical
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
@@ -234,16 +235,35 @@ def write_page(result: RunResult, path: Path | str | None = None) -> Path:
     return written
 
 
+def datasets(langs: str | Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """Published label sets that can be named wherever a data folder is expected, like `harness data list --json`.
+
+    Args:
+        langs: only those with labels in this language, or in one of these.
+
+    Returns:
+        For each set its name, title, languages, metrics, licence, numbers of rows, size of the raw files in bytes, and `folder`: where it
+        is on this machine, or None. `harness data get NAME` fetches one.
+
+    Raises:
+        UsageError: for a language that no set has.
+    """
+    from harness.published.listing import cards_in, listed
+
+    return [listed(card) for card in cards_in(Library(), as_names(langs) if langs is not None else None)]
+
+
 def load(folder: Path | str, *, card: str | None = None, recipe: str | None = None) -> Dataset:
     """Items, labels and recorded judgments of a data folder.
 
     Args:
-        folder: holds `items`, `labels` and optionally `judgments` as `.jsonl`, `.jsonl.gz` or `.parquet`, and a `data.toml`.
-        card: the dataset card of published data (`harness list datasets`), used instead of data.toml.
+        folder: holds `items`, `labels` and optionally `judgments` as `.jsonl`, `.jsonl.gz` or `.parquet`, and a `data.toml`; or the name of
+            published data that `harness data get` has fetched, such as `pariksha`. A folder of that name here comes first.
+        card: the dataset card of published data (`harness data list`), used instead of data.toml.
         recipe: the former name of `card`.
 
     Raises:
-        UsageError: if the folder does not exist.
+        UsageError: if the folder does not exist, or the published data are not on this machine; the message has the command.
         ContentError: for an error in a file, with `file:line`.
     """
     return load_folder(Path(folder), Library(), card=_card(card, recipe), with_judgments=True)
@@ -264,6 +284,7 @@ def compare(
     majority: Literal["drop", "median", "strict"] = "drop",
     level: Literal["item", "system"] = "item",
     where: Mapping[str, str | Sequence[str]] | None = None,
+    langs: str | Sequence[str] | None = None,
     versus: tuple[str, str] | None = None,
     card: str | None = None,
     recipe: str | None = None,
@@ -284,6 +305,7 @@ def compare(
         majority: how the labels of several annotators become one reference; `median` needs ordered scales.
         level: `item`, or `system` for correlations of the means of systems.
         where: `{name: values}`; keep only items, metrics, judges or variants with this value, or one of these.
+        langs: compare only items in this language, or in these; the same as `where={"language": ...}`.
         versus: `("judge", name)`, or variant, temperature or source; adds to each cell its paired difference from that one.
         card: the dataset card of data folders that are given as paths; `recipe` is its former name.
         out: the results folder of runs that are given as names.
@@ -300,11 +322,20 @@ def compare(
     given = with_versus_source(sources, versus)
     opened = open_sources(given, _card(card, recipe), Path(out))
     versus = named_versus(versus, given, opened)
-    metrics = (where or {}).get("metric")
-    opened, judges = with_panels(opened, judges and as_names(judges), metrics and as_names(metrics))
+    where = restricted(where, langs)
+    opened, judges = with_panels(opened, judges and as_names(judges), where.get("metric"))
     options = compare_options(judges, by, annotators, majority, level, where, versus, seed, standardise)
     compared = comparison.compare([source.recording for source in opened], options, decision or DecisionOptions(), full=full)
     return NotebookComparison(**msgspec.structs.asdict(compared))
+
+
+def restricted(where: Mapping[str, str | Sequence[str]] | None, langs: str | Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:
+    """The values of `where` by name, with those of `langs` as languages, in canonical form. Raises UsageError if both name languages."""
+    values = {name: as_names(given) for name, given in (where or {}).items()}
+    if langs is not None and "language" in values:
+        raise UsageError("the languages are named twice, by --langs and by --where language=...; name them once")
+    languages = as_names(langs) if langs is not None else values.pop("language", None)
+    return values if languages is None else {"language": tuple(map(canonical, languages)), **values}
 
 
 def compare_options(
@@ -324,7 +355,7 @@ def compare_options(
         annotators=Annotators.parse(annotators) if annotators else None,
         majority=majority,
         level=level,
-        where={name: as_names(values) for name, values in (where or {}).items()},
+        where=restricted(where),
         judges=as_names(judges) if judges else None,
         versus=versus,
         seed=seed,
@@ -425,8 +456,9 @@ def _open_source(source: Dataset | RunResult | Path | str, card: str | None, out
 
 
 def is_data_folder(source: Path | str) -> bool:
-    """Whether a path is a folder that is not the folder of a run."""
-    return Path(source).is_dir() and not (Path(source) / "run.json").is_file()
+    """Whether a path, or the name of a published set, means a folder that is not the folder of a run."""
+    folder = located(Path(source), Library())
+    return folder.is_dir() and not (folder / "run.json").is_file()
 
 
 def _notes(result: RunResult) -> Iterator[str]:
@@ -509,6 +541,7 @@ def check_labels(
     by: str | Sequence[str] | None = None,
     annotators: str | None = None,
     where: Mapping[str, str | Sequence[str]] | None = None,
+    langs: str | Sequence[str] | None = None,
     card: str | None = None,
     recipe: str | None = None,
     seed: int = 0,
@@ -519,7 +552,7 @@ def check_labels(
     options = CompareOptions(
         by=as_names(by) if by is not None else labelcheck.BY,
         annotators=Annotators.parse(annotators) if annotators else None,
-        where={name: as_names(values) for name, values in (where or {}).items()},
+        where=restricted(where, langs),
         seed=seed,
     )
     return labelcheck.check_labels(data, options, watch)

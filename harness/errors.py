@@ -11,6 +11,7 @@
     │   └── FatalReply      4   an error that every call would get (401, unknown model, ...)
     │       └── EndpointRefusal 4   a refusal that is not about the item (a firewall's 403, a redirect, ...)
     ├── DataFetchError      4   published data cannot be fetched from their origin
+    │   └── AbsentRawFile   4   the origin has no such file
     ├── StoreError          5   the results folder is in use by another run, full, read-only or damaged
     ├── OutputError         5   standard output is closed, full, or cannot encode the results
     └── IncompleteRun       6   the run ended, but some calls have no reply
@@ -112,6 +113,10 @@ class DataFetchError(HarnessError):
     """The raw files of published data cannot be fetched, or are not those that the dataset card names."""
 
     exit_code = 4
+
+
+class AbsentRawFile(DataFetchError):
+    """The origin has no such file: a mirror may hold a part of a set."""
 
 
 class StoreError(HarnessError):

@@ -129,6 +129,8 @@ def stable(path: Path) -> bytes:
         return repr((schema, ids)).encode()
     if path.name == "run.json":
         return json.dumps(sorted(json.loads(path.read_bytes()))).encode()
+    if path.name == "answers.json":  # a hash of the code among them
+        return json.dumps({**json.loads(path.read_bytes()), "made_of": None}).encode()
     if path.suffix in (".stdout", ".stderr"):
         return _CLOCKS.sub("", path.read_text("utf-8")).encode()
     return path.read_bytes()

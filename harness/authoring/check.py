@@ -118,7 +118,7 @@ def _spec_problems(content: ParsedContent) -> Iterator[Problem]:
         yield from _located(path, lexicon_complaints(lexicon))
         yield from _decomposed(path)
     for name, card in content.dataset_cards.items():
-        yield from _located(library.dataset_card_files[name], dataset_card_complaints(name, card, library.task_files))
+        yield from _located(library.dataset_card_files[name], dataset_card_complaints(name, card, library.task_files, content.rubrics))
     for name, board in content.boards.items():
         yield from _located(library.board_files[name], board_complaints(name, board, content))
         yield from listing_problems(library.board_files[name], board, content)

@@ -12,6 +12,7 @@ from harness.content import tags
 from harness.content.library import misnamed
 from harness.content.problems import Complaints, duplicates, key_pattern, scale_complaints
 from harness.content.specs import DatasetCard, Instructions, Pack, Rubric, Task, Writing, WritingWords
+from harness.data.asked_data import renaming_problem
 from harness.errors import UsageError
 
 
@@ -167,7 +168,7 @@ def translation_complaints(instructions: Instructions, content: ParsedContent) -
     yield from instruction_complaints(instructions, content.tasks, content.rubrics, required=required, allowed=allowed)
 
 
-def dataset_card_complaints(name: str, card: DatasetCard, tasks: Mapping[str, Path]) -> Complaints:
+def dataset_card_complaints(name: str, card: DatasetCard, tasks: Mapping[str, Path], rubrics: Mapping[str, Rubric]) -> Complaints:
     """What is wrong with a dataset card."""
     yield from name_complaints(card.id, name, "id")
     for theirs, ours in card.tasks.items():
@@ -176,6 +177,14 @@ def dataset_card_complaints(name: str, card: DatasetCard, tasks: Mapping[str, Pa
                 f"[tasks]: '{theirs}' is said to be the task '{ours}', which does not exist.{tags.choose_from(tasks, ours)}",
                 key_pattern(theirs),
             )
+    for theirs, ours in card.rubrics.items():
+        if ours not in rubrics:
+            yield (
+                f"[rubrics]: '{theirs}' is said to be the metric '{ours}', which has no rubric.{tags.choose_from(rubrics, ours)}",
+                key_pattern(theirs),
+            )
+        elif problem := renaming_problem(card, theirs, rubrics[ours]):
+            yield problem, key_pattern(theirs)
     for key in ("title", "licence", "citation", "get"):
         if not getattr(card, key).strip():
             yield (

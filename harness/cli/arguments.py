@@ -335,11 +335,22 @@ def judged_source(p: argparse.ArgumentParser, *, optional: bool = False) -> None
     out_flag(p)
 
 
+def languages_flag(parser: Any, text: str) -> None:
+    """Add the flag that names languages, in both spellings."""
+    parser.add_argument("--langs", "--lang", dest="langs", type=names, metavar="TAGS", help=text)
+
+
+def card_flag(parser: Any) -> None:
+    """Add the flag that names a dataset card."""
+    parser.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness data list'")
+
+
 def restriction_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that restrict a source to some items."""
+    languages_flag(parser, "only items in these languages: ja,cs")
     parser.add_argument("--annotators", metavar="N|N+", help="only items with N (or N or more) annotators")
     parser.add_argument(
         "--where", action="append", default=[], metavar="KEY=VALUES", help="only items, metrics or variants with these values; repeatable"
     )
-    parser.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    card_flag(parser)
     parser.add_argument("--recipe", dest="card", help=argparse.SUPPRESS)  # the former name of --card

@@ -26,7 +26,7 @@ def compare(arguments: argparse.Namespace) -> int:
         form_of(arguments.figure)  # a wrong name is refused before anything that takes time
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
-    where = restrictions(arguments.where)
+    where = restrictions(arguments.where, arguments.langs)
     with working("comparing"):
         given = api.with_versus_source(arguments.sources, versus)
         opened = api.open_sources(given, arguments.card, arguments.out)
@@ -100,6 +100,7 @@ def _command(arguments: argparse.Namespace) -> str:
     """The command that repeats this comparison, with folders named without their path."""
     words = ["harness", "compare", *(Path(source).name for source in arguments.sources)]
     words += [word for name in arguments.judge or () for word in ("--judge", name)]
+    words += ["--langs", ",".join(arguments.langs)] if arguments.langs else []
     words += [word for text in arguments.where for word in ("--where", text)]
     defaults = {
         "annotators": None,
@@ -131,7 +132,7 @@ def check_labels(arguments: argparse.Namespace) -> int:
             arguments.data,
             by=arguments.by,
             annotators=arguments.annotators,
-            where=restrictions(arguments.where),
+            where=restrictions(arguments.where, arguments.langs),
             card=arguments.card,
             seed=arguments.seed,
             watch=watch,
@@ -145,13 +146,13 @@ def check_labels(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def restrictions(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """What `--where` says: values by name. Raises UsageError for a text without a name or a value."""
+def restrictions(texts: Sequence[str], langs: Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:
+    """What `--where` and `--langs` say: values by name. Raises UsageError for a text without a name or a value."""
     values: dict[str, tuple[str, ...]] = {}
     for text in texts:
         name, value = key_and_value(text, "--where language=ja,cs")
         values[name] = values.get(name, ()) + tuple(value.split(","))
-    return values
+    return api.restricted(values, langs)
 
 
 def key_and_value(text: str, example: str) -> tuple[str, str]:

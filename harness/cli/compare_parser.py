@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.arguments import (
+    card_flag,
     command,
     decision_flags,
     majority_flag,
@@ -83,7 +84,7 @@ def gate_parser(commands: Any) -> None:
     p.add_argument("source", metavar="RUN_OR_DIR", help="a data folder with judgments, a run's folder, or the name of a run in --out")
     p.add_argument("--policy", type=Path, required=True, metavar="FILE", help="the limits (TOML); 'harness new gate' writes a first one")
     p.add_argument("--baseline", metavar="RUN_OR_DIR", help="an earlier run of the same items and labels, for max_drop")
-    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    card_flag(p)
     out_flag(p)
     files = p.add_argument_group("files to write")
     files.add_argument("--junit", type=Path, metavar="FILE", help="JUnit XML: a test suite a language, a test case a limit")

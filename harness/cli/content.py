@@ -23,6 +23,8 @@ def list_content(arguments: argparse.Namespace) -> int:
 
         sys.stdout.write(to_json(rows))
         return 0
+    if arguments.kind == "datasets":
+        print("'harness data list' replaces this list: it has languages, sizes and what is on this machine", file=sys.stderr)
     print_columns([[str(value) for name, value in row.items() if name not in _ONLY_JSON] for row in rows])
     return 0
 

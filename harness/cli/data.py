@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from harness.cli.text_columns import print_columns
 from harness.content.library import Library
 from harness.content.specs import DatasetCard
-from harness.content.tags import resolve, suggest
-from harness.data.named_folders import data_home, fetched_folder, megabytes, raw_bytes
-from harness.errors import MissingData, UsageError
+from harness.content.tags import suggest
+from harness.data.named_folders import data_home, fetched_folder, how_to_get, megabytes, raw_bytes
+from harness.errors import AbsentRawFile, MissingData, UsageError
+from harness.published.listing import cards_in, listed
 from harness.tables import to_json
 from harness.text import terminal_safe
 
 
 def show_list(arguments: argparse.Namespace) -> int:
     library = Library(*arguments.content)
-    rows = [_listed(card) for card in _cards(library, arguments.lang)]
+    rows = [listed(card) for card in cards_in(library, arguments.langs)]
     if arguments.json:
         sys.stdout.write(to_json(rows))
         return 0
@@ -29,8 +30,10 @@ def show_list(arguments: argparse.Namespace) -> int:
 
 
 def get(arguments: argparse.Namespace) -> int:
+    """Fetch and convert sets. Of sets that are chosen by language, those that a mirror does not hold in full are left out, and named."""
     from harness.published.fetch import bytes_to_fetch
     from harness.published.folders import get as get_data
+    from harness.published.origin import mirror
 
     library, home = Library(*arguments.content), arguments.to or data_home()
     cards = _chosen(library, arguments)
@@ -40,8 +43,17 @@ def get(arguments: argparse.Namespace) -> int:
             print(f"{card.id} is here already: {fetched_folder(card.id)}", file=sys.stderr)
     if wanted:
         _ask_for_consent(wanted, bytes_to_fetch, home, arguments.yes)
+    absent: AbsentRawFile | None = None
     for card in wanted:
-        print(_fetched(card, home, get_data, arguments.partial))
+        try:
+            print(_fetched(card, home, partial(get_data, partial=arguments.partial, package=library.package_of(card.id))))
+        except AbsentRawFile as err:
+            if arguments.names or len(cards) == 1 or mirror() is None:
+                raise
+            absent = err
+            print(terminal_safe(f"{card.id} is left out: {err}"), file=sys.stderr)
+    if absent and not any(fetched_folder(card.id, home) for card in cards):
+        raise absent
     return 0
 
 
@@ -52,9 +64,9 @@ def check(arguments: argparse.Namespace) -> int:
     library, home = Library(*arguments.content), arguments.to or data_home()
     here = [path.parent.name for path in sorted(home.glob(f"*/{RECORD}"))]
     rows = [
-        {"name": name, "path": str(problem.path), "message": problem.message}
-        for name in arguments.names or here
-        for problem in check_folder(library.dataset_card(name), _here(name, home))
+        {"name": card.id, "path": str(problem.path), "message": problem.message}
+        for card in map(library.dataset_card, arguments.names or here)
+        for problem in check_folder(card, _here(card, home))
     ]
     if arguments.json:
         sys.stdout.write(to_json(rows))
@@ -83,31 +95,22 @@ def remove(arguments: argparse.Namespace) -> int:
 
 
 def path(arguments: argparse.Namespace) -> int:
-    Library(*arguments.content).dataset_card(arguments.name)
-    print(_here(arguments.name, arguments.to or data_home()))
+    print(_here(Library(*arguments.content).dataset_card(arguments.name), arguments.to or data_home()))
     return 0
 
 
-def _here(name: str, home: Path) -> Path:
-    folder = fetched_folder(name, home)
+def _here(card: DatasetCard, home: Path) -> Path:
+    folder = fetched_folder(card.id, home)
     if folder is None:
-        raise MissingData(f"'{name}' is not in {home}; 'harness data get {name}' fetches it")
+        raise MissingData(f"'{card.id}' is not in {home}: {how_to_get(card)}")
     return folder
 
 
-def _cards(library: Library, languages: Iterable[str]) -> Iterator[DatasetCard]:
-    """The cards of the library, of some languages."""
-    cards = [library.dataset_card(name) for name in library.dataset_card_files]
-    known = sorted({tag for card in cards for tag in card.languages})
-    chosen = set(resolve([*languages], known, "published data")) if languages else set(known)
-    return (card for card in cards if chosen & {*card.languages} or not (languages or card.languages))
-
-
 def _chosen(library: Library, arguments: argparse.Namespace) -> list[DatasetCard]:
-    if bool(arguments.names) + bool(arguments.lang) + arguments.all != 1:
-        raise UsageError("name data sets, or choose them by --lang or --all; 'harness data list' shows them")
+    if bool(arguments.names) + (arguments.langs is not None) + arguments.all != 1:
+        raise UsageError("name data sets, or choose them by --langs or --all; 'harness data list' shows them")
     if not arguments.names:
-        return [card for card in _cards(library, arguments.lang) if card.sources and card.tried]
+        return [card for card in cards_in(library, arguments.langs) if card.sources and card.tried]
     known = library.dataset_card_files
     for name in arguments.names:
         if name not in known:
@@ -142,11 +145,11 @@ def _ask_for_consent(cards: list[DatasetCard], bytes_to_fetch: Any, home: Path, 
         raise UsageError("nothing was fetched")
 
 
-def _fetched(card: DatasetCard, home: Path, get_data: Any, partial: bool) -> Path:
+def _fetched(card: DatasetCard, home: Path, get_data: Any) -> Path:
     from harness.render.progress import bytes_arriving
 
     with bytes_arriving(card.id, raw_bytes(card)) as progress:
-        folder: Path = get_data(card, home, progress, partial=partial)
+        folder: Path = get_data(card, home, progress)
     from harness.published.folders import read_record
 
     record = read_record(folder)
@@ -159,30 +162,6 @@ def _fetched(card: DatasetCard, home: Path, get_data: Any, partial: bool) -> Pat
 def _by_importance(named: tuple[str, Any]) -> int:
     order = ("items", "labels", "judgments")
     return order.index(named[0]) if named[0] in order else len(order)
-
-
-def _listed(card: DatasetCard) -> dict[str, Any]:
-    folder = fetched_folder(card.id)
-    here = "here" if folder else f"{megabytes(raw_bytes(card))}" if card.sources else "by hand"
-    return {
-        "name": card.id,
-        "version": card.version,
-        "title": card.title,
-        "languages": list(card.languages),
-        "metrics": list(card.metrics),
-        "source": card.source,
-        "annotators": card.annotators,
-        "rows": {name: table.rows for name, table in card.converted.items()},
-        "licence": card.licence,
-        "forbids": list(card.forbids),
-        "asks": list(card.asks),
-        "citation": card.citation,
-        "bytes": raw_bytes(card),
-        "offensive": card.offensive,
-        "tried": card.tried,
-        "folder": str(folder) if folder else None,
-        "state": here if card.tried else f"{here}, not tried",
-    }
 
 
 def _numbers(row: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.cli.arguments import command, content_flag, group, json_flag, names
+from harness.cli.arguments import command, content_flag, group, json_flag, languages_flag
 
 
 def data_parser(commands: Any) -> None:
@@ -13,12 +13,12 @@ def data_parser(commands: Any) -> None:
     p = command(
         sub, "list", "data:show_list", "list published data: languages, texts, annotators, judges, licence, and whether they are here"
     )
-    p.add_argument("--lang", type=names, default=(), metavar="TAGS", help="only data in these languages: ja,cs")
+    languages_flag(p, "only data in these languages: ja,cs")
     content_flag(p)
     json_flag(p)
     p = command(sub, "get", "data:get", "fetch published data from their authors, check and convert them")
     p.add_argument("names", nargs="*", metavar="NAME", help="what to fetch; see 'harness data list'")
-    p.add_argument("--lang", type=names, default=(), metavar="TAGS", help="all data in these languages: ja,cs")
+    languages_flag(p, "all data in these languages: ja,cs")
     p.add_argument("--all", action="store_true", help="all data that can be fetched")
     p.add_argument("--yes", action="store_true", help="accept the licences without being asked")
     p.add_argument("--partial", action="store_true", help="convert what there is where the origin lacks files")

@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.cli.arguments import (
     allow_refused_flag,
+    card_flag,
     command,
     content_flag,
     group,
@@ -119,7 +120,7 @@ def _export_inspect_scores(sub: Any) -> None:
     p.add_argument("--variant", metavar="NAME", help="the variant, if there are several")
     p.add_argument("--temperature", type=single_temperature, metavar="T", help="the temperature, if there are several")
     p.add_argument("--top-p", type=single_top_p, metavar="P", help="the top-p, if there are several")
-    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    card_flag(p)
     out_flag(p)
 
 
@@ -128,5 +129,5 @@ def _export_hub(sub: Any) -> None:
     p.add_argument("source", metavar="RUN_OR_DIR", help="a data folder, a run's folder, or the name of a run in --out")
     p.add_argument("--to", type=Path, required=True, metavar="DIR", help="the folder to write; it must not exist")
     p.add_argument("--license", metavar="NAME", help="the licence of the data set as the hub names it, e.g. cc-by-4.0")
-    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    card_flag(p)
     out_flag(p)

@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from harness.annotate.answers.page_record import RECORD, ReviewedJudge
 from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
 from harness.annotate.pages.review import Reviewed, reviewed_scores
-from harness.annotate.results.page_record import RECORD, ReviewedJudge
 from harness.content import Library
 from harness.content.tags import canonical
 from harness.data import Dataset, load_bundled, load_folder
@@ -113,8 +113,8 @@ def serve(arguments: argparse.Namespace) -> int:
 
 
 def reviews(arguments: argparse.Namespace) -> int:
+    from harness.annotate.answers.reviews import read_reviews
     from harness.annotate.checks.reviews import review_summary
-    from harness.annotate.results.reviews import read_reviews
     from harness.cli.arguments import page_path
 
     page = page_path(arguments.html)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from harness.cli.arguments import command, content_flag, json_flag, names, out_flag, positive_integer, seed, share
+from harness.cli.arguments import card_flag, command, content_flag, json_flag, names, out_flag, positive_integer, seed, share
 
 
 def labels_page(sub: Any) -> None:
@@ -88,7 +88,7 @@ def labels_plan(sub: Any) -> None:
         help="fewest texts of each class of the judge's scores, for rare classes",
     )
     p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the draw (default: 0)")
-    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    card_flag(p)
     out_flag(p)
     json_flag(p)
 

@@ -8,15 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.annotate.results.page_files import is_result_file
-from harness.annotate.results.page_import import PageImportOptions, import_page_results
+from harness.annotate.answers.page_files import is_result_file
+from harness.annotate.answers.page_import import PageImportOptions, import_page_results
 from harness.cli.import_ending import ended, print_refusals, refusals_of
 from harness.content import Library
+from harness.content.specs import ROLES, LabelMapping
 from harness.data import load_bundled, load_folder
 from harness.errors import UsageError
 from harness.exchange.labels.export import export_labels
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
-from harness.exchange.labels.mapping import ROLES, LabelMapping, load_mapping, parse_categories, parse_pairs, parse_scales
+from harness.exchange.labels.mapping import load_mapping, parse_categories, parse_pairs, parse_scales
 from harness.exchange.labels.sections import Selection
 from harness.render.numbers import counted
 from harness.tables import to_json

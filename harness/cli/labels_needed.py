@@ -15,7 +15,9 @@ def needed(arguments: argparse.Namespace) -> int:
     from harness.render.progress import working
     from harness.tables import to_json
 
-    options = api.compare_options(arguments.judge, None, arguments.annotators, "drop", "item", restrictions(arguments.where), None, 0)
+    options = api.compare_options(
+        arguments.judge, None, arguments.annotators, "drop", "item", restrictions(arguments.where, arguments.langs), None, 0
+    )
     decision = decision_options(arguments)
     with working("planning"):
         sources = api.open_sources([arguments.source], arguments.card, arguments.out)

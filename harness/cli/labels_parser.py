@@ -12,6 +12,7 @@ from harness.cli.arguments import (
     decision_flags,
     group,
     json_flag,
+    languages_flag,
     names,
     out_flag,
     restriction_flags,
@@ -125,7 +126,7 @@ def _labels_export(sub: Any) -> None:
         "--to", type=Path, required=True, metavar="FILE", help="the file: .csv, .jsonl, .parquet, .json (Label Studio), .xlsx (sheet)"
     )
     p.add_argument("--format", choices=EXPORTED, help="the format, if the file's name does not show it")
-    p.add_argument("--langs", type=names, metavar="TAGS", help="only these languages")
+    languages_flag(p, "only these languages")
     p.add_argument("--task", type=names, metavar="NAMES", help="only these tasks")
     p.add_argument("--metrics", type=names, metavar="NAMES", help="only these metrics, in this order")
     p.add_argument(

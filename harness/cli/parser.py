@@ -17,6 +17,7 @@ from harness.cli.arguments import (
     engine_flags,
     group,
     json_flag,
+    languages_flag,
     majority_flag,
     names,
     orders,
@@ -114,7 +115,7 @@ def _run(commands: Any) -> None:
     p = command(commands, "run", "run:run", "ask judges and report how well they agree with the labels")
     p.add_argument("--spec", type=Path, metavar="FILE", help="a file with flags of this command (TOML); flags given here take precedence")
     what = p.add_argument_group("what to judge")
-    what.add_argument("--langs", type=names, metavar="TAGS", help="languages, separated by commas: ja,cs (default: all that have items)")
+    languages_flag(what, "languages, separated by commas: ja,cs (default: all that have items)")
     what.add_argument("--tasks", type=names, metavar="NAMES", help="only these tasks")
     what.add_argument("--metrics", type=names, metavar="NAMES", help="only these metrics")
     what.add_argument("--board", metavar="NAME", help="the board whose protocol is used (default: controls)")
@@ -241,7 +242,7 @@ def _generate(commands: Any) -> None:
         "--task", required=True, metavar="NAME", help="what is written: summarize, open_prompt, continue_writing, rate_story, ..."
     )
     p.add_argument("--by", action="append", required=True, metavar="JUDGE", help="who writes: any judge that is a model; repeatable")
-    p.add_argument("--langs", type=names, metavar="TAGS", help="languages, separated by commas: ja,cs (default: all that have inputs)")
+    languages_flag(p, "languages, separated by commas: ja,cs (default: all that have inputs)")
     p.add_argument("--data", type=Path, metavar="DIR", help="take the inputs of a data folder instead of the control items'")
     p.add_argument("--limit", type=positive_integer, metavar="N", help="only the first N inputs of each language")
     content_flag(p)

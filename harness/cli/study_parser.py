@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.arguments import (
+    card_flag,
     command,
     content_flag,
     group,
     json_flag,
+    languages_flag,
     names,
     positive_integer,
     seed,
@@ -28,7 +30,7 @@ def study_parser(commands: Any) -> None:
     )
     p.add_argument("--data", type=Path, required=True, metavar="DIR", help="a data folder with recorded answers about pairs of outputs")
     p.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
-    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    card_flag(p)
     p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed for the resamples of the line (default: 0)")
     json_flag(p)
     _study_chiang_lee(sub)
@@ -46,11 +48,11 @@ def _study_chiang_lee(sub: Any) -> None:
     p.add_argument("--judge", action="append", metavar="NAME", help="only this judge; repeatable")
     p.add_argument("--variant", action="append", metavar="NAME", help="only this variant; repeatable")
     p.add_argument("--metric", action="append", metavar="NAME", help="only this metric; repeatable")
-    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    card_flag(p)
     p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed for the resamples of intervals (default: 0)")
     json_flag(p)
     p = command(sub, "alter-texts", "study:alter_texts", "make altered texts from the control items, for the task rate_altered_text")
-    p.add_argument("--langs", type=names, metavar="TAGS", help="languages, separated by commas (default: all that have items)")
+    languages_flag(p, "languages, separated by commas (default: all that have items)")
     p.add_argument(
         "--perturb",
         action="append",
@@ -77,7 +79,7 @@ def _study_export(sub: Any) -> None:
     p.add_argument("--system", metavar="NAME", help="for recognition: the system of the data that the tuned model is")
     p.add_argument("--examples", type=positive_integer, metavar="N", help="at most N training examples (default: all)")
     p.add_argument("--split", type=share, default=0.2, metavar="SHARE", help="the share of source texts that is held out (default: 0.2)")
-    p.add_argument("--langs", type=names, metavar="TAGS", help="languages, separated by commas (default: all of the data)")
+    languages_flag(p, "languages, separated by commas (default: all of the data)")
     p.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the split and of random answers (default: 0)")
     p.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write; it must not exist")
     content_flag(p)
@@ -99,5 +101,5 @@ def pairs_parser(commands: Any) -> None:
         help="control questions whose answers are computed and become labels: longer, more_vowels, more_readable",
     )
     p.add_argument("--out", type=Path, required=True, metavar="DIR", help="the data folder to write; it must not exist")
-    p.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness list datasets'")
+    card_flag(p)
     content_flag(p)

@@ -14,6 +14,7 @@ from harness.content.specs import Board, DatasetCard, Instructions, Interface, L
 from harness.errors import ContentError, UsageError
 
 LOCK = "content.lock"
+PUBLISHED = "harness.published"  # entry points of packages that add published sets
 OLD_CARDS = "datasets/*/data.toml"  # where dataset cards were before the catalog; users' content folders may have them there
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -35,6 +36,20 @@ def checkout_around(folder: Path) -> Path | None:
     return next((place for place in places if is_checkout(place) and (place / "leaderboards").is_dir()), None)
 
 
+@cache
+def package_roots() -> dict[str, Path]:
+    """`{package: folder}` of other installed packages that add published sets: those with an entry point `harness.published`.
+
+    The folder of such a package holds `catalog/<id>/dataset.toml`. Nothing is imported to find it.
+    """
+    from importlib.metadata import entry_points  # late: it takes a while
+    from importlib.util import find_spec
+
+    names = {point.value.partition(":")[0].partition(".")[0] for point in entry_points(group=PUBLISHED)} - {_PACKAGE.name}
+    places = {name: spec.submodule_search_locations for name in sorted(names) if (spec := find_spec(name))}
+    return {name: Path(next(iter(place))) for name, place in places.items() if place}
+
+
 class Library:
     """All content by name: the bundled folders, then further folders of the same shape (`--content DIR`).
 
@@ -49,10 +64,10 @@ class Library:
         checkouts = [folder for folder in extra if is_checkout(folder)]
         self.roots = (*(checkouts or [bundled_root()]), *(folder for folder in extra if folder not in checkouts))
 
-    def _find(self, *patterns: str) -> dict[str, Path]:
+    def _find(self, *patterns: str, more: Iterable[Path] = ()) -> dict[str, Path]:
         """`{name: path}` of all files that match one of the patterns below a root; `*` in a pattern stands for the name."""
         paths: dict[str, Path] = {}
-        for root in self.roots:
+        for root in (*self.roots, *more):
             for path in (path for pattern in patterns for path in sorted(root.glob(pattern))):
                 name = path.stem if path.parent.parent == root else path.parent.name
                 if name in paths:
@@ -100,7 +115,14 @@ class Library:
 
     @cached_property
     def dataset_card_files(self) -> dict[str, Path]:
-        return self._find("catalog/*/dataset.toml", OLD_CARDS)
+        """Cards of the roots, and of other packages that add published sets."""
+        return self._find("catalog/*/dataset.toml", OLD_CARDS, more=package_roots().values())
+
+    def package_of(self, card: str) -> str | None:
+        """The installed package that a dataset card belongs to; None for a card from a `--content` folder, which never runs code."""
+        path = self.dataset_card_files[card].resolve()
+        installed = {_PACKAGE.name: bundled_root(), **package_roots()}
+        return next((name for name, root in installed.items() if path.is_relative_to(root.resolve() / "catalog")), None)
 
     def task(self, name: str) -> Task:
         return _load(name, self.task_files, Task, "task", lambda spec: spec.id)
@@ -162,13 +184,13 @@ class Library:
         """The path of a board's file, which is not read. Raises UsageError for an unknown name."""
         return _path_of(name, self.board_files, "board")
 
-    def native_data(self, languages: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """`{tag: names of the dataset cards with labels of native speakers in this language}`; languages without one are left out."""
+    def native_data(self, languages: Iterable[str]) -> dict[str, tuple[DatasetCard, ...]]:
+        """`{tag: dataset cards with labels of native speakers in this language}`; languages without one are left out."""
         cards = [self.dataset_card(name) for name in self.dataset_card_files]
         found = {
-            tag: tuple(card.id for card in cards if card.source == "native" and card.tried and tag in card.languages) for tag in languages
+            tag: tuple(card for card in cards if card.source == "native" and card.tried and tag in card.languages) for tag in languages
         }
-        return {tag: names for tag, names in found.items() if names}
+        return {tag: cards for tag, cards in found.items() if cards}
 
     def dataset_card(self, name: str) -> DatasetCard:
         """What the labels of a published data set mean."""

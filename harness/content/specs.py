@@ -6,13 +6,13 @@ import math
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import msgspec
 
 from harness.content.misplaced import key_line, wrong_key
 from harness.errors import ContentError
-from harness.model import AnnotatorKind, Scale, Source
+from harness.model import AnnotatorKind, Scale, Score, Source
 
 Text = Annotated[str, msgspec.Meta(min_length=1)]
 Points = Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
@@ -284,7 +284,7 @@ class BoardData(_Spec, frozen=True):
 
     def __post_init__(self) -> None:
         if bool(self.card) == bool(self.recipe):
-            raise ValueError("a board's data need one dataset card; write card = \"NAME\" (see 'harness list datasets')")
+            raise ValueError("a board's data need one dataset card; write card = \"NAME\" (see 'harness data list')")
 
     @property
     def dataset_card(self) -> str:
@@ -409,6 +409,70 @@ class ConvertedTable(_Spec, frozen=True):
     sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
 
 
+Role = Literal["item_id", "annotator_id", "metric", "score", "source", "language", "task", "split", "group", "system", "parallel_id"]
+ROLES: tuple[str, ...] = get_args(Role)
+
+
+class ScoreColumn(_Spec, frozen=True):
+    """One column of scores. A missing annotator or metric comes from the row or from a constant.
+
+    With `votes_for` the column holds a number of votes: how many people, whose names are unknown, gave this score.
+    """
+
+    column: Text
+    annotator: str | None = None
+    metric: str | None = None
+    votes_for: Score | None = None
+
+
+class LabelMapping(_Spec, frozen=True):
+    """Which column holds what, constants for all rows, and changes of metrics and scores. If it is empty, columns are guessed."""
+
+    id: str | None = None
+    title: str | None = None
+    language: str | None = None
+    task: str | None = None
+    metric: str | None = None
+    annotator: str | None = None
+    item_prefix: str = ""  # what stands before the ids of items in the column
+    annotator_from_file: str | None = None  # a pattern for the name of the source's file
+    source: Source | None = None
+    annotators: AnnotatorKind | None = None
+    columns: dict[Role, Text] = {}
+    group: str | None = None  # short for columns.group
+    system: str | None = None  # short for columns.system
+    texts: dict[str, Text] = {}  # field of the item: column
+    empty_texts: bool = False  # whether an empty cell of `texts` is an empty text; else the item has no such text
+    wide: tuple[ScoreColumn, ...] = ()
+    wide_annotators: tuple[str, ...] = ()
+    wide_metrics: tuple[str, ...] = ()
+    wide_items: str | None = None  # a pattern for columns with the scores of one item each
+    drop: tuple[str, ...] = ()
+    rename: dict[str, str] = {}
+    flip: tuple[str, ...] = ()
+    categories: dict[str, dict[str, Score]] = {}
+    metrics: dict[str, Scale] = {}
+
+    @property
+    def named_columns(self) -> dict[str, str]:
+        """`{role: column}` for all named columns."""
+        short = {name: value for name, value in (("group", self.group), ("system", self.system)) if value is not None}
+        return {**{str(role): column for role, column in self.columns.items()}, **short}
+
+    def constant(self, role: str) -> str | None:
+        """The value of a role in all rows, if the mapping has one."""
+        return {"language": self.language, "task": self.task, "metric": self.metric, "annotator_id": self.annotator}.get(role)
+
+    @property
+    def scored_columns(self) -> tuple[ScoreColumn, ...]:
+        """The score columns of a wide source; a long source has none."""
+        return (
+            self.wide
+            + tuple(ScoreColumn(column=name, annotator=name) for name in self.wide_annotators)
+            + tuple(ScoreColumn(column=name, metric=name) for name in self.wide_metrics)
+        )
+
+
 class DatasetCard(_Spec, frozen=True):
     """What the labels of a data set mean and where they come from.
 
@@ -437,9 +501,11 @@ class DatasetCard(_Spec, frozen=True):
     asked: Asked = Asked()
     shared: Shared | None = None
     tasks: dict[str, Text] = {}  # tasks of the data that are one of ours under another name: a judge is asked as that task says
+    rubrics: dict[str, Text] = {}  # metrics of the data that one of our rubrics asks about under another name, on the same scale
     metrics: dict[str, Scale] = {}
     sources: tuple[RawSource, ...] = ()  # the raw files that `harness data get` fetches
     converted: dict[str, ConvertedTable] = {}  # table -> what must come out of the conversion
+    mapping: LabelMapping | None = None  # how plain raw tables are read; without it, a package's function converts the raw files
     forbids: tuple[Text, ...] = ()  # what the licence does not allow, such as "commercial use"
     asks: tuple[Text, ...] = ()  # what the authors ask of users, such as to keep the texts away from crawlers
     offensive: bool = False  # texts are shown only on demand

@@ -1,14 +1,14 @@
-"""Data of a folder as judges are asked about them: its tasks under our names, and labels for metrics that have none of their own."""
+"""Data of a folder as judges are asked about them: its tasks and metrics under our names, and labels for metrics without their own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 import numpy as np
 
 from harness.content.library import Library
-from harness.content.specs import Rubric
+from harness.content.specs import DatasetCard, Rubric
 from harness.content.tags import choose_from
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
@@ -16,19 +16,67 @@ from harness.data.labels import Labels
 from harness.errors import UsageError
 
 
-def with_our_tasks(data: Dataset, library: Library) -> Dataset:
-    """The data with the tasks that its card says are ours under our names. Raises UsageError if there is no such task."""
-    for theirs, ours in data.about.tasks.items():
+def with_our_names(data: Dataset, library: Library) -> Dataset:
+    """The data with the tasks and metrics that its card says are ours under our names.
+
+    Raises UsageError if there is no such task or rubric, and if a rubric has another scale than the labels.
+    """
+    return _with_our_metrics(_with_our_tasks(data, library), library)
+
+
+def _with_our_tasks(data: Dataset, library: Library) -> Dataset:
+    names = data.about.tasks
+    for theirs, ours in names.items():
         if ours not in library.task_files:
             raise UsageError(
                 f"the dataset card of '{data.id}' says that '{theirs}' is the task '{ours}', which does not exist."
                 f"{choose_from(library.task_files, ours)}"
             )
-    names = data.about.tasks
     if not names:
         return data
     items = tuple(msgspec.structs.replace(item, task=names[item.task]) if item.task in names else item for item in data.items)
     return msgspec.structs.replace(data, items=items)
+
+
+def _with_our_metrics(data: Dataset, library: Library) -> Dataset:
+    names = data.about.rubrics
+    if not names:
+        return data
+    scales = dict(data.scales)
+    for theirs, ours in names.items():
+        if ours not in library.rubric_files:
+            raise UsageError(
+                f"the dataset card of '{data.id}' says that '{theirs}' is the metric '{ours}', which has no rubric."
+                f"{choose_from(library.rubric_files, ours)}"
+            )
+        if problem := renaming_problem(data.about, theirs, library.rubric(ours)):
+            raise UsageError(f"the dataset card of '{data.id}': {problem}")
+        scales[ours] = scales.pop(theirs)
+    return msgspec.structs.replace(
+        data, scales=scales, labels=_renamed(data.labels, names), second=data.second and _renamed(data.second, names)
+    )
+
+
+def renaming_problem(card: DatasetCard, theirs: str, rubric: Rubric) -> str | None:
+    """Why labels on a metric of a card cannot be compared with answers to a rubric; None if they can."""
+    scale = card.metrics.get(theirs)
+    if scale is None:
+        return f"[rubrics] names '{theirs}', which is no metric of the card; they are {', '.join(card.metrics)}"
+    if rubric.id in card.metrics or [*card.rubrics.values()].count(rubric.id) > 1:
+        return f"[rubrics] gives two metrics the name '{rubric.id}'"
+    if scale != rubric.scale:
+        return (
+            f"the scale of '{theirs}' is {scale.kind} {scale.describe()}, best {scale.best}, but its rubric '{rubric.id}' is "
+            f"{rubric.scale.kind} {rubric.scale.describe()}, best {rubric.scale.best}; they must be the same"
+        )
+    return None
+
+
+def _renamed(labels: Labels, names: Mapping[str, str]) -> Labels:
+    """The same labels, on metrics under other names."""
+    renamed = labels.take(np.arange(len(labels)))
+    renamed.metric = CodedColumn(tuple(names.get(metric, metric) for metric in labels.metric.values), labels.metric.codes)
+    return renamed
 
 
 def comparable_rubrics(data: Dataset, library: Library) -> dict[str, Rubric]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from functools import cache
 from pathlib import Path
 
 import platformdirs
@@ -13,6 +15,7 @@ from harness.errors import MissingData
 from harness.tables import find_table
 
 HOME = "HARNESS_DATA_HOME"
+_log = logging.getLogger("harness.data")  # without a handler of the user's, its warnings go to standard error
 
 
 def data_home() -> Path:
@@ -30,17 +33,26 @@ def fetched_folder(name: str, home: Path | None = None) -> Path | None:
 def located(place: Path, library: Library) -> Path:
     """The folder that a path or the name of a published set means: a folder here comes first, then what was fetched.
 
-    A path that is neither stays as it is.
+    A path that is neither stays as it is. Where a folder here is used in place of a published set, a message says so, once.
 
     Raises MissingData for the name of a set that can be fetched and is not here; the message says how.
     """
     name = str(place)
-    if place.exists() or name not in library.dataset_card_files:
+    if name not in library.dataset_card_files:
+        return place
+    if place.exists():
+        say_which_is_used(name, place.absolute())
         return place
     folder = fetched_folder(name)
     if folder is None and library.dataset_card(name).sources:
         raise MissingData(f"'{name}' is not on this machine: {how_to_get(library.dataset_card(name))}")
     return folder or place
+
+
+@cache
+def say_which_is_used(name: str, folder: Path) -> None:
+    """Say once that a folder of this machine is used for the name of a published set, and not what `harness data get` fetches."""
+    _log.warning("'%s' is the folder %s, not the published set that 'harness data get' fetches", name, folder)
 
 
 def how_to_get(card: DatasetCard) -> str:

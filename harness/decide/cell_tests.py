@@ -50,6 +50,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
         sampling: how the items were drawn, as the dataset card says.
         interval: whether scores are numbers, which agree the more the closer they are; agreement is then 1 minus the distance, in parts
             of the scale's length.
+        aggregate: whether a label is a released score of several people, not one person's.
         closeness: whether `people` and `gap` are of such closeness: on interval scales, and on ordinal ones where the options say so.
         n, groups: items with two annotators or more, and independent texts among them.
         people: agreement of people with each other on these items, by pairs.
@@ -74,6 +75,7 @@ class CellTests(msgspec.Struct, frozen=True, kw_only=True):
     labels: str
     sampling: str
     interval: bool
+    aggregate: bool
     closeness: bool
     n: int
     groups: int
@@ -194,6 +196,7 @@ class _UnitMeasures:
             labels=labels,
             sampling=judged.data.about.sampling,
             interval=interval is not None,
+            aggregate=judged.data.about.annotators == "aggregate",
             closeness=interval is not None or self.weights[key["metric"]] is not None,
             n=int(paired.sum()),
             groups=gap.groups,

@@ -27,6 +27,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
         sampling: how the items were drawn: `random`, `convenience` or `unknown`.
         gain: effective labels per label, if the judge's scores of many further texts are corrected by the labels.
         interval: whether scores are numbers.
+        aggregate: whether a label is one released score that several people were made into, as `annotators = "aggregate"` says.
     """
 
     labels: str
@@ -41,6 +42,7 @@ class DecisionInputs(msgspec.Struct, frozen=True):
     sampling: str
     gain: float
     interval: bool = False
+    aggregate: bool = False
 
 
 class Decision(NamedTuple):
@@ -52,7 +54,8 @@ class Decision(NamedTuple):
 
 NOT_NATIVE = Decision("no verdict", "labels are not native")
 NOBODY = Decision("no verdict", "nobody to compare with")
-"""Numbers of one person a text: how far two people are apart is unknown, and a distance from one person alone says nothing."""
+"""Numbers of one person a text, or one released score made from several people: how far two people are apart is unknown, and more texts
+of the kind would not show it."""
 FEW_TEXTS = "fewer than {} independent texts"
 FEW_ITEMS = "fewer than {} items with two annotators"
 ONE_CLASS = Decision("do not use", "one class for everything")
@@ -74,7 +77,7 @@ def decide(cell: DecisionInputs, options: DecisionOptions) -> Decision:
     """
     if cell.labels not in BY_PEOPLE:
         return NOT_NATIVE
-    if cell.interval and not cell.n:
+    if (cell.interval or cell.aggregate) and not cell.n:
         return NOBODY
     if not has_enough(cell, options):
         few = FEW_ITEMS.format(options.items) if cell.n < options.items else FEW_TEXTS.format(options.groups)

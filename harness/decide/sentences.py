@@ -97,6 +97,12 @@ def _native_sentence(
         case "do not use":
             return f"Do not use {place}: {missing[0]}{among}."
         case "no verdict":
+            if one.aggregate:
+                return (
+                    f"No verdict, {place}: nobody to compare with; the data have one released score a text, not the scores of people "
+                    f"behind it. Missing: the scores of two annotators or more for {options.items} texts or more, {options.groups} of them "
+                    "independent. They show how far two people are apart; the judge is held against that."
+                )
             return (
                 f"No verdict, {place}: nobody to compare with; one person scored each text. Next: second ratings of {options.items} texts "
                 f"or more, {options.groups} of them independent. They show how far two people are apart; the judge is held against that."

@@ -254,6 +254,7 @@ def _tested(one: CellTests, options: DecisionOptions, corrected: _Corrected | No
         sampling=one.sampling,
         gain=one.gain,
         interval=one.interval,
+        aggregate=one.aggregate,
     )
 
 

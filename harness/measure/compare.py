@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from harness.content.specs import Asked
-from harness.content.tags import suggest
+from harness.content.tags import resolve, suggest
 from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.errors import UsageError
@@ -276,7 +276,8 @@ def only_where(data: Dataset, wanted: Mapping[str, Sequence[str]]) -> Dataset:
     """The items that have one of the wanted values, `{key: values}`, with their labels."""
     kept = np.ones(len(data.items), bool)
     for name, texts in wanted.items():
-        kept &= matching(item_key(data, name), texts, name)
+        column = item_key(data, name)
+        kept &= matching(column, resolve(texts, column.values, "items") if name == "language" else texts, name)
     return data if kept.all() else data.only(item for item, keep in zip(data.items, kept.tolist(), strict=True) if keep)
 
 

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.content.specs import DatasetCard, RawFile, RawSource
-from harness.errors import DataFetchError, StoreError
+from harness.errors import AbsentRawFile, DataFetchError, StoreError
 from harness.published.origin import MIRROR, address, is_folder, mirror
 from harness.tables import sha256_of
 
 ATTEMPTS = 4
 _SECONDS_WITHOUT_A_BYTE = 30
+_ABSENT = (404, 410)
 Progress = Callable[[int], None]
 """Called with the number of bytes that have arrived since the last call."""
 
@@ -88,8 +89,8 @@ def _fetch_one(place: str, path: Path, file: RawFile, progress: Progress, partia
                 pooch.retrieve(place, (file.sha256 and f"sha256:{file.sha256}") or None, fname=path.name, path=path.parent, downloader=get)
             except requests.HTTPError as err:
                 status = err.response.status_code if err.response is not None else 500
-                if partial and status in (404, 410):
-                    return False
+                if status in _ABSENT:
+                    raise FileNotFoundError from None
                 if attempt == ATTEMPTS or (status not in (408, 425, 429) and status < 500):
                     raise
             except (ValueError, requests.RequestException):
@@ -101,7 +102,7 @@ def _fetch_one(place: str, path: Path, file: RawFile, progress: Progress, partia
     except FileNotFoundError:
         if partial:
             return False
-        raise DataFetchError(f"{shown} does not exist; {MIRROR} should name a folder that holds OWNER/REPO/COMMIT/PATH") from None
+        raise AbsentRawFile(f"{shown} does not exist; {_what_to_do()}") from None
     except requests.RequestException as err:
         answer = f"HTTP {err.response.status_code}" if err.response is not None else type(err).__name__
         raise DataFetchError(f"{shown} cannot be fetched ({answer}); the same command goes on with the files that are missing") from None
@@ -115,6 +116,12 @@ def _fetch_one(place: str, path: Path, file: RawFile, progress: Progress, partia
     if is_folder(place):
         progress(file.bytes)
     return True
+
+
+def _what_to_do() -> str:
+    if mirror() is None:
+        return "the authors may have moved it; please report this"
+    return f"{MIRROR} should hold OWNER/REPO/COMMIT/PATH. --partial converts what there is"
 
 
 def _copy(place: str, output: str, _pooch: object) -> None:

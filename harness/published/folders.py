@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial as bound
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,14 +16,20 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from harness.content.specs import ConvertedTable, DatasetCard
-from harness.errors import ContentError, StoreError, UsageError
-from harness.published.fetch import Progress, fetch, raw_folder
-from harness.published.raw import RawFiles, Tables
+from harness.errors import ContentError, HarnessError, StoreError, UsageError
+from harness.foreign import what_it_did
+from harness.published import plain_table
+from harness.published.fetch import Progress, fetch, raw_files, raw_folder
+from harness.published.raw import RawFiles, Row, Tables
+from harness.published.rows import error_in_row
 from harness.tables import find_table, jsonl_lines, make_folder, open_bytes, to_json, write_atomic
 
 GROUP = "harness.published"
 RECORD = "fetched.json"
 _RAW = "raw"  # beside the data folders
+
+
+Converter = Callable[[RawFiles], Tables]
 
 
 class FetchRecord(msgspec.Struct, frozen=True):
@@ -50,7 +57,9 @@ def converters() -> dict[str, Any]:
     return found
 
 
-def get(card: DatasetCard, home: Path, progress: Progress = lambda count: None, *, partial: bool = False) -> Path:
+def get(
+    card: DatasetCard, home: Path, progress: Progress = lambda count: None, *, partial: bool = False, package: str | None = "harness"
+) -> Path:
     """Fetch, convert and check a published set; nothing is left behind unless all of it is right.
 
     Args:
@@ -58,6 +67,8 @@ def get(card: DatasetCard, home: Path, progress: Progress = lambda count: None, 
         home: the folder that gets a folder with the card's id.
         progress: as `fetch`.
         partial: convert what there is, where the origin lacks files.
+        package: the installed package that the card belongs to, and whose function may convert the raw files. None for a card from a
+            `--content` folder: it runs no code, so that it needs a mapping.
 
     Returns:
         The data folder.
@@ -67,7 +78,7 @@ def get(card: DatasetCard, home: Path, progress: Progress = lambda count: None, 
         DataFetchError, StoreError: as `fetch`.
         ContentError: if a raw file is not what the converter expects, or the result is not what the card names.
     """
-    convert = _converter(card)
+    convert = converter_of(card, package)
     with _alone(card.id, home):
         raw = home / _RAW
         fetched = fetch(card, raw, progress, partial=partial)
@@ -76,7 +87,7 @@ def get(card: DatasetCard, home: Path, progress: Progress = lambda count: None, 
             {source.repository: [file.path for file in source.files] for source in card.sources},
             partial=bool(fetched.missing),
         )
-        return _write(convert(files), card, home / card.id, fetched.missing)
+        return _write(tables_of(card.id, convert, files), card, home / card.id, fetched.missing)
 
 
 def check(card: DatasetCard, folder: Path) -> list[TableProblem]:
@@ -113,17 +124,59 @@ def remove(name: str, home: Path) -> bool:
 
 
 def remove_raw(card: DatasetCard, home: Path) -> None:
-    """Remove the raw files of a set that was converted."""
-    for source in card.sources:
-        shutil.rmtree(raw_folder(home / _RAW, source), ignore_errors=True)
+    """Remove the raw files of a set, and the folders that this leaves empty. Files that other sets have from the same repository stay."""
+    root = home / _RAW
+    for source, file in raw_files(card):
+        path = raw_folder(root, source) / file.path
+        path.unlink(missing_ok=True)
+        for folder in path.relative_to(root).parents:
+            with suppress(OSError):  # another file is in it
+                (root / folder).rmdir()
 
 
-def _converter(card: DatasetCard) -> Any:
+def converter_of(card: DatasetCard, package: str | None = "harness") -> Converter:
+    """The function that converts a set: by the mapping of its card, else the one that its package registers under the card's name.
+
+    Raises UsageError if there is none, and for a card of no package that has no mapping: `--content` folders run no code.
+    """
+    if card.sources and card.mapping is not None:
+        return bound(plain_table.convert, card, card.mapping)
     known = converters()
     if not card.sources or card.id not in known:
         names = ", ".join(sorted(known))
-        raise UsageError(f"'{card.id}' cannot be fetched: its card names no raw files, or no package converts them. These can be: {names}")
-    return known[card.id].load()
+        raise UsageError(f"'{card.id}' cannot be fetched: its card has no raw files, or nothing converts them. Converters: {names}")
+    if package is None or known[card.id].value.split(":")[0].split(".")[0] != package:
+        raise UsageError(
+            f"'{card.id}' cannot be fetched: its card is in a --content folder, and such a card never runs code. Give it a [mapping], "
+            "or install it as a package (docs/labels.md)"
+        )
+    try:
+        converter: Converter = known[card.id].load()
+    except Exception as err:
+        raise UsageError(f"the converter of '{card.id}' ({known[card.id].value}) cannot be loaded: it {what_it_did(err)}") from err
+    return converter
+
+
+def tables_of(name: str, convert: Converter, raw: RawFiles) -> Tables:
+    """The tables that a converter makes. Its errors, whatever they are, become a ContentError with the place in the raw files."""
+    with _in_sentences(name, raw):
+        tables = convert(raw)
+    return {table: _guarded(rows, name, raw) for table, rows in tables.items()}
+
+
+def _guarded(rows: Iterable[Row], name: str, raw: RawFiles) -> Iterator[Row]:
+    with _in_sentences(name, raw):
+        yield from rows
+
+
+@contextmanager
+def _in_sentences(name: str, raw: RawFiles) -> Iterator[None]:
+    try:
+        yield
+    except (HarnessError, OSError):
+        raise
+    except Exception as err:  # a converter may be code of others, and raw files may hold anything
+        raise error_in_row(err, name, raw.last_read) from err
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -30,7 +30,7 @@ LISTS_OF_PEOPLE = (1, 2, 3)  # a place in a list is not a person
 class _Scores:
     """The table of scores: one row a system, and in each cell the scores of its stories, one a prompt."""
 
-    def __init__(self, rows: list[dict[str, str]]) -> None:
+    def __init__(self, rows: Sequence[Mapping[str, str]]) -> None:
         self._rows = rows
         self.systems = [row["Model"] for row in rows]
 

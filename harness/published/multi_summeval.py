@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from harness.errors import ContentError
 from harness.published.people import named_by_appearance
 from harness.published.raw import RawFiles, Row, Tables
+from harness.published.rows import RawRow
 from harness.published.values import nfc, rounded
 
 LANGUAGES = ("DE", "ES", "FR", "ID", "RU", "TR", "ZH")  # of English, only means are released
@@ -72,9 +74,18 @@ def _rated(raw: RawFiles, *, again: bool) -> Iterator[Row]:
         people = named_by_appearance((row["worker_id"] for row in assignments), f"{language.lower()}-w", digits=2)
         seen: set[tuple[str, str, str]] = set()
         for assignment in assignments:
-            for text, score in ast.literal_eval(assignment["annotation_res"]).items():
+            for text, score in _scores(assignment).items():
                 key = _key(text)
                 rated = (key.item_id, people[assignment["worker_id"]], METRICS[key.first])
                 if (rated in seen) == again:
                     yield {**dict(zip(("item_id", "annotator_id", "metric"), rated, strict=True)), "score": rounded(score, 6)}
                 seen.add(rated)
+
+
+def _scores(assignment: RawRow) -> dict[str, float]:
+    """The scores of an assignment by the key of their entry; they are written as a literal of Python, which is read and never run."""
+    try:
+        scores: dict[str, float] = ast.literal_eval(assignment["annotation_res"])
+    except (ValueError, SyntaxError):
+        raise ContentError("'annotation_res' holds no scores by entry", assignment.file, assignment.line) from None
+    return scores

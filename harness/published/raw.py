@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from harness.errors import ContentError
+from harness.published.rows import RawRow
 
 Row = dict[str, Any]
 Tables = Mapping[str, Iterable[Row]]
@@ -27,6 +28,7 @@ class RawFiles:
 
     def __init__(self, folders: Mapping[str, Path], paths: Mapping[str, Sequence[str]], *, partial: bool = False) -> None:
         self._folders, self._paths, self.partial = folders, paths, partial
+        self.last_read: Path | None = None
 
     def paths(self, pattern: str, repository: str = "") -> list[str]:
         """The paths of the card that match a pattern (`*` stays within a folder) and whose files are here, in the card's order."""
@@ -35,7 +37,7 @@ class RawFiles:
 
     def has(self, path: str, repository: str = "") -> bool:
         """Whether the file is here. Only a partial set may lack one: elsewhere its absence is an error when it is read."""
-        return not self.partial or self._file(path, repository).is_file()
+        return not self.partial or self.file(path, repository).is_file()
 
     def text(self, path: str, repository: str = "") -> str:
         """A file as text, without a byte order mark; line ends as they are. Raises ContentError if it is absent or not UTF-8."""
@@ -46,39 +48,61 @@ class RawFiles:
         return self._decoded(path, repository, "utf-8").removesuffix("\n").split("\n")
 
     def json(self, path: str, repository: str = "") -> Any:
-        """A JSON file. Raises ContentError with the line where it is not JSON."""
-        try:
-            return json.loads(self.text(path, repository))
-        except ValueError as err:
-            raise ContentError(f"not JSON: {err}", self._file(path, repository), getattr(err, "lineno", None)) from None
+        """A JSON file. Raises ContentError with the line where it is not JSON; its objects raise it for a key that they lack."""
+        return self._objects(self.text(path, repository), self.file(path, repository), None)
 
     def json_lines(self, path: str, repository: str = "") -> Iterator[Any]:
-        """The objects of a JSON lines file, split at line feeds only; empty lines are left out. Raises ContentError with the line."""
+        """The objects of a JSON lines file, split at line feeds only; empty lines are left out. Raises as `json`, with the line."""
         for number, line in enumerate(self.text(path, repository).split("\n"), start=1):
             if line.strip():
-                try:
-                    yield json.loads(line)
-                except ValueError as err:
-                    raise ContentError(f"not JSON: {err}", self._file(path, repository), number) from None
+                yield self._objects(line, self.file(path, repository), number)
 
-    def table(self, path: str, repository: str = "", *, delimiter: str = ",") -> list[dict[str, str]]:
-        """The rows of a CSV or TSV file with a header, by column. Quoted fields may hold line breaks."""
-        return list(csv.DictReader(io.StringIO(self.text(path, repository), newline=""), delimiter=delimiter))
+    def table(self, path: str, repository: str = "", *, delimiter: str = ",") -> list[RawRow]:
+        """The rows of a CSV or TSV file with a header, by column. Quoted fields may hold line breaks.
 
-    def lists(self, path: str, repository: str = "", *, delimiter: str = ",") -> list[list[str]]:
-        """The rows of a CSV or TSV file without a header."""
-        return list(csv.reader(io.StringIO(self.text(path, repository), newline=""), delimiter=delimiter))
+        Raises ContentError for a row that is longer than the header; a row raises it for a column that it lacks, as short rows do.
+        """
+        file, rows = self.file(path, repository), []
+        (line, header), *cells = self._cells(path, repository, delimiter) or [(1, [])]
+        for line, row in cells:
+            if len(row) > len(header):
+                raise ContentError(f"has {len(row)} cells, but the header has {len(header)}", file, line)
+            rows.append(RawRow(dict(zip(header, row, strict=False)), file, line))
+        return rows
+
+    def lists(self, path: str, repository: str = "", *, least: int, delimiter: str = ",") -> list[list[str]]:
+        """The rows of a CSV or TSV file without a header. Raises ContentError for a row with fewer than `least` cells."""
+        cells = self._cells(path, repository, delimiter)
+        for line, row in cells:
+            if len(row) < least:
+                raise ContentError(f"has {len(row)} cells; the converter needs {least}", self.file(path, repository), line)
+        return [row for _, row in cells]
+
+    def _cells(self, path: str, repository: str, delimiter: str) -> list[tuple[int, list[str]]]:
+        """The rows of a table with the number of their last line; empty lines are left out."""
+        reader = csv.reader(io.StringIO(self.text(path, repository), newline=""), delimiter=delimiter)
+        try:
+            return [(reader.line_num, row) for row in reader if row]
+        except csv.Error as err:
+            raise ContentError(f"is no table that can be read: {err}", self.file(path, repository), reader.line_num) from None
+
+    def _objects(self, text: str, file: Path, line: int | None) -> Any:
+        try:
+            return json.loads(text, object_hook=lambda content: RawRow(content, file, line))
+        except (ValueError, RecursionError) as err:
+            raise ContentError(f"not JSON: {err}", file, line or getattr(err, "lineno", None)) from None
 
     @property
     def _only(self) -> str:
         (repository,) = self._folders  # a set of several repositories names one with each file
         return repository
 
-    def _file(self, path: str, repository: str = "") -> Path:
+    def file(self, path: str, repository: str = "") -> Path:
+        """Where a file is on this machine."""
         return self._folders[repository or self._only] / path
 
     def _decoded(self, path: str, repository: str, encoding: str) -> str:
-        file = self._file(path, repository)
+        self.last_read = file = self.file(path, repository)
         try:
             return file.read_bytes().decode(encoding)
         except OSError as err:

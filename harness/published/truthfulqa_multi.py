@@ -24,7 +24,8 @@ def convert(raw: RawFiles) -> Tables:
 
 
 def _rows(raw: RawFiles, path: str) -> list[list[str]]:
-    return [row[:COLUMNS] for row in raw.lists(f"{FOLDER}/{path}")[1:]] if raw.has(f"{FOLDER}/{path}") else []
+    rows = raw.lists(f"{FOLDER}/{path}", least=max(METRICS.values()) + 1) if raw.has(f"{FOLDER}/{path}") else []
+    return [row[:COLUMNS] for row in rows[1:]]
 
 
 def _main_rows(raw: RawFiles, tag: str) -> list[list[str]]:

@@ -100,7 +100,7 @@ class _Release:
         return scores
 
     def _file(self, campaign: Campaign) -> list[Rating]:
-        rows = ratings(self._raw.lists(f"{CAMPAIGNS}/{campaign.file}.scores.csv"))
+        rows = ratings(self._raw.lists(f"{CAMPAIGNS}/{campaign.file}.scores.csv", least=len(Rating._fields)))
         return [rating for rating in rows if "#duplicate" not in rating.document]
 
     def _last_ratings(self, campaign: Campaign) -> dict[Output, Rating]:

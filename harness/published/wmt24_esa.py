@@ -84,7 +84,7 @@ def _lines(raw: RawFiles, path: str) -> list[str]:
 
 def _ratings(raw: RawFiles) -> Iterator[tuple[Output, Rating]]:
     for wave in WAVES:
-        for rating in ratings(raw.lists(f"humeval/esa_generalMT2024_wave{wave}.csv", WMT)):
+        for rating in ratings(raw.lists(f"humeval/esa_generalMT2024_wave{wave}.csv", WMT, least=len(Rating._fields))):
             if rating.target_language in LANGUAGES and rating.kind != "BAD":
                 yield Output(LANGUAGES[rating.target_language], int(rating.item), rating.system), rating
 

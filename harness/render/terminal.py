@@ -165,7 +165,7 @@ def notes(report: Report) -> list[str]:
         lines.append(f"Calls without an answer, not counted above: {missing}.")
     lines += report.notes
     if report.native_data:
-        lines.append(_native_data(report.native_data))
+        lines.append(_native_data(report.native_data, report.get_native_data))
     return [terminal_safe(line) for line in lines]
 
 
@@ -183,7 +183,7 @@ def reasoning_notes(reasoning: Mapping[str, Mapping[str, int]]) -> Iterator[str]
         yield f"{judge} marked reasoning in {counts['replies']:,} replies ({counts['characters']:,} characters). No score is read from it."
 
 
-def _native_data(cards: Mapping[str, Sequence[str]]) -> str:
+def _native_data(cards: Mapping[str, Sequence[str]], how_to_get: Mapping[str, str]) -> str:
     """Where labels of native speakers are, in the languages of a run on constructed ones, and the command that uses them."""
     by_cards: dict[tuple[str, ...], list[str]] = {}
     for tag, names in cards.items():
@@ -191,8 +191,8 @@ def _native_data(cards: Mapping[str, Sequence[str]]) -> str:
     where = "; ".join(f"{', '.join(tags)}: {' or '.join(names)}" for names, tags in by_cards.items())
     first = next(iter(cards.values()))[-1]
     return (
-        f"Native speakers' labels are in the catalog ({where}). 'harness data get {first}' fetches them; then "
-        f"'harness compare {first}' compares recorded judges with people."
+        f"Native speakers' labels are in the catalog ({where}). {how_to_get[first]}; then 'harness compare {first}' "
+        "compares recorded judges with people."
     )
 
 

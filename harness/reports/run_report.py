@@ -7,8 +7,10 @@ from typing import Any
 
 import msgspec
 
+from harness.content.specs import DatasetCard
 from harness.data import Dataset
 from harness.data.judgments import Judgments
+from harness.data.named_folders import how_to_get
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts
 from harness.judges import traits_of
@@ -60,6 +62,7 @@ class Report(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()  # what can be said of continuous scores, and what cannot
     failures: tuple[dict[str, Any], ...] = ()  # judgments of each judge and condition, and how many of them could not be read, by kind
     native_data: dict[str, tuple[str, ...]] = {}  # with constructed labels: dataset cards with native ones, by language
+    get_native_data: dict[str, str] = {}  # for each of these cards the command that fetches it, with its size and licence
 
     def __repr__(self) -> str:
         return short_repr(self, self.run, cells=len(self.cells), verdicts=len(self.verdicts))
@@ -92,7 +95,7 @@ def report(
     reasoning: Mapping[str, dict[str, int]] | None = None,
     realised: Sequence[RealisedPerturbation] = (),
     absent: Mapping[tuple[str, str, str], Sequence[Score]] | None = None,
-    native_data: Mapping[str, Sequence[str]] | None = None,
+    native_data: Mapping[str, Sequence[DatasetCard]] | None = None,
     refused_controls: Mapping[str, Mapping[str, str]] | None = None,
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
 ) -> Report:
@@ -104,6 +107,7 @@ def report(
     `refused_controls` the control questions that a language does not have, with the reasons; `decision` the thresholds of the verdicts.
     """
     source = recording(judgments, data, training, name, protocol.panels)
+    native = dict(native_data or {}) if protocol.constructed else {}
     comparable = len(judgments) and not data.sealed
     rule = of_rule(protocol.majority, protocol.annotators)
     by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
@@ -138,7 +142,8 @@ def report(
         sealed=run_coverage(judgments, data) if data.sealed else (),
         notes=by_task.notes if by_task else (),
         failures=failures_by_condition(judgments),
-        native_data={tag: tuple(names) for tag, names in (native_data or {}).items()} if protocol.constructed else {},
+        native_data={tag: tuple(card.id for card in cards) for tag, cards in native.items()},
+        get_native_data={card.id: how_to_get(card) for cards in native.values() for card in cards},
     )
 
 

@@ -14,7 +14,8 @@ from harness.content import Board, Library, Task
 from harness.content.library import item_files
 from harness.content.tags import choose_from, resolve
 from harness.data import Dataset, load_bundled, load_folder
-from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_tasks
+from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_names
+from harness.data.named_folders import located
 from harness.errors import ContentError, UsageError
 from harness.judges.panel import refuse_unfit_panels, split_panels
 from harness.model import Condition, Item, Scale, Variant, parse_variant
@@ -124,6 +125,8 @@ def prepare(spec: RunSpec) -> Prepared:
     """Resolve names, then load and restrict content. Asks no judge. Raises UsageError or ContentError."""
     library = Library(*spec.content)
     spec = with_preset(with_panels(spec), library)
+    if spec.data is not None:
+        spec = msgspec.structs.replace(spec, data=located(spec.data, library))  # the run keeps the folder that a name means
     if spec.data is not None and spec.board is None:
         return _prepare_folder(spec, spec.data, library)
     if spec.unlabelled:
@@ -154,7 +157,7 @@ def _prepare_board(spec: RunSpec, name: str, library: Library) -> Prepared:
 
 
 def _prepare_folder(spec: RunSpec, folder: Path, library: Library) -> Prepared:
-    everything = with_our_tasks(load_folder(folder, library), library)
+    everything = with_our_names(load_folder(folder, library), library)
     if spec.study == SELF_PREFERENCE:
         return _prepare_self_preference(spec, everything, library)
     known = sorted({item.language for item in everything.items})

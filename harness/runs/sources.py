@@ -16,7 +16,7 @@ from harness.content.specs import BoardData
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.asked_data import comparable_rubrics, with_compared_labels
 from harness.data.dataset import text_problems
-from harness.data.named_folders import fetched_folder, how_to_get
+from harness.data.named_folders import fetched_folder, how_to_get, say_which_is_used
 from harness.errors import ContentError, MissingData, UsageError
 from harness.exchange.labels.hub import fetch_folder
 from harness.model import Item
@@ -107,6 +107,7 @@ def _usual_folder(board: Board, data: BoardData, library: Library) -> Path:
     """The folder with the name of the dataset card, in the working directory or in its `data/`, else the one that was fetched."""
     for folder in (Path(data.dataset_card), Path("data", data.dataset_card)):
         if folder.is_dir() and find_table(folder, "items"):
+            say_which_is_used(data.dataset_card, folder.absolute())
             return folder
     if fetched := fetched_folder(data.dataset_card):
         return fetched

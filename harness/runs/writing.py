@@ -10,7 +10,7 @@ import msgspec
 from harness.content import Library, Task
 from harness.content.tags import resolve
 from harness.data import Dataset, load_bundled, load_folder
-from harness.data.asked_data import with_our_tasks
+from harness.data.asked_data import with_our_names
 from harness.errors import UsageError
 from harness.model import Condition, Item, Prompt, Query, Score, Variant
 from harness.prompts import PromptTemplate, WritingPrompt, given_texts, is_english, writing_prompt
@@ -57,7 +57,7 @@ def writing_sources(spec: GenerateSpec, library: Library) -> WritingSources:
     """The inputs of a specification. Raises UsageError for a task, a language or data without any, ContentError for wrong data."""
     task, writing = library.task(spec.task), library.writing(spec.task)
     if spec.data is not None:
-        everything = with_our_tasks(load_folder(spec.data, library), library)
+        everything = with_our_names(load_folder(spec.data, library), library)
         languages = {item.language for item in everything.items}
     else:
         languages = set(library.tags_with_items())

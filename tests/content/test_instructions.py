@@ -119,7 +119,7 @@ def test_rubrics_have_the_points_and_sentences_of_the_english(tag: str) -> None:
         assert [(score, len(points)) for score, points in found.criteria.items()] == criteria, name
         assert len(found.description.strip().splitlines()) == len(english.detailed.description.strip().splitlines()), name
         scores = [line.partition(":")[0] for line in english.simple.instruction.strip().splitlines()[1:]]
-        lines = [re.match(r"(\w+)\u00a0?[:：]", line) for line in found.simple.strip().splitlines()[1:]]
+        lines = [re.match(r"([\w ]+)\u00a0?[:：]", line) for line in found.simple.strip().splitlines()[1:]]
         assert [line and line[1] for line in lines] == scores, name
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from harness.annotate.answers.page_import import import_page_results
+from harness.annotate.answers.page_record import ReviewedJudge, ReviewedScore, read_record
+from harness.annotate.answers.reviews import read_reviews
 from harness.annotate.pages.page import PageOptions, PagesSummary, make_pages
-from harness.annotate.results.page_import import import_page_results
-from harness.annotate.results.page_record import ReviewedJudge, ReviewedScore, read_record
-from harness.annotate.results.reviews import read_reviews
 from harness.content import Library
 from harness.data import load_bundled, load_folder
 from harness.exchange.labels.importing import ImportOptions

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import harness
 from tests.e2e.loopback import Loopback, Quiet
 
 pytestmark = [pytest.mark.needs("raw data"), pytest.mark.needs("shared data")]
@@ -70,15 +71,59 @@ def test_from_a_name_to_numbers(origin: Origin, cli: Callable[..., Any], shared_
     assert cli("data", "remove", "adparaphrase_ja").code == 0 and cli("data", "path", "adparaphrase_ja").code == 2
 
 
-def test_a_folder_of_that_name_comes_first(origin: Origin, cli: Callable[..., Any], shared_data: Path, tmp_path: Path) -> None:
+def test_a_folder_of_that_name_comes_first_and_the_output_says_so(
+    origin: Origin, command: Callable[..., Any], shared_data: Path, tmp_path: Path
+) -> None:
     os.symlink(shared_data / "hanna", tmp_path / "hanna")
-    assert cli("compare", "hanna", "--verdicts").code == 0 and not origin.asked
+    compared = command("compare", "hanna", "--verdicts", cwd=tmp_path)
+    said = f"'hanna' is the folder {tmp_path / 'hanna'}, not the published set that 'harness data get' fetches\n"
+    assert compared.returncode == 0 and compared.stderr == said and not origin.asked
+
+
+def test_a_name_works_wherever_a_folder_works(origin: Origin, cli: Callable[..., Any], tmp_path: Path) -> None:
+    """Where it is not here, the message has the command, the megabytes and the licence, and the exit code is 2."""
+    for words in (
+        ("labels", "check", "korean_square"),
+        ("labels", "export", "korean_square", "--to", "table.csv"),
+        ("labels", "page", "korean_square", "--annotators", "one", "--out", "pages"),
+        ("export", "hub", "korean_square", "--to", "hub"),
+        ("run", "--data", "korean_square", "--judge", "baseline/majority"),
+        ("compare", "korean_square"),
+        ("correct", "korean_square"),
+        ("data", "path", "korean_square"),
+        ("pairs", "korean_square", "--out", "pairs"),
+    ):
+        absent = cli(*words)
+        assert absent.code == 2, words
+        assert "'harness data get korean_square' fetches 1.4 MB (licence: MIT" in absent.err, words
+    assert cli("data", "get", "korean_square", "--yes").code == 0
+    data = harness.load("korean_square")
+    assert data.id == "korean_square" and len(data.items) == 735
+    (row,) = (row for row in harness.datasets("ko") if row["name"] == "korean_square")
+    assert row["folder"] == str(tmp_path / "home" / "korean_square") and row["state"] == "here" and row["bytes"] > 1_000_000
+    assert cli("labels", "export", "korean_square", "--to", "table.csv").code == 0
+    assert cli("export", "hub", "korean_square", "--to", "hub").code == 0
+
+
+def test_of_sets_chosen_by_language_a_mirror_may_lack_some(origin: Origin, cli: Callable[..., Any], tmp_path: Path) -> None:
+    origin.files = {path: file for path, file in origin.files.items() if "AdParaphrase" in path}
+    absent = cli("data", "get", "rtp_lx", "--yes")
+    assert absent.code == 4 and "does not exist" in absent.err and "--partial converts what there is" in absent.err
+    chosen = cli("data", "get", "--langs", "ja", "--yes")
+    assert chosen.code == 0 and "rtp_lx is left out: " in chosen.err
+    assert chosen.out == f"{tmp_path / 'home' / 'adparaphrase_ja'}\n"
+    none = cli("data", "get", "--langs", "ko", "--yes")
+    assert none.code == 4 and "korean_square is left out" in none.err
 
 
 @pytest.mark.slow
-def test_japanese_and_czech_have_verdicts_of_native_raters(origin: Origin, cli: Callable[..., Any]) -> None:
-    assert cli("data", "get", "rtp_lx", "--yes").code == 0
-    compared = cli("compare", "rtp_lx", "--where", "language=ja,cs", "--json")
+def test_japanese_and_czech_have_verdicts_of_native_raters(origin: Origin, cli: Callable[..., Any], tmp_path: Path) -> None:
+    fetched = cli("data", "get", "--lang", "ja,cs", "--yes")
+    assert fetched.code == 0 and str(tmp_path / "home" / "rtp_lx") in fetched.out.splitlines(), fetched.err
+    assert ("wmt24_esa is left out: " in fetched.err) == (not (tmp_path / "home" / "wmt24_esa").exists())
+    shown = cli("compare", "rtp_lx", "--lang", "ja,cs")
+    assert shown.code == 0 and "Verdicts" in shown.out and "Japanese" in shown.out and "Czech" in shown.out
+    compared = cli("compare", "rtp_lx", "--lang", "ja,cs", "--json")
     verdicts = json.loads(compared.out)["verdicts"]
     assert {verdict["language"] for verdict in verdicts} == {"ja", "cs"} and len(verdicts) == 16
     assert {verdict["labels"] for verdict in verdicts} == {"native"} and any(verdict["verdict"] == "do not use" for verdict in verdicts)

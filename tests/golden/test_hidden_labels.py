@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.annotate.results.page_record import LabellingPage, PageRecord, read_record
-from harness.annotate.results.page_results import PageAnswer, checksum
+from harness.annotate.answers.page_record import LabellingPage, PageRecord, read_record
+from harness.annotate.answers.page_results import PageAnswer, checksum
 
 pytestmark = pytest.mark.needs("shared data")
 

@@ -12,7 +12,6 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from harness.content.library import Library
 from harness.data.dataset import load_folder
+from harness.published.folders import converter_of
 from harness.published.raw import RawFiles
 from harness.tables import find_table, jsonl_lines, read_rows, to_jsonl
 
@@ -44,7 +44,7 @@ def raw_files(raw_data: Path, name: str) -> RawFiles:
 
 @cache
 def converted(raw_data: Path, name: str) -> dict[str, list[dict[str, Any]]]:
-    convert = import_module(f"harness.published.{name}").convert
+    convert = converter_of(CARDS[name])
     return {table: list(rows) for table, rows in convert(raw_files(raw_data, name)).items()}
 
 

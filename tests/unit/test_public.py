@@ -28,6 +28,7 @@ PUBLIC = {
     "check_gate": api.check_gate,
     "check_labels": api.check_labels,
     "compare": api.compare,
+    "datasets": api.datasets,
     "frame_of": frames.frame_of,
     "from_frames": frames.from_frames,
     "generate": api.generate,

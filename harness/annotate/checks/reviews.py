@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.annotate.results.reviews import AGREEMENTS, ReasonReview
+from harness.annotate.answers.reviews import AGREEMENTS, ReasonReview
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
 from harness.measure.cells import bounds

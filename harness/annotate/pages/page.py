@@ -12,14 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, reading_order
-from harness.annotate.pages.document import document
-from harness.annotate.pages.page_data import PageContent
-from harness.annotate.pages.practice import PRACTICE, damaged_items, practice_items
-from harness.annotate.pages.questions import annotator_words, output_fields
-from harness.annotate.pages.review import Reviewed, refuse_other_scales
-from harness.annotate.pages.sample import read_sample, unlabelled
-from harness.annotate.results.page_record import (
+from harness.annotate.answers.page_record import (
     RECORD,
     Drawn,
     LabellingPage,
@@ -31,6 +24,13 @@ from harness.annotate.results.page_record import (
     version_of,
     write_record,
 )
+from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, reading_order
+from harness.annotate.pages.document import document
+from harness.annotate.pages.page_data import PageContent
+from harness.annotate.pages.practice import PRACTICE, damaged_items, practice_items
+from harness.annotate.pages.questions import annotator_words, output_fields
+from harness.annotate.pages.review import Reviewed, refuse_other_scales
+from harness.annotate.pages.sample import read_sample, unlabelled
 from harness.content import Library
 from harness.content.problems import duplicates
 from harness.content.tags import choose_from

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from harness.annotate.answers.page_record import PageItem, ReviewedScore
 from harness.annotate.pages.questions import AnnotatorWords
-from harness.annotate.results.page_record import PageItem, ReviewedScore
 from harness.content.specs import Interface
 from harness.content.tags import likely_script
 from harness.exchange.labels.sections import Section

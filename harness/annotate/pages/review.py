@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.annotate.results.page_record import ReviewedJudge, ReviewedScore
+from harness.annotate.answers.page_record import ReviewedJudge, ReviewedScore
 from harness.content.tags import choose_from
 from harness.data.judgment_file import read_columns_at
 from harness.data.judgments import UNCHANGED

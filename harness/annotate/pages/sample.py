@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.annotate.results.page_record import Drawn
+from harness.annotate.answers.page_record import Drawn
 from harness.content.tags import suggest
 from harness.data import Dataset
 from harness.errors import ContentError

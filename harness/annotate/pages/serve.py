@@ -26,10 +26,10 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from harness.annotate.answers.page_record import RECORD, LabellingPage, read_record
+from harness.annotate.answers.page_results import RESULT, SCHEMA_VERSION, PageResult, checksum, merged
 from harness.annotate.pages.document import data_of, document
 from harness.annotate.pages.listen import LOOPBACK
-from harness.annotate.results.page_record import RECORD, LabellingPage, read_record
-from harness.annotate.results.page_results import RESULT, SCHEMA_VERSION, PageResult, checksum, merged
 from harness.errors import ContentError, HarnessError
 from harness.tables import make_folder, write_atomic
 from harness.text import terminal_safe

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
+from harness.content.specs import ROLES, LabelMapping, ScoreColumn
 from harness.errors import ContentError
-from harness.exchange.labels.mapping import ROLES, LabelMapping, ScoreColumn
-from harness.exchange.labels.table import Record, SourceTable, is_blank
-from harness.model import Source, Split
+from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
+from harness.model import Score, Source, Split
 
 # Column names that are recognised without a mapping; earlier names win.
 _USUAL_NAMES: dict[str, tuple[str, ...]] = {
@@ -107,7 +108,9 @@ def _missing_columns(table: SourceTable, names: Sequence[str]) -> Iterator[str]:
 def _is_given_by(wide: Sequence[ScoreColumn], role: str) -> bool:
     if not wide or role == "score":
         return bool(wide)
-    return role in ("annotator_id", "metric") and all(getattr(w, role.removesuffix("_id")) is not None for w in wide)
+    if role == "annotator_id":
+        return all(w.annotator is not None or w.votes_for is not None for w in wide)
+    return role == "metric" and all(w.metric is not None for w in wide)
 
 
 def _column_with_usual_name(table: SourceTable, role: str, used: Collection[str]) -> str | None:
@@ -154,14 +157,14 @@ def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) 
         annotator = values.get("annotator_id") if mapping.annotator is None else mapping.annotator
         metric = values.get("metric") if mapping.metric is None else mapping.metric
         source = values.get("source") if mapping.source is None or "source" in mapping.columns else None
+        voters: Counter[Any] = Counter()
         for wide in plan.wide or (None,):
             score = values.get("score") if wide is None else cells.get(wide.column)
             if is_blank(score) and (wide is not None or table.kind == "sheet"):
                 yield BlankCell(record, values.get("item_id"))
                 continue
-            place = _place(record, columns.get("score", "score") if wide is None else wide.column, table, wide)
-            yield SourceLabel(
-                place,
+            label = SourceLabel(
+                _place(record, columns.get("score", "score") if wide is None else wide.column, table, wide),
                 record,
                 values.get("item_id"),
                 wide.annotator if wide and wide.annotator is not None else annotator,
@@ -169,6 +172,24 @@ def iterate_labels(table: SourceTable, plan: ColumnPlan, mapping: LabelMapping) 
                 score,
                 source,
             )
+            if wide is None or wide.votes_for is None:
+                yield label
+            else:
+                yield from _votes(label, wide.votes_for, voters)
+
+
+def _votes(label: SourceLabel, score: Score, voters: Counter[Any]) -> Iterator[SourceLabel | BlankCell]:
+    """One label a vote, where the cell is a number of votes. anon-1 to anon-n number the votes on one metric of one item."""
+    text = str(label.score).strip()
+    if not re.fullmatch(r"\d+(\.0+)?", text, re.ASCII):
+        yield label._replace(score=Unreadable(f"'{text}' is no number of votes"), annotator="anon-1")
+        return
+    count = int(float(text))
+    for number in range(voters[label.metric] + 1, voters[label.metric] + count + 1):
+        yield label._replace(score=score, annotator=f"anon-{number}")
+    voters[label.metric] += count
+    if not count:
+        yield BlankCell(label.record, label.item_id)
 
 
 def _place(record: Record, column: str, table: SourceTable, wide: ScoreColumn | None) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from harness.content import Library
-from harness.content.specs import DatasetCard
+from harness.content.specs import DatasetCard, LabelMapping
 from harness.content.tags import choose_from, suggest
 from harness.data.dataset import rubric_scales
 from harness.errors import ContentError, UsageError
@@ -17,7 +17,7 @@ from harness.exchange.labels.columns_of_source import BlankCell, ColumnPlan, Sou
 from harness.exchange.labels.folder import data_toml, write_folder
 from harness.exchange.labels.items import GivenItems, ItemRows, read_given_items
 from harness.exchange.labels.layouts import from_potato, is_potato, one_record_per_item
-from harness.exchange.labels.mapping import LabelMapping, scale_hint, with_annotator_of_file
+from harness.exchange.labels.mapping import scale_hint, with_annotator_of_file
 from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score, require_flippable, reverse_score
@@ -230,7 +230,7 @@ class _LabelImport:
 
     def _item(self, label: SourceLabel | BlankCell) -> str:
         value = label.item_id
-        item_id = value if isinstance(value, str) and value in self.rows.rows else id_text(value, "item id")
+        item_id = value if isinstance(value, str) and value in self.rows.rows else self.mapping.item_prefix + id_text(value, "item id")
         self.rows.require(item_id, label.record, self.plan)
         return item_id
 

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from harness.content import Library, tags
-from harness.content.specs import DatasetCard
+from harness.content.specs import DatasetCard, LabelMapping
 from harness.data import load_bundled, load_folder
 from harness.data.dataset import text_problems
+from harness.data.named_folders import located
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.columns_of_source import NO_ITEM_ID, ColumnPlan, find_columns
-from harness.exchange.labels.mapping import LabelMapping
 from harness.exchange.labels.read import read_source
 from harness.exchange.labels.scores import UnreadableScore, id_text
 from harness.exchange.labels.table import Record, SourceTable, Unreadable, is_blank
@@ -56,14 +56,15 @@ def read_given_items(source: str, mapping: LabelMapping, library: Library) -> Gi
     if source == "bundled":
         data = load_bundled(library, library.pack_files)
         return GivenItems({item.item_id: item_row(item) for item in data.items})
-    if Path(source).is_dir() and find_table(Path(source), "items"):
-        return items_of_folder(Path(source), library)
+    folder = located(Path(source), library)  # the name of a published set means its folder
+    if folder.is_dir() and find_table(folder, "items"):
+        return items_of_folder(folder, library)
     table = read_source(source)
     rows = ItemRows({}, mapping, library, closed=False)
     plan = _item_plan(table, mapping, source)
     for record in table.records:
         try:
-            rows.require(id_text(record.cells.get(plan.columns["item_id"]), "item id"), record, plan)
+            rows.require(mapping.item_prefix + id_text(record.cells.get(plan.columns["item_id"]), "item id"), record, plan)
         except UnreadableScore as error:
             raise ContentError(str(error), record.place()) from None
     return GivenItems(rows.rows, columns=table.columns)
@@ -144,7 +145,9 @@ class ItemRows:
             value = record.cells.get(column)
             if isinstance(value, Unreadable):
                 raise UnreadableScore(f"'{field}': {value.reason}")
-            if not is_blank(value):
+            if is_blank(value):
+                row |= {field: ""} if self._mapping.empty_texts else {}
+            else:
                 row[field] = value if isinstance(value, (str, int, float, list, dict)) else str(value)
         return row
 

@@ -6,71 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import msgspec
 
-from harness.content.specs import Text, _Spec, read_spec
+from harness.content.specs import ROLES, LabelMapping, read_spec
 from harness.errors import UsageError
-from harness.model import AnnotatorKind, Scale, Score, Source
+from harness.model import Scale, Score
 from harness.patterns import TOO_SLOW, Pattern, SlowPattern
-
-Role = Literal["item_id", "annotator_id", "metric", "score", "source", "language", "task", "split", "group", "system", "parallel_id"]
-ROLES: tuple[str, ...] = get_args(Role)
-
-
-class ScoreColumn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One column of scores. A missing annotator or metric comes from the row or from a constant."""
-
-    column: Text
-    annotator: str | None = None
-    metric: str | None = None
-
-
-class LabelMapping(_Spec, msgspec.Struct, frozen=True):
-    """Which column holds what, constants for all rows, and changes of metrics and scores. If it is empty, columns are guessed."""
-
-    id: str | None = None
-    title: str | None = None
-    language: str | None = None
-    task: str | None = None
-    metric: str | None = None
-    annotator: str | None = None
-    annotator_from_file: str | None = None  # a pattern for the name of the source's file
-    source: Source | None = None
-    annotators: AnnotatorKind | None = None
-    columns: dict[Role, Text] = {}
-    group: str | None = None  # short for columns.group
-    system: str | None = None  # short for columns.system
-    texts: dict[str, Text] = {}  # field of the item: column
-    wide: tuple[ScoreColumn, ...] = ()
-    wide_annotators: tuple[str, ...] = ()
-    wide_metrics: tuple[str, ...] = ()
-    wide_items: str | None = None  # a pattern for columns with the scores of one item each
-    drop: tuple[str, ...] = ()
-    rename: dict[str, str] = {}
-    flip: tuple[str, ...] = ()
-    categories: dict[str, dict[str, Score]] = {}
-    metrics: dict[str, Scale] = {}
-
-    @property
-    def named_columns(self) -> dict[str, str]:
-        """`{role: column}` for all named columns."""
-        short = {name: value for name, value in (("group", self.group), ("system", self.system)) if value is not None}
-        return {**{str(role): column for role, column in self.columns.items()}, **short}
-
-    def constant(self, role: str) -> str | None:
-        """The value of a role in all rows, if the mapping has one."""
-        return {"language": self.language, "task": self.task, "metric": self.metric, "annotator_id": self.annotator}.get(role)
-
-    @property
-    def scored_columns(self) -> tuple[ScoreColumn, ...]:
-        """The score columns of a wide source; a long source has none."""
-        return (
-            self.wide
-            + tuple(ScoreColumn(column=name, annotator=name) for name in self.wide_annotators)
-            + tuple(ScoreColumn(column=name, metric=name) for name in self.wide_metrics)
-        )
 
 
 def load_mapping(path: Path | None, flags: Mapping[str, Any]) -> LabelMapping:

@@ -10,11 +10,10 @@ from typing import Any
 import msgspec
 
 from harness.content import Library
-from harness.content.specs import DatasetCard
+from harness.content.specs import DatasetCard, LabelMapping
 from harness.errors import UsageError
 from harness.exchange.labels.folder import table_file
 from harness.exchange.labels.items import GivenItems, items_of_folder
-from harness.exchange.labels.mapping import LabelMapping
 from harness.exchange.labels.records import refuse_large
 from harness.model import AnnotatorKind, Scale
 from harness.tables import find_table, open_bytes, read_rows

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from harness.content import Library
-from harness.content.specs import DatasetCard
+from harness.content.specs import DatasetCard, LabelMapping
 from harness.content.tags import language_named
 from harness.data.dataset import rubric_scales
 from harness.data.labels import NOT_BLIND
@@ -19,7 +19,6 @@ from harness.errors import UsageError
 from harness.exchange.labels.columns_of_source import ColumnPlan
 from harness.exchange.labels.folder import data_toml, table_file, write_folder
 from harness.exchange.labels.items import GivenItems, ItemRows, items_of_folder, read_given_items
-from harness.exchange.labels.mapping import LabelMapping
 from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.exchange.labels.records import refuse_large
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from harness.annotate.answers.reviews import ReasonReview
 from harness.annotate.checks.reviews import ReviewSummary
-from harness.annotate.results.reviews import ReasonReview
 from harness.pages import visible
 from harness.render.html.shell import shell
 from harness.render.html.templates import render

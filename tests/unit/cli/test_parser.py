@@ -220,8 +220,8 @@ def test_flags_of_compare_are_read(arguments: tuple[str, ...], name: str, value:
 def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
     """The parser has lists of its own, as those of `harness.exchange` take time to import."""
     from harness.cli import interop_parser, labels_parser
+    from harness.content.specs import ROLES
     from harness.exchange.labels.export import FORMATS
-    from harness.exchange.labels.mapping import ROLES
     from harness.exchange.labels.read import KINDS
     from harness.exchange.scores.read import SCORE_KINDS
     from harness.model import Source

@@ -44,7 +44,7 @@ def extra(tmp_path: Path) -> Path:
 
 def test_bundled_content_is_found(library: Library) -> None:
     single = ["answer_question", "continue_writing", "open_prompt", "summarize", "summarize_article", "translate"]
-    single += ["rate_altered_text", "rate_story"]
+    single += ["answer_from_passages", "rate_altered_text", "rate_story"]
     assert sorted(library.task_files) == sorted(["compare_continuations", "compare_responses", "compare_summaries", *single])
     assert sorted(library.pack_files) == ["cs", "de", "en", "es", "fr", "it", "ja", "pt-BR", "zh"]
     controls = ["controls", "controls-2", "controls-2-full", "controls-full", "controls-hard", "controls-parallel"]

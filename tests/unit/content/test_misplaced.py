@@ -10,9 +10,8 @@ import pytest
 
 from harness.boards.card import JudgeCard
 from harness.content.misplaced import key_line
-from harness.content.specs import Board, DatasetCard, Pack, Rubric, Task, read_spec
+from harness.content.specs import Board, DatasetCard, LabelMapping, Pack, Rubric, Task, read_spec
 from harness.errors import ContentError
-from harness.exchange.labels.mapping import LabelMapping
 from harness.exchange.scores.score_records import RecordNames
 from harness.exchange.scores.settings import ScoreMappingFile
 from harness.gate.policy import Policy

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.decide.options import DecisionOptions
-from harness.decide.rule import DecisionInputs, decide, has_enough, passes_controls
+from harness.decide.rule import NOBODY, DecisionInputs, decide, has_enough, passes_controls
 from harness.errors import UsageError
 
 GOOD = DecisionInputs("native", 200, 200, False, 0.99, 1.0, 0.01, 1.0, 1.0, "random", 1.3)
@@ -101,3 +101,12 @@ def test_thresholds_that_make_no_sense_are_refused(fields: dict[str, Any]) -> No
 def test_all_thresholds_are_in_the_text_of_the_signature() -> None:
     text = str(DecisionOptions(margin=0.05))
     assert text.startswith("margin=0.05 alpha=0.05 ") and all(f"{name}=" in text for name in DecisionOptions.__struct_fields__)
+
+
+def test_released_scores_of_several_people_have_no_verdict() -> None:
+    """One whole number a text, made from several people: nobody's agreement with anybody is known. Constructed labels are not meant."""
+    released = msgspec.structs.replace(GOOD, n=0, groups=0, aggregate=True)
+    assert decide(released, DecisionOptions()) == NOBODY
+    assert decide(msgspec.structs.replace(released, aggregate=False), DecisionOptions()).verdict == "too few labels"
+    assert decide(msgspec.structs.replace(released, labels="constructed"), DecisionOptions()).reason == "labels are not native"
+    assert decide(msgspec.structs.replace(GOOD, aggregate=True), DecisionOptions()).verdict == "use"

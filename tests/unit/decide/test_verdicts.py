@@ -115,10 +115,17 @@ def test_few_texts_are_said_with_a_number_that_would_do(make_recording: MakeReco
 
 def test_without_a_second_annotator_there_is_nobody_to_compare_with(make_recording: MakeRecording) -> None:
     labels = {item: row[:1] for item, row in labels_of(np.random.default_rng(6), 60).items()}
-    verdict = decided(make_recording, labels, majority(labels))
+    recording = make_recording(labels, majority(labels))
+    about = msgspec.structs.replace(recording.data.about, annotators="persistent")
+    one_person = msgspec.structs.replace(recording, data=msgspec.structs.replace(recording.data, about=about))
+    [verdict] = verdicts([one_person], CompareOptions())
     assert (verdict.verdict, verdict.n, verdict.gap, verdict.people) == ("too few labels", 0, None, None)
     assert verdict.obstacles == ("annotators",)
     assert "no text has two annotators" in verdict.sentence
+    assert recording.data.about.annotators == "aggregate"  # a released score of several people is no person's
+    [verdict] = verdicts([recording], CompareOptions())
+    assert (verdict.verdict, verdict.reason, verdict.obstacles) == ("no verdict", "nobody to compare with", ("annotators",))
+    assert "one released score a text" in verdict.sentence and "Missing: the scores of two annotators or more" in verdict.sentence
 
 
 def test_a_middling_judge_needs_more_labels_and_a_poor_one_is_not_helped(make_recording: MakeRecording) -> None:

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from harness.published.folders import tables_of
 from harness.published.raw import RawFiles, Row
 
 
@@ -43,4 +44,9 @@ class Release:
 
     def convert(self, name: str) -> dict[str, list[Row]]:
         """The tables that the converter of this name makes of the files."""
-        return {table: list(rows) for table, rows in import_module(f"harness.published.{name}").convert(self.raw()).items()}
+        convert = import_module(f"harness.published.{name}").convert
+        return {table: list(rows) for table, rows in tables_of(name, convert, self.raw()).items()}
+
+    def files(self) -> dict[Path, str]:
+        """The texts of all files that were written."""
+        return {path: path.read_text("utf-8") for path in sorted(self._folder.rglob("*")) if path.is_file()}

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -35,7 +36,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(msgspec.json.encode(row))
     monkeypatch.setenv(MIRROR, str(tmp_path / "mirror"))
-    monkeypatch.setattr(folders, "converters", lambda: {"made": type("EntryPoint", (), {"load": staticmethod(lambda: convert)})})
+    monkeypatch.setattr(folders, "converters", lambda: {"made": SimpleNamespace(value="harness.made:convert", load=lambda: convert)})
     return tmp_path / "mirror" / "owner" / "name" / "0a1b" / "data"
 
 
@@ -119,7 +120,7 @@ def test_only_what_was_fetched_is_removed(mirror: Path, tmp_path: Path) -> None:
 
 
 def test_a_card_without_a_converter_says_which_sets_can_be_fetched(mirror: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"'other' cannot be fetched: .* These can be: made"):
+    with pytest.raises(UsageError, match=r"'other' cannot be fetched: .* Converters: made"):
         folders.get(card(id="other"), tmp_path / "home")
 
 
@@ -132,7 +133,7 @@ def test_a_stopped_conversion_leaves_nothing(mirror: Path, tmp_path: Path, stop:
 
         return {"items": rows()}
 
-    monkeypatch.setattr(folders, "converters", lambda: {"made": type("EntryPoint", (), {"load": staticmethod(lambda: stopped)})})
+    monkeypatch.setattr(folders, "converters", lambda: {"made": SimpleNamespace(value="harness.made:convert", load=lambda: stopped)})
     with pytest.raises(stop):
         folders.get(card(), tmp_path / "home")
     assert left(tmp_path / "home") == []

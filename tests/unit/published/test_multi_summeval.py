@@ -2,6 +2,7 @@
 
 from pytest import raises
 
+from harness.errors import ContentError
 from tests.unit.published.releases import Release
 
 COLUMNS = ["task_id", "hit_id", "worker_id", "assignment_id", "annotation_res"]
@@ -33,5 +34,5 @@ def test_which_text_comes_first_names_the_metric_and_workers_are_numbered(releas
 
 def test_an_entry_is_read_and_never_run(release: Release) -> None:
     release.csv("mturk/annotation_result/DE/analysis_clean.csv", [COLUMNS, [0, "h", "w", "a", "print('run')"]])
-    with raises(ValueError, match="malformed"):
+    with raises(ContentError, match=r"analysis_clean\.csv:2: 'annotation_res' holds no scores"):
         release.convert("multi_summeval")

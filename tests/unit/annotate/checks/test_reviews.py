@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from harness.annotate.answers.reviews import ReasonReview
 from harness.annotate.checks.reviews import review_summary
-from harness.annotate.results.reviews import ReasonReview
 from harness.errors import UsageError
 from harness.model import Item, Scale
 from harness.render.html.reviews import reviews_page

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from harness.annotate.answers.page_record import ReviewedJudge, ReviewedScore, read_record
 from harness.annotate.pages.document import data_of
 from harness.annotate.pages.page import PageOptions, make_pages
 from harness.annotate.pages.review import reviewed_scores
-from harness.annotate.results.page_record import ReviewedJudge, ReviewedScore, read_record
 from harness.content import Library
 from harness.data.judgment_file import JudgmentWriter, read_judgments
 from harness.errors import UsageError

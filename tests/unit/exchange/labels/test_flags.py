@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from harness.cli import labels_parser, parser
+from harness.content.specs import ROLES
 from harness.exchange.labels.export import FORMATS
-from harness.exchange.labels.mapping import ROLES
 from harness.exchange.labels.read import KINDS
 
 

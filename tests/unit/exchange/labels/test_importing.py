@@ -17,9 +17,10 @@ from scipy.stats import pearsonr
 from harness.annotate.checks.labelcheck import BY as LABELS_BY
 from harness.annotate.checks.labelcheck import check_labels
 from harness.content import Library
+from harness.content.specs import LabelMapping, ScoreColumn
 from harness.errors import ContentError, HarnessError, StoreError, UsageError
 from harness.exchange.labels.importing import ImportOptions, import_labels
-from harness.exchange.labels.mapping import LabelMapping, ScoreColumn, parse_scales
+from harness.exchange.labels.mapping import parse_scales
 from harness.measure.options import CompareOptions
 from harness.model import Scale
 

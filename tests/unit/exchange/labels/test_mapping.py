@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from harness.content.specs import LabelMapping, ScoreColumn
 from harness.errors import ContentError, UsageError
-from harness.exchange.labels.mapping import LabelMapping, ScoreColumn, load_mapping, parse_categories, parse_pairs, parse_scales
+from harness.exchange.labels.mapping import load_mapping, parse_categories, parse_pairs, parse_scales
 from harness.model import Scale
 
 TOML = """

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from harness.annotate.answers.page_results import Reason
 from harness.errors import ContentError
-from harness.annotate.results.page_results import Reason
 from harness.model import Score
 from harness.tables import read_rows
 

@@ -10,16 +10,25 @@ from typing import Any
 import msgspec
 import pytest
 
+from harness.annotate.answers.page_files import is_result_file
+from harness.annotate.answers.page_import import PageImportOptions, import_page_results
+from harness.annotate.answers.page_record import (
+    LabellingPage,
+    PageItem,
+    PageRecord,
+    ReviewedJudge,
+    ReviewedScore,
+    read_record,
+    version_of,
+    write_record,
+)
+from harness.annotate.answers.page_results import PageAnswer, PageResult, checksum, merged
+from harness.annotate.answers.reviews import read_reviews
 from harness.content import Library
+from harness.content.specs import LabelMapping
 from harness.data import load_folder
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.importing import ImportOptions, ImportSummary
-from harness.exchange.labels.mapping import LabelMapping
-from harness.annotate.results.page_import import PageImportOptions, import_page_results
-from harness.annotate.results.page_files import is_result_file
-from harness.annotate.results.page_record import LabellingPage, PageItem, PageRecord, ReviewedJudge, ReviewedScore, read_record, version_of, write_record
-from harness.annotate.results.page_results import PageAnswer, PageResult, checksum, merged
-from harness.annotate.results.reviews import read_reviews
 from harness.model import Item, Scale
 
 LIBRARY = Library()

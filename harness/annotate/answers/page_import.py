@@ -8,20 +8,19 @@ from typing import Any
 
 import msgspec
 
+from harness.annotate.answers.page_files import SeenText, find_record, original_place, read_results, two_sessions
+from harness.annotate.answers.page_record import PageRecord, version_of
+from harness.annotate.answers.page_results import ReviewAnswer
+from harness.annotate.answers.reviews import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
 from harness.content import Library
-from harness.content.specs import DatasetCard
+from harness.content.specs import DatasetCard, LabelMapping
 from harness.data import Dataset, load_bundled, load_folder
 from harness.data.dataset import rubric_scales
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.folder import data_toml, write_folder
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, RefusedRow
 from harness.exchange.labels.items import item_row
-from harness.exchange.labels.mapping import LabelMapping
-from harness.annotate.results.page_files import SeenText, find_record, original_place, read_results, two_sessions
-from harness.annotate.results.page_record import PageRecord, version_of
-from harness.annotate.results.page_results import ReviewAnswer
 from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
-from harness.annotate.results.reviews import AGREEMENTS, REVIEWS, ReasonReview, read_reviews, review_row
 from harness.exchange.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
 from harness.model import Item
 from harness.tables import read_rows, to_jsonl

@@ -1,0 +1,1 @@
+"""Answers on labelling pages become labels."""

@@ -1,0 +1,48 @@
+"""What published label sets there are, as rows for tables and notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from harness.content.library import Library
+from harness.content.specs import DatasetCard
+from harness.content.tags import resolve
+from harness.data.named_folders import fetched_folder, megabytes, raw_bytes
+
+
+def cards_in(library: Library, languages: Iterable[str] | None = None) -> Iterator[DatasetCard]:
+    """The cards of a library by name: all, or those with labels in some languages. Raises UsageError for a language of none."""
+    cards = [library.dataset_card(name) for name in library.dataset_card_files]
+    if languages is None:
+        return iter(cards)
+    chosen = set(resolve([*languages], sorted({tag for card in cards for tag in card.languages}), "published data"))
+    return (card for card in cards if chosen & {*card.languages})
+
+
+def listed(card: DatasetCard) -> dict[str, Any]:
+    """A card as a row: what is labelled, by whom, on which terms, how large the raw files are (bytes), and the folder if it is here.
+
+    `state` is `here`, the size to fetch, or `by hand` where the card names no raw files.
+    """
+    folder = fetched_folder(card.id)
+    here = "here" if folder else megabytes(raw_bytes(card)) if card.sources else "by hand"
+    return {
+        "name": card.id,
+        "version": card.version,
+        "title": card.title,
+        "languages": list(card.languages),
+        "metrics": list(card.metrics),
+        "source": card.source,
+        "annotators": card.annotators,
+        "rows": {name: table.rows for name, table in card.converted.items()},
+        "licence": card.licence,
+        "forbids": list(card.forbids),
+        "asks": list(card.asks),
+        "citation": card.citation,
+        "bytes": raw_bytes(card),
+        "offensive": card.offensive,
+        "tried": card.tried,
+        "folder": str(folder) if folder else None,
+        "state": here if card.tried else f"{here}, not tried",
+    }
