@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,29 +131,29 @@ def annotator_test(sample: AnnotatorSample | None, epsilon: float, *, failures_l
     if sample is None:
         return None
     table, scores, groups, scoring, _ = sample
-    test = partial(alternative_annotator_test, table.codes, scores, epsilon=epsilon, scoring=scoring, failures_lose=failures_lose)
-    published: AlternativeAnnotatorTest = test()
-    guarded: AlternativeAnnotatorTest = test(groups)
+    found: AlternativeAnnotatorTest = alternative_annotator_test(
+        table.codes, scores, guarded_groups=groups, epsilon=epsilon, scoring=scoring, failures_lose=failures_lose
+    )
     tested = [
         {
             "annotator": name,
             "n": one.n,
             "mean": number(one.test.mean),
             "p": number(one.p_adjusted),
-            "p_guarded": number(other.p_guarded_adjusted),
+            "p_guarded": number(one.p_guarded_adjusted),
             "rejected": one.rejected,
         }
-        for name, one, other in zip(table.names, published.annotators, guarded.annotators, strict=True)
+        for name, one in zip(table.names, found.annotators, strict=True)
         if one.test is not None
     ]
     return {
-        "omega": number(published.omega),
-        "rho": number(published.rho),
-        "passed": published.passed,
-        "omega_guarded": number(guarded.omega_guarded),
-        "annotators": published.tested,
+        "omega": number(found.omega),
+        "rho": number(found.rho),
+        "passed": found.passed,
+        "omega_guarded": number(found.omega_guarded),
+        "annotators": found.tested,
         "epsilon": epsilon,
         "scoring": scoring,
         "per_annotator": tested,
-        "reason": published.reason,
+        "reason": found.reason,
     }

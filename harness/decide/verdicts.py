@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from harness.decide.bounds import CellBounds, family_bounds
 from harness.decide.cell_tests import CellTests, cell_tests
-from harness.decide.more_labels import labels_needed
+from harness.decide.more_labels import FurtherTexts, labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, VerdictName, decide, has_enough, passes_controls
 from harness.decide.sentences import not_for, obstacles, reasons, sentence
@@ -22,6 +22,7 @@ from harness.measure.options import CompareOptions
 from harness.model import BY_PEOPLE
 from harness.stats import benjamini_yekutieli, holm
 from harness.stats.core.arrays import Floats
+from harness.stats.core.processes import on_all_cores
 
 BesideBaseline = Literal["above", "below", "not shown"]
 _CONDITION = ("source", "judge", "variant", "temperature", "top_p")
@@ -160,7 +161,11 @@ def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> t
     families: dict[tuple[Any, ...], list[CellTests]] = {}
     for one in tests:
         families.setdefault(() if options.family == "all" else tuple(one.key.get(name) for name in _CONDITION), []).append(one)
-    made = [verdict for family in families.values() for verdict in _family(family, options)]
+    decided = [one for family in families.values() for one in _family(family, options)]
+    lacking = [place for place, one in enumerate(decided) if one.lacks_labels]
+    planned = on_all_cores(labels_needed, [(decided[place].tests, decided[place].corrected.next_level, options) for place in lacking])
+    needed = dict(zip(lacking, planned, strict=True))
+    made = [_verdict(one, needed.get(place), options) for place, one in enumerate(decided)]
     return tuple(sorted(made, key=lambda verdict: sort_key(verdict.key)))  # languages first, as the key has them
 
 
@@ -176,7 +181,22 @@ class _Corrected(msgspec.Struct, frozen=True):
     next_level: float
 
 
-def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[Verdict]:
+class _Decided(msgspec.Struct, frozen=True):
+    """One cell with its family's correction, and what the decision table says of it. `family` is the number of cells tested."""
+
+    tests: CellTests
+    corrected: _Corrected
+    bounds: CellBounds
+    family: int
+    tested: DecisionInputs
+    decision: Decision
+
+    @property
+    def lacks_labels(self) -> bool:
+        return self.decision == NOBODY or self.decision.verdict in ("too few labels", "use corrected")
+
+
+def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[_Decided]:
     assessed = np.array([has_enough(_tested(one, options), options) or one.labels not in BY_PEOPLE for one in tests])
     use, level = _of_family(tests, "use", assessed, options)
     next_level = _next_level(int((use <= options.alpha).sum()), len(tests), options)  # cells with too few labels are tested later
@@ -186,7 +206,8 @@ def _family(tests: Sequence[CellTests], options: DecisionOptions) -> Iterator[Ve
     bounds = family_bounds(tests, options.alpha, level)
     for place, one in enumerate(tests):
         corrected = _Corrected(use[place], worse[place], base_worse[place], base[place], one_class[place], level[place], next_level)
-        yield _verdict(one, corrected, bounds[place], int(assessed.sum()), options)
+        tested = _tested(one, options, corrected)
+        yield _Decided(one, corrected, bounds[place], int(assessed.sum()), tested, decide(tested, options))
 
 
 def _of_family(tests: Sequence[CellTests], name: str, assessed: NDArray[np.bool_], options: DecisionOptions) -> tuple[Floats, Floats]:
@@ -237,20 +258,16 @@ def _tested(one: CellTests, options: DecisionOptions, corrected: _Corrected | No
     )
 
 
-def _verdict(one: CellTests, corrected: _Corrected, bounds: CellBounds, family: int, options: DecisionOptions) -> Verdict:
-    tested = _tested(one, options, corrected)
-    decision: Decision = decide(tested, options)
+def _verdict(decided: _Decided, k: FurtherTexts | None, options: DecisionOptions) -> Verdict:
+    one, corrected, bounds, tested, decision = decided.tests, decided.corrected, decided.bounds, decided.tested, decided.decision
     controls = None if one.labels in BY_PEOPLE else passes_controls(corrected.q_base, tested, options)
-    k = None
-    if decision == NOBODY or decision.verdict in ("too few labels", "use corrected"):
-        k = labels_needed(one, corrected.next_level, options)
     missing = reasons(one, decision, controls, tested, options)
     return Verdict(
         key=one.key,
         verdict=decision.verdict,
         reason=decision.reason,
         controls=controls,
-        sentence=sentence(one, decision, controls, k, family, missing, options),
+        sentence=sentence(one, decision, controls, k, decided.family, missing, options),
         beside_baseline=_beside_baseline(corrected, options.alpha),
         interval=one.interval,
         closeness=one.closeness,
@@ -276,7 +293,7 @@ def _verdict(one: CellTests, corrected: _Corrected, bounds: CellBounds, family: 
         q_base=number(corrected.q_base),
         q_base_worse=number(corrected.q_base_worse),
         q_one_class=number(corrected.q_one_class),
-        family=family,
+        family=decided.family,
         right=number(one.right),
         base_diff=number(one.baseline.mean),
         base_bound=number(bounds.base),

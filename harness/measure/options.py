@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from harness.errors import UsageError
+from harness.stats.core.resample import RESAMPLES
 
 Rule = Literal["drop", "median", "strict"]
 Level = Literal["item", "system"]
@@ -58,7 +59,7 @@ class CompareOptions(msgspec.Struct, frozen=True):
     judges: tuple[str, ...] | None = None
     versus: tuple[str, str] | None = None
     seed: int = 0
-    resamples: int = 1000
+    resamples: int = RESAMPLES
     standardise: Standardise = "none"
 
 

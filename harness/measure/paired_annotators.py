@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from hashlib import sha256
 
 import numpy as np
 
@@ -40,6 +41,7 @@ class PairedAnnotators:
         order = np.argsort(unit, kind="stable")
         self.unit, self.annotator = unit[order], labels.annotator.codes[rows[order]]
         self.code = labels.score.take(rows[order]).recode(classes.index())
+        self._found: dict[bytes, Estimate] = {}
 
     def weighted_f1(self, units: Ints, weights: Floats | None = None) -> Estimate:
         """Of the annotators of some items, given as numbers; undefined with a reason where annotators cannot be followed.
@@ -49,6 +51,12 @@ class PairedAnnotators:
         if self.reason:
             return Estimate(math.nan, 0, self.reason)
         chosen = np.unique(units)
+        key = sha256(chosen.tobytes()).digest()  # judges of the same items share it
+        if key not in self._found:
+            self._found[key] = self._weighted_f1(chosen, weights)
+        return self._found[key]
+
+    def _weighted_f1(self, chosen: Ints, weights: Floats | None) -> Estimate:
         begin = np.searchsorted(self.unit, chosen)
         sizes = np.searchsorted(self.unit, chosen, side="right") - begin
         rows = np.repeat(begin - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum()) if len(chosen) else begin

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from harness.stats.agreement.intraclass import NO_PAIR, NOT_CROSSED, one_way_fea
 from harness.stats.agreement.score_moments import alpha_features, alpha_of_sums, sd_of_sums
 from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
 from harness.stats.agreement.tie_calibration import tie_calibrated_accuracy
-from harness.stats.core.arrays import Estimate, Floats, Ints, undefined
+from harness.stats.core.arrays import Estimate, Floats, Ints, as_index, undefined
 from harness.stats.core.jackknife import of_group_sums, sums_by_group
 from harness.stats.core.sums import Estimated
 from harness.stats.intervals.intervals import no_interval
@@ -100,6 +101,7 @@ class ScoreCells:
         self.classes = self.votes[metrics[0]].classes
         self.group = item_key(data, "group").codes.astype(np.int64)
         self.score = numbers(units.judgments.score)
+        self._of_people: dict[Any, dict[str, Estimated]] = {}
 
     @property
     def reach(self) -> float | None:
@@ -170,9 +172,17 @@ class ScoreCells:
             values |= dict.fromkeys((*WITHIN, "acc_eq", "acc_eq_epsilon", "spa"), _nothing(NO_SEGMENT_KEY))
         else:
             values |= self._of_segments(cell, within, left_out, counts)
-        values |= people_statistics(self.data, list(cell.votes.values()), np.unique(cell.item), self.group)
+        values |= self._people(cell)
         values |= self._second(cell, counts)
         return ScoredCell(values, counts)
+
+    def _people(self, cell: _Cell) -> dict[str, Estimated]:
+        """What depends on labels alone is computed once for all judges of the same items."""
+        items = np.unique(cell.item)
+        key = (tuple(cell.votes), sha256(items.tobytes()).digest())
+        if key not in self._of_people:
+            self._of_people[key] = people_statistics(self.data, list(cell.votes.values()), items, self.group)
+        return self._of_people[key]
 
     def _of_segments(self, cell: _Cell, within: SegmentCorrelations, left_out: set[int], counts: dict[str, int]) -> dict[str, Estimated]:
         assert self.segment is not None
@@ -225,7 +235,7 @@ class ScoreCells:
         points = [float(point) for scale in scales for point in (*scale.classes, scale.min, scale.max) if isinstance(point, (int, float))]
         return (min(points), max(points)) if points else self.classes.ends
 
-    @property
+    @cached_property
     def _centre(self) -> float:
         """A number near the scores, from which sums of squares lose no digits."""
         known = self.score[~np.isnan(self.score)]
@@ -365,7 +375,7 @@ def _peers(key: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _index(group: Ints) -> Ints:
-    return np.unique(group, return_inverse=True)[1].astype(np.int64)
+    return as_index(group, len(group), "groups")
 
 
 def _mean_of_sums(sums: Floats) -> Floats:

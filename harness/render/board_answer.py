@@ -53,8 +53,15 @@ def board_facts(standings: Standings) -> str:
     ]
     if tables:
         parts.append(f"{_span([table.questions for table in tables])} questions on {_span([table.texts for table in tables])} texts each")
-    parts.append("constructed labels" if standings.constructed else "native speakers' labels")
+    parts.append(_whose_labels(standings))
     return " · ".join(parts)
+
+
+def _whose_labels(standings: Standings) -> str:
+    """Native speakers are named only where no verdict stands on labels of people whose language is not known."""
+    if standings.constructed:
+        return "constructed labels"
+    return "people's labels" if any(verdict.labels == "people" for verdict in standings.verdicts) else "native speakers' labels"
 
 
 def competitors(standings: Standings) -> list[Contender]:

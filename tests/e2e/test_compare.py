@@ -226,7 +226,7 @@ def test_a_byte_order_mark_is_no_fault(cli: Cli, folder: Folder) -> None:
         (("--annotators", "x"), "write 3 for exactly three"),
         (("--annotators", "7"), "the largest number is 3"),
         (("--judge", "two"), "no judge 'two'"),
-        (("--where", "language=jp"), "no language 'jp'"),
+        (("--where", "language=jp"), "no items for 'jp'. That is a country code; Japanese is 'ja'."),
         (("--where", "language"), "must be a name, '=' and a value"),
         (("--by", "langage"), "Did you mean 'language'?"),
         (("--versus", "judge=two"), "no judge 'two'"),

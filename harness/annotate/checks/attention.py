@@ -12,9 +12,10 @@ from harness.data.dataset import Dataset
 from harness.measure.cells import bounds, number
 from harness.measure.options import POOLED
 from harness.stats import proportion_interval
+from harness.stats.core.resample import RESAMPLES
 
 
-def attention_rows(data: Dataset, seed: int = 0, resamples: int = 1000) -> list[dict[str, Any]]:
+def attention_rows(data: Dataset, seed: int = 0, resamples: int = RESAMPLES) -> list[dict[str, Any]]:
     """One row a language, campaign and annotator, and one for all annotators of a campaign (`*`).
 
     A row is `{language, campaign, annotator, n, below, below_ci, equal, above}`: the number of damaged texts that were scored beside their

@@ -21,6 +21,7 @@ from harness.errors import UsageError
 from harness.measure.cells import bounds
 from harness.model import Scale, Score
 from harness.signature import StudySignature
+from harness.stats.core.resample import RESAMPLES
 from harness.stats.intervals.intervals import proportion_interval
 
 SCHEMA_VERSION = 1
@@ -70,7 +71,7 @@ class ReviewSummary(msgspec.Struct, frozen=True, kw_only=True):
         return {"schema_version": self.schema_version, "signature": self.signature, "cells": self.cells, "reviews": rows}
 
 
-def review_summary(data: Dataset, reviews: Sequence[ReasonReview], *, seed: int = 0, resamples: int = 1000) -> ReviewSummary:
+def review_summary(data: Dataset, reviews: Sequence[ReasonReview], *, seed: int = 0, resamples: int = RESAMPLES) -> ReviewSummary:
     """Summarise the reviews of the items of a data set.
 
     A judge and people give the same score if the judge's class is the one that most of the item's labels have, or, on an interval scale,

@@ -13,6 +13,7 @@ from harness.stats.agreement.concordance import pairs_within
 from harness.stats.agreement.continuous import NO_SEGMENT, joined_groups
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
 from harness.stats.core.groups import degrees_of_freedom
+from harness.stats.core.resample import RESAMPLES
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
 
 _STEPS = 512  # thresholds that are tried in a resample, spread evenly over the pairs
@@ -50,7 +51,7 @@ def tie_calibrated_accuracy(
     *,
     level: float = 0.95,
     seed: int = 0,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
 ) -> TieCalibratedAccuracy:
     """Pairwise accuracy with tie calibration (acc_eq), averaged over source texts.
 

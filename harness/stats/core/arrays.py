@@ -14,7 +14,7 @@ Weights = Literal["identity", "linear", "quadratic"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_DENSE = 4  # largest code per item for which counting is used instead of sorting
+_DENSE = 4  # width of the codes per item up to which counting is used instead of sorting
 
 MISSING = -1
 """The code of a missing label or score."""
@@ -130,11 +130,15 @@ def as_index(codes: ArrayLike | None, items: int, name: str) -> Ints:
     given = np.asarray(codes)
     if given.shape != (items,):
         raise ShapeError(f"{name} has shape {given.shape}, expected ({items},)")
-    if items and given.dtype.kind in "iu" and given.min() >= 0 and given.max() < _DENSE * items:  # counting is faster than sorting
-        used = np.zeros(int(given.max()) + 1, np.int64)
-        used[given] = 1
-        ranks: Ints = np.cumsum(used) - 1
-        found: Ints = ranks[given]
-        return found
+    if items and given.dtype.kind in "iu" and given.dtype != np.uint64:
+        least = int(given.min())
+        width = int(given.max()) - least + 1
+        if width <= _DENSE * items:  # counting is faster than sorting
+            above = given.astype(np.int64) - least
+            used = np.zeros(width, np.int64)
+            used[above] = 1
+            ranks: Ints = np.cumsum(used) - 1
+            found: Ints = ranks[above]
+            return found
     inverse: NDArray[Any] = np.unique(given, return_inverse=True)[1]
     return inverse.astype(np.int64, copy=False)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats
+from harness.stats.core.arrays import Floats, as_index
 
 
 class GroupSums(NamedTuple):
@@ -34,7 +34,7 @@ class GroupSums(NamedTuple):
 
 def group_sums(values: Floats, groups: ArrayLike, weights: Floats | None = None) -> GroupSums:
     """Distinct (sum, units) of the groups of rated values; with weights (of the mean 1), both are weighted."""
-    _, code = np.unique(np.asarray(groups), return_inverse=True)
+    code = as_index(groups, len(values), "groups")
     size = np.bincount(code, weights).astype(np.float64)
     weighted = values if weights is None else values * weights
     return distinct_sums(np.asarray(np.bincount(code, weighted), np.float64), size, np.ones(len(size)))

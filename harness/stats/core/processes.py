@@ -1,4 +1,4 @@
-"""Intervals of very many cells on all cores: the same numbers as `intervals` on one.
+"""Work on very many cells on all cores: the same numbers as on one.
 
 A worker is a fresh interpreter that reads its cells from a pipe. It neither forks a process that may have threads nor runs the caller's
 script again, so that it is safe in notebooks and in scripts without a guard.
@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Statistic
 from harness.stats.intervals.bootstrap import intervals
 from harness.stats.intervals.intervals import Interval
 
+T = TypeVar("T")
 MANY_CELLS = 500
 """With more cells than this, other processes save more time than their start takes."""
 _PACKAGES = str(Path(__file__).parents[3])
@@ -44,28 +45,58 @@ def intervals_on_all_cores(
     if count < 2 or rows.cells <= MANY_CELLS:
         return intervals(statistics(), rows, **drawing)
     parts = [rows.of_cells(first, last) for first, last in pairwise(rows.cells * part // count for part in range(count + 1))]
-    with ThreadPoolExecutor(count) as pool:
-        found = list(pool.map(lambda part: _elsewhere(statistics, part, drawing), parts))
+    found = _each_elsewhere(_intervals, [(statistics, part, drawing) for part in parts])
     return {name: tuple(chain.from_iterable(part[name] for part in found)) for name in found[0]}
 
 
-def _elsewhere(statistics: Callable[[], Sequence[Statistic]], rows: Rows, drawing: dict[str, Any]) -> dict[str, tuple[Interval, ...]]:
-    """Intervals that a worker has computed; without one, those computed here."""
-    task = pickle.dumps((statistics, rows, drawing))
+def on_all_cores(function: Callable[..., T], cells: Sequence[tuple[Any, ...]], *, processes: int | None = None) -> list[T]:
+    """`[function(*cell) for cell in cells]`, in as many processes as there are cores if there are many cells.
+
+    Args:
+        function: of a module: it is sent to the processes, as its arguments and what it returns are.
+        cells: the arguments of each call.
+        processes: how many, if not one for each core.
+
+    Raises what `function` raises. Where no process can be started, or one dies, its cells are computed here.
+    """
+    count = min(processes or _cores(), len(cells))
+    if count < 2 or len(cells) <= MANY_CELLS:
+        return _calls(function, cells)
+    parts = [cells[len(cells) * part // count : len(cells) * (part + 1) // count] for part in range(count)]
+    return list(chain.from_iterable(_each_elsewhere(_calls, [(function, part) for part in parts])))
+
+
+def _intervals(statistics: Callable[[], Sequence[Statistic]], rows: Rows, drawing: dict[str, Any]) -> dict[str, tuple[Interval, ...]]:
+    return intervals(statistics(), rows, **drawing)
+
+
+def _calls(function: Callable[..., T], cells: Sequence[tuple[Any, ...]]) -> list[T]:
+    return [function(*cell) for cell in cells]
+
+
+def _each_elsewhere(function: Callable[..., T], tasks: Sequence[tuple[Any, ...]]) -> list[T]:
+    """What the function gives for each task, each in a worker of its own."""
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        return list(pool.map(lambda task: _elsewhere(function, task), tasks))
+
+
+def _elsewhere(function: Callable[..., T], task: tuple[Any, ...]) -> T:
+    """What a worker has computed; without one, what is computed here."""
+    sent = pickle.dumps((function, task))
     try:
         done = subprocess.run(
-            [sys.executable, "-P", "-c", _WORK], input=task, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True
+            [sys.executable, "-P", "-c", _WORK], input=sent, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True
         )
-        found: dict[str, tuple[Interval, ...]] = pickle.loads(done.stdout)
+        found: T = pickle.loads(done.stdout)
     except (OSError, TypeError, subprocess.CalledProcessError):
-        return intervals(statistics(), rows, **drawing)
+        return function(*task)
     return found
 
 
 def work() -> None:
-    """What a worker does: its cells come on standard input, their intervals go to standard output."""
-    statistics, rows, drawing = pickle.load(sys.stdin.buffer)
-    sys.stdout.buffer.write(pickle.dumps(intervals(statistics(), rows, **drawing)))
+    """What a worker does: its task comes on standard input, what it gives goes to standard output."""
+    function, task = pickle.load(sys.stdin.buffer)
+    sys.stdout.buffer.write(pickle.dumps(function(*task)))
 
 
 def _cores() -> int:

@@ -16,6 +16,8 @@ from harness.stats.core.arrays import Floats
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Features, Statistic
 
+RESAMPLES = 1000
+"""The resamples of a bootstrap, unless a caller says otherwise."""
 Counts = NDArray[Any]  # how often each unit is drawn in each resample (R, U), in the smallest integer type that fits
 
 _SINGLE = 1 << 18  # multiplications that OpenBLAS does in one thread

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.core.groups import degrees_of_freedom
+from harness.stats.core.resample import RESAMPLES
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, Interval, no_interval, t_quantile
 
 _DEFINED = 0.9  # share of resamples that must have a value
@@ -37,7 +38,7 @@ def of_sums(
     constant: str = "constant values",
     level: float = 0.95,
     seed: int = 0,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
 ) -> Estimated:
     """A function of the items' summed features, with standard error by the cluster bootstrap and Student's t for interval and p.
 

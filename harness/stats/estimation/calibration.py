@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_codes, as_index
+from harness.stats.core.resample import RESAMPLES
 from harness.stats.intervals.intervals import MIN_GROUPS, Interval, no_interval, t_quantile
 
 CUT = 1e-6
@@ -146,7 +147,7 @@ def debiased_interval(
     min_bin: int = MIN_BIN,
     level: float = 0.95,
     seed: int = 0,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
 ) -> Interval:
     """Interval of the debiased squared calibration error: standard error by the cluster bootstrap, Student's t with G - 1 df.
 

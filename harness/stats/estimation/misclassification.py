@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Estimate, Floats, ShapeError
+from harness.stats.core.resample import RESAMPLES
 
 INDISTINCT = "the judge does not tell the classes apart"
 MIN_Z = 1.96
@@ -28,7 +29,6 @@ MIN_SINGULAR_ERRORS = 2.0
 MIN_LABELS = 30
 """With fewer labels of a class the errors of its row are too small: of three classes, 95 % intervals hold the truth in 72 to 84 % of
 simulated sets with 10 to 20 labels of each where the judge is accurate and leaves cells empty, in about 90 % with 30."""
-RESAMPLES = 1000
 _ROUNDING = 1e-12
 
 Bounds = tuple[float, float]

@@ -91,6 +91,7 @@ def alternative_annotator_test(
     judge: ArrayLike,
     groups: ArrayLike | None = None,
     *,
+    guarded_groups: ArrayLike | None = None,
     epsilon: float = 0.2,
     scoring: Scoring = "accuracy",
     failures_lose: bool = True,
@@ -109,6 +110,8 @@ def alternative_annotator_test(
         labels: (items, annotators) numbers, NaN where missing. With "accuracy" they are class codes and negative codes are missing too.
         judge: (items,) likewise.
         groups: (items,) any sortable codes of what items share; None if items are independent, as in the published test.
+        guarded_groups: (items,) the groups of the guarded p; default `groups`. The published test, whose items are independent, and the
+            guarded one over groups are then made at once.
         epsilon: in [0, 1), what the judge is allowed to be worse; the authors advise 0.2 against experts, 0.15 against skilled annotators
             and 0.1 against crowds.
         scoring: "accuracy" for nominal, "neg_rmse" for ordered scales.
@@ -135,19 +138,26 @@ def alternative_annotator_test(
     values, scores = _as_values(labels, scoring), _as_values(judge, scoring)
     if values.ndim != 2 or scores.shape != values.shape[:1]:
         raise ShapeError(f"labels {values.shape} must be (items, annotators) and judge {scores.shape} of the same items")
-    codes = as_index(np.arange(len(values)) if groups is None else groups, len(values), "groups")
+    codes, guarding = (None if of is None else as_index(of, len(values), "groups") for of in (groups, guarded_groups))
     known = ~np.isnan(values)
     kept = (known.sum(axis=1) >= max(2, min_annotators)) & (failures_lose | ~np.isnan(scores))
     compared = []
     for annotator in range(values.shape[1]):
         rows = kept & known[:, annotator]
         d = _differences(values[rows], scores[rows], annotator, scoring)
-        compared.append((d, advantage_test(d, epsilon, codes[rows], variance=variance) if len(d) >= max(1, min_items) else None))
+        own, guard = (None if of is None else of[rows] for of in (codes, guarding))
+        enough = len(d) >= max(1, min_items)
+        compared.append((d, advantage_test(d, epsilon, own, guarded_groups=guard, variance=variance) if enough else None))
     return _summary(compared, q, min_items)
 
 
 def advantage_test(
-    differences: ArrayLike, epsilon: float, groups: ArrayLike | None = None, *, variance: ClusterVariance = "cr2"
+    differences: ArrayLike,
+    epsilon: float,
+    groups: ArrayLike | None = None,
+    *,
+    guarded_groups: ArrayLike | None = None,
+    variance: ClusterVariance = "cr2",
 ) -> AdvantageTest:
     """One-sided test that people are strictly better than the judge less often, by more than epsilon, than the judge is.
 
@@ -159,6 +169,7 @@ def advantage_test(
         differences: (items,) d = -1 (the judge is strictly better), 0 or 1 (the person is).
         epsilon: in [0, 1).
         groups: (items,) any sortable codes of what items share; None if items are independent.
+        guarded_groups: (items,) the groups of `p_guarded`; default `groups`.
         variance: over groups; `cr1` takes them as equal.
 
     Returns:
@@ -185,14 +196,18 @@ def advantage_test(
     if found.groups < 2:
         reason = "fewer than two groups" if len(d) else "no items"
         return AdvantageTest(len(d), found.groups, found.mean, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
-    guarded = guarded_p(gap_sums(-d, np.arange(len(d)) if groups is None else np.asarray(groups)), epsilon, variance)
+    guarded = _guarded_p(d, groups if guarded_groups is None else guarded_groups, epsilon, variance)
     if not found.error > 0:
-        p = (1 - epsilon) ** found.effective_groups if d.max() <= 0 else guarded
+        p = (1 - epsilon) ** found.effective_groups if d.max() <= 0 else _guarded_p(d, groups, epsilon, variance)
         reason = "no variation between groups"
         return AdvantageTest(len(d), found.groups, found.mean, 0.0, math.nan, math.nan, p, guarded, reason)
     t = (found.mean - epsilon) / found.error
     p = float(stdtr(found.freedom, t))
     return AdvantageTest(len(d), found.groups, found.mean, found.error, t, p, p, guarded, None)
+
+
+def _guarded_p(d: Floats, groups: ArrayLike | None, epsilon: float, variance: ClusterVariance) -> float:
+    return guarded_p(gap_sums(-d, np.arange(len(d)) if groups is None else groups), epsilon, variance)
 
 
 def _as_values(given: ArrayLike, scoring: Scoring) -> Floats:
@@ -240,6 +255,7 @@ def _summary(compared: list[tuple[Ints, AdvantageTest | None]], q: float, min_it
     if not tested:
         return AlternativeAnnotatorTest(math.nan, math.nan, math.nan, None, 0, results, "no annotator could be tested")
     omega = float(np.mean([one.rejected for one in tested]))
-    omega_guarded = float(np.mean([one.p_guarded_adjusted <= q for one in tested]))
+    guarding = [one.p_guarded_adjusted <= q for one in tested if not math.isnan(one.p_guarded_adjusted)]
+    omega_guarded = float(np.mean(guarding)) if guarding else math.nan
     rho = float(np.mean([one.rho_judge for one in tested]))
     return AlternativeAnnotatorTest(omega, omega_guarded, rho, omega >= PASSING_RATE, len(tested), results, None)

@@ -16,7 +16,7 @@ import numpy as np
 from harness.stats.agreement.describe import uncommon_expected
 from harness.stats.core.arrays import Floats
 from harness.stats.core.groups import degrees_of_freedom, distinct_sums
-from harness.stats.core.resample import CellSums, Draws, Resampled, cells_of, features_of, resample
+from harness.stats.core.resample import RESAMPLES, CellSums, Draws, Resampled, cells_of, features_of, resample
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Statistic, distinctly_named
 from harness.stats.intervals.intervals import (
@@ -40,7 +40,7 @@ def intervals(
     *,
     level: float = 0.95,
     seed: int = 0,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
 ) -> dict[str, tuple[Interval, ...]]:
     """Cluster-aware intervals of many statistics in many cells.
 

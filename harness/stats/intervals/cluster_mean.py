@@ -135,7 +135,7 @@ def cluster_mean(
         raise ShapeError(f"values must be one-dimensional, found shape {x.shape}")
     if not len(x):
         return ClusterMean(math.nan, math.nan, 0, 0, math.nan, math.nan)
-    index = as_index(np.arange(len(x)) if groups is None else groups, len(x), "groups")
+    index = np.arange(len(x)) if groups is None else as_index(groups, len(x), "groups")
     w = None
     if weights is not None:
         w = np.asarray(weights, np.float64)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from harness.stats.core.arrays import Floats, ShapeError
+from harness.stats.core.arrays import Floats, ShapeError, as_index
 from harness.stats.core.groups import GroupSums, relative_weights
 from harness.stats.intervals.cluster_mean import MeanTest, mean_of_sums
 from harness.stats.intervals.noninferiority import GuardedMean, guarded_mean
@@ -102,7 +102,7 @@ def judge_sums(gap: ArrayLike, baseline: ArrayLike, groups: ArrayLike, weights: 
     d, b, codes = np.asarray(gap, np.float64), np.asarray(baseline, np.float64), np.asarray(groups)
     if d.ndim != 1 or not d.shape == b.shape == codes.shape:
         raise ShapeError(f"gap {d.shape}, baseline {b.shape} and groups {codes.shape} must be of the same items")
-    code = np.unique(codes, return_inverse=True)[1]
+    code = as_index(codes, len(codes), "groups")
     count = int(code.max(initial=-1)) + 1
     columns = []
     for values in (d, b):

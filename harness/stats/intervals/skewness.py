@@ -145,6 +145,8 @@ def _with(values: Floats, further: ArrayLike) -> Floats:
     """Values (..., groups) and those of one further group, which may be of more samples."""
     more = np.asarray(further, np.float64)
     more = more if more.ndim else more[None]
+    if values.ndim == more.ndim == 1:
+        return np.concatenate([values, more])
     shape = np.broadcast_shapes(values.shape[:-1], more.shape[:-1])
     return np.concatenate([np.broadcast_to(values, (*shape, values.shape[-1])), np.broadcast_to(more, (*shape, 1))], axis=-1)
 

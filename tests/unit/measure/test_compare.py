@@ -89,7 +89,7 @@ def test_where_keeps_what_it_names(several: Recording, where: Any, units: int) -
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"where": {"language": ("jp",)}}, r"no language 'jp'\. Did you mean 'ja'\?|no language 'jp'\.\n +choose from: en, ja"),
+        ({"where": {"language": ("jp",)}}, r"no items for 'jp'. That is a country code; Japanese is 'ja'.\n +choose from: en, ja"),
         ({"where": {"metric": ("x",)}}, r"no metric 'x'\.\n +choose from: m, n"),
         ({"where": {"judge": ("gpt4",)}}, r"no judge 'gpt4'\. Did you mean 'gpt-4'\?\n +choose from: gpt-4, llama"),
         ({"judges": ("lama",)}, r"no judge 'lama'\. Did you mean 'llama'\?"),
@@ -190,7 +190,7 @@ def test_a_source_of_which_nothing_is_left_is_passed_over_if_another_has_somethi
     one = make_recording({"a": 1}, {"a": 1}, name="x", language="ja")
     other = make_recording({"b": 1}, {"b": 1}, name="y", language="cs")
     assert [cell["source"] for cell in cells_of(one, other, where={"language": ("cs",)})] == ["y"]
-    with pytest.raises(UsageError, match="no language 'fi'"):
+    with pytest.raises(UsageError, match="no items for 'fi'"):
         cells_of(one, other, where={"language": ("fi",)})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -11,8 +12,9 @@ from rich.console import Console
 
 from harness.boards.board_standings import Contender, Overall, Spending, Standings
 from harness.boards.probes import Finding
+from harness.decide.verdicts import Verdict
 from harness.measure.rankings.ranked import AnnotatorFigures, MatchedPair, RankedJudge, Ranking
-from harness.render.board_answer import language_answer
+from harness.render.board_answer import board_facts, language_answer
 from harness.render.html.boards import board_pages
 from harness.render.markdown import escape
 from harness.render.standings import heading, standings_notes
@@ -164,6 +166,11 @@ def test_constructed_labels_are_in_the_title_and_native_ones_bring_people() -> N
     assert heading(native) == "Mini" and "constructed" not in text
     assert "people, leave-one-out" in text and "71 %" in text and escape("−3 [−8 to +2]") in text
     assert "people, leave-one-out" not in standings_markdown(made())
+
+
+@pytest.mark.parametrize(("labels", "words"), [("native", "native speakers' labels"), ("people", "people's labels")])
+def test_native_speakers_are_named_only_where_the_data_say_so(make_verdict: Callable[..., Verdict], labels: str, words: str) -> None:
+    assert board_facts(made(constructed=False, verdicts=(make_verdict(labels=labels),))).endswith(words)
 
 
 def test_too_few_texts_are_said_in_words() -> None:

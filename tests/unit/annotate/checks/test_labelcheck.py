@@ -228,7 +228,7 @@ def test_where_keeps_what_it_names(make_labelled: MakeLabelled) -> None:
     assert len(checked(data, where={"metric": ("m",)}).cells) == 2
     with pytest.raises(UsageError, match=r"no metric 'n'\.\n +choose from: m"):
         checked(data, where={"metric": ("n",)})
-    with pytest.raises(UsageError, match=r"no language 'cs'\.\n +choose from: en, ja"):
+    with pytest.raises(UsageError, match=r"no items for 'cs' \(Czech\)\.\n +choose from: en, ja"):
         checked(data, where={"language": ("cs",)})
 
 

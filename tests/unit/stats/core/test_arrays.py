@@ -46,3 +46,13 @@ def test_estimates_give_one_cell() -> None:
     many = Estimates(np.array([0.5, np.nan]), np.array([4, 0]), (None, "no overlap"))
     assert many[0] == (0.5, 4, None)
     assert math.isnan(many[1].value) and many[1].reason == "no overlap"
+
+
+@pytest.mark.parametrize("low", [0, 7, -100, 2**62, -(2**63)])
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint64])
+def test_index_is_the_rank_among_different_codes(low: int, dtype: type) -> None:
+    codes = np.random.default_rng(0).integers(0, 200 if dtype is not np.int8 else 27, 90)
+    if not np.iinfo(dtype).min <= low <= np.iinfo(dtype).max - 200 * (dtype is not np.int8):
+        pytest.skip("beyond the type")
+    given = np.array([low + code for code in codes.tolist()], dtype)
+    assert as_index(given, 90, "groups").tolist() == np.unique(given, return_inverse=True)[1].tolist()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from harness.stats import cell_statistics, count_classes, intervals, tabulate
-from harness.stats.core.processes import intervals_on_all_cores
+from harness.stats.core.processes import intervals_on_all_cores, on_all_cores
 from harness.stats.core.rows import Rows
 
 STATISTICS = partial(cell_statistics, 2, "ordinal")
@@ -57,3 +57,14 @@ def test_the_script_of_the_caller_is_not_run_again(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[4])
     assert done.stdout.split() == ["began", "2"]
+
+
+def test_calls_on_several_cores_come_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.stats.core.processes.MANY_CELLS", 4)
+    assert on_all_cores(pow, [(base, 2) for base in range(11)], processes=3) == [base**2 for base in range(11)]
+
+
+def test_an_error_of_a_call_is_raised_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.stats.core.processes.MANY_CELLS", 1)
+    with pytest.raises(ZeroDivisionError):
+        on_all_cores(divmod, [(1, 1), (1, 0)], processes=2)

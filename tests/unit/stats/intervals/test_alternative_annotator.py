@@ -179,3 +179,19 @@ def test_a_constant_judge_passes_where_one_class_is_frequent() -> None:
         labels = np.where(rng.random((200, 3)) < 0.8, truth, guess)
         passed.append(bool(alternative_annotator_test(labels, np.ones(200), epsilon=0.1).passed))
     assert abs(np.mean(passed) - 0.86) < 3 * math.sqrt(0.86 * 0.14 / 150)
+
+
+def test_published_and_guarded_test_at_once() -> None:
+    rng = np.random.default_rng(5)
+    labels, judge, groups = rng.integers(0, 3, (90, 3)), rng.integers(0, 3, 90), rng.integers(0, 30, 90)
+    both = alternative_annotator_test(labels, judge, guarded_groups=groups)
+    published, guarded = alternative_annotator_test(labels, judge), alternative_annotator_test(labels, judge, groups)
+    assert (both.omega, both.omega_guarded) == (published.omega, guarded.omega_guarded)
+    assert [one.p_adjusted for one in both.annotators] == [one.p_adjusted for one in published.annotators]
+    assert [one.p_guarded_adjusted for one in both.annotators] == [one.p_guarded_adjusted for one in guarded.annotators]
+
+
+def test_one_group_has_no_guarded_share() -> None:
+    found = alternative_annotator_test([[0, 0, 1], [1, 1, 1]] * 20, [0, 1] * 20, guarded_groups=[0] * 40)
+    assert not math.isnan(found.omega)
+    assert math.isnan(found.omega_guarded)
