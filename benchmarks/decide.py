@@ -22,7 +22,7 @@ from harness.decide.languages import language_comparisons
 from harness.decide.more_labels import labels_needed
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import tests_laid_out, verdicts_of_tests
-from harness.measure.compare import LaidOut, Recording, compare_laid_out, lay_out
+from harness.measure.compare import AlignedData, Recording, align, compare_aligned
 from harness.measure.options import CompareOptions
 from harness.model import Item, Scale
 
@@ -78,8 +78,8 @@ def of_a_million() -> None:
     options, decision = CompareOptions(), DecisionOptions()
     made = recording(ITEMS)
     print(f"{len(made.data.labels):,} labels, {len(made.judgments):,} judgments, {len(LANGUAGES) * len(METRICS)} cells")
-    laid_out = lay_out([made], options)
-    timed("the comparison itself", lambda: compare_laid_out(laid_out, options))
+    laid_out = align([made], options)
+    timed("the comparison itself", lambda: compare_aligned(laid_out, options))
     begin = time.process_time()
     tests = tests_laid_out(laid_out, options, decision)
     verdicts_of_tests(tests, decision)
@@ -90,7 +90,7 @@ def of_a_million() -> None:
 
 def of_further_labels() -> None:
     options, decision = CompareOptions(), DecisionOptions()
-    laid_out: LaidOut = lay_out([recording(FEW_ITEMS)], options)
+    laid_out: AlignedData = align([recording(FEW_ITEMS)], options)
     tests = tests_laid_out(laid_out, options, decision)
     print(f"about how many more labels, {len(tests)} cells of {FEW_ITEMS} items")
     level = decision.alpha / len(tests)

@@ -1,4 +1,4 @@
-"""The public API for notebooks: functions that do what the commands do."""
+"""The public API for notebooks: the commands as functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads members of ZIP archives in bounded memory: what an archive states about itself is never believed."""
+"""Reads members of ZIP archives in bounded memory. The sizes that an archive states are never believed."""
 
 from __future__ import annotations
 

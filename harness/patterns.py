@@ -1,4 +1,4 @@
-r"""Regular expressions of users, which meet texts of others. Some patterns, such as `(?:\w+\s*)+: `, take for ever on some texts.
+r"""Regular expressions of users, with a limit of time. Some patterns, such as `(?:\w+\s*)+: `, would never end on some texts.
 
 The package `regex` reads Python's syntax and, unlike `re`, ends after a given time. Patterns that are not slow need
 milliseconds, so that a busy machine changes nothing.

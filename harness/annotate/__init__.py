@@ -1,1 +1,1 @@
-"""Labels by people who have nothing but a browser: the pages, their results, and checks of what came back."""
+"""Labelling by people in a browser: pages, results and checks."""

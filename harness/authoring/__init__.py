@@ -1,1 +1,1 @@
-"""Tools for authors of content: `check` finds what is wrong, `scaffold` writes skeletons, `lock` records versions and hashes."""
+"""Tools for authors of content: `check` finds faults, `scaffold` writes skeletons, `lock` records versions and hashes."""

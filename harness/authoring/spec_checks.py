@@ -1,4 +1,4 @@
-"""Checks of tasks, rubrics, language packs and dataset cards: what `read_spec` does not check in a TOML file."""
+"""Checks of tasks, rubrics, language packs and dataset cards that go beyond the form of their TOML files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The standings of a board: one table for each language, with all judges on the same questions, and what their cards and replies say."""
+"""The standings of a board: one table for each language, all judges on the same questions, with facts from their cards and replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The card of a submission (`judge.toml`): which judge was asked, what is known about it, and the hash of its replies."""
+"""The card of a submission (`judge.toml`): the judge, its known facts, and the hash of its replies."""
 
 from __future__ import annotations
 

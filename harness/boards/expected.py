@@ -1,4 +1,4 @@
-"""What a submission to a board should hold: the calls that every judge is asked, and the replies of baselines, computed again."""
+"""The expected content of a submission: the calls of the board's protocol, and the replies of baselines, computed again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a submission: a list of problems, and the problems of its folder, found without opening any file."""
+"""Problems of a submission, as a list. Those of its folder are found without opening any file."""
 
 from __future__ import annotations
 

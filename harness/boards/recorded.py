@@ -1,4 +1,4 @@
-"""Submissions of recorded scores (`scores.jsonl.gz`): what a judge gave elsewhere, without its raw replies.
+"""Submissions of recorded scores (`scores.jsonl.gz`): a judge's scores from elsewhere, without raw replies.
 
 Nobody can read such scores again or ask the judge again in the same way, so they are marked `recorded` and never `verified`. The file has
 one row for each question of the board, in the order of item and metric. Scores are on the scale of the labels. The judge was asked in its

@@ -1,4 +1,4 @@
-"""Examine a submission and read its judgments from its raw replies. No judge is asked, except baselines, which cost nothing."""
+"""Examines a submission and reads its judgments from its raw replies. Only baselines are asked, and they cost nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parsers share: commands whose modules are imported when they run, types of flags, and flags of several commands."""
+"""Shared parts of the parsers: late imports of commands, types of flags, and flags of several commands."""
 
 from __future__ import annotations
 

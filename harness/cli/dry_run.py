@@ -1,4 +1,4 @@
-"""`harness run --dry-run`: what would be asked, and at what price."""
+"""`harness run --dry-run`: the planned calls and their price."""
 
 from __future__ import annotations
 

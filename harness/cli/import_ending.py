@@ -1,4 +1,4 @@
-"""How an import ends: refusals and notes on stderr; the folder, or one JSON object, on stdout."""
+"""The end of an import: refusals and notes on stderr; the folder, or one JSON object, on stdout."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ import msgspec
 from harness.cli.import_ending import ended, print_refusals, refusals_of
 from harness.content import Library
 from harness.exchange.labels.mapping import parse_pairs, parse_scales
+from harness.exchange.scores.import_options import ScoreImportOptions, check_scales, parse_map, with_mapping_file
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
-from harness.exchange.scores.settings import ScoreImportOptions, check_scales, parse_map, with_mapping_file
 from harness.render.numbers import counted
 from harness.text import terminal_safe
 

@@ -1,4 +1,4 @@
-"""The parser of the commands for people who label: plan, page, serve."""
+"""The parser of the commands for labelling: plan, page, serve."""
 
 from __future__ import annotations
 

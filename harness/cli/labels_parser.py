@@ -1,4 +1,4 @@
-"""The parser of `labels`: import, export and check label sets, and the pages on which people label."""
+"""The parser of `labels`: import, export and check label sets, and make labelling pages."""
 
 from __future__ import annotations
 

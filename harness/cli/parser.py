@@ -1,4 +1,4 @@
-"""The parser: every command, flag and exit code. A command's module is imported only when the command runs."""
+"""The parser: every command, flag and exit code. A command's module is imported only for its own run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process around a command: standard streams, which may be closed, full or limited to few characters, and signals."""
+"""The process around a command: signals, and standard streams that may be closed, full or limited to few characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content: what authors write. Tasks, languages, rubrics, boards and dataset cards, read from TOML and checked as they are read."""
+"""Content, written by authors: tasks, languages, rubrics, boards and dataset cards. They are read from TOML and checked."""
 
 from harness.content.library import Library
 from harness.content.specs import Board, Pack, Rubric, Task

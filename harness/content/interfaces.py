@@ -1,4 +1,4 @@
-"""The words of the labelling page: which strings a language needs, and English where it has none."""
+"""The words of the labelling page: the required strings of a language, with English for missing ones."""
 
 from __future__ import annotations
 

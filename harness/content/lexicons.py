@@ -1,4 +1,4 @@
-"""Lexicons: finds the lexicon of a language and checks what a lexicon says."""
+"""Lexicons: finds and checks the lexicon of a language."""
 
 from __future__ import annotations
 

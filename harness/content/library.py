@@ -1,4 +1,4 @@
-"""Finds content and loads it by name. Listing reads file names only; a file is read when it is asked for."""
+"""Finds content and loads it by name. Listing reads file names only; each file is read on first use."""
 
 from __future__ import annotations
 

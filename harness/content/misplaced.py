@@ -1,4 +1,4 @@
-"""Says where the wrong key of a TOML file stands, and where it belongs.
+"""Finds wrong keys of a TOML file and their right places.
 
 In TOML a key below a `[table]` is part of that table, so that a key that is added at the end of a file often lands in the last table.
 """

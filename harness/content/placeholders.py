@@ -1,4 +1,4 @@
-"""Names in braces in the texts of content files, and what stands in their places."""
+"""Names in braces in the texts of content files, and their values."""
 
 from __future__ import annotations
 

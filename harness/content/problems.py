@@ -1,4 +1,4 @@
-"""Problems in content: what is wrong, in which file, on which line; and what can be wrong with a scale.
+"""Problems in content: the fault, its file and its line; faults of scales among them.
 
 `harness check` collects problems instead of stopping at the first error.
 """

@@ -1,4 +1,4 @@
-"""What the scores of a judge become with labels beside them: corrected means, accepted scores, certificates, samples, labels needed."""
+"""Uses of a judge's scores with labels beside them: corrected means, accepted scores, certificates, samples, labels needed."""
 
 from harness.correct import certificate
 

@@ -1,4 +1,4 @@
-"""Automatic acceptance: from which confidence on a judge's answers can stand without a person, per language and metric."""
+"""Automatic acceptance: the confidence above which a judge's answers need no person, per language and metric."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.correct.scored_items import ScoredItems, refuse_unless_random, scor
 from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.measure.cells import number, sort_key
-from harness.measure.compare import LaidOut, Recording, lay_out
+from harness.measure.compare import AlignedData, Recording, align
 from harness.measure.options import CompareOptions
 from harness.signature import ComparisonSignature
 from harness.stats import Acceptance, acceptance_threshold, aggregate_counts
@@ -123,7 +123,7 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
     """
     for source in sources:
         refuse_unless_random(source.data.about, "no automatic acceptance")
-    laid_out = lay_out(sources, compare)
+    laid_out = align(sources, compare)
     cells = [cell for judged in laid_out.judged for cell in scored_items(judged, by_source="source" in laid_out.by)]
     if options.confidence == "votes":
         cells = list(_panels(cells))
@@ -135,7 +135,11 @@ def accept(sources: Sequence[Recording], compare: CompareOptions, options: Accep
     return Acceptances(str(signature), options.alpha, options.delta, tuple(thresholds), notes)
 
 
-def acceptances_laid_out(laid_out: LaidOut, compare: CompareOptions, options: AcceptOptions = AcceptOptions()) -> tuple[AcceptedFrom, ...]:  # noqa: B008 (frozen)
+def acceptances_laid_out(
+    laid_out: AlignedData,
+    compare: CompareOptions,
+    options: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
+) -> tuple[AcceptedFrom, ...]:
     """The threshold of every cell of sources that are laid out; none, with the reason, where labels are no random sample."""
     thresholds = []
     for judged in laid_out.judged:

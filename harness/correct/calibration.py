@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from harness.decide.keyed_rows import keyed_rows
 from harness.decide.options import DecisionOptions
+from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.cells import bounds, number, sort_key
-from harness.measure.compare import JudgedData, LaidOut
+from harness.measure.compare import AlignedData, JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.unit_agreement import unit_hits
 from harness.measure.units import item_key
@@ -80,7 +80,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
         return {**values.pop("key"), **values}
 
 
-def calibrations(laid_out: LaidOut, compare: CompareOptions, options: DecisionOptions) -> tuple[Calibration, ...]:
+def calibrations(laid_out: AlignedData, compare: CompareOptions, options: DecisionOptions) -> tuple[Calibration, ...]:
     """The calibration of every judge, by language and metric.
 
     Args:
@@ -97,7 +97,7 @@ def _of_data(judged: JudgedData, by_source: bool, compare: CompareOptions, optio
     confidence = np.array([*column.values, math.nan], np.float64)[column.codes]
     right, _ = unit_hits(judged.units, judged.counted, compare)
     group = item_key(judged.data, "group").codes.astype(np.int64)[judged.units.item]
-    for key, rows in keyed_rows(judged, by_source):
+    for key, rows in rows_by_cell(judged, by_source):
         sure = ~np.isnan(confidence[rows])
         if not sure.any():
             yield Calibration(key=key, n=0, groups=0, reason=NO_PROBABILITIES, no_recalibration=NO_PROBABILITIES)

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.content.tags import canonical, choose_from
 from harness.correct.acceptance import Confidence, share_left_out
-from harness.correct.three_estimates import ends
+from harness.correct.mean_estimates import ends
 from harness.data.columns import CodedColumn
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName

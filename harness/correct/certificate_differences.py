@@ -1,4 +1,4 @@
-"""Where a certificate says something else than the one that is made again from its source."""
+"""Differences between a certificate and a new one from the same source."""
 
 from __future__ import annotations
 

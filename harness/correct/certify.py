@@ -1,4 +1,4 @@
-"""Making certificates, and checking whether one still holds."""
+"""Makes certificates, and checks their validity."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from harness.correct.certificate import (
 )
 from harness.correct.certificate_differences import certificate_differences
 from harness.correct.correct import mean_sample, share_sample
+from harness.correct.mean_estimates import Sample
 from harness.correct.scored_items import ScoredItems, scored_items
-from harness.correct.three_estimates import Sample
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.errors import UsageError
 from harness.judges import traits_of
-from harness.measure.compare import JudgedData, LaidOut, Recording, lay_out
+from harness.measure.compare import AlignedData, JudgedData, Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text
 from harness.model import JudgeIdentity, Scale, Score
@@ -95,14 +95,14 @@ def certify(
     return _certificate(source, laid_out, made, _one_condition(made, compare.judges), compare, decision, acceptance, asked)
 
 
-def _verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[LaidOut, tuple[Verdict, ...]]:
-    laid_out = lay_out([source], msgspec.structs.replace(compare, judges=None))
+def _verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[AlignedData, tuple[Verdict, ...]]:
+    laid_out = align([source], msgspec.structs.replace(compare, judges=None))
     return laid_out, verdicts_laid_out(laid_out, compare, decision)
 
 
 def _certificate(
     source: Recording,
-    laid_out: LaidOut,
+    laid_out: AlignedData,
     made: tuple[Verdict, ...],
     condition: tuple[Any, ...],
     compare: CompareOptions,
@@ -114,8 +114,8 @@ def _certificate(
     chosen = {(v.key["language"], v.key["metric"]): v for v in made if tuple(v.key.get(name) for name in _CONDITION) == condition}
     judge, variant, temperature, top_p = condition
     single = msgspec.structs.replace(compare, judges=(judge,), annotators=compare.annotators or Annotators(1))
-    judged = lay_out([source], single).judged[0]
-    aggregated = lay_out([source], msgspec.structs.replace(compare, judges=(judge,))).judged[0]
+    judged = align([source], single).judged[0]
+    aggregated = align([source], msgspec.structs.replace(compare, judges=(judge,))).judged[0]
     counted = {_place(cell): cell for cell in scored_items(aggregated) if _condition(cell) == condition}
     cells = [
         _cell(cell, counted[_place(cell)], chosen[_place(cell)], judged, compare, acceptance, asked)

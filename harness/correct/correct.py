@@ -10,14 +10,14 @@ import msgspec
 import numpy as np
 
 from harness.content.tags import choose_from
+from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
 from harness.correct.prevalence import shifted_estimates
 from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
-from harness.correct.three_estimates import Figure, Sample, ThreeEstimates, three_estimates
 from harness.data.columns import CodedColumn
-from harness.decide.keyed_rows import KEYS
+from harness.decide.rows_by_cell import KEYS
 from harness.errors import UsageError
 from harness.measure.cells import sort_key
-from harness.measure.compare import Recording, lay_out
+from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text, item_key
 from harness.model import Score
@@ -59,7 +59,7 @@ class CorrectOptions(msgspec.Struct, frozen=True):
         return f"correct shift={'yes' if self.prevalence_shift else 'no'}"
 
 
-class CorrectedNumber(ThreeEstimates, frozen=True, kw_only=True):
+class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
     """Three estimates of one number.
 
     Attributes:
@@ -112,7 +112,7 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     for source in sources:
         refuse_unless_random(source.data.about, "no corrected numbers")
     compare = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1), by=options.by)
-    laid_out = lay_out(sources, compare)
+    laid_out = align(sources, compare)
     _refuse_unknown_versus(options)
     numbers: list[CorrectedNumber] = []
     for judged in laid_out.judged:
@@ -157,7 +157,7 @@ def _cell_numbers(
                 yield _number(part.key, three, share_of)
         else:
             for share_of, sample, lam in _samples(part, options):
-                yield _number(part.key, three_estimates([(sample, 1.0)], share=share_of is not None, lam=lam), share_of)
+                yield _number(part.key, mean_estimates([(sample, 1.0)], share=share_of is not None, lam=lam), share_of)
     if options.versus:
         yield from _differences(parts, options)
 
@@ -200,22 +200,22 @@ def _differences(parts: Sequence[ScoredItems], options: CorrectOptions) -> Itera
                     yield _number(part.key, three, share_of, (key, base.key[key]), paired)
 
 
-def _difference(one: Sample, two: Sample) -> tuple[ThreeEstimates, bool]:
+def _difference(one: Sample, two: Sample) -> tuple[MeanEstimates, bool]:
     """One sample minus another: paired over the groups that both have; of independent samples where they share none."""
     shared = np.intersect1d(one.group, two.group)
     if not len(shared):
-        return three_estimates([(one, 1.0), (two, -1.0)], share=False), False
+        return mean_estimates([(one, 1.0), (two, -1.0)], share=False), False
     a, b = (_by_group(sample, shared) for sample in (one, two))
     for name in ("inclusion", "stratum"):
         x, y = getattr(a, name), getattr(b, name)
         if x is not None and not np.array_equal(x, y, equal_nan=True):
             reason = f"the two systems' texts of one group differ in their {name}; draw whole groups, or leave --versus out"
             nothing = Figure(None, None, reason)
-            paired = three_estimates([(Sample(a.y - b.y, a.f - b.f, shared), 1.0)], share=False)
+            paired = mean_estimates([(Sample(a.y - b.y, a.f - b.f, shared), 1.0)], share=False)
             return msgspec.structs.replace(
                 paired, labels_alone=nothing, corrected=nothing, lam=None, effective_labels=None, labels_saved=None
             ), True
-    return three_estimates([(Sample(a.y - b.y, a.f - b.f, shared, a.inclusion, a.stratum), 1.0)], share=False), True
+    return mean_estimates([(Sample(a.y - b.y, a.f - b.f, shared, a.inclusion, a.stratum), 1.0)], share=False), True
 
 
 def _by_group(sample: Sample, shared: Ints) -> Sample:
@@ -235,7 +235,7 @@ def _group_means(values: Floats, place: Ints, groups: int) -> Floats:
 
 
 def _number(
-    key: dict[str, Any], three: ThreeEstimates, share_of: Score | None, versus: tuple[str, Any] | None = None, paired: bool | None = None
+    key: dict[str, Any], three: MeanEstimates, share_of: Score | None, versus: tuple[str, Any] | None = None, paired: bool | None = None
 ) -> CorrectedNumber:
     quantity = "mean" if share_of is None else "share"
     return CorrectedNumber(**msgspec.structs.asdict(three), key=key, quantity=quantity, share_of=share_of, versus=versus, paired=paired)

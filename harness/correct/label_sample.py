@@ -1,4 +1,4 @@
-"""Which texts to label next: a random sample whose strata are the judge's scores and confidence, with the probability of each text.
+"""The next texts to label: a random sample in strata of the judge's scores and confidence, with the probability of each text.
 
 Estimates that weight each label by 1 / probability are unbiased whatever the strata; good strata make them more precise.
 """

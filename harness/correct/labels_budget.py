@@ -1,4 +1,4 @@
-"""How many more texts have to be labelled: for an interval of a wanted width, and for a verdict."""
+"""The number of texts still to label: for an interval of a given width, and for a verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.decide.rule import NOBODY, VerdictName
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.errors import UsageError
 from harness.measure.cells import number
-from harness.measure.compare import Recording, lay_out
+from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import BY_PEOPLE
 from harness.signature import ComparisonSignature
@@ -91,7 +91,7 @@ def label_budget(
     """
     if not 0 < half_width < 0.5:
         raise UsageError(f"a half-width is a share between 0 and 0.5, such as 0.05 for 5 points; got {half_width:g}")
-    laid_out = lay_out(sources, options)
+    laid_out = align(sources, options)
     tests = tests_laid_out(laid_out, options, decision)
     by_key = {tuple(one.key.values()): one for one in tests}
     cells = tuple(_needed(by_key[tuple(verdict.key.values())], verdict, half_width) for verdict in verdicts_of_tests(tests, decision))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.correct.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample, mean_estimates
 from harness.correct.scored_items import ScoredItems
-from harness.correct.three_estimates import ALL_LABELLED, Figure, Sample, ThreeEstimates, three_estimates
 from harness.measure.options import Rule
 from harness.measure.units import as_text
 from harness.model import Score
@@ -25,7 +25,7 @@ BINARY, SEVERAL = "Rogan-Gladen (Fieller)", "inverse confusion matrix"
 
 def shifted_estimates(
     cell: ScoredItems, majority: Rule, *, shares: bool, share_of: str | None
-) -> Iterator[tuple[Score | None, ThreeEstimates]]:
+) -> Iterator[tuple[Score | None, MeanEstimates]]:
     """Pairs of a class (None for the mean) and its three estimates; the corrected one is of the texts without a label.
 
     Args:
@@ -114,12 +114,12 @@ def _mean(figures: _Figures, values: Floats) -> Figure:
     return Figure(ends[0], (ends[1], ends[2]), share.reason)
 
 
-def _three(cell: ScoredItems, y: Floats, f: Floats, corrected: Figure, method: str, *, share: bool = False) -> ThreeEstimates:
+def _three(cell: ScoredItems, y: Floats, f: Floats, corrected: Figure, method: str, *, share: bool = False) -> MeanEstimates:
     """The judge alone of the texts without a label, the labels alone of those with one, and the corrected number."""
     new = ~cell.labelled
-    labels = three_estimates([(Sample(y[~new], f[~new], cell.group[~new]), 1.0)], share=share)
-    judge = three_estimates([(Sample(f[new], f[new], cell.group[new]), 1.0)], share=share)
-    return ThreeEstimates(
+    labels = mean_estimates([(Sample(y[~new], f[~new], cell.group[~new]), 1.0)], share=share)
+    judge = mean_estimates([(Sample(f[new], f[new], cell.group[new]), 1.0)], share=share)
+    return MeanEstimates(
         n=labels.n,
         unlabelled=int(new.sum()),
         groups=labels.groups,

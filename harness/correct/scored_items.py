@@ -1,4 +1,4 @@
-"""A judge's answers and people's labels item by item, for every cell: what correction, acceptance and certificates are computed from.
+"""A judge's answers and people's labels item by item, for every cell: the input of correction, acceptance and certificates.
 
 Items without a label belong to it too: a judge's scores of them are what labels are extended with.
 """
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from harness.content.specs import DatasetCard
 from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
 from harness.data.dataset import Dataset
-from harness.decide.keyed_rows import keyed_rows
+from harness.decide.rows_by_cell import rows_by_cell
 from harness.errors import UsageError
 from harness.measure.compare import JudgedData
 from harness.measure.design import STRATUM, stated_probabilities
-from harness.measure.units import Classes, Units, Votes, item_key
+from harness.measure.units import Classes, LabelCounts, Units, item_key
 from harness.stats import aggregate_counts
 from harness.stats.core.arrays import Floats, Ints
 
@@ -113,12 +113,12 @@ def scored_items(judged: JudgedData, *, by_source: bool = False) -> Iterator[Sco
     data, units = judged.data, judged.units
     group = item_key(data, "group").codes.astype(np.int64)
     inclusion, stratum = stated_probabilities(data), _stratum(data)
-    for key, rows in keyed_rows(judged, by_source):
+    for key, rows in rows_by_cell(judged, by_source):
         yield _cell(key, units, rows, judged.counted[str(key["metric"])], group, inclusion, stratum)
 
 
 def _cell(
-    key: dict[str, Any], units: Units, rows: Ints, votes: Votes, group: Ints, inclusion: Floats | None, stratum: Ints | None
+    key: dict[str, Any], units: Units, rows: Ints, votes: LabelCounts, group: Ints, inclusion: Floats | None, stratum: Ints | None
 ) -> ScoredItems:
     items, place = np.unique(units.item[rows].astype(np.int64), return_inverse=True)
     k = len(votes.classes.scores)

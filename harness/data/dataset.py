@@ -25,7 +25,7 @@ from harness.data.damaged_texts import AttentionCheck, read_checks
 from harness.data.judgments import Judgments, checked_judgments, read_judgment_rows
 from harness.data.labels import Labels, checked_labels, first_line, read_label_rows, read_labels
 from harness.data.named_folders import located
-from harness.data.second_spans import SecondSpans, read_second_spans
+from harness.data.second_round_errors import SecondSpans, read_second_spans
 from harness.errors import ContentError, UsageError, refuse_faults
 from harness.model import Item, Label, Scale
 from harness.tables import find_table, read_rows

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from harness.data.dataset import Dataset
 from harness.measure.cells import number
-from harness.measure.units import Classes, Votes
+from harness.measure.units import Classes, LabelCounts
 from harness.model import AltScoring
 from harness.stats import alternative_annotator_test
 from harness.stats.core.arrays import Floats, Ints
@@ -30,7 +30,7 @@ class AnnotatorTable(NamedTuple):
 class AnnotatorLabels:
     """Labels by metric as codes, so that those of a cell are found at once."""
 
-    def __init__(self, data: Dataset, counted: Mapping[str, Votes]) -> None:
+    def __init__(self, data: Dataset, counted: Mapping[str, LabelCounts]) -> None:
         item = data.labels.item.recode(data.positions).astype(np.int64)
         self._annotator = data.labels.annotator.codes
         self._names = tuple(map(str, data.labels.annotator.values))

@@ -12,13 +12,13 @@ import numpy as np
 
 from harness.data.columns import CodedColumn, combination_ids, first_rows, rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels, AnnotatorSample, annotator_sample, annotator_test
-from harness.decide.keyed_rows import keyed_rows
 from harness.decide.options import DecisionOptions
+from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.compare import JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.scores import numbers
 from harness.measure.unit_agreement import baseline_hits, mean_of_questions, unit_gaps, unit_hits
-from harness.measure.units import Classes, Votes, item_key
+from harness.measure.units import Classes, LabelCounts, item_key
 from harness.model import BY_PEOPLE, Score
 from harness.stats import RARE, OneClass, one_class_test
 from harness.stats.core.arrays import Floats, Ints
@@ -139,12 +139,12 @@ def cell_tests(judged: JudgedData, by_source: bool, compare: CompareOptions, opt
         compare: the rule of the aggregate.
         options: margin and level of the tests.
     """
-    measures = _UnitMeasures(judged, compare, options)
-    for key, rows in keyed_rows(judged, by_source):
+    measures = CellTester(judged, compare, options)
+    for key, rows in rows_by_cell(judged, by_source):
         yield measures.cell(key, rows)
 
 
-class _UnitMeasures:
+class CellTester:
     """What every judgment says of the judge, the baseline and people."""
 
     def __init__(self, judged: JudgedData, compare: CompareOptions, options: DecisionOptions) -> None:
@@ -257,7 +257,7 @@ class _Distances:
     people as the scale is long.
     """
 
-    def __init__(self, judged: JudgedData, metric: str, votes: Votes, given: Floats) -> None:
+    def __init__(self, judged: JudgedData, metric: str, votes: LabelCounts, given: Floats) -> None:
         assert votes.scores is not None
         data, self.scores, self.item, self.given = judged.data, votes.scores, judged.units.item, given
         raw = self.scores.raw

@@ -1,4 +1,4 @@
-"""Can one judge's scores be compared across languages? What is seen of one metric in all languages, judge by judge.
+"""Comparability of one judge's scores across languages, metric by metric.
 
 The level of the judge in each language and the gap to people over languages cost nothing and are always there. What needs the regressions
 of statsmodels, whose import alone takes a second, is computed on request.
@@ -16,10 +16,10 @@ import numpy as np
 from harness.data.columns import rows_by_number
 from harness.decide.annotator_labels import AnnotatorLabels
 from harness.decide.cell_tests import CellTests, same_level_p
-from harness.decide.keyed_rows import keyed_rows
 from harness.decide.options import DecisionOptions
+from harness.decide.rows_by_cell import rows_by_cell
 from harness.measure.cells import number, sort_key
-from harness.measure.compare import JudgedData, LaidOut
+from harness.measure.compare import AlignedData, JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
 from harness.measure.unit_agreement import mean_of_questions, unit_hits
@@ -96,7 +96,7 @@ class LanguageComparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def language_comparisons(
-    laid_out: LaidOut, tests: Sequence[CellTests], compare: CompareOptions, options: DecisionOptions, *, full: bool = False
+    laid_out: AlignedData, tests: Sequence[CellTests], compare: CompareOptions, options: DecisionOptions, *, full: bool = False
 ) -> tuple[LanguageComparison, ...]:
     """What is seen of every judge, metric and condition over languages, sorted by metric and judge.
 
@@ -196,7 +196,7 @@ def language_parts(
     """The parts of these names, of every judge, metric and condition, with the sorted pairs of its key."""
     for judged in judged_data:
         rows: dict[tuple[Any, ...], list[Ints]] = {}
-        for key, own in keyed_rows(judged, by_source):
+        for key, own in rows_by_cell(judged, by_source):
             rows.setdefault(_hashable(_without_language(key)), []).append(own)
         judgments = _JudgedLanguages(judged, compare)
         for judge, parts in rows.items():

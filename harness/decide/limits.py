@@ -1,4 +1,4 @@
-"""What a policy's limits are held against, beside cells and their tests: unread answers, drops from an earlier run, corrected p-values."""
+"""Measurements for a policy's limits, beside cells and their tests: unread answers, drops from an earlier run, corrected p-values."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.decide.cell_tests import CellTests
-from harness.decide.keyed_rows import KEYS, keyed_rows
 from harness.decide.options import DecisionOptions
-from harness.measure.compare import JudgedData, LaidOut
+from harness.decide.rows_by_cell import KEYS, rows_by_cell
+from harness.measure.compare import AlignedData, JudgedData
 from harness.measure.options import CompareOptions
 from harness.measure.unit_agreement import mean_of_questions, unit_hits
 from harness.measure.units import item_key
@@ -42,7 +42,7 @@ def cell_key(key: Mapping[str, Any]) -> CellKey:
     return tuple(key.get(name) for name in KEYS)
 
 
-def unread_shares(laid_out: LaidOut) -> dict[CellKey, LimitedNumber]:
+def unread_shares(laid_out: AlignedData) -> dict[CellKey, LimitedNumber]:
     """The share of labelled items without a readable answer, by cell; in [0, 1], with the interval of a share over groups.
 
     Repeats of a question are averaged first, so an item counts once however often it was asked.
@@ -50,7 +50,7 @@ def unread_shares(laid_out: LaidOut) -> dict[CellKey, LimitedNumber]:
     found = {}
     for judged in laid_out.judged:
         group = item_key(judged.data, "group").codes
-        for key, rows in keyed_rows(judged, by_source=False):
+        for key, rows in rows_by_cell(judged, by_source=False):
             labelled = judged.counted[key["metric"]].counts[judged.units.item[rows]].sum(axis=1) > 0
             kept = rows[labelled]
             unread = (judged.units.judgments.score.codes[kept] < 0).astype(np.float64)
@@ -91,7 +91,7 @@ class CellHits(NamedTuple):
         return not len(of) or bool(of.min() == of.max())
 
 
-def cell_hits(laid_out: LaidOut, options: CompareOptions) -> dict[CellKey, CellHits]:
+def cell_hits(laid_out: AlignedData, options: CompareOptions) -> dict[CellKey, CellHits]:
     """The hits of every cell, failures as wrong; NaN where an item has no aggregate, and on continuous scores."""
     return {key: hits for judged in laid_out.judged for key, hits in _hits_of(judged, options)}
 
@@ -100,7 +100,7 @@ def _hits_of(judged: JudgedData, options: CompareOptions) -> list[tuple[CellKey,
     hit, _ = unit_hits(judged.units, judged.counted, options)
     group, ids = item_key(judged.data, "group").codes.astype(np.int64), [item.item_id for item in judged.data.items]
     found = []
-    for key, rows in keyed_rows(judged, by_source=False):
+    for key, rows in rows_by_cell(judged, by_source=False):
         items, question, judgments = np.unique(judged.units.item[rows], return_inverse=True, return_counts=True)
         own = CellHits(tuple(ids[i] for i in items.tolist()), mean_of_questions(question, hit[rows]), group[items], judgments)
         found.append((cell_key(key), own))

@@ -1,4 +1,4 @@
-"""About how many more texts have to be labelled before a judge that is as good as people would be shown to be so."""
+"""The approximate number of further labels that would show a judge to be as good as people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The decision table: from the tests of one cell to what its judge may be used for. The first rule that applies decides."""
+"""The decision table: the tests of one cell lead to a verdict. The first rule that applies decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts in words: the sentence, the tests that are missing, and what a verdict does not cover. Numbers are in points of a hundred."""
+"""Verdicts in words: the sentence, the missing tests, and the limits of a verdict. Numbers are in points of a hundred."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def reasons(
         return (_constant(one),)
     if decision == FAILS:
         kinds = ", ".join(f"{kind} {count}" for kind, count in one.failures.items())
-        return (f"it gives no readable score for {_of_hundred(1 - one.coverage)} of 100 texts ({kinds})",)
+        return (f"it gives no readable score for {_per_hundred(1 - one.coverage)} of 100 texts ({kinds})",)
     if decision == WORSE:
         return (f"{_gap(one)}; more than {_margin(options)} below is shown",)
     if decision == BASE_WORSE:
@@ -188,7 +188,7 @@ def _controls_reasons(one: CellTests, controls: Controls, tested: DecisionInputs
 
 
 def _uncovered(one: CellTests, options: DecisionOptions) -> str:
-    return f"it gives a readable score for {_of_hundred(one.coverage)} of 100 texts, and {_of_hundred(options.coverage)} are needed"
+    return f"it gives a readable score for {_per_hundred(one.coverage)} of 100 texts, and {_per_hundred(options.coverage)} are needed"
 
 
 def _few(one: CellTests, options: DecisionOptions) -> str:
@@ -238,7 +238,7 @@ def obstacles(
     return (_SHOWN[decision],) if decision in _SHOWN else missing_tests(one, options)
 
 
-def _of_hundred(share: float) -> str:
+def _per_hundred(share: float) -> str:
     return "none" if math.isnan(share) else f"{100 * share:.3g}"
 
 

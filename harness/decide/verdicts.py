@@ -1,4 +1,4 @@
-"""Verdicts: what a judge may be used for, per language and metric. This is the one place that makes them."""
+"""Verdicts on a judge, per language and metric. All verdicts are made here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.rule import NOBODY, Controls, Decision, DecisionInputs, VerdictName, decide, has_enough, passes_controls
 from harness.decide.sentences import not_for, obstacles, reasons, sentence
 from harness.measure.cells import number, sort_key
-from harness.measure.compare import LaidOut, Recording, lay_out
+from harness.measure.compare import AlignedData, Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import BY_PEOPLE
 from harness.stats import benjamini_yekutieli, holm
@@ -143,15 +143,15 @@ def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: Dec
         compare: which items and judges, and how annotators become one reference; its keys to group by are not used.
         options: the thresholds.
     """
-    return verdicts_laid_out(lay_out(sources, compare), compare, options)
+    return verdicts_laid_out(align(sources, compare), compare, options)
 
 
-def verdicts_laid_out(laid_out: LaidOut, compare: CompareOptions, options: DecisionOptions) -> tuple[Verdict, ...]:
+def verdicts_laid_out(laid_out: AlignedData, compare: CompareOptions, options: DecisionOptions) -> tuple[Verdict, ...]:
     """The same of sources that are laid out already."""
     return verdicts_of_tests(tests_laid_out(laid_out, compare, options), options)
 
 
-def tests_laid_out(laid_out: LaidOut, compare: CompareOptions, options: DecisionOptions) -> tuple[CellTests, ...]:
+def tests_laid_out(laid_out: AlignedData, compare: CompareOptions, options: DecisionOptions) -> tuple[CellTests, ...]:
     """The tests of every cell, uncorrected."""
     return tuple(one for judged in laid_out.judged for one in cell_tests(judged, "source" in laid_out.by, compare, options))
 

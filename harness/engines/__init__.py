@@ -1,4 +1,4 @@
-"""How calls are asked: `local` from this machine, `batch` by a provider's files, `ray` from a cluster.
+"""Engines: `local` asks from this machine, `batch` by a provider's files, `ray` from a cluster.
 
 All engines take the same work and write to the same store. `choice` opens an engine by name; `work` says what it is given and returns.
 """

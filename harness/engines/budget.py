@@ -1,4 +1,4 @@
-"""What a command may spend: money, calls, minutes. When a limit is reached, nothing more goes out, and calls in flight are awaited."""
+"""The budget of a command: money, calls, minutes. At a limit no new call goes out, and calls in flight are awaited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engines by name. An engine's module is imported only when the engine is used, because it may need a package of its own."""
+"""Engines by name. An engine's module is imported on first use, because it may need a package of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many calls of a judge are in flight, and how often they go out.
+"""Limits the calls of a judge in flight, and their rate.
 
 A permit is one attempt. Calls that want a permit queue for it. A pause (Retry-After, a rate limit that is used up, an endpoint that is
 down) holds back the whole queue.

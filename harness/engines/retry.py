@@ -1,4 +1,4 @@
-"""When to make another attempt, and when to wait for an endpoint that is down."""
+"""Retries: the time of the next attempt, and the wait for an endpoint that is down."""
 
 from __future__ import annotations
 

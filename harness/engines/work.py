@@ -1,4 +1,4 @@
-"""What an engine is given and what it returns: the calls of a judge, the settings, and how asking went."""
+"""The input and output of an engine: the calls of a judge, the settings, and the outcome of asking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a gate compares with what: the signature of a source, and whether an earlier run may be its baseline."""
+"""The earlier run of a gate: its signature, and the conditions under which two runs are comparable."""
 
 from __future__ import annotations
 

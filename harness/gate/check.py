@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness.decide.keyed_rows import KEYS
 from harness.decide.limits import CellKey, LimitedNumber, better_than_baseline, corrected, no_worse_than_people
 from harness.decide.options import DecisionOptions
+from harness.decide.rows_by_cell import KEYS
 from harness.decide.rule import CORRECTED_WORSE
 from harness.decide.verdicts import Verdict
 from harness.errors import UsageError

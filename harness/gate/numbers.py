@@ -1,4 +1,4 @@
-"""What the limits of a policy are held against: the numbers of one source, and of the earlier run beside it, by cell."""
+"""The numbers of one source for a policy's limits, by cell, with those of the earlier run beside them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.gate.baseline import BaselineProblem, GatedSource, other_parts, par
 from harness.gate.policy import AGREEMENT, ANY, NEEDS_BASELINE, Names, Policy
 from harness.gate.unanswered import Unanswered, unanswered_rows
 from harness.measure.cells import Cell
-from harness.measure.compare import LaidOut, compare_laid_out, lay_out
+from harness.measure.compare import AlignedData, align, compare_aligned
 from harness.measure.options import BY_METRIC, CompareOptions
 
 
@@ -29,7 +29,7 @@ class GatedNumbers:
     def __init__(self, source: GatedSource, policy: Policy, baseline: GatedSource | None) -> None:
         self.source, self.policy, self.baseline = source, policy, baseline
         laid_out, options = _laid_out(source)
-        compared = compare_laid_out(laid_out, options)
+        compared = compare_aligned(laid_out, options)
         self.notes = compared.notes
         self.cells: dict[CellKey, Cell] = {cell_key(cell.key): cell for cell in compared.cells}
         tests = tests_laid_out(laid_out, options, policy.thresholds)
@@ -121,12 +121,12 @@ class GatedNumbers:
         return drop(self.hits[key], self.earlier[partner])
 
 
-def _laid_out(source: GatedSource) -> tuple[LaidOut, CompareOptions]:
+def _laid_out(source: GatedSource) -> tuple[AlignedData, CompareOptions]:
     options = msgspec.structs.replace(source.options, by=BY_METRIC.by)
-    return lay_out([source.recording], options), options
+    return align([source.recording], options), options
 
 
-def _unanswered(source: GatedSource, laid_out: LaidOut) -> Mapping[CellKey, Unanswered]:
+def _unanswered(source: GatedSource, laid_out: AlignedData) -> Mapping[CellKey, Unanswered]:
     if source.recording.asked is None:
         return source.unanswered
     return {key: one for judged in laid_out.judged for key, one in unanswered_rows(source.recording, judged).items()}

@@ -1,4 +1,4 @@
-"""The policy file of a gate: which limits hold in which language and metric."""
+"""The policy file of a gate: limits by language and metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A first policy for a run: limits from its own numbers and on its verdicts, to be edited by those who know what is needed."""
+"""A first policy for a run: limits from its own numbers and on its verdicts, ready for editing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions without an answer: labelled texts that a judge was asked about, or may have been, and of which nothing is known."""
+"""Questions without an answer: labelled texts with a known or possible question to the judge and no reply on record."""
 
 from __future__ import annotations
 

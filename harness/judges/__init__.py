@@ -1,4 +1,4 @@
-"""Judges: who answers. `base` holds the protocol, `identity` the traits of a judge; each kind of judge has a module of its own."""
+"""Judges. `base` holds the protocol, `identity` the traits of a judge; each kind of judge has a module of its own."""
 
 from harness.judges.base import Environment, Judge, JudgeOptions, NoReply
 from harness.judges.identity import JudgeTraits, opening_name, traits_of

@@ -1,4 +1,4 @@
-"""What a judge is: the protocol, what it is opened with, and what it raises when no reply came."""
+"""The protocol of a judge, the arguments of its opening, and the errors of a call without a reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the identity or the name of a judge says: its traits, and the model that it asks for.
+"""Traits and model of a judge, from its identity or its name.
 
 Recorded judges are often known by name only. So the traits of our own kinds are here, not in their modules. No other package compares
 the name or the kind of a judge with a text.

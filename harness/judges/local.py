@@ -1,4 +1,4 @@
-"""`local/<model>`: a GGUF model behind llama.cpp's OpenAI-compatible server, which runs in this process (`xllamacpp`)."""
+"""`local/<model>`: a GGUF model behind llama.cpp's OpenAI-compatible server, in this process (`xllamacpp`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a refusal is about: one item, a rate limit, the account, or the endpoint itself."""
+"""Sorts refusals of an endpoint by their subject: one item, a rate limit, the account, or the endpoint itself."""
 
 from __future__ import annotations
 

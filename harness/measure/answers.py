@@ -17,7 +17,7 @@ from harness.data.dataset import Dataset
 from harness.data.judgments import Judgments
 from harness.measure.options import POOLED, CompareOptions, Rule, annotators_needed
 from harness.measure.scores import numbers
-from harness.measure.units import Classes, Votes, classes_of, item_key, votes
+from harness.measure.units import Classes, LabelCounts, classes_of, item_key, votes
 from harness.model import Scale, Variant, parse_variant, plainness
 from harness.stats import aggregate_counts, distinct_counts, item_credits
 from harness.stats.agreement.agreement import share_of_hits, share_of_pairs
@@ -195,7 +195,7 @@ class _AlignedLabels:
     def __init__(
         self,
         data: Dataset,
-        counted: Mapping[str, Votes],
+        counted: Mapping[str, LabelCounts],
         majority: Rule,
         score: CodedColumn,
         expected: CodedColumn,
@@ -231,7 +231,7 @@ class _AlignedLabels:
             expected=self.expected,
         )
 
-    def _metric(self, metric: str, rows: Ints, labels: Votes | None) -> tuple[Kinds, Ints]:
+    def _metric(self, metric: str, rows: Ints, labels: LabelCounts | None) -> tuple[Kinds, Ints]:
         """The kinds of answers on a metric, and the kind of each of its rows."""
         scale, given = self.data.scales[metric], self.score.take(rows)
         classes = labels.classes if labels else classes_of(scale, given.used)
@@ -253,7 +253,7 @@ class _AlignedLabels:
             self.expected.values[rows] = np.array([*map(float, stated.values), np.nan])[stated.codes] * way
         return kinds, kind
 
-    def _continuous(self, metric: str, rows: Ints, labels: Votes, given: CodedColumn) -> tuple[Kinds, Ints]:
+    def _continuous(self, metric: str, rows: Ints, labels: LabelCounts, given: CodedColumn) -> tuple[Kinds, Ints]:
         """The same for continuous scores: every different score is a kind. No answer equals a label, so there is no credit."""
         assert labels.scores is not None
         scale, direction = self.data.scales[metric], labels.classes.direction or np.nan
@@ -275,7 +275,7 @@ class _AlignedLabels:
             credits=dict.fromkeys(CREDITS, nothing),
         ), kind
 
-    def _labels(self, rows: Ints, labels: Votes | None, k: int) -> tuple[Ints, Ints]:
+    def _labels(self, rows: Ints, labels: LabelCounts | None, k: int) -> tuple[Ints, Ints]:
         """Distinct class counts (patterns, k), of which the first is that of unlabelled items, and the pattern of each row."""
         nothing = np.zeros((1, k), np.int64)
         if not labels:

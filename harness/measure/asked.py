@@ -1,4 +1,4 @@
-"""How many of the labelled questions judges were asked: counts by cell, and notes in words.
+"""Counts of the labelled questions that judges were asked, by cell, with notes in words.
 
 A question that was not asked is neither wrong nor unreadable.
 """
@@ -15,7 +15,7 @@ from harness.data.columns import CodedColumn, combination_ids, first_rows
 from harness.data.dataset import Dataset
 from harness.measure.cells import Cell, factorise, key_column
 from harness.measure.options import CompareOptions
-from harness.measure.units import CONDITION, Units, Votes, countable, item_key, joined_units
+from harness.measure.units import CONDITION, LabelCounts, Units, countable, item_key, joined_units
 from harness.stats import MISSING, NO_MAJORITY, aggregate_counts
 
 _FEW = 3  # names that a sentence lists
@@ -23,7 +23,7 @@ _QUESTION = (*CONDITION, "metric")
 
 
 def add_asked(
-    cells: Sequence[Cell], data: Dataset, units: Units, unasked: Units, counted: Mapping[str, Votes], options: CompareOptions
+    cells: Sequence[Cell], data: Dataset, units: Units, unasked: Units, counted: Mapping[str, LabelCounts], options: CompareOptions
 ) -> list[Cell]:
     """Add to the cells `n_asked` and `not_asked`: how many labelled questions judges were asked, and how many not.
 
@@ -42,7 +42,9 @@ def add_asked(
     return [msgspec.structs.replace(cell, n_asked=n, not_asked=left) for cell, (n, left) in zip(cells, counts, strict=True)]
 
 
-def not_asked_notes(data: Dataset, units: Units, unasked: Units, counted: Mapping[str, Votes], options: CompareOptions) -> Iterator[str]:
+def not_asked_notes(
+    data: Dataset, units: Units, unasked: Units, counted: Mapping[str, LabelCounts], options: CompareOptions
+) -> Iterator[str]:
     """Yield a sentence on how many labelled questions judges were not asked, by language; none if all were asked."""
     left = _by_judge(data, unasked, counted, options)
     every = _by_judge(data, joined_units([units, unasked]), counted, options) if left else {}
@@ -55,7 +57,7 @@ def not_asked_notes(data: Dataset, units: Units, unasked: Units, counted: Mappin
         yield f"Not asked, so neither right nor wrong (labelled items times metrics): {who} {_list(where, 'languages')}."
 
 
-def unread_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> Iterator[str]:
+def unread_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> Iterator[str]:
     """Yield sentences, at the level of systems, on items that count in people's means and have no readable score of the judge."""
     unread = _by_judge(data, units.take(units.judgments.score.codes < 0), counted, options)
     every = _by_judge(data, units, counted, options) if unread else {}
@@ -64,7 +66,7 @@ def unread_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], opti
         yield f"People's means rest on items without a readable score of {judge} too (items times metrics): {_list(where, 'languages')}."
 
 
-def dropped_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> Iterator[str]:
+def dropped_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> Iterator[str]:
     """Yield a sentence on how many judged items have no reference, because no class is the commonest; none if all have one.
 
     Only the rule `drop` leaves items out; the median always exists, and `strict` counts such items as disagreement.
@@ -84,7 +86,7 @@ def dropped_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], opt
         )
 
 
-def uneven_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> Iterator[str]:
+def uneven_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> Iterator[str]:
     """Yield a sentence on judges that have more repeats of some items than of others in one cell; none if repeats are even.
 
     The judgments of a cell count alike, by design: `n_ref` is items times repeats. So uneven repeats weight the items.
@@ -118,7 +120,7 @@ def _list(names: Sequence[str], what: str) -> str:
     return ", ".join(names[:_FEW]) + (f" and {more} more {what} (--json has all)" if more > 0 else "")
 
 
-def _by_judge(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> dict[Any, dict[Any, int]]:
+def _by_judge(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> dict[Any, dict[Any, int]]:
     """`{judge: {language: number of questions with a reference}}`; each question counts once."""
     kept = units.take(np.flatnonzero(countable(units, counted, options)))
     once = kept.take(first_rows(combination_ids(_columns(kept), kept.item)))

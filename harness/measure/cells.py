@@ -19,7 +19,7 @@ from harness.measure.options import ALWAYS, POOLED, CompareOptions
 from harness.measure.paired_annotators import HUMAN_F1, NO_INTERVAL, PairedAnnotators
 from harness.measure.score_cells import NAMES as SCORE_NAMES
 from harness.measure.score_cells import NOT_CLASSES, NOT_INTERVAL, ScoreCells, ScoredCell
-from harness.measure.units import Classes, Units, Votes, item_key
+from harness.measure.units import Classes, LabelCounts, Units, item_key
 from harness.stats import (
     LEVELS,
     RARE,
@@ -127,7 +127,7 @@ class Cell(msgspec.Struct, frozen=True):
 def make_cells(
     data: Dataset,
     units: Units,
-    counted: Mapping[str, Votes],
+    counted: Mapping[str, LabelCounts],
     options: CompareOptions,
     baseline: Mapping[tuple[str, str], Any] | None = None,
     design: Design | None = None,
@@ -178,7 +178,7 @@ def with_q(cells: Sequence[Cell]) -> list[Cell]:
     ]
 
 
-def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, Votes]) -> CodedColumn:
+def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, LabelCounts]) -> CodedColumn:
     """The value of the key `name` for every unit."""
     if name in ("metric", "judge", "variant", "temperature", "top_p", "repeat", "order"):
         column: CodedColumn = getattr(units.judgments, name)
@@ -190,7 +190,7 @@ def key_column(name: str, data: Dataset, units: Units, counted: Mapping[str, Vot
     return item_key(data, name).take(units.item)
 
 
-def _agreement(units: Units, counted: Mapping[str, Votes]) -> CodedColumn:
+def _agreement(units: Units, counted: Mapping[str, LabelCounts]) -> CodedColumn:
     level = np.full(len(units), -1, np.int32)
     for metric, of in counted.items():
         here = units.judgments.metric.recode({metric: 0}) == 0
@@ -198,7 +198,7 @@ def _agreement(units: Units, counted: Mapping[str, Votes]) -> CodedColumn:
     return CodedColumn(LEVELS, level)
 
 
-def _scales(counted: Mapping[str, Votes], units: Units) -> dict[tuple[Classes, Any], list[str]]:
+def _scales(counted: Mapping[str, LabelCounts], units: Units) -> dict[tuple[Classes, Any], list[str]]:
     """The metrics that have units, grouped by scale: metrics on one scale are counted together."""
     found: dict[Any, tuple[Classes, list[str]]] = {}
     for metric in units.judgments.metric.values:
@@ -235,7 +235,7 @@ class _CellTable:
         units: Units,
         keys: Sequence[dict[str, Any]],
         rows: Sequence[Ints],
-        counted: Mapping[str, Votes],
+        counted: Mapping[str, LabelCounts],
         classes: Classes,
         options: CompareOptions,
         design: Design | None,

@@ -1,4 +1,4 @@
-"""Recorded judgments × labels → cells: what `harness compare` computes, for data folders and runs alike."""
+"""Recorded judgments × labels → cells: the computation of `harness compare`, for data folders and runs alike."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from harness.measure.error_notes import error_notes
 from harness.measure.options import Annotators, CompareOptions, annotators_needed
 from harness.measure.score_notes import score_notes
 from harness.measure.systems import system_cells
-from harness.measure.units import Units, Votes, as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
+from harness.measure.units import LabelCounts, Units, as_text, asked_and_not, continuous_metrics, item_key, joined_units, units_of, votes
 from harness.measure.versus import add_versus
 from harness.signature import ComparisonSignature
 from harness.text import short_repr
@@ -109,13 +109,13 @@ class JudgedData(msgspec.Struct, frozen=True):
     data: Dataset
     units: Units
     unasked: Units
-    counted: Mapping[str, Votes]
+    counted: Mapping[str, LabelCounts]
     baseline: Mapping[tuple[str, str], Any] | None
     design: Design | None = None
     design_notes: tuple[str, ...] = ()
 
 
-class LaidOut(msgspec.Struct, frozen=True):
+class AlignedData(msgspec.Struct, frozen=True):
     """The sources of a comparison, restricted and laid out: what cells and verdicts are computed from.
 
     `by` are the keys to group by: those of the options, with `source` first where there are several. `sources` are what the options keep
@@ -135,10 +135,10 @@ def compare(sources: Sequence[Recording], options: CompareOptions) -> Comparison
     With several sources every cell names its `source`. Raises UsageError for unknown names, metrics that have no median, and
     sources without judgments or labels.
     """
-    return compare_laid_out(lay_out(sources, options), options)
+    return compare_aligned(align(sources, options), options)
 
 
-def lay_out(sources: Sequence[Recording], options: CompareOptions) -> LaidOut:
+def align(sources: Sequence[Recording], options: CompareOptions) -> AlignedData:
     """Lay the judgments of each source beside its labels. Raises as `compare`."""
     parts = _restricted(sources, options)
     by = ("source", *options.by) if len(sources) > 1 else options.by
@@ -147,7 +147,7 @@ def lay_out(sources: Sequence[Recording], options: CompareOptions) -> LaidOut:
     judged = tuple(_judged_data(same, options) for same in _same_data(parts))
     notes = dict.fromkeys(note for part in parts for note in part.whole.notes)
     kept = tuple(msgspec.structs.replace(part.whole, name=part.name, data=part.data, judgments=part.judgments) for part in parts)
-    return LaidOut(by, judged, tuple(notes), _signature(parts, judged, options), kept)
+    return AlignedData(by, judged, tuple(notes), _signature(parts, judged, options), kept)
 
 
 def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[JudgedData, ...]:
@@ -155,8 +155,8 @@ def judged_data(sources: Sequence[Recording], options: CompareOptions) -> tuple[
     return tuple(_judged_data(same, options) for same in _same_data(_restricted(sources, options)))
 
 
-def compare_laid_out(laid_out: LaidOut, options: CompareOptions) -> Comparison:
-    """The comparison of what `lay_out` gave. Raises as `compare`."""
+def compare_aligned(laid_out: AlignedData, options: CompareOptions) -> Comparison:
+    """The comparison of what `align` gave. Raises as `compare`."""
     options = msgspec.structs.replace(options, by=laid_out.by)
     made = [_cells(judged, options) for judged in laid_out.judged]
     cells = sorted((cell for found, _ in made for cell in found), key=lambda cell: sort_key(cell.key))
@@ -240,7 +240,7 @@ def _cells(judged: JudgedData, options: CompareOptions) -> tuple[list[Cell], lis
     return add_asked(cells, data, units, unasked, counted, options), notes
 
 
-def _asked_units(part: _Part, counted: Mapping[str, Votes]) -> tuple[Units, Units]:
+def _asked_units(part: _Part, counted: Mapping[str, LabelCounts]) -> tuple[Units, Units]:
     """The units of a part that were asked, and those that were not."""
     units = units_of(part.data, part.judgments, part.name)
     return asked_and_not(units, part.data, counted, part.whole.asked, part.whole.judgments.clean)

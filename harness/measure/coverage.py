@@ -1,4 +1,4 @@
-"""The report of a run with sealed labels: how many answers could be read, and why the others could not."""
+"""The report of a run with sealed labels: the share of readable answers, and the reasons for the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the labelled texts were drawn: texts that had different probabilities count by 1 / probability, so that means are those of all texts.
+"""Sampling designs: texts with unequal probabilities count by 1 / probability, so that means are those of all texts.
 
 A text that was drawn with probability 0.1 stands for ten texts. `harness labels plan` draws and states the probabilities, the import keeps
 them in the items.
@@ -14,7 +14,7 @@ import numpy as np
 from harness.data.columns import CodedColumn
 from harness.data.dataset import Dataset
 from harness.errors import UsageError
-from harness.measure.units import Votes
+from harness.measure.units import LabelCounts
 from harness.stats.core.arrays import Floats, Ints
 
 PROBABILITY, STRATUM = "inclusion_probability", "stratum"
@@ -44,7 +44,7 @@ def stated_probabilities(data: Dataset) -> Floats | None:
     return np.array([np.nan if value is None else value for value in stated], np.float64)
 
 
-def design_of(data: Dataset, counted: Mapping[str, Votes]) -> tuple[Design | None, tuple[str, ...]]:
+def design_of(data: Dataset, counted: Mapping[str, LabelCounts]) -> tuple[Design | None, tuple[str, ...]]:
     """How the labelled items were drawn, and a note where stated probabilities cannot be used.
 
     There is no design, and every text counts once, if no text states a probability, if all labelled texts have the same, if some have none,
@@ -74,7 +74,7 @@ def design_of(data: Dataset, counted: Mapping[str, Votes]) -> tuple[Design | Non
     return Design(1 / probability, strata.codes.astype(np.int64)), ()
 
 
-def design_notes(design: Design, counted: Mapping[str, Votes], gains: Sequence[float | None]) -> Iterator[str]:
+def design_notes(design: Design, counted: Mapping[str, LabelCounts], gains: Sequence[float | None]) -> Iterator[str]:
     """Yield a sentence on what is weighted, one on what is not, and one on the gain.
 
     Args:

@@ -1,4 +1,4 @@
-"""How many of the errors that people and recorded judges marked have no place in their text, in words."""
+"""Notes on marked errors without a place in their text, of people and of recorded judges."""
 
 from __future__ import annotations
 

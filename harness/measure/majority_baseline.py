@@ -1,4 +1,4 @@
-"""What the majority baseline answers: the class that it has learnt, else the commonest one of its stratum."""
+"""The answer of the majority baseline: its learnt class, else the commonest class of its stratum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of a comparison: the keys to group by, the items that count, and how annotators become one reference."""
+"""The options of a comparison: keys to group by, a filter of items, and the rule that turns annotators into one reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every single judgment beside the labels of its item, for readers who want to see the answers behind the numbers."""
+"""Every single judgment beside the labels of its item: the answers behind the numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.data.columns import NO_VALUE, CodedColumn
 from harness.data.dataset import Dataset
 from harness.measure.compare import Recording, matching, of_metrics, only_where
 from harness.measure.options import CompareOptions, annotators_needed
-from harness.measure.units import Units, Votes, asked_and_not, continuous_metrics, countable, joined_units, units_of, votes
+from harness.measure.units import LabelCounts, Units, asked_and_not, continuous_metrics, countable, joined_units, units_of, votes
 from harness.stats import LEVELS, aggregate_counts, agreement_level
 from harness.stats.core.arrays import Ints
 
@@ -92,7 +92,7 @@ def _restricted_rows(source: Recording, options: CompareOptions) -> tuple[Datase
     return data, np.flatnonzero(kept)
 
 
-def _of_people(units: Units, counted: dict[str, Votes], options: CompareOptions) -> tuple[CodedColumn, CodedColumn]:
+def _of_people(units: Units, counted: dict[str, LabelCounts], options: CompareOptions) -> tuple[CodedColumn, CodedColumn]:
     """The annotators' aggregate and their agreement, for every unit."""
     values: dict[Any, int] = {}
     reference, level = np.full(len(units), NO_VALUE, np.int32), np.full(len(units), NO_VALUE, np.int32)

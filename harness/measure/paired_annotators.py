@@ -1,4 +1,4 @@
-"""How annotators agree with each other pair by pair, where they can be followed from item to item."""
+"""Pairwise agreement of annotators, for annotators with persistent ids."""
 
 from __future__ import annotations
 

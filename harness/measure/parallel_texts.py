@@ -1,4 +1,4 @@
-"""Texts that are translations of each other: which items are parallel, and what must count as one independent text."""
+"""Parallel texts: items that are translations of each other count as one independent text."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from harness.data.dataset import Dataset
 from harness.measure.design import Design
 from harness.measure.options import CompareOptions
 from harness.measure.scores import ItemScores, item_scores, numbers
-from harness.measure.units import CONDITION, Units, Votes, item_key
+from harness.measure.units import CONDITION, LabelCounts, Units, item_key
 from harness.stats.agreement.continuous import (
     SegmentCorrelations,
     joined_groups,
@@ -73,7 +73,7 @@ class _Cell:
     """The labelled units of a cell: item, group, and as numbers the mean label (raw, and as correlations use it) and the judge's score."""
 
     key: Mapping[str, Any]
-    votes: Mapping[str, Votes]  # of the metrics that the cell counts together, mostly one
+    votes: Mapping[str, LabelCounts]  # of the metrics that the cell counts together, mostly one
     item: Ints
     question: Ints
     group: Ints
@@ -90,7 +90,7 @@ class ScoreCells:
         self,
         data: Dataset,
         units: Units,
-        counted: Mapping[str, Votes],
+        counted: Mapping[str, LabelCounts],
         metrics: Sequence[str],
         options: CompareOptions,
         design: Design | None = None,
@@ -273,7 +273,7 @@ class ScoreCells:
         return mask
 
 
-def people_statistics(data: Dataset, votes: Sequence[Votes], items: Ints, group: Ints) -> dict[str, Estimated]:
+def people_statistics(data: Dataset, votes: Sequence[LabelCounts], items: Ints, group: Ints) -> dict[str, Estimated]:
     """How reliable the labels of some items are, and their level, from the scores as given.
 
     Args:

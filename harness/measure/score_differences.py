@@ -1,4 +1,4 @@
-"""Two judges or conditions on continuous scores: how far their correlations with the same people on the same items differ."""
+"""Two judges or conditions on continuous scores: the difference of their correlations with the same people on the same items."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.data.dataset import Dataset
 from harness.measure.cells import bounds, number
 from harness.measure.score_cells import NO_SEGMENT_KEY, NOT_CLASSES, WITHIN, source_texts
 from harness.measure.scores import numbers
-from harness.measure.units import Units, Votes, item_key
+from harness.measure.units import LabelCounts, Units, item_key
 from harness.stats.agreement.continuous import correlation_difference, joined_groups, mean_of_segments, segment_correlations
 from harness.stats.agreement.correlation import NAMES as CORRELATIONS
 from harness.stats.core.arrays import Floats, Ints
@@ -24,7 +24,9 @@ DIFFERENCES = ("kendall_tau_within", "pearson_within", "kendall_tau", "pearson",
 """The correlations whose differences are computed; the first one that is defined is the one that is tested."""
 
 
-def scores_apart(data: Dataset, units: Units, counted: Mapping[str, Votes], ours: Ints, theirs: Ints, hypothesis: str) -> dict[str, Any]:
+def scores_apart(
+    data: Dataset, units: Units, counted: Mapping[str, LabelCounts], ours: Ints, theirs: Ints, hypothesis: str
+) -> dict[str, Any]:
     """The paired difference of a versus-row: `{diff, ci, p, n, reason, hypothesis, statistic, differences, margins, mcnemar}`.
 
     Args:
@@ -49,7 +51,7 @@ def scores_apart(data: Dataset, units: Units, counted: Mapping[str, Votes], ours
     }
 
 
-def differences(data: Dataset, units: Units, counted: Mapping[str, Votes], ours: Ints, theirs: Ints) -> dict[str, Estimated]:
+def differences(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], ours: Ints, theirs: Ints) -> dict[str, Estimated]:
     """The difference of every correlation in `DIFFERENCES`, by name; arguments as `scores_apart`."""
     item = units.item[ours].astype(np.int64)
     score = numbers(units.judgments.score)
@@ -71,7 +73,7 @@ def correlation_differences(data: Dataset, question: Ints, item: Ints, x: Floats
     return {name: (found | within)[name] for name in DIFFERENCES}
 
 
-def _people(units: Units, counted: Mapping[str, Votes], rows: Ints, item: Ints) -> Floats:
+def _people(units: Units, counted: Mapping[str, LabelCounts], rows: Ints, item: Ints) -> Floats:
     """The mean label of every unit's item, as correlations use it."""
     metric, x = units.judgments.metric.take(rows), np.full(len(rows), np.nan)
     for name in metric.used:

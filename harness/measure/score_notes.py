@@ -1,4 +1,4 @@
-"""What can be said of continuous scores, and what cannot, in words: for the readers of a comparison."""
+"""Notes on continuous scores for readers of a comparison: possible and impossible statements."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from harness.data.dataset import Dataset
 from harness.measure.options import CompareOptions
 from harness.measure.score_cells import second_ratings
-from harness.measure.units import Units, Votes, item_key
+from harness.measure.units import LabelCounts, Units, item_key
 
 
-def score_notes(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> Iterator[str]:
+def score_notes(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> Iterator[str]:
     """Yield sentences on interval metrics whose items have one annotator each, on second ratings, and on standardised scores."""
     if options.level == "system":
         return
@@ -64,7 +64,7 @@ def _other_scale(data: Dataset, metric: str) -> str:
     )
 
 
-def _single(data: Dataset, of: Votes, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+def _single(data: Dataset, of: LabelCounts, here: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
     """How many source texts have one labelled output."""
     if not data.about.segment or of.scores is None:
         return 0

@@ -1,4 +1,4 @@
-"""Labels on interval scales as numbers: every item's scores by annotator, raw and standardised, and what follows from them."""
+"""Labels on interval scales as numbers: every item's scores by annotator, raw and standardised."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from harness.measure.cells import NAMES, NO_REFERENCE, Cell, bounds, factorise, 
 from harness.measure.options import CompareOptions
 from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
 from harness.measure.scores import numbers
-from harness.measure.units import Units, Votes, item_key
+from harness.measure.units import LabelCounts, Units, item_key
 from harness.stats import system_correlation
 from harness.stats.agreement.soft_pairwise import soft_pairwise_accuracy
 from harness.stats.core.arrays import Estimate, Floats
@@ -25,7 +25,7 @@ CORRELATIONS = ("kendall_tau", "spearman", "pearson")
 _DISTRIBUTIONS = ("distribution_labels", "distribution_judge", "distribution_by_agreement")
 
 
-def system_cells(data: Dataset, units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> list[Cell]:
+def system_cells(data: Dataset, units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> list[Cell]:
     """Cells whose units are systems: correlations of the judge's mean scores with the means over items of the annotators' means.
 
     People's mean is over all items that the judge was asked about; the judge's mean is over those of them with a readable score.
@@ -49,7 +49,7 @@ def system_cells(data: Dataset, units: Units, counted: Mapping[str, Votes], opti
     return cells
 
 
-def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: CompareOptions) -> Cell:
+def _cell(key: dict[str, Any], data: Dataset, units: Units, of: LabelCounts, options: CompareOptions) -> Cell:
     classes = of.classes
     human, judge = _numbers(of, units)
     system, group = (item_key(data, name).take(units.item) for name in ("system", "group"))
@@ -105,7 +105,7 @@ def _cell(key: dict[str, Any], data: Dataset, units: Units, of: Votes, options: 
     )
 
 
-def _numbers(of: Votes, units: Units) -> tuple[Floats, Floats]:
+def _numbers(of: LabelCounts, units: Units) -> tuple[Floats, Floats]:
     """People's mean score of every unit's item, and the judge's score, (units,); NaN without one."""
     if of.scores is not None:
         return of.scores.mean[units.item], numbers(units.judgments.score)

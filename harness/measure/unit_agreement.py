@@ -11,13 +11,13 @@ from harness.data.columns import combination_ids
 from harness.data.dataset import Dataset
 from harness.measure.majority_baseline import majority_classes
 from harness.measure.options import CompareOptions
-from harness.measure.units import Units, Votes, item_key
+from harness.measure.units import LabelCounts, Units, item_key
 from harness.stats import aggregate_counts, hits
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.noninferiority import matched_gap
 
 
-def unit_hits(units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> tuple[Floats, Ints]:
+def unit_hits(units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> tuple[Floats, Ints]:
     """Of every unit, (units,): whether it agrees with the aggregate (1 or 0, NaN without one), and the class of its score (-1 without).
 
     Continuous scores agree or not to a degree only: they are NaN.
@@ -38,7 +38,7 @@ def unit_hits(units: Units, counted: Mapping[str, Votes], options: CompareOption
 def baseline_hits(
     data: Dataset,
     units: Units,
-    counted: Mapping[str, Votes],
+    counted: Mapping[str, LabelCounts],
     learnt: Mapping[tuple[str, str], Any],
     options: CompareOptions,
     weights: Floats | None = None,
@@ -67,7 +67,7 @@ def baseline_hits(
     return hit
 
 
-def unit_gaps(units: Units, counted: Mapping[str, Votes], score: Ints, weights: Mapping[str, Floats | None] = {}) -> Floats:
+def unit_gaps(units: Units, counted: Mapping[str, LabelCounts], score: Ints, weights: Mapping[str, Floats | None] = {}) -> Floats:
     """The judge's agreement with an item's annotators minus their agreement with each other: (units,) in [-1, 1].
 
     The judge's is the share of the annotators who gave its class, 0 for a failure; theirs the share of pairs of annotators who gave one

@@ -69,7 +69,7 @@ class Classes:
 
 
 @dataclass(frozen=True, eq=False)
-class Votes:
+class LabelCounts:
     """One metric's labels: how many annotators gave each class to each item, (items, k). Items with no or too few labels have zeros.
 
     On interval scales `scores` has the labels of the same items as numbers.
@@ -139,7 +139,7 @@ def votes(
     needed: Annotators,
     standardise: Standardise = "none",
     continuous: frozenset[str] | None = None,
-) -> dict[str, Votes]:
+) -> dict[str, LabelCounts]:
     """Every metric's labels, counted by item. Items with another number of annotators than `needed` get none.
 
     `continuous` are the metrics with continuous scores, if `data` and `judgments` are only a part of those that decide this.
@@ -164,7 +164,7 @@ def votes(
         raters = counts.sum(axis=1)
         kept = raters == needed.least if needed.exactly else raters >= needed.least
         scores = item_scores(data, metric, standardise).only(kept) if scale.kind == "interval" else None
-        found[metric] = Votes(classes, np.where(kept[:, None], counts, 0), scores)
+        found[metric] = LabelCounts(classes, np.where(kept[:, None], counts, 0), scores)
     if found and not any(of.counts.any() for of in found.values()):
         wanted = f"exactly {needed.least}" if needed.exactly else f"{needed.least} or more"
         raise UsageError(f"no item has {wanted} annotators on a metric; the largest number is {labels.max_annotators}")
@@ -184,7 +184,9 @@ def joined_units(parts: Sequence[Units]) -> Units:
     return Units(item, Judgments.concatenate([part.judgments for part in parts]), CodedColumn.concatenate([part.source for part in parts]))
 
 
-def asked_and_not(units: Units, data: Dataset, counted: Mapping[str, Votes], asked: Asked | None, every: Judgments) -> tuple[Units, Units]:
+def asked_and_not(
+    units: Units, data: Dataset, counted: Mapping[str, LabelCounts], asked: Asked | None, every: Judgments
+) -> tuple[Units, Units]:
     """The units of the questions that judges were asked, and those of the questions that they were not; both of labelled items.
 
     Args:
@@ -274,7 +276,7 @@ def _units_without_score(units: Units, data: Dataset, absent: Sequence[tuple[int
     return Units(item, found, units.source.take(rows))
 
 
-def countable(units: Units, counted: Mapping[str, Votes], options: CompareOptions) -> NDArray[np.bool_]:
+def countable(units: Units, counted: Mapping[str, LabelCounts], options: CompareOptions) -> NDArray[np.bool_]:
     """Mask of the units that count: those of items with a reference.
 
     At the level of systems, and where items without a majority count as disagreement (`strict`), units of all items with votes count.

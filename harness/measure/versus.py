@@ -18,7 +18,7 @@ from harness.measure.design import Design
 from harness.measure.options import CompareOptions
 from harness.measure.score_differences import scores_apart
 from harness.measure.unit_agreement import unit_hits
-from harness.measure.units import Units, Votes, as_text, item_key
+from harness.measure.units import LabelCounts, Units, as_text, item_key
 from harness.stats import MarginTest, benjamini_yekutieli, mcnemar, paired_difference, stuart_maxwell
 from harness.stats.core.arrays import Floats, Ints
 
@@ -37,7 +37,7 @@ def add_versus(
     cells: Sequence[Cell],
     data: Dataset,
     units: Units,
-    counted: Mapping[str, Votes],
+    counted: Mapping[str, LabelCounts],
     options: CompareOptions,
     design: Design | None = None,
 ) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""Scores from token probabilities: how likely each class of the scale was at the position of the score."""
+"""Scores from token probabilities: the probability of each class of the scale at the position of the score."""
 
 from __future__ import annotations
 

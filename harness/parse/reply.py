@@ -1,4 +1,4 @@
-"""Reads one reply about one or several metrics: which parts of it count, and which failure an unreadable answer is."""
+"""Reads one reply about one or several metrics: its scores, or the name of its failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a text that a model was asked to write: why it is none, and what is no part of it."""
+"""Reads a text from a model's reply: removes words around it, or names the failure."""
 
 from __future__ import annotations
 

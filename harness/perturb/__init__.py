@@ -1,4 +1,4 @@
-"""Perturbations: pure functions that change the output texts of an item, to test whether the scores of a judge follow.
+"""Perturbations: pure functions that change the output texts of an item, as tests of a judge's sensitivity.
 
 docs/perturbations.md lists them.
 """

@@ -1,4 +1,4 @@
-"""Damaged texts that a data set brings along: its attention checks, which people scored too."""
+"""Damaged texts from a data set: its attention checks, with people's scores."""
 
 from __future__ import annotations
 

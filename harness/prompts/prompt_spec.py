@@ -1,4 +1,4 @@
-"""What a prompt template is made of, and the JSON schema of the answer."""
+"""The parts of a prompt template, and the JSON schema of the answer."""
 
 from __future__ import annotations
 

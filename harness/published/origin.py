@@ -1,4 +1,4 @@
-"""Where raw files come from: their authors' repository at a pinned commit, or a mirror of it."""
+"""The origin of raw files: their authors' repository at a pinned commit, or a mirror of it."""
 
 from __future__ import annotations
 

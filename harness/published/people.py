@@ -1,4 +1,4 @@
-"""Names for annotators whose released ids are left out: they are numbered by a rule that needs no secret and gives the same names again."""
+"""Names for annotators without released ids. A fixed rule numbers them, without a secret, and gives the same names again."""
 
 from __future__ import annotations
 

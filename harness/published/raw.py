@@ -1,4 +1,4 @@
-"""The raw files of a published data set, as its authors released them: where they lie, and how they are read."""
+"""The raw files of a published data set, as their authors released them: paths and readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RTP-LX: how harmful prompts in 27 locales are, by three native speakers each and by GPT-4-turbo. The texts are extremely offensive."""
+"""RTP-LX: the harm of prompts in 27 locales, scored by three native speakers each and by GPT-4-turbo. The texts are extremely offensive."""
 
 from __future__ import annotations
 

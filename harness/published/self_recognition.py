@@ -1,4 +1,4 @@
-"""Self-recognition: how three judges score, recognise and prefer summaries of their own. Numbers and keys of articles only."""
+"""Self-recognition: three judges score, recognise and prefer summaries of their own. Numbers and keys of articles only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How values of a release are written in a data folder: the same number and the same text on every machine."""
+"""Values of a release in a data folder: the same number and the same text on every machine."""
 
 from __future__ import annotations
 

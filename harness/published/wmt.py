@@ -1,4 +1,4 @@
-"""What the releases of the translation campaigns at WMT share: rows of scores, error spans, texts by line."""
+"""Common parts of the releases of the translation campaigns at WMT: rows of scores, error spans, texts by line."""
 
 from __future__ import annotations
 

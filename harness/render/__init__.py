@@ -1,1 +1,1 @@
-"""What people see: terminal tables, progress, files."""
+"""Screens, pages and files for people."""

@@ -1,4 +1,4 @@
-"""The columns of ablations: what was compared, what moved, and how far."""
+"""The columns of ablations: the comparison, the change, and its size."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
         "n",
         "questions",
         COUNT_OR_BLANK,
-        _in(TableName.DRAG, TableName.CONSISTENCY),
+        _in(TableName.HALO_EFFECT, TableName.CONSISTENCY),
         "items (and repeats) that were compared",
     ),
     Column("slope_n", "questions", COUNT_OR_BLANK, _in(TableName.TRENDS), "questions that were asked at every temperature"),
@@ -216,18 +216,18 @@ ABLATION_COLUMNS: tuple[Column, ...] = (
         "r_named_first",
         "r, named first",
         COEFFICIENT,
-        _in(TableName.DRAG),
+        _in(TableName.HALO_EFFECT),
         "Pearson's r of the two metrics' scores when the one is named first",
     ),
-    Column("r_named_last", "r, named last", COEFFICIENT, _in(TableName.DRAG), "the same when it is named last"),
+    Column("r_named_last", "r, named last", COEFFICIENT, _in(TableName.HALO_EFFECT), "the same when it is named last"),
     Column(
         "drag",
         "drag",
         COEFFICIENT,
-        _in(TableName.DRAG),
+        _in(TableName.HALO_EFFECT),
         "the difference of the two; + means that the metric named first drags the other along",
     ),
-    _q_value("drag_q", "the drag", _in(TableName.DRAG)),
+    _q_value("drag_q", "the drag", _in(TableName.HALO_EFFECT)),
     Column("repeats", "repeats", COUNT_OR_BLANK, _in(TableName.CONSISTENCY), "how often a question was asked, at most"),
     Column("same_score", "same score", SHARE, _in(TableName.CONSISTENCY), "the share of questions with the same answer every time"),
     Column(

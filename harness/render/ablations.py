@@ -432,7 +432,7 @@ _SECTIONS: dict[str, _SectionText] = {
         "first, and when it is named last.",
         _tests_shown("drag", "dragged", "pushed away", "drag"),
         _SectionLayout(TableName.METRIC_ORDER, levels=_BY_METRIC),
-        (("drag", _SectionLayout(TableName.DRAG, ("first",), levels=_BY_METRIC)),),
+        (("drag", _SectionLayout(TableName.HALO_EFFECT, ("first",), levels=_BY_METRIC)),),
     ),
     "consistency": _SectionText(
         "Does the same question get the same answer? A failure counts as an answer of its own.",

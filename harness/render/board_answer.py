@@ -1,4 +1,4 @@
-"""What a board answers in words: which judges are shown to beat the baseline, and where they may be used."""
+"""A board's answer in words: the judges that beat the baseline, and the languages in which they may be used."""
 
 from __future__ import annotations
 

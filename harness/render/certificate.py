@@ -1,4 +1,4 @@
-"""Certificates in the terminal: what one allows, and what is stale."""
+"""Certificates in the terminal: permitted uses and stale parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a column is: its heading, the format of its values, the tables that it stands in, and its meaning."""
+"""A column: its heading, the format of its values, its tables, and its meaning."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class TableName(StrEnum):
     FEW_SHOT = auto()
     SCORE_POSITION = auto()
     METRIC_ORDER = auto()
-    DRAG = auto()
+    HALO_EFFECT = auto()
     CONSISTENCY = auto()
     TEMPERATURE = auto()
     TRENDS = auto()

@@ -1,4 +1,4 @@
-"""The registry of columns: what every table of results can show, under which heading, in which format, and what it means.
+"""The registry of columns: heading, format and meaning of every column of results.
 
 The terminal, Markdown, CSV, LaTeX and HTML read `COLUMNS`; a new column is one entry there.
 """

@@ -1,4 +1,4 @@
-"""The columns of what stands beside verdicts: languages side by side, calibration, labels that are needed."""
+"""The columns of tables beside verdicts: languages side by side, calibration, labels needed."""
 
 from __future__ import annotations
 

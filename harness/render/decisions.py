@@ -1,4 +1,4 @@
-"""What stands beside verdicts, as tables: languages side by side, and calibration."""
+"""Tables beside verdicts: languages side by side, and calibration."""
 
 from __future__ import annotations
 

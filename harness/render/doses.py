@@ -1,4 +1,4 @@
-"""Sensitivity along the dose of a change: what the page and the printed figures draw, described once."""
+"""Sensitivity along the dose of a change, for the page and the printed figures alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that could not be read, as shares of each condition's judgments: what the page and the printed figure draw, described once."""
+"""Unreadable answers as shares of each condition's judgments, for the page and the printed figure alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forest plot of verdicts as numbers: what the page and the printed figure draw, described once.
+"""The forest plot of verdicts as numbers, for the page and the printed figure alike.
 
 Each mark is judge − people (with constructed labels, or where nobody can be compared with people: judge − one constant answer), with the
 lower bound that its verdict uses. The page draws marks as inline SVG, `figures.forest` with matplotlib.

@@ -1,4 +1,4 @@
-"""Reports and comparisons as a notebook shows them: verdicts, tables, notes and signatures as HTML, in which nothing is markup."""
+"""Reports and comparisons in a notebook: verdicts, tables, notes and signatures as HTML, with all markup escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as text. With the figures, this is the only place where fractions become percent."""
+"""Numbers as text. Fractions become percent here and in the figures only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runs of a results folder in the terminal: when, of which judges, in which languages, and whether all calls are answered."""
+"""The runs of a results folder in the terminal: date, judges, languages, and unanswered calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sides of an output: who judged, and under which condition, in the order in which people read them."""
+"""Judges and their conditions as labels, in reading order."""
 
 from __future__ import annotations
 

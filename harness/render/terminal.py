@@ -1,4 +1,4 @@
-"""Reports as terminal tables, and what all terminal tables share."""
+"""Reports as terminal tables, and the common parts of all terminal tables."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from harness.model import SYSTEM_ROLE
 from harness.render.column import TableName
 from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
+from harness.render.human_agreement import two_people_sentence
 from harness.render.numbers import counted, difference, percent
 from harness.render.text_table import TextTable, cell_row, key_text, tabulate
-from harness.render.two_people import two_people_sentence
 from harness.render.verdicts import SHORT_NAMES, verdict_tables
 from harness.reports.run_report import Report
 from harness.text import terminal_safe

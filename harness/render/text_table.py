@@ -1,4 +1,4 @@
-"""Tables of text: flat rows and columns of the registry become text cells, which the renderers only set."""
+"""Tables of text: flat rows and columns of the registry become text cells for all renderers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of verdicts: what a judge may be used for, the numbers behind it, and what is missing."""
+"""The columns of verdicts: the permitted use, the numbers behind it, and the missing tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A comparison with its verdicts, and with what else is known of judges: languages side by side, calibration."""
+"""A comparison with its verdicts, languages side by side, and calibration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.decide.annotator_pooling import pooled_annotator_tests
 from harness.decide.languages import LanguageComparison, language_comparisons
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
-from harness.measure.compare import Comparison, LaidOut, Recording, compare_laid_out, lay_out
+from harness.measure.compare import AlignedData, Comparison, Recording, align, compare_aligned
 from harness.measure.options import CompareOptions
 from harness.reports.sections.ablations import comparison_sections
 from harness.reports.sections.pairs import pairs
@@ -80,8 +80,8 @@ def compare(
         full: whether to add calibration and acceptance, and the comparisons of languages that take longer.
         sections: whether to add the choices between two texts and the sections.
     """
-    laid_out = lay_out(sources, options)
-    compared = compare_laid_out(laid_out, options)
+    laid_out = align(sources, options)
+    compared = compare_aligned(laid_out, options)
     tests = tests_laid_out(laid_out, options, decision) if options.level == "item" else ()
     signature = msgspec.structs.replace(
         ComparisonSignature.parse(compared.signature), decide=decision.signed(one.data.about for one in laid_out.judged) if tests else ""
@@ -99,7 +99,7 @@ def compare(
     )
 
 
-def _pairs(laid_out: LaidOut, options: CompareOptions) -> Iterator[dict[str, Any]]:
+def _pairs(laid_out: AlignedData, options: CompareOptions) -> Iterator[dict[str, Any]]:
     for judged in laid_out.judged:
         if found := pairs(judged.data, judged.units.judgments, options):
             yield found

@@ -26,9 +26,9 @@ from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.reports.sections.ablations import ablations
 from harness.reports.sections.chiang_lee import chiang_lee
 from harness.reports.sections.free_text import free_text
-from harness.reports.sections.own_choices import self_preference_section
 from harness.reports.sections.pairs import pairs
 from harness.reports.sections.same_texts import same_texts
+from harness.reports.sections.self_preference_choices import self_preference_section
 from harness.runs import CHIANG_LEE, SELF_PREFERENCE, RunProtocol, own_system
 from harness.text import short_repr
 

@@ -1,4 +1,4 @@
-"""A run's derived files: judgments read from the stored replies, and the report. They are made again only when inputs change."""
+"""Derived files of a run: judgments read from the stored replies, and the report. They are made again after a change of inputs."""
 
 from __future__ import annotations
 

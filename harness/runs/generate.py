@@ -1,4 +1,4 @@
-"""Let models write the outputs of a task: a data folder of several systems, whose replies are kept and resumed like those of judges."""
+"""Generates the outputs of a task by models: a data folder of several systems. Replies are kept and resumed like those of judges."""
 
 from __future__ import annotations
 

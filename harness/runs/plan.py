@@ -1,4 +1,4 @@
-"""The plan of a run: which queries and calls it has, in which order, and about how many tokens they take. It is deterministic."""
+"""The plan of a run: its queries and calls in order, and their approximate tokens. It is deterministic."""
 
 from __future__ import annotations
 

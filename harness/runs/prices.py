@@ -1,4 +1,4 @@
-"""What calls cost: dated list prices. Prices that the user gives take precedence."""
+"""Prices of calls: dated list prices. Prices that the user gives take precedence."""
 
 from __future__ import annotations
 

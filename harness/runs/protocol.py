@@ -1,4 +1,4 @@
-"""The run protocol: everything that decides what a run asks, as the store keeps it."""
+"""The run protocol: the identity of a run's questions, as the store keeps it."""
 
 from __future__ import annotations
 

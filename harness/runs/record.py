@@ -1,4 +1,4 @@
-"""`run.json`: what was asked, of which judge, when, how fast and at what price. It never holds a key or a port."""
+"""`run.json`: questions, judge, time, speed and price of a run. It never holds a key or a port."""
 
 from __future__ import annotations
 

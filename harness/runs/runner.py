@@ -1,4 +1,4 @@
-"""Run a specification: ask the judges what has no reply in the store yet, then read all judgments from the store.
+"""Runs a specification: asks the judges for replies that the store lacks, then reads all judgments from the store.
 
 The same specification is the same run. Repeating it resumes the run or reads it again, and no call is paid for twice.
 """

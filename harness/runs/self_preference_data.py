@@ -1,4 +1,4 @@
-"""What a run of the study self-preference asks about: pairs with computed answers to control questions, and each text of them alone."""
+"""The data of the study self-preference: pairs with computed answers to control questions, and each text of them alone."""
 
 from __future__ import annotations
 

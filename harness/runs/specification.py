@@ -1,4 +1,4 @@
-"""The run specification: what a user asks for. `preparation` turns it into a protocol and data."""
+"""The run specification, as the user writes it. `preparation` turns it into a protocol and data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes that a run leaves in its store: which addresses answered for a judge, and since when a `--fresh` run counts replies.
+"""Notes of a run in its store: the addresses that answered for a judge, and the start of a `--fresh` run.
 
 The notes are in no record, report or export.
 """

@@ -1,4 +1,4 @@
-"""Published studies as run specifications: what `harness run --study NAME` asks where the user says nothing else."""
+"""Published studies as run specifications: the defaults of `harness run --study NAME`."""
 
 from __future__ import annotations
 

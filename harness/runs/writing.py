@@ -1,4 +1,4 @@
-"""What models are asked to write: one query for each different input of a task, in each language."""
+"""Requests to models to write texts: one query for each different input of a task, in each language."""
 
 from __future__ import annotations
 

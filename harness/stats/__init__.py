@@ -65,7 +65,7 @@ from harness.stats.core.arrays import MISSING, Estimate, Estimates, Kind, ScaleE
 from harness.stats.core.catalogue import cell_statistics, human_statistics, judge_statistics, undefined_by_scale
 from harness.stats.core.rows import Rows, count_classes, count_long, distinct_counts, tabulate, tabulate_cells
 from harness.stats.core.statistic import Statistic, estimate, item_credits
-from harness.stats.core.sums import Estimated, of_sums
+from harness.stats.core.sums import Estimated, bootstrap_from_sums
 from harness.stats.estimation.acceptance import Acceptance, acceptance_power, acceptance_threshold, errors_allowed, items_needed
 from harness.stats.estimation.calibration import (
     CalibrationError,
@@ -242,6 +242,7 @@ __all__ = [
     "bell_mccaffrey",
     "benjamini_hochberg",
     "benjamini_yekutieli",
+    "bootstrap_from_sums",
     "bradley_terry",
     "brier_score",
     "brier_score_of_classes",
@@ -324,7 +325,6 @@ __all__ = [
     "mixed_components",
     "more_for_margin",
     "neyman_allocation",
-    "of_sums",
     "one_class_test",
     "one_way_components",
     "one_way_icc",

@@ -1,4 +1,4 @@
-"""Opening a results folder: its lock, its SQLite file, checksums, and errors in one sentence that says what to do."""
+"""Opens a results folder: its lock, its SQLite file, checksums, and errors in one sentence with the next step."""
 
 from __future__ import annotations
 

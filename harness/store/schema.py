@@ -1,4 +1,4 @@
-"""The tables of a store by version: how to create them, to update them, and to read old ones."""
+"""The tables of a store by version: creation, update, and reading of old ones."""
 
 from __future__ import annotations
 

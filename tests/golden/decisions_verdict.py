@@ -14,7 +14,7 @@ from harness.decide.cell_tests import CellTests, cell_tests
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import DecisionInputs, decide
 from harness.decide.verdicts import verdicts_laid_out
-from harness.measure.compare import lay_out
+from harness.measure.compare import align
 from harness.measure.options import Annotators, CompareOptions
 from harness.stats import aggregate_counts, benjamini_hochberg, benjamini_yekutieli, commonest, count_long, hits, holm
 from harness.stats.core.arrays import Floats
@@ -138,7 +138,7 @@ def check_data(case: Case, shared: Path) -> None:
     [source] = api.open_sources([shared / folder], folder, Path("results"))
     compare = CompareOptions(annotators=Annotators.parse(given["annotators"]))
     options = DecisionOptions(margin=given["margin"], epsilon=given["alt_test_epsilon"])
-    laid_out = lay_out([source.recording], compare)
+    laid_out = align([source.recording], compare)
     tests = {(one.key["language"], one.key["metric"]): one for one in cell_tests(laid_out.judged[0], False, compare, options)}
     verdicts = {(one["language"], one["metric"]): one for one in verdicts_laid_out(laid_out, compare, options)}
     expected, alone = case["expected"], {key: judge_tests(one.sums, options.margin, variance=PLAIN).plain for key, one in tests.items()}

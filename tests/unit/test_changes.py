@@ -31,7 +31,7 @@ sys.exit(harness.cli.main(sys.argv[1:]))
 """
 
 IMPORTER = """
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader
 
 
 def is_rating(row):
@@ -40,10 +40,10 @@ def is_rating(row):
 
 def read(rows, options):
     scores = [
-        ForeignScore(place=f"{path}:{line}", item=row["rated"], fields=row, metric="stars", value=row["stars"], who="judge")
+        ExternalScore(place=f"{path}:{line}", item=row["rated"], fields=row, metric="stars", value=row["stars"], who="judge")
         for path, line, row in rows
     ]
-    return ForeignScores("stars", scores, texts={"text": "text"})
+    return ExternalScores("stars", scores, texts={"text": "text"})
 
 
 READERS = {"stars": Reader(is_line=is_rating, read_lines=read)}

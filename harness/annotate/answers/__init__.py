@@ -1,1 +1,1 @@
-"""Answers on labelling pages become labels."""
+"""Results of labelling pages become labels."""

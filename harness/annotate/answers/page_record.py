@@ -1,4 +1,4 @@
-"""The record of labelling pages: which item stands behind each key. It stays with whoever made the pages; annotators get the pages only."""
+"""The record of labelling pages: the item behind each key. It stays with the maker of the pages; annotators get the pages only."""
 
 from __future__ import annotations
 

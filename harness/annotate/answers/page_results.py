@@ -1,4 +1,4 @@
-"""What a labelling page saves: the answers of one sitting. Two states of one sitting become one, without a loss."""
+"""The saved answers of one sitting at a labelling page. Two states of one sitting are merged without a loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often people scored a damaged text below its original: the attention checks of a data set."""
+"""Attention checks: the share of damaged texts that people scored below the original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The quality of a label set, before any judge is compared with it: who labelled what, how far people agree, and who differs."""
+"""The quality of a label set before any judge is compared with it: coverage, agreement, and annotators who differ."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from harness.annotate.checks.attention import attention_notes, attention_rows
-from harness.annotate.checks.second_spans import error_agreement
+from harness.annotate.checks.second_round_errors import error_agreement
 from harness.annotate.checks.texts import SAME_TO_IT, WrongLanguageText, duplicates, misplaced
 from harness.data.columns import CodedColumn, Codes, rows_by_number
 from harness.data.dataset import Dataset
@@ -24,7 +24,7 @@ from harness.measure.options import Annotators, CompareOptions
 from harness.measure.score_cells import NO_SECOND, NOT_CLASSES, NOT_INTERVAL, people_statistics, second_ratings, source_texts
 from harness.measure.scores import ItemScores
 from harness.measure.scores import numbers as to_numbers
-from harness.measure.units import Classes, Votes, item_key, votes
+from harness.measure.units import Classes, LabelCounts, item_key, votes
 from harness.signature import ComparisonSignature
 from harness.stats import (
     NO_MAJORITY,
@@ -87,7 +87,7 @@ class _MetricCells:
     at: Codes
     drawing: Mapping[str, Any]
 
-    def rows_by_cell(self, metric: str) -> list[Ints]:
+    def rows_of_cells(self, metric: str) -> list[Ints]:
         """The rows of one metric's labels, cell by cell."""
         rows = np.flatnonzero(self.data.labels.metric.recode({metric: 0}) == 0)
         return [rows[here] for here in rows_by_number(self.cell[self.at[rows]], len(self.keys))]
@@ -169,7 +169,7 @@ def _restricted(data: Dataset, options: CompareOptions) -> Dataset:
     return data
 
 
-def _metric_cells(frame: _MetricCells, metric: str, of: Votes) -> list[dict[str, Any]]:
+def _metric_cells(frame: _MetricCells, metric: str, of: LabelCounts) -> list[dict[str, Any]]:
     """One metric's cells; cells without a label are left out."""
     keys, cell, group = frame.keys, frame.cell, frame.group
     classes, raters = of.classes, of.counts.sum(axis=1)
@@ -185,7 +185,7 @@ def _metric_cells(frame: _MetricCells, metric: str, of: Votes) -> list[dict[str,
     items = np.bincount(cell, minlength=len(keys)).tolist()
     out = []
     for c, (key, rows_here, labelled) in enumerate(
-        zip(keys, frame.rows_by_cell(metric), rows_by_number(cell[known], len(keys)), strict=True)
+        zip(keys, frame.rows_of_cells(metric), rows_by_number(cell[known], len(keys)), strict=True)
     ):
         here = known[labelled]
         if not len(here):
@@ -236,7 +236,7 @@ class _Numbers(NamedTuple):
         return {name for name, value in self.values.items() if value is not None}
 
 
-def _of_numbers(frame: _MetricCells, metric: str, of: Votes, items: Ints) -> tuple[_Numbers, dict[str, Any]]:
+def _of_numbers(frame: _MetricCells, metric: str, of: LabelCounts, items: Ints) -> tuple[_Numbers, dict[str, Any]]:
     """What the labels of an interval metric say as numbers: reliability and level, the variance that annotators, systems and source texts
     explain, and people's correlation with second ratings."""
     if of.scores is None:

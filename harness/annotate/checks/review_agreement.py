@@ -1,4 +1,4 @@
-"""How often people agree with the reasons that a judge gives for its scores, and whether that depends on their agreeing on the score.
+"""People's reviews of a judge's reasons: the share that they accept, by agreement on the score.
 
 After Chiang & Lee (2023), Can large language models be an alternative to human evaluation? (arXiv 2305.01937).
 """

@@ -1,4 +1,4 @@
-"""Who reads which items, and in which order. Everything follows from the seed."""
+"""The assignment of items to annotators, and their order. Both follow from the seed."""
 
 from __future__ import annotations
 

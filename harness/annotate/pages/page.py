@@ -1,4 +1,4 @@
-"""Makes the pages of all annotators from a data set, and the record that says what stands behind each key."""
+"""Makes the pages of all annotators from a data set, and the record of their keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Items that are no labels: practice with the expected answer explained, and damaged texts that show who reads."""
+"""Items that give no labels: practice items with an explained answer, and damaged texts as attention checks."""
 
 from __future__ import annotations
 

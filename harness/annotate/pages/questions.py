@@ -1,4 +1,4 @@
-"""What a page asks about an item: the metrics with their scales, and what their scores mean in the annotator's language."""
+"""The questions of a page: metrics, scales, and the meaning of each score in the annotator's language."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import msgspec
 
 from harness.content import Library
 from harness.content.specs import Instructions, RubricWords
-from harness.exchange.labels.own_words import section_in
 from harness.exchange.labels.sections import Section
 from harness.exchange.labels.sheet import title_of
+from harness.exchange.labels.translated_wording import section_in
 from harness.model import Scale
 from harness.pages import visible
 

@@ -1,4 +1,4 @@
-"""A list of items to label: ids, and how each was drawn. `harness labels plan` writes it, and any file with one id a line will do."""
+"""A list of items to label: ids, and the draw of each. `harness labels plan` writes it; a file with one id a line works too."""
 
 from __future__ import annotations
 

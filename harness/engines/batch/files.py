@@ -1,4 +1,4 @@
-"""The files of a batch: requests as JSONL within the provider's limits, and result lines, which are untrusted."""
+"""The files of a batch: requests as JSONL within the provider's limits, and untrusted result lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each worker is given to open and ask the judges: only what they need, and secrets nowhere else."""
+"""The assignment of each worker: enough to open and ask its judges, and no further secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which worker holds which calls of a judge. Each call is settled once, whatever happens to the workers."""
+"""Leases: the calls of a judge that each worker holds. Each call is settled once, even if workers die."""
 
 from __future__ import annotations
 

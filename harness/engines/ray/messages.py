@@ -1,4 +1,4 @@
-"""What a driver and its workers exchange.
+"""Messages between a driver and its workers.
 
 In each exchange the driver brings calls and takes along the calls that were finished since. An exchange may be repeated when its answer
 was lost on the way: calls that the worker already has are not taken on twice, and finished calls are repeated until the driver confirms

@@ -1,4 +1,4 @@
-"""The mapping: what the user says about a source, in a TOML file or in flags of the command with the same names."""
+"""The mapping: a description of the user's source, in a TOML file or in flags with the same names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people are shown of a data set: for each task its items, the texts that readers may see, and the metrics."""
+"""The visible part of a data set for people: each task's items, texts and metrics."""
 
 from __future__ import annotations
 

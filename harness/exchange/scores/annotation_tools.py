@@ -14,12 +14,12 @@ from harness.errors import ContentError
 from harness.exchange.labels import argilla, label_studio
 from harness.exchange.labels.records import first_object, objects_in
 from harness.exchange.labels.table import flat
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader, ReadOptions, plain_texts
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, plain_texts
 
 
-def read_label_studio(path: Path, content: Any, _: ReadOptions) -> ForeignScores:
+def read_label_studio(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
     """Annotations as labels and predictions as judgments. Raises ContentError for another form."""
-    found: list[ForeignScore] = []
+    found: list[ExternalScore] = []
     bare = 0
     for number, task in enumerate(objects_in(path, content), start=1):
         place = f"{path}:record {number}"
@@ -33,10 +33,10 @@ def read_label_studio(path: Path, content: Any, _: ReadOptions) -> ForeignScores
         notes.append(
             f"{bare} predictions are only ids; a snapshot with the serialisation option predictions: only_id = false has their scores"
         )
-    return ForeignScores("label-studio", _some(found, path), notes, plain_texts(found))
+    return ExternalScores("label-studio", _some(found, path), notes, plain_texts(found))
 
 
-def _of_task(place: str, task: Mapping[str, Any]) -> Iterator[ForeignScore]:
+def _of_task(place: str, task: Mapping[str, Any]) -> Iterator[ExternalScore]:
     data = flat(task["data"])
     shared: dict[str, Any] = {"place": place, "item": data.get("item_id", task.get("id")), "fields": data}
     for annotation in task["annotations"]:
@@ -45,17 +45,17 @@ def _of_task(place: str, task: Mapping[str, Any]) -> Iterator[ForeignScore]:
         seen = False if annotation.get("prediction") else None
         who = label_studio.user_id(annotation.get("completed_by"))
         for metric, value in label_studio.scores_of(annotation.get("result")):
-            yield ForeignScore(**shared, metric=metric, value=value, who=str(who), human=True, blind=seen)
+            yield ExternalScore(**shared, metric=metric, value=value, who=str(who), human=True, blind=seen)
     for prediction in task.get("predictions") or ():
         if isinstance(prediction, dict):
             for metric, value in label_studio.scores_of(prediction.get("result")):
-                yield ForeignScore(**shared, metric=metric, value=value, who=prediction.get("model_version") or None)
+                yield ExternalScore(**shared, metric=metric, value=value, who=prediction.get("model_version") or None)
 
 
-def read_argilla(path: Path, content: Any, _: ReadOptions) -> ForeignScores:
+def read_argilla(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
     """Submitted responses as labels and suggestions as judgments. Raises ContentError for another form."""
     rows = content["items"] if isinstance(content, dict) and isinstance(content.get("items"), list) else content
-    found: list[ForeignScore] = []
+    found: list[ExternalScore] = []
     left_out: Counter[str] = Counter()
     unknown = 0
     for number, row in enumerate(objects_in(path, rows), start=1):
@@ -69,19 +69,19 @@ def read_argilla(path: Path, content: Any, _: ReadOptions) -> ForeignScores:
         unknown += states.count(None) if row.get("status") != "completed" else 0
     notes = [f"{times} responses that are {status}: left out" for status, times in left_out.items()]
     notes += [argilla.unknown_status(unknown)] if unknown else []
-    return ForeignScores("argilla", _some(found, path), tuple(notes), plain_texts(found))
+    return ExternalScores("argilla", _some(found, path), tuple(notes), plain_texts(found))
 
 
-def _of_record(place: str, row: Mapping[str, Any]) -> Iterator[ForeignScore]:
+def _of_record(place: str, row: Mapping[str, Any]) -> Iterator[ExternalScore]:
     cells = argilla.item_cells(row)
     suggested = dict(_suggestions(row))
     shared: dict[str, Any] = {"place": place, "item": cells.get("item_id"), "fields": cells}
     for question, user, status, value in argilla.responses(row):
         if status in (None, "submitted"):
             seen = False if question in suggested else None
-            yield ForeignScore(**shared, metric=question, value=argilla.unwrapped(value), who=str(user), human=True, blind=seen)
+            yield ExternalScore(**shared, metric=question, value=argilla.unwrapped(value), who=str(user), human=True, blind=seen)
     for question, (value, agent) in suggested.items():
-        yield ForeignScore(**shared, metric=question, value=argilla.unwrapped(value), who=agent)
+        yield ExternalScore(**shared, metric=question, value=argilla.unwrapped(value), who=agent)
 
 
 def _suggestions(row: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, str | None]]]:
@@ -95,7 +95,7 @@ def _suggestions(row: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, str |
             yield name.removesuffix(".suggestion"), (value, row.get(f"{name}.agent"))
 
 
-def _some(found: list[ForeignScore], path: Path) -> list[ForeignScore]:
+def _some(found: list[ExternalScore], path: Path) -> list[ExternalScore]:
     if not found:
         raise ContentError("no record has a finished score", path)
     return found

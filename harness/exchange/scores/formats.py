@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.exchange.scores.foreign import Reader
+    from harness.exchange.scores.external_scores import Reader
 
 MODULES = {
     "inspect": "inspect_log",

@@ -16,7 +16,7 @@ from harness.errors import ContentError
 from harness.exchange.labels import table as limits
 from harness.exchange.labels.records import first_object
 from harness.exchange.labels.table import flat
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader, ReadOptions
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions
 from harness.exchange.scores.inspect_models import models_of_scorers
 from harness.exchange.scores.lenient_json import decode
 from harness.exchange.scores.score_metadata import of_ours
@@ -39,7 +39,7 @@ def _is_reductions(content: Any) -> bool:
     return {"scorer", "samples"} <= first_object(content).keys()
 
 
-def read_json(path: Path, content: Any, _: ReadOptions) -> ForeignScores:
+def read_json(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
     """Read a `.json` log. Raises ContentError if it is none."""
     if _is_reductions(content):
         raise ContentError("reductions of Inspect are aggregates, not judgments; import the log itself", path)
@@ -51,7 +51,7 @@ def read_json(path: Path, content: Any, _: ReadOptions) -> ForeignScores:
     return _scores(path, content["eval"], ((f"{path}:sample {number}", sample) for number, sample in enumerate(samples, start=1)))
 
 
-def read_eval(path: Path) -> ForeignScores:
+def read_eval(path: Path) -> ExternalScores:
     """Read an `.eval` log, one sample in memory at a time. Raises ContentError if it is none or is damaged."""
     with open_archive(path, limits.MAX_BYTES, ".eval log") as archive:
         if "header.json" not in archive.names:
@@ -70,9 +70,9 @@ def _header(content: Any, place: str) -> Mapping[str, Any]:
     return about
 
 
-def _scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, Any]]) -> ForeignScores:
+def _scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, Any]]) -> ExternalScores:
     roles = _roles(about)
-    found: list[ForeignScore] = []
+    found: list[ExternalScore] = []
     notes: Counter[str] = Counter()
     outputs: dict[Any, list[str]] = {}
     for place, sample in samples:
@@ -85,7 +85,7 @@ def _scores(path: Path, about: Mapping[str, Any], samples: Iterator[tuple[str, A
             raise ContentError("the sample does not have Inspect's form", place) from None
     if not found:
         raise ContentError("no sample has a score" + "".join(f"; {count} {what}" for what, count in notes.items()), path)
-    return ForeignScores("inspect", found, [f"{count} {what}" for what, count in notes.items()], _TEXTS)
+    return ExternalScores("inspect", found, [f"{count} {what}" for what, count in notes.items()], _TEXTS)
 
 
 def _of_sample(
@@ -95,7 +95,7 @@ def _of_sample(
     roles: Mapping[str, str],
     outputs: dict[Any, list[str]],
     notes: Counter[str],
-) -> Iterator[ForeignScore]:
+) -> Iterator[ExternalScore]:
     output = str((sample.get("output") or {}).get("completion") or "")
     versions = outputs.setdefault(sample["id"], [])
     if output not in versions:
@@ -136,14 +136,14 @@ def _of_sample(
         if models == () and not metadata:
             notes[f"scores of '{name}', a scorer that asked no model: leave them out with --drop if they are not a judge's"] += 1
         if ours := of_ours(metadata):
-            yield ForeignScore(**(judge | {"reply": None} | ours))
+            yield ExternalScore(**(judge | {"reply": None} | ours))
         for metric, value in () if ours else _values(name, original.get("value")):
             if isinstance(value, list):
                 notes["scores that are lists left out"] += 1
                 continue
             failure = _failure(value, reason)
             several = metric != name  # of one reply, which the parser of a single answer cannot read
-            yield ForeignScore(**(judge | ({"reply": None} if several else {})), metric=metric, value=value, failure=failure)
+            yield ExternalScore(**(judge | ({"reply": None} if several else {})), metric=metric, value=value, failure=failure)
         if len(history) > 1:
             yield from _edits(shared, ours.get("metric", name), score, history)
 
@@ -204,14 +204,14 @@ def _last_reply(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return last if isinstance(last, dict) and last.get("role") == "assistant" else {}
 
 
-def _edits(shared: dict[str, Any], name: str, score: Mapping[str, Any], history: list[Any]) -> Iterator[ForeignScore]:
+def _edits(shared: dict[str, Any], name: str, score: Mapping[str, Any], history: list[Any]) -> Iterator[ExternalScore]:
     """What a person wrote over the judge's score, in sight of it: one label."""
     edit = history[-1]
     value = score.get("value") if edit.get("value") == _UNCHANGED else edit.get("value", score.get("value"))
     author = (edit.get("provenance") or {}).get("author") or "editor"
     for metric, given in _values(name, value):
         if given is not None and given == given:
-            yield ForeignScore(**(shared | {"repeat": None}), metric=metric, value=given, who=str(author), human=True, blind=False)
+            yield ExternalScore(**(shared | {"repeat": None}), metric=metric, value=given, who=str(author), human=True, blind=False)
 
 
 def _text_of(content: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""Which models the scorers of an Inspect sample asked: the log's events say it, under the names that the models were asked by."""
+"""The models that the scorers of an Inspect sample asked, under their names in the log's events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON as Python programs write it: NaN and Infinity may stand bare, which strict readers refuse together with the whole file."""
+"""JSON as Python programs write it, with bare NaN and Infinity. Strict readers refuse such files as a whole."""
 
 from __future__ import annotations
 

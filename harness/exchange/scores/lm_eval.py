@@ -1,4 +1,4 @@
-"""Reads samples of lm-evaluation-harness (`--log_samples`) whose model was the judge: `resps` are its raw replies.
+"""Reads samples of lm-evaluation-harness (`--log_samples`) with the judge as model: `resps` are its raw replies.
 
 The same replies stand once for every filter, so one filter is read; its aggregate (`filtered_resps`) is not.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from harness.errors import ContentError
 from harness.exchange.labels.table import flat
 from harness.exchange.scores import lenient_json
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader, ReadOptions, Rows, choose_one, plain_texts
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows, choose_one, plain_texts
 
 
 def is_sample(row: Any) -> bool:
@@ -20,12 +20,12 @@ def is_sample(row: Any) -> bool:
     return isinstance(row, dict) and "resps" in row and "doc" in row
 
 
-def read_samples(rows: Rows, options: ReadOptions) -> ForeignScores:
+def read_samples(rows: Rows, options: ReadOptions) -> ExternalScores:
     """Read the lines of a file. Raises ContentError for another form, UsageError if there are several filters and none is chosen."""
     why = "each repeats the same replies"
     chosen = choose_one("--filter", options.filter, (str(row.get("filter")) for _, _, row in rows if "filter" in row), "filter", why)
     judge = _model_name(rows[0][0])
-    found: list[ForeignScore] = []
+    found: list[ExternalScore] = []
     for path, number, row in rows:
         if not is_sample(row):
             raise ContentError("not a sample of lm-evaluation-harness, which has 'doc' and 'resps'", path, number)
@@ -33,10 +33,10 @@ def read_samples(rows: Rows, options: ReadOptions) -> ForeignScores:
             continue
         found += _of_sample(path, number, row, judge, options.label_from)
     notes = [] if judge else ["no results_*.json beside the samples names the judge; pass --judge NAME"]
-    return ForeignScores("lm-eval", found, notes, plain_texts(found, "doc."))
+    return ExternalScores("lm-eval", found, notes, plain_texts(found, "doc."))
 
 
-def _of_sample(path: Path, number: int, row: Mapping[str, Any], judge: str | None, label_from: str | None) -> list[ForeignScore]:
+def _of_sample(path: Path, number: int, row: Mapping[str, Any], judge: str | None, label_from: str | None) -> list[ExternalScore]:
     replies = row["resps"]
     if not (isinstance(replies, list) and len(replies) == 1 and isinstance(replies[0], list)):
         raise ContentError("one request with its replies is expected; log-likelihoods of choices are no replies", path, number)
@@ -45,11 +45,11 @@ def _of_sample(path: Path, number: int, row: Mapping[str, Any], judge: str | Non
     fields = {"doc_id": row.get("doc_id"), "target": row.get("target"), **flat({"doc": row["doc"] or {}})}
     item = fields.get("doc.item_id", fields.get("doc.id", row.get("doc_id")))
     shared: dict[str, Any] = {"place": f"{path}:{number}", "item": item, "fields": fields}
-    found = [ForeignScore(**shared, reply=reply, who=judge, repeat=repeat) for repeat, reply in enumerate(replies[0])]
+    found = [ExternalScore(**shared, reply=reply, who=judge, repeat=repeat) for repeat, reply in enumerate(replies[0])]
     if label_from is not None:
         if label_from not in fields:
             raise ContentError(f"no field '{label_from}'; the fields are: {', '.join(fields)}", path, number)
-        found.append(ForeignScore(**shared, value=fields[label_from], who="label", human=True))
+        found.append(ExternalScore(**shared, value=fields[label_from], who="label", human=True))
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.errors import ContentError
 from harness.exchange.labels.table import flat
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader, ReadOptions, Rows
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows
 from harness.exchange.scores.score_metadata import of_ours
 from harness.model import Failure
 from harness.tables import to_json
@@ -38,9 +38,9 @@ def results_in(content: Any) -> list[Any] | None:
     return rows if isinstance(rows, list) and all(map(is_result, rows)) else None
 
 
-def read_results(path: Path, rows: Iterable[tuple[str, Any]]) -> ForeignScores:
+def read_results(path: Path, rows: Iterable[tuple[str, Any]]) -> ExternalScores:
     """Read `(place, result)` pairs. Raises ContentError for a result of another form, and if no assertion was graded by a model."""
-    found: list[ForeignScore] = []
+    found: list[ExternalScore] = []
     left_out: Counter[str] = Counter()
     asked: Counter[str] = Counter()
     kept = list(rows)
@@ -61,7 +61,7 @@ def read_results(path: Path, rows: Iterable[tuple[str, Any]]) -> ForeignScores:
             raise ContentError("the result does not have promptfoo's form", place) from None
     if not found:
         raise ContentError("no assertion was graded by a model or a person; there is nothing to import", path)
-    return ForeignScores("promptfoo", found, [f"{count} {what} left out" for what, count in left_out.items()], _TEXTS)
+    return ExternalScores("promptfoo", found, [f"{count} {what} left out" for what, count in left_out.items()], _TEXTS)
 
 
 def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _of_result(
     repeat: int,
     components: Iterable[Mapping[str, Any]],
     left_out: Counter[str],
-) -> Iterator[ForeignScore]:
+) -> Iterator[ExternalScore]:
     for component in components:
         assertion = component.get("assertion") or {}
         kind = str(assertion.get("type") or "")
@@ -109,12 +109,12 @@ def _of_result(
         shared: dict[str, Any] = {"place": place, "item": item, "fields": fields, "value": component.get("score")}
         if kind == HUMAN:
             comment = component.get("comment")
-            yield ForeignScore(**shared, metric=HUMAN, who="viewer", human=True, blind=False, justification=comment)
+            yield ExternalScore(**shared, metric=HUMAN, who="viewer", human=True, blind=False, justification=comment)
         elif ours := of_ours(component.get("metadata")):
-            yield ForeignScore(**(shared | ours), repeat=repeat)
+            yield ExternalScore(**(shared | ours), repeat=repeat)
         elif kind in _MODEL_GRADED:
             reason = component.get("reason")
-            yield ForeignScore(
+            yield ExternalScore(
                 **shared,
                 metric=str(assertion.get("metric") or assertion["type"]),
                 failure=_failure(component, str(reason or "")),
@@ -146,14 +146,14 @@ def _judge_name(identity: str) -> str:
     return "/".join(parts)
 
 
-def _read_json(path: Path, content: Any, _: ReadOptions) -> ForeignScores:
+def _read_json(path: Path, content: Any, _: ReadOptions) -> ExternalScores:
     results = results_in(content)
     if results is None:
         raise ContentError("not results of promptfoo, which has results.results[] with a gradingResult each", path)
     return read_results(path, [(f"{path}:result {number}", row) for number, row in enumerate(results, start=1)])
 
 
-def _read_lines(rows: Rows, _: ReadOptions) -> ForeignScores:
+def _read_lines(rows: Rows, _: ReadOptions) -> ExternalScores:
     return read_results(rows[0][0], [(f"{path}:{number}", row) for path, number, row in rows])
 
 

@@ -1,4 +1,4 @@
-"""Reads output files of provider batches: raw replies of a judge, which our own parser reads.
+"""Reads output files of provider batches: raw replies of a judge for our own parser.
 
 The prompts are only in the input file of a batch; if it is among the files, requests without a reply count as missing.
 """
@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from harness.errors import ContentError
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader, Rows
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, Rows
 from harness.model import Failure
 
 OPENAI, ANTHROPIC = "openai-batch", "anthropic-batch"
@@ -26,10 +26,10 @@ def kind_of(row: Any) -> str | None:
     return ANTHROPIC if "result" in row or "params" in row else None
 
 
-def read_batch(kind: str, rows: Rows) -> ForeignScores:
+def read_batch(kind: str, rows: Rows) -> ExternalScores:
     """Read the lines of all files of one provider. Raises ContentError for a line of another form."""
     asked: dict[str, tuple[str, str | None]] = {}
-    found: dict[str, ForeignScore] = {}
+    found: dict[str, ExternalScore] = {}
     for path, number, row in rows:
         place = f"{path}:{number}"
         if kind_of(row) != kind or not isinstance(row["custom_id"], str):
@@ -47,27 +47,27 @@ def read_batch(kind: str, rows: Rows) -> ForeignScores:
             found[row["custom_id"]] = score
     lost = [_missing(place, name) for name, (place, _) in asked.items() if name not in found]
     notes = [f"{len(lost)} requests have no reply; they count as missing"] if lost else []
-    return ForeignScores(kind, _with_judges(kind, [*found.values(), *lost], {name: model for name, (_, model) in asked.items()}), notes)
+    return ExternalScores(kind, _with_judges(kind, [*found.values(), *lost], {name: model for name, (_, model) in asked.items()}), notes)
 
 
-def _with_judges(kind: str, scores: Sequence[ForeignScore], asked: Mapping[str, str | None]) -> list[ForeignScore]:
+def _with_judges(kind: str, scores: Sequence[ExternalScore], asked: Mapping[str, str | None]) -> list[ExternalScore]:
     """The scores, those without a reply by the judge that was asked: as its replies name it, or else as its request does."""
     answered = {asked.get(str(score.item)): score.who for score in scores if score.who}
     only = next(iter(answered.values())) if len(set(answered.values())) == 1 else None
     provider = kind.partition("-")[0]
 
-    def judge(score: ForeignScore) -> str | None:
+    def judge(score: ExternalScore) -> str | None:
         model = asked.get(str(score.item))
         return score.who or (answered.get(model) or _named(provider, model) if model else only)
 
     return [msgspec.structs.replace(score, who=judge(score)) for score in scores]
 
 
-def _missing(place: str, name: str) -> ForeignScore:
-    return ForeignScore(place=place, item=name, fields={"custom_id": name}, failure=Failure.MISSING)
+def _missing(place: str, name: str) -> ExternalScore:
+    return ExternalScore(place=place, item=name, fields={"custom_id": name}, failure=Failure.MISSING)
 
 
-def _openai(place: str, row: Mapping[str, Any]) -> ForeignScore:
+def _openai(place: str, row: Mapping[str, Any]) -> ExternalScore:
     name, response = row["custom_id"], row.get("response") or {}
     body = response.get("body") or {}
     if row.get("error") or response.get("status_code", 200) != 200 or not body:
@@ -76,14 +76,14 @@ def _openai(place: str, row: Mapping[str, Any]) -> ForeignScore:
     if "choices" in body:
         choice = body["choices"][0]
         message = choice.get("message") or {}
-        return ForeignScore(
+        return ExternalScore(
             **shared, reply=message.get("content") or "", finish_reason=choice.get("finish_reason"), refusal=message.get("refusal")
         )
     parts = list(_response_parts(body))
     texts = [part.get("text") or "" for part in parts if part.get("type") == "output_text"]
     refusal = next((part.get("refusal") for part in parts if part.get("type") == "refusal"), None)
     reason = (body.get("incomplete_details") or {}).get("reason")
-    return ForeignScore(
+    return ExternalScore(
         **shared, reply="".join(texts), finish_reason="length" if reason == "max_output_tokens" else reason, refusal=refusal
     )
 
@@ -94,14 +94,14 @@ def _response_parts(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield from output.get("content") or ()
 
 
-def _anthropic(place: str, row: Mapping[str, Any]) -> ForeignScore:
+def _anthropic(place: str, row: Mapping[str, Any]) -> ExternalScore:
     name, result = row["custom_id"], row["result"]
     if result["type"] != "succeeded":
         return _missing(place, name)
     message = result["message"]
     text = "".join(part.get("text") or "" for part in message["content"] if part.get("type") == "text")
     stop = message.get("stop_reason")
-    return ForeignScore(
+    return ExternalScore(
         place=place,
         item=name,
         fields={"custom_id": name},

@@ -12,14 +12,14 @@ import msgspec
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.read import read_source
 from harness.exchange.scores import lenient_json
-from harness.exchange.scores.foreign import ForeignScores, LinesReader, Reader, ReadOptions, Rows
+from harness.exchange.scores.external_scores import ExternalScores, LinesReader, Reader, ReadOptions, Rows
 from harness.exchange.scores.formats import OTHERS, SCORE_KINDS, reader_of
 
 _TABLES = (".csv", ".tsv", ".xlsx", ".parquet")
 _LINES = (".jsonl", ".ndjson")
 
 
-def read_scores(paths: Sequence[Path], kind: str | None, options: ReadOptions) -> ForeignScores:
+def read_scores(paths: Sequence[Path], kind: str | None, options: ReadOptions) -> ExternalScores:
     """Read all files of one kind. Raises UsageError where the kind is unknown, ContentError for a file of another form."""
     for path in paths:
         if not path.is_file():
@@ -27,7 +27,7 @@ def read_scores(paths: Sequence[Path], kind: str | None, options: ReadOptions) -
     if kind is not None and kind not in SCORE_KINDS:
         raise UsageError(f"--from {kind}: choose from: {', '.join(SCORE_KINDS)}")
     read = [_read(path, kind, options) for path in paths]
-    scores = [each for each in read if isinstance(each, ForeignScores)]
+    scores = [each for each in read if isinstance(each, ExternalScores)]
     if parts := [each for each in read if isinstance(each, _Part)]:
         scores.append(parts[0].reader([row for part in parts for row in part.rows], options))
     kinds = list(dict.fromkeys(foreign.kind for foreign in scores))
@@ -47,7 +47,7 @@ class _Part(NamedTuple):
     rows: Rows
 
 
-def _read(path: Path, kind: str | None, options: ReadOptions) -> ForeignScores | _Part:
+def _read(path: Path, kind: str | None, options: ReadOptions) -> ExternalScores | _Part:
     suffix = next((end for end in reversed(path.suffixes) if end.lower() != ".gz"), "").lower()
     if suffix != ".xlsx" and zipfile.is_zipfile(path):
         for name in (kind,) if kind else SCORE_KINDS:
@@ -58,14 +58,14 @@ def _read(path: Path, kind: str | None, options: ReadOptions) -> ForeignScores |
     return _lines(path, kind, options) if suffix in _LINES else _json(path, kind, options)
 
 
-def _table(path: Path, kind: str | None, options: ReadOptions) -> ForeignScores:
+def _table(path: Path, kind: str | None, options: ReadOptions) -> ExternalScores:
     read_table = reader_of(kind or OTHERS).read_table
     if read_table is None:
         raise UsageError(f"{path} is a table, which cannot be read as {kind}")
     return read_table(path, read_source(str(path)), options)
 
 
-def _lines(path: Path, kind: str | None, options: ReadOptions) -> ForeignScores | _Part:
+def _lines(path: Path, kind: str | None, options: ReadOptions) -> ExternalScores | _Part:
     rows = [(path, number, row) for number, row in lenient_json.lines(path)]
     if not rows:
         raise ContentError("the file is empty", path)
@@ -77,7 +77,7 @@ def _lines(path: Path, kind: str | None, options: ReadOptions) -> ForeignScores 
     return _Part(reader.read_lines, rows) if reader.joins_files else reader.read_lines(rows, options)
 
 
-def _json(path: Path, kind: str | None, options: ReadOptions) -> ForeignScores:
+def _json(path: Path, kind: str | None, options: ReadOptions) -> ExternalScores:
     content = lenient_json.load(path)
     kind = kind or _kind(lambda reader: reader.is_json(content))
     read_json = reader_of(kind).read_json

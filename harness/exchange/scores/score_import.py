@@ -24,10 +24,10 @@ from harness.exchange.labels.records import refuse_large
 from harness.exchange.labels.scores import UnreadableScore, id_text, read_score
 from harness.exchange.labels.table import Record, is_blank
 from harness.exchange.labels.target_folder import digest_note, salt_note
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores, ReadOptions
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, ReadOptions
 from harness.exchange.scores.formats import reader_of
+from harness.exchange.scores.import_options import ScoreImportOptions, id_pattern
 from harness.exchange.scores.read import read_scores
-from harness.exchange.scores.settings import ScoreImportOptions, id_pattern
 from harness.model import Failure, Scale, Score
 from harness.parse import Reading, Vocabulary, read_reply, vocabulary_of
 from harness.patterns import TOO_SLOW, SlowPattern
@@ -78,7 +78,7 @@ def import_scores(
 class _ScoreImport:
     """One import, from foreign scores to the written folder."""
 
-    def __init__(self, paths: Sequence[Path], foreign: ForeignScores, to: Path, options: ScoreImportOptions, library: Library) -> None:
+    def __init__(self, paths: Sequence[Path], foreign: ExternalScores, to: Path, options: ScoreImportOptions, library: Library) -> None:
         self.paths, self.foreign, self.folder, self.options = paths, foreign, to, options
         self.before = _target(to, library, append=options.append)
         mapping = LabelMapping(language=options.language, task=options.task or _TASK)
@@ -122,7 +122,7 @@ class _ScoreImport:
         if name and name not in fields:
             raise UsageError(f"{flag} {name}: no record has such a field; choose from: {', '.join(sorted(fields)[:40])}")
 
-    def _named_scores(self) -> list[ForeignScore]:
+    def _named_scores(self) -> list[ExternalScore]:
         """The scores with the names that options give: item, metric, judge; without those of dropped metrics."""
         scores = [self._named(score) for score in self.foreign.scores]
         if missing := [score for score in scores if score.metric is None]:
@@ -134,7 +134,7 @@ class _ScoreImport:
             raise UsageError(f"{self.paths[0]}: the judge is unknown; give its name with --judge NAME")
         return kept
 
-    def _named(self, score: ForeignScore) -> ForeignScore:
+    def _named(self, score: ExternalScore) -> ExternalScore:
         options = self.options
         item = score.fields.get(options.item_from) if options.item_from else score.item
         changes: dict[str, Any] = {"item": item, "metric": score.metric or options.metric}
@@ -146,7 +146,7 @@ class _ScoreImport:
         changes["metric"] = options.rename.get(str(metric), metric)
         return msgspec.structs.replace(score, **changes)
 
-    def _parts(self, item: str, score: ForeignScore) -> dict[str, Any]:
+    def _parts(self, item: str, score: ExternalScore) -> dict[str, Any]:
         assert self.pattern is not None
         try:
             match = self.pattern.full_match(item)
@@ -194,7 +194,7 @@ class _ScoreImport:
                 "or the items with --items"
             )
 
-    def _language(self, score: ForeignScore) -> str | None:
+    def _language(self, score: ExternalScore) -> str | None:
         """The language of a score's item: of the field that the user names, else of the usual field whose values are languages."""
         fields = score.fields
         names = [self.options.language_from] if self.options.language_from else [_FROM_PATTERN, *_language_fields(fields)]
@@ -232,14 +232,14 @@ class _ScoreImport:
             written=kept,
         )
 
-    def _import(self, score: ForeignScore) -> None:
+    def _import(self, score: ExternalScore) -> None:
         item = self._item(score)
         if score.human:
             self._add_label(score, item)
         else:
             self._add_judgment(score, item)
 
-    def _item(self, score: ForeignScore) -> str:
+    def _item(self, score: ExternalScore) -> str:
         item = id_text(score.item, "item id")
         cells = {**score.fields, _LANGUAGE: self._language(score)} if self.options.language is None else dict(score.fields)
         cells[_TASK_CELL] = self.stated.get(item, _TASK)
@@ -250,7 +250,7 @@ class _ScoreImport:
         self.rows.require(item, Record(cells, 0, score.place, {}, ""), plan)
         return item
 
-    def _add_label(self, score: ForeignScore, item: str) -> None:
+    def _add_label(self, score: ExternalScore, item: str) -> None:
         metric = str(score.metric)
         if score.failure is not None or is_blank(score.value):
             raise UnreadableScore("the person's score is empty")
@@ -264,7 +264,7 @@ class _ScoreImport:
         row: dict[str, Any] = {"item_id": item, "annotator_id": key[1], "metric": metric, "score": value}
         self.labels.append(row | ({} if score.blind is None else {"blind": score.blind}))
 
-    def _add_judgment(self, score: ForeignScore, item: str) -> None:
+    def _add_judgment(self, score: ExternalScore, item: str) -> None:
         metric, judge = str(score.metric), str(score.who)
         reading = self._reading(score, self.scales[metric])
         row: dict[str, Any] = {"item_id": item, "judge": judge, "metric": metric}
@@ -280,7 +280,7 @@ class _ScoreImport:
         extra |= {"raw_choice": reading.raw_choice, "justification": reading.justification or words}
         self.judgments.append(row | {name: value for name, value in extra.items() if value is not None})
 
-    def _reading(self, score: ForeignScore, scale: Scale) -> Reading:
+    def _reading(self, score: ExternalScore, scale: Scale) -> Reading:
         """A judge's score: by our parser where the file keeps the reply and the user maps no words, else the program's own value."""
         categories = self.options.categories_of(str(score.metric))
         own = self._own_value(score, scale, categories)
@@ -299,7 +299,7 @@ class _ScoreImport:
             self.changes[what].append(score.place)
         return found
 
-    def _own_value(self, score: ForeignScore, scale: Scale, categories: Mapping[str, Score]) -> Reading:
+    def _own_value(self, score: ExternalScore, scale: Scale, categories: Mapping[str, Score]) -> Reading:
         failure = score.failure or (Failure.MISSING if is_blank(score.value) else None)
         if failure is not None:
             return Reading(None, failure, None, None)
@@ -372,7 +372,7 @@ def _language_fields(fields: Mapping[str, Any]) -> list[str]:
     return sorted((name for name in fields if _LANGUAGE_FIELD.search(name)), key=lambda name: ("metadata" not in name, name))
 
 
-def _stated_tasks(scores: Iterable[ForeignScore]) -> dict[str, str]:
+def _stated_tasks(scores: Iterable[ExternalScore]) -> dict[str, str]:
     """The task of every item of which the scores state one task only: `{item id: task}`."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for score in scores:

@@ -1,4 +1,4 @@
-"""What goes with a score of ours in another program's file, so that it can be imported again and held against its signature."""
+"""Metadata of our scores in other programs' files, for a later import and a comparison of signatures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def about_item(item: Item) -> dict[str, Any]:
 
 
 def of_ours(metadata: Any) -> dict[str, Any]:
-    """The fields of a `ForeignScore` that a score of ours states; empty if another judge made it. Its reply was read by our parser.
+    """The fields of a `ExternalScore` that a score of ours states; empty if another judge made it. Its reply was read by our parser.
 
     A score without its task, as earlier versions wrote it, states none. Raises TypeError for a value of another type than ours have.
     """

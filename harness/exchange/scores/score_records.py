@@ -1,4 +1,4 @@
-"""Reads score records: any list of objects, or table, whose fields a preset or the user names."""
+"""Reads score records: a list of objects or a table, with field names from a preset or the user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.content.specs import read_spec
 from harness.content.tags import suggest
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.table import SourceTable, flat, is_blank
-from harness.exchange.scores.foreign import ForeignScore, ForeignScores, Reader, ReadOptions, Rows
+from harness.exchange.scores.external_scores import ExternalScore, ExternalScores, Reader, ReadOptions, Rows
 from harness.model import Failure
 
 TABLE = "table"
@@ -158,7 +158,7 @@ def _walk(node: Any, steps: Sequence[str], head: str, around: Mapping[str, Any])
     yield from _walk(below or [], steps[1:], steps[0].rpartition(".")[2], {**around, **own})
 
 
-def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], names: RecordNames, wide: Sequence[str] = ()) -> ForeignScores:
+def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], names: RecordNames, wide: Sequence[str] = ()) -> ExternalScores:
     """Read `(place, fields)` records; with `wide`, these columns hold the scores of one metric each.
 
     Raises ContentError if none has the named fields.
@@ -178,13 +178,13 @@ def read_records(path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], name
     left_out = len(rows) - len(kept)
     notes = [f"{left_out} superseded records left out"] if left_out else []
     if not wide:
-        return ForeignScores("records", [_score(place, row, names) for place, row in kept], notes, _texts(names, kept))
+        return ExternalScores("records", [_score(place, row, names) for place, row in kept], notes, _texts(names, kept))
     scores = []
     for place, row in kept:
         for metric in wide:
             own = msgspec.structs.replace(names, value=(metric,), explanation=f"{metric}_reason", error="")
             scores.append(msgspec.structs.replace(_score(place, row, own), metric=metric))
-    return ForeignScores("records", scores, notes, _texts(names, kept))
+    return ExternalScores("records", scores, notes, _texts(names, kept))
 
 
 def _texts(names: RecordNames, rows: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, str]:
@@ -206,10 +206,10 @@ def _json_text(value: str) -> str | None:
         return None
 
 
-def _score(place: str, row: Mapping[str, Any], names: RecordNames) -> ForeignScore:
+def _score(place: str, row: Mapping[str, Any], names: RecordNames) -> ExternalScore:
     human = bool(names.kind) and str(row.get(names.kind)) in names.people
     value, error = _first(row, names.value), row.get(names.error) if names.error else None
-    return ForeignScore(
+    return ExternalScore(
         place=place,
         item=_first(row, names.item),
         fields=row,
@@ -253,19 +253,19 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _read_json(path: Path, content: Any, options: ReadOptions) -> ForeignScores:
+def _read_json(path: Path, content: Any, options: ReadOptions) -> ExternalScores:
     content = listed(content)
     names = _names(options, content)
     return read_records(path, list(records_in(content, names, str(path))), names, options.wide_metrics)
 
 
-def _read_lines(rows: Rows, options: ReadOptions) -> ForeignScores:
+def _read_lines(rows: Rows, options: ReadOptions) -> ExternalScores:
     names = _names(options, [row for _, _, row in rows[:1]])
     flattened = [record for path, number, row in rows for record in records_in([row], names, f"{path}:{number}")]
     return read_records(rows[0][0], flattened, names, options.wide_metrics)
 
 
-def _read_table(path: Path, table: SourceTable, options: ReadOptions) -> ForeignScores:
+def _read_table(path: Path, table: SourceTable, options: ReadOptions) -> ExternalScores:
     if {"Named Scores", "Grader Reason"} <= set(table.columns):
         raise ContentError("promptfoo's table has means of assertions and no failures; import its JSON file (-o results.json)", path)
     rows = with_nested_cells([record.cells for record in table.records])

@@ -1,1 +1,1 @@
-"""Orders of judges: who agrees with people more, and by how much."""
+"""Rankings of judges by agreement with people, and the size of the differences."""

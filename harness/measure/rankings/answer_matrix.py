@@ -16,7 +16,7 @@ from harness.data.judgments import Judgments
 from harness.errors import UsageError
 from harness.judges.baseline import BASELINES, TrainingCounts
 from harness.measure.options import CompareOptions, annotators_needed
-from harness.measure.units import Votes, item_key, votes
+from harness.measure.units import LabelCounts, item_key, votes
 from harness.model import Failure
 from harness.stats import aggregate_counts, commonest, item_credits, judge_statistics
 from harness.stats.core.arrays import Floats, Ints
@@ -38,7 +38,7 @@ class Questions:
     """
 
     data: Dataset
-    votes: dict[str, Votes]
+    votes: dict[str, LabelCounts]
     metrics: tuple[str, ...]
     languages: tuple[str, ...]
     item: Ints
@@ -121,7 +121,7 @@ def _used(data: Dataset, judged: Sequence[Judgments]) -> Judgments:
     return Judgments.concatenate(judged) if judged and intervals else Judgments.from_rows([])
 
 
-def _credits(of: Votes, items: Ints, options: CompareOptions, rank_by: str, width: int) -> Floats:
+def _credits(of: LabelCounts, items: Ints, options: CompareOptions, rank_by: str, width: int) -> Floats:
     """The credit of each class on each item, (items, width)."""
     classes, counts = of.classes, of.counts[items]
     k = len(classes.scores)

@@ -1,4 +1,4 @@
-"""What a table of ranked judges holds, whatever statistic ranks them."""
+"""The content of a table of ranked judges, for any statistic."""
 
 from __future__ import annotations
 

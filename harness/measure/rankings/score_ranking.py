@@ -1,4 +1,4 @@
-"""Judges ranked on continuous scores: how well each orders the outputs for every source text as people do.
+"""Judges ranked on continuous scores: the order of the outputs for every source text, compared with people's order.
 
 The credit of a judge on a source text is Kendall's tau-b over its outputs, in which an output without a readable score is tied with all
 others: a judge gains nothing by leaving out hard texts, and one that gives a single score to all outputs has 0. Source texts count that
@@ -26,7 +26,7 @@ from harness.measure.options import POOLED, CompareOptions, Standardise
 from harness.measure.rankings.ranked import Gain, RankedJudge, Ranking, mean_of_known
 from harness.measure.score_cells import ScoreCells, source_texts
 from harness.measure.scores import ItemScores, item_scores, numbers
-from harness.measure.units import Votes, classes_of, item_key, units_of
+from harness.measure.units import LabelCounts, classes_of, item_key, units_of
 from harness.stats import Ranks, rank_judges
 from harness.stats.agreement.concordance import ordering_credits
 from harness.stats.agreement.continuous import joined_groups, mean_of_segments
@@ -323,7 +323,7 @@ class _ScoreTables:
             order_only=metric in q.data.label_scales and judge not in self.on_label_scale,
         )
         labelled = (q.labels[metric].n > 0).astype(np.int64)[:, None]
-        votes = {metric: Votes(classes, labelled, q.labels[metric])}
+        votes = {metric: LabelCounts(classes, labelled, q.labels[metric])}
         cells = ScoreCells(
             q.data, units, votes, [metric], CompareOptions(by=KEYS, seed=self.options.seed, resamples=self.options.resamples)
         )

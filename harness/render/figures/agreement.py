@@ -23,9 +23,9 @@ from harness.render.figures.style import (
     finish_with_legend,
     height_of,
     name_row_of_panels,
-    of_level,
     panels_of,
     row_value,
+    rows_at_level,
     shares_along,
 )
 
@@ -58,7 +58,7 @@ def draw_agreement(
     failed = [name for name in _variants_of(every, None) if not any(row.get(judge) is not None for row in every if row["variant"] == name)]
     rows = [row for row in every if row["variant"] not in failed] or every
     cases = contexts(rows, _JUDGED)
-    values = {aspect: list(dict.fromkeys(row[aspect] for row in of_level(rows, aspect))) for aspect in _ASPECTS}
+    values = {aspect: list(dict.fromkeys(row[aspect] for row in rows_at_level(rows, aspect))) for aspect in _ASPECTS}
     own = [_variants_of(rows, case) for case in cases]
     looks = {name: colour_and_marker(number) for number, name in enumerate(dict.fromkeys(name for names in own for name in names))}
     panels = [(case, names, aspect) for case, names in zip(cases, own, strict=True) for aspect in _ASPECTS]
@@ -71,7 +71,7 @@ def draw_agreement(
         figure = new_figure(figsize=(options.width, sum(heights) + 0.9), layout="constrained")
         grid = panels_of(figure, len(panels), across, heights)
         for panel, (case, names, aspect) in zip(grid, panels, strict=True):
-            in_panel = [row for row in of_level(rows, aspect) if context_of(row, _JUDGED) == case]
+            in_panel = [row for row in rows_at_level(rows, aspect) if context_of(row, _JUDGED) == case]
             series = _series(in_panel, aspect, {name: looks[name] for name in names}, judge, paired)
             if baselines and not paired and aspect == "language":
                 shown = {tag: (baselines[tag], None, None) for tag in values[aspect] if tag in baselines}

@@ -1,4 +1,4 @@
-"""Class shares where three annotators agree fully, partly and not at all, or else of all items: people and judge side by side."""
+"""Class shares of people and judge side by side, by agreement of three annotators (full, partial, none), or of all items."""
 
 from __future__ import annotations
 

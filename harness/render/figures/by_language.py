@@ -1,4 +1,4 @@
-"""Shares by language: how often a repeated question gets the same answer, and what an instruction inside the text does to the score."""
+"""Shares by language: consistency of repeated questions, and the effect of an instruction inside the text."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from harness.render.figures.style import (
     finish_with_legend,
     height_of,
     name_row_of_panels,
-    of_level,
     panels_of,
     row_value,
+    rows_at_level,
     shares_along,
 )
 
@@ -34,7 +34,7 @@ _INJECTION = "How often the score changed when the text itself asked the judge f
 
 def draw_consistency(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
     """The figure of the section `consistency`: a dot for each judge and condition."""
-    rows = of_level(section["rows"], "language")
+    rows = rows_at_level(section["rows"], "language")
     cases = contexts(rows)
     languages = list(dict.fromkeys(row["language"] for row in rows))
     shown = [(name, title) for name, title in _REPEATED if any(row[name] is not None for row in rows)]
@@ -60,7 +60,7 @@ def _asked(rows: Iterable[Row]) -> str:
 
 def draw_injection(section: Section, signature: str, options: FigureOptions = FigureOptions()) -> Drawn:  # noqa: B008 (frozen)
     """The figure of the section `injection`: a row of panels for each judge and condition, a panel for each metric."""
-    rows = of_level(section["rows"], "language", "metric")
+    rows = rows_at_level(section["rows"], "language", "metric")
     cases = contexts(rows)
     languages, metrics = (list(dict.fromkeys(row[name] for row in rows)) for name in ("language", "metric"))
     with drawing(signature) as new_figure:

@@ -21,9 +21,9 @@ from harness.render.figures.style import (
     contexts,
     drawing,
     finish_with_legend,
-    of_level,
     remove_frame,
     row_value,
+    rows_at_level,
     shares_along,
 )
 
@@ -65,7 +65,7 @@ def _draw_lines(
         text: the caption.
         options: how the figure is saved.
     """
-    panels = [(aspect, name) for aspect in _ASPECTS for name in dict.fromkeys(row[aspect] for row in of_level(rows, aspect))]
+    panels = [(aspect, name) for aspect in _ASPECTS for name in dict.fromkeys(row[aspect] for row in rows_at_level(rows, aspect))]
     across = min(int(options.width / _WIDTH), len(panels))
     down = -(-len(panels) // across)
     cases = contexts(rows, lines)
@@ -74,7 +74,7 @@ def _draw_lines(
         figure = new_figure(figsize=(options.width, down * _HEIGHT + 1.1), layout="constrained")
         grid: Any = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
         for panel, (aspect, name) in zip(grid.flat, panels, strict=False):
-            in_panel = [row for row in of_level(rows, aspect) if row[aspect] == name]
+            in_panel = [row for row in rows_at_level(rows, aspect) if row[aspect] == name]
             for number, case in enumerate(cases):
                 on_line = [row for row in in_panel if context_of(row, lines) == case]
                 _draw_line(panel, sorted(on_line, key=lambda row: row[along]), along, number, context_name(case, lines))

@@ -19,9 +19,9 @@ from harness.render.figures.style import (
     finish_with_legend,
     height_of,
     name_row_of_panels,
-    of_level,
     panels_of,
     row_value,
+    rows_at_level,
 )
 
 _CAPTION = (
@@ -35,7 +35,7 @@ def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions
     """The figure of one metric, from its rows of the section `perturbations`: a row of panels for each judge and condition."""
     kinds = list(dict.fromkeys(row["perturbation"] for row in rows))
     cases = contexts(rows)
-    names = {aspect: list(dict.fromkeys(row[aspect] for row in of_level(rows, *level))) for aspect, level in _ASPECTS}
+    names = {aspect: list(dict.fromkeys(row[aspect] for row in rows_at_level(rows, *level))) for aspect, level in _ASPECTS}
     most = max(map(len, names.values()))
     metric = options.shown_name("metric", rows[0]["metric"])
     with drawing(signature) as new_figure:
@@ -46,7 +46,7 @@ def draw_sensitivity(rows: Sequence[Row], signature: str, options: FigureOptions
         panels = [every[start : start + len(_ASPECTS)] for start in range(0, len(every), len(_ASPECTS))]
         for line, case in enumerate(cases):
             for panel, (aspect, level) in zip(panels[line], _ASPECTS, strict=True):
-                in_panel = [row for row in of_level(rows, *level) if context_of(row) == case]
+                in_panel = [row for row in rows_at_level(rows, *level) if context_of(row) == case]
                 series = [_series(in_panel, aspect, kind, number) for number, kind in enumerate(kinds)]
                 dots(panel, aspect, names[aspect], series, options)
                 panel.axvline(0.5, color=INK, linewidth=0.8, zorder=1)

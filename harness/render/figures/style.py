@@ -294,6 +294,6 @@ def name_row_of_panels(panel: Any, context: Sequence[Any], names: Sequence[str] 
     panel.set_ylabel("\n".join(textwrap.wrap(context_name(context, names), _BESIDE_WIDTH)))
 
 
-def of_level(rows: Sequence[Row], *keys: str) -> list[Row]:
+def rows_at_level(rows: Sequence[Row], *keys: str) -> list[Row]:
     """The rows that name exactly these of language, task and metric, and pool the others."""
     return [row for row in rows if all((row[name] != "*") == (name in keys) for name in ("language", "task", "metric"))]

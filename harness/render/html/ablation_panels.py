@@ -14,7 +14,7 @@ from harness.render.doses import SEES_NOTHING, DoseResponse, dose_responses, of_
 from harness.render.forest import axis_reach
 from harness.render.html.cell_panels import PanelGrid, grid_of_places
 from harness.render.html.marks import difference_track
-from harness.render.html.panels import Point, fitted_panel, level_panel
+from harness.render.html.small_figures import Point, fitted_panel, level_panel
 from harness.render.numbers import counted, difference, percent
 from harness.render.sides import Side, plainest_first, side_name
 from harness.render.titles import metric_words

@@ -14,8 +14,8 @@ from harness.measure.label_score_pairs import LabelScorePairs, best_is_first, la
 from harness.measure.options import POOLED
 from harness.measure.outcomes import Outcomes
 from harness.render.html.marks import bar
-from harness.render.html.panels import Point, confusion_matrix, diagonal_panel
 from harness.render.html.sides import filters_of, side_of, sides_of
+from harness.render.html.small_figures import Point, confusion_matrix, diagonal_panel
 from harness.render.numbers import class_shares, percent
 from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first, side_name
 from harness.render.titles import metric_title, metric_words

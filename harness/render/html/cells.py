@@ -12,10 +12,10 @@ from harness.measure.options import POOLED
 from harness.render.column import TableName
 from harness.render.columns import columns_in
 from harness.render.html.marks import Mark, correlation_track, track
+from harness.render.human_agreement import WEAK
 from harness.render.numbers import coefficient, percent
 from harness.render.text_table import TextTable, cell_row, tabulate
 from harness.render.titles import metric_words
-from harness.render.two_people import WEAK
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The first screen of a page: the question, the answer in words, what to do next, and a plot of all languages and metrics."""
+"""The first screen of a page: the question, the answer in words, the next steps, and a plot of all languages and metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heat maps: a number in each square, and how far it is from the baseline as colour, sign and word."""
+"""Heat maps: a number in each square, and its distance from the baseline as colour, sign and word."""
 
 from __future__ import annotations
 

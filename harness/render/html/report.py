@@ -27,9 +27,9 @@ from harness.render.html.shell import shell
 from harness.render.html.spending import cost_sentence, cost_table, date_asked, failure_table, read_record
 from harness.render.html.study_screen import self_preference_screen
 from harness.render.html.templates import render
+from harness.render.human_agreement import two_people_sentence
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import notes
-from harness.render.two_people import two_people_sentence
 from harness.reports.run_report import Report
 from harness.runs import RunResult, read_evidence
 

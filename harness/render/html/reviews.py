@@ -1,4 +1,4 @@
-"""The page of people's answers to a judge's reasons: the shares, and every answer that says what is wrong."""
+"""The page of people's reviews of a judge's reasons: the shares, and every objection."""
 
 from __future__ import annotations
 

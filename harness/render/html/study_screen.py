@@ -1,4 +1,4 @@
-"""The first screen of the self-preference study: whether judges prefer their own texts, above the verdicts about control questions."""
+"""The first screen of the self-preference study: judges' preference for their own texts, above the verdicts on control questions."""
 
 from __future__ import annotations
 

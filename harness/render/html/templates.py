@@ -1,4 +1,4 @@
-"""The templates of `templates/`: jinja2 that escapes everything, shows hidden characters, and fails when a name is missing."""
+"""The templates of `templates/`: jinja2 with escaping and visible hidden characters. A missing name is an error."""
 
 from __future__ import annotations
 

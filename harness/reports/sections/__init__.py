@@ -1,1 +1,1 @@
-"""The sections of a report: what each shows, computed."""
+"""The sections of a report, computed."""

@@ -1,4 +1,4 @@
-"""Ablations: what changes a judge's scores. Every ablation that a run contains, as tables of flat rows.
+"""Ablations: the effect of each condition on a judge's scores, as tables of flat rows.
 
 A section is `{"title", "hypothesis" or "note", "rows"}`; some have a second table (`trends`, `drag`). Rows hold their key (language,
 task, metric, judge, variant, temperature, top_p; `*` where they pool), every number under its name, its 95 % interval under

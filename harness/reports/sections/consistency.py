@@ -1,4 +1,4 @@
-"""Repeated questions: how often is the answer the same?"""
+"""Consistency: the share of repeated questions with the same answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers by variant: how far each orders texts as people do, and the paired difference from the plainest variant."""
+"""Correlations by variant: agreement with people's order of texts, and the paired difference from the plainest variant."""
 
 from __future__ import annotations
 

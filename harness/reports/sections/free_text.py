@@ -1,4 +1,4 @@
-"""Answers in the judge's own words: how many of them are refusals, and how many name more than one score."""
+"""Answers in the judge's own words: the shares of refusals, and of answers that name more than one score."""
 
 from __future__ import annotations
 

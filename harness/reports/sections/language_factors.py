@@ -1,4 +1,4 @@
-"""The language of the rubric, of the item and of the justification: what does each do to the score of the same text?
+"""Effects of the language of the rubric, of the item and of the justification on the score of the same text.
 
 Each is English or another language, so that every language has eight cells. The items are parallel: the same texts in both languages.
 """

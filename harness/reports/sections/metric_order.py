@@ -12,7 +12,7 @@ from harness.data.judgments import Judgments
 from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_number, section, with_q
 from harness.reports.sections.variants import Q, moved_rows, pairs_by
-from harness.stats import of_sums
+from harness.stats import bootstrap_from_sums
 from harness.stats.agreement.correlation import pearson_of_moments
 from harness.stats.core.arrays import Floats, Ints
 
@@ -97,7 +97,7 @@ def _put_drag(row: Row, table: _ScoreTable, pair: tuple[int, int], when: tuple[i
     row["n"] = int(used.sum())
     for name, of in zip(("r_named_first", "r_named_last"), moments, strict=True):
         put_number(row, name, float(pearson_of_moments(of.sum(axis=0))), why="constant scores")
-    found = of_sums(
+    found = bootstrap_from_sums(
         np.concatenate(moments, axis=1),
         lambda sums: pearson_of_moments(sums[..., :6]) - pearson_of_moments(sums[..., 6:]),
         table.group[used],

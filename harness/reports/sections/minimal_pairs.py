@@ -1,4 +1,4 @@
-"""Minimal pairs: a flawed text beside its flawless twin, which differs from it in the flaw alone. Which one does the judge score higher?
+"""Minimal pairs: a flawed text beside its flawless twin, and the share in which the judge scores the flawless one higher.
 
 An item names its flawless text in the key `twin`, and its flaw in `construction`. A judge that gives every text the same score finds no
 flaw, and one that gives every text a bad score has false alarms only: no constant looks good.

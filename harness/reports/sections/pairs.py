@@ -1,4 +1,4 @@
-"""Pairs: which of two outputs a judge chooses, how often each system wins, and how far the choice follows the place of a text."""
+"""Pairs: the judge's choices between two outputs, the wins of each system, and the effect of position."""
 
 from __future__ import annotations
 

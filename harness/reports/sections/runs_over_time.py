@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.data.columns import combination_ids
 from harness.measure.cells import Cell
-from harness.measure.compare import JudgedData, LaidOut, compare_laid_out
+from harness.measure.compare import AlignedData, JudgedData, compare_aligned
 from harness.measure.condition_rows import Row, new_row, section, with_q
 from harness.measure.options import POOLED, CompareOptions
 from harness.measure.units import Units
@@ -28,7 +28,7 @@ NOTE_ON_SHARES = (
 )
 
 
-def runs_over_time(laid_out: LaidOut, options: CompareOptions) -> dict[str, dict[str, Any]]:
+def runs_over_time(laid_out: AlignedData, options: CompareOptions) -> dict[str, dict[str, Any]]:
     """The sections `runs` and `run_shares`; empty without a judge and condition that two sources on the same data have.
 
     The others are compared with the source that `options.versus` names, else with the first one. Rows are by language and metric; scores
@@ -51,7 +51,7 @@ def _has_repeated_judge(units: Units) -> bool:
     return len(pairs) > len(np.unique(judge.codes))
 
 
-def _cells(laid_out: LaidOut, judged: JudgedData, options: CompareOptions) -> Iterator[Cell]:
+def _cells(laid_out: AlignedData, judged: JudgedData, options: CompareOptions) -> Iterator[Cell]:
     """The cells of judges and conditions that several sources have, place by place, the source that others are compared with first."""
     sources = [str(name) for name in judged.units.source.used]
     name, wanted = options.versus or ("", "")
@@ -60,7 +60,7 @@ def _cells(laid_out: LaidOut, judged: JudgedData, options: CompareOptions) -> It
     by = tuple(key for key in KEYS if key != "top_p" or key in laid_out.by)
     own = msgspec.structs.replace(laid_out, by=by, judged=(judged,))
     by_place: dict[tuple[Any, ...], list[Cell]] = {}
-    for cell in compare_laid_out(own, msgspec.structs.replace(options, versus=("source", first))).cells:
+    for cell in compare_aligned(own, msgspec.structs.replace(options, versus=("source", first))).cells:
         if not cell.continuous:
             by_place.setdefault(tuple(cell.key[key] for key in by if key != "source"), []).append(cell)
     for cells in by_place.values():

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from harness.stats.core.aggregate import Rule, aggregate_counts
 from harness.stats.core.arrays import MISSING, Estimate, Floats, Ints
 from harness.stats.core.rows import Rows
-from harness.stats.core.statistic import Statistic, mean_of, of_judge, of_labels
+from harness.stats.core.statistic import Statistic, estimate_judge, mean_of, of_labels
 
 NO_PAIR = "no item with two annotators"
 NO_JUDGED_PAIR = "no item with two annotators and a readable score"
@@ -151,7 +151,7 @@ def pa(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop") -> Esti
     >>> pa([2, 0, 1, -1], [[2, 2, 1], [0, 1, 2], [0, 0, 1], [1, 1, 1]], k=3)
     Estimate(value=0.5, n=2, reason=None)
     """
-    return of_judge(share_of_hits(rule), judge, labels, k)
+    return estimate_judge(share_of_hits(rule), judge, labels, k)
 
 
 def pa_failed_wrong(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop") -> Estimate:
@@ -162,7 +162,7 @@ def pa_failed_wrong(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "d
     >>> pa_failed_wrong([2, 0, 1, -1], [[2, 2, 1], [0, 1, 2], [0, 0, 1], [1, 1, 1]], k=3).n
     3
     """
-    return of_judge(share_of_hits(rule, failed_wrong=True), judge, labels, k)
+    return estimate_judge(share_of_hits(rule, failed_wrong=True), judge, labels, k)
 
 
 def pa_pairwise(judge: ArrayLike, labels: ArrayLike, k: int) -> Estimate:
@@ -176,7 +176,7 @@ def pa_pairwise(judge: ArrayLike, labels: ArrayLike, k: int) -> Estimate:
     >>> pa_pairwise([2, 0], [[2, 2, 1], [1, 0, 2]], k=3)
     Estimate(value=0.5, n=2, reason=None)
     """
-    return of_judge(share_of_pairs("judge", 0), judge, labels, k)
+    return estimate_judge(share_of_pairs("judge", 0), judge, labels, k)
 
 
 def human_pa(labels: ArrayLike, k: int) -> Estimate:
@@ -204,7 +204,7 @@ def judge_loo(judge: ArrayLike, labels: ArrayLike, k: int) -> Estimate:
     >>> judge_loo([2, 0], [[2, 2, 1], [0, 1, 2]], k=3)
     Estimate(value=0.5, n=2, reason=None)
     """
-    return of_judge(share_left_out("judge", 0), judge, labels, k)
+    return estimate_judge(share_left_out("judge", 0), judge, labels, k)
 
 
 def human_loo(labels: ArrayLike, k: int) -> Estimate:

@@ -1,4 +1,4 @@
-"""Concordant pairs of items, counted for every item in n log n steps: what Kendall's tau and its interval are made of."""
+"""Concordant pairs of items, counted for every item in n log n steps: the parts of Kendall's tau and its interval."""
 
 from __future__ import annotations
 

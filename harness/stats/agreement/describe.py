@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from harness.stats.core.aggregate import Rule, aggregate_counts
 from harness.stats.core.arrays import Estimate, Floats, Ints, ShapeError, as_codes, as_values
 from harness.stats.core.rows import Rows
-from harness.stats.core.statistic import Statistic, mean_of, of_judge, ratio
+from harness.stats.core.statistic import Statistic, estimate_judge, mean_of, ratio
 
 Direction = Literal[1, -1]
 LEVELS = ("full", "partial", "none")
@@ -100,7 +100,7 @@ def leniency(judge: ArrayLike, labels: ArrayLike, k: int, direction: Direction, 
     >>> leniency([2, 2, 1], [[2, 1], [1, 1], [1, -1]], k=3, direction=1)
     Estimate(value=0.5, n=3, reason=None)
     """
-    return of_judge(leniency_of_judge(k, direction, values), judge, labels, k)
+    return estimate_judge(leniency_of_judge(k, direction, values), judge, labels, k)
 
 
 def agreement_level(counts: ArrayLike, raters: int | None = 3) -> Ints:

@@ -1,4 +1,4 @@
-"""Entropy: how much several answers to one question differ."""
+"""Entropy: the variety of several answers to one question."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, ShapeError, as_labels
-from harness.stats.core.statistic import Statistic, of_judge, ratio
+from harness.stats.core.statistic import Statistic, estimate_judge, ratio
 from harness.stats.core.tables import Joint, square
 
 NO_PAIR = "no item with two annotators"
@@ -47,7 +47,7 @@ def weighted_f1(judge: ArrayLike, labels: ArrayLike, k: int, rule: Rule = "drop"
     >>> round(weighted_f1([0, 1, 1, 0], [[0], [1], [0], [0]], k=2).value, 6)
     0.766667
     """
-    return of_judge(f1_of_judge(rule=rule), judge, labels, k)
+    return estimate_judge(f1_of_judge(rule=rule), judge, labels, k)
 
 
 def human_weighted_f1(labels: ArrayLike, k: int) -> Estimate:

@@ -1,4 +1,4 @@
-"""Generalizability: how much of the scores' variance is items, how much annotators, and what k annotators would give."""
+"""Generalizability: shares of items and annotators in the variance of scores, and the reliability of k annotators."""
 
 from __future__ import annotations
 

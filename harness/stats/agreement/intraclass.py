@@ -1,4 +1,4 @@
-"""Intraclass correlation: how reliable one person's score of an item is, and the mean of all people's."""
+"""Intraclass correlation: the reliability of one person's score of an item, and of the mean of all people's."""
 
 from __future__ import annotations
 

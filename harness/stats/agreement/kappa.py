@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from harness.stats.core.aggregate import Rule
 from harness.stats.core.arrays import Estimate, Floats, ShapeError, Weights, as_labels
-from harness.stats.core.statistic import LEAST_UNCOMMON, Statistic, of_labels, of_pair, ratio
+from harness.stats.core.statistic import LEAST_UNCOMMON, Statistic, estimate_pair, of_labels, ratio
 from harness.stats.core.tables import AnnotatorPairs, Joint, split_pairs, square
 from harness.stats.core.weights import agreement_weights
 
@@ -93,7 +93,7 @@ def cohen_kappa(a: ArrayLike, b: ArrayLike, k: int, weights: Weights = "identity
     >>> cohen_kappa([0, 0], [0, 0], k=2)
     Estimate(value=nan, n=2, reason='constant raters')
     """
-    return of_pair(cohen(weights, values), a, b, k)
+    return estimate_pair(cohen(weights, values), a, b, k)
 
 
 def fleiss_kappa(labels: ArrayLike, k: int, weights: Weights = "identity", values: ArrayLike | None = None) -> Estimate:
@@ -137,5 +137,5 @@ def pairwise_cohen(
     if codes.shape[1] == 0:
         raise ShapeError("labels have no rater")
     statistic = cohen(weights, values)
-    half = {(a, b): of_pair(statistic, codes[:, a], codes[:, b], k) for a in range(codes.shape[1]) for b in range(a + 1)}
+    half = {(a, b): estimate_pair(statistic, codes[:, a], codes[:, b], k) for a in range(codes.shape[1]) for b in range(a + 1)}
     return tuple(tuple(half[max(a, b), min(a, b)] for b in range(codes.shape[1])) for a in range(codes.shape[1]))

@@ -1,4 +1,4 @@
-"""People differ in severity: scores standardised within annotator, and how much of the scores' variance a factor explains."""
+"""Severity of annotators: scores standardised within annotator, and the share of variance that a factor explains."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What all statistics share: arrays, rows, counts, resamples."""
+"""Common parts of all statistics: arrays, rows, counts, resamples."""

@@ -98,9 +98,9 @@ def cell_statistics(
     >>> [s.name for s in cell_statistics(2, "nominal")][:4]
     ['human_all_agree', 'human_fleiss', 'human_alpha_nominal', 'human_ac1']
     """
-    of_judge = judge_statistics(k, kind, values, rule=rule, direction=direction, judge=judge)
-    names = {s.name for s in of_judge}
-    return (*(s for s in human_statistics(k, kind, values) if s.name not in names), *of_judge)
+    estimate_judge = judge_statistics(k, kind, values, rule=rule, direction=direction, judge=judge)
+    names = {s.name for s in estimate_judge}
+    return (*(s for s in human_statistics(k, kind, values) if s.name not in names), *estimate_judge)
 
 
 def judge_statistics(

@@ -1,4 +1,4 @@
-"""A statistic has two parts: features of one item, which are summed, and a function of the sums.
+"""A statistic has two parts: features of one item, summed over items, and a function of the sums.
 
 All else follows from this split: a cell's value is `value(sums)`, all cells' values are one matrix product, a
 bootstrap resample is a weighted sum, and leaving one group out is a subtraction.
@@ -110,16 +110,16 @@ def of_labels(statistic: Statistic, labels: ArrayLike, k: int) -> Estimate:
     return estimate([statistic], tabulate(count_classes(labels, k)))[statistic.name][0]
 
 
-def of_judge(statistic: Statistic, judge: ArrayLike, labels: ArrayLike, k: int) -> Estimate:
+def estimate_judge(statistic: Statistic, judge: ArrayLike, labels: ArrayLike, k: int) -> Estimate:
     """One statistic of one judge and one cell's annotators."""
     codes = as_labels(labels, k)
     rows = tabulate(count_classes(codes, k), as_judge(judge, k, len(codes)))
     return estimate([statistic], rows)[statistic.name][0]
 
 
-def of_pair(statistic: Statistic, a: ArrayLike, b: ArrayLike, k: int) -> Estimate:
+def estimate_pair(statistic: Statistic, a: ArrayLike, b: ArrayLike, k: int) -> Estimate:
     """One statistic of two single raters: a as the reference, b as the judge."""
-    return of_judge(statistic, b, np.asarray(a)[..., None], k)
+    return estimate_judge(statistic, b, np.asarray(a)[..., None], k)
 
 
 def item_credits(statistic: Statistic, counts: ArrayLike, judge: ArrayLike) -> Floats:

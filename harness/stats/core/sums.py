@@ -29,7 +29,7 @@ class Estimated:
     reason: str | None
 
 
-def of_sums(
+def bootstrap_from_sums(
     features: ArrayLike,
     value: Callable[[Floats], Floats],
     groups: ArrayLike,
@@ -61,7 +61,7 @@ def of_sums(
 
     Reference: Field & Welsh (2007); Cameron & Miller (2015).
 
-    >>> found = of_sums([[1.0, 2.0], [1.0, 4.0]] * 8, lambda s: s[..., 1] / s[..., 0], range(16))
+    >>> found = bootstrap_from_sums([[1.0, 2.0], [1.0, 4.0]] * 8, lambda s: s[..., 1] / s[..., 0], range(16))
     >>> found.value, found.n, round(found.interval.lo, 1), round(found.interval.hi, 1)
     (3.0, 16, 2.4, 3.6)
     """
@@ -90,15 +90,15 @@ def of_sums(
     left_out = value(total - sums)
     influence = (left_out - found)[~np.isnan(left_out)]
     freedom = degrees_of_freedom(influence, np.ones(len(influence))) if len(influence) else 3.0
-    return by_t(found, len(table), error, freedom, count, bounds, "cluster bootstrap (t)", level)
+    return t_interval_from_sums(found, len(table), error, freedom, count, bounds, "cluster bootstrap (t)", level)
 
 
-def by_t(
+def t_interval_from_sums(
     value: float, n: int, error: float, freedom: float, groups: int, bounds: tuple[float, float], method: str, level: float = 0.95
 ) -> Estimated:
     """Student's interval and p of a value with a standard error. If that is 0, there is no interval; the p of the value 0 is then 1.
 
-    >>> found = by_t(0.5, 40, 0.1, 39.0, 40, (-1.0, 1.0), "jackknife")
+    >>> found = t_interval_from_sums(0.5, 40, 0.1, 39.0, 40, (-1.0, 1.0), "jackknife")
     >>> round(found.interval.lo, 2), round(found.interval.hi, 2), found.p < 0.001
     (0.3, 0.7, True)
     """

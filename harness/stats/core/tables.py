@@ -1,4 +1,4 @@
-"""Tables from which coefficients are computed: judge by aggregate, pairs of annotators, coincidences."""
+"""Tables for coefficients: judge by aggregate, pairs of annotators, coincidences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prediction-powered inference from a summary of the labelled items: what a certificate keeps, and what weights of a sampling plan need.
+"""Prediction-powered inference from a summary of the labelled items: for certificates and for weights of a sampling plan.
 
 The labelled items are summarised by means, sums of squares and sizes of groups. With such a summary new scores can be corrected without the
 labels, to the same numbers as with them.
@@ -120,8 +120,8 @@ def summarise_labelled(
     relative, both = w * len(y), np.stack([y, f], axis=1)
     u, v = _group_influence(y, w, index), _group_influence(f, w, index)
     raised = leverage(np.bincount(index, relative)) if len(u) > 1 else np.full(1, math.nan)
-    of_label, of_judge, of_both = (float((one * other) @ raised) for one, other in ((u, u), (v, v), (u, v)))
-    return LabelledSummary(len(y), len(u), float(w @ y), float(w @ f), of_label, of_judge, of_both, _spread(both, relative, index))
+    of_label, estimate_judge, of_both = (float((one * other) @ raised) for one, other in ((u, u), (v, v), (u, v)))
+    return LabelledSummary(len(y), len(u), float(w @ y), float(w @ f), of_label, estimate_judge, of_both, _spread(both, relative, index))
 
 
 def _spread(both: Floats, relative: Floats, index: Ints) -> LabelledSpread:

@@ -1,4 +1,4 @@
-"""About how many more labels a cell needs until the rule of `use` has the wanted power, planned from the labels that are there."""
+"""The approximate number of further labels of a cell for a given power of the rule of `use`, planned from its labels."""
 
 from __future__ import annotations
 

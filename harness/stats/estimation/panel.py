@@ -1,4 +1,4 @@
-"""Panels: several judges' scores of an item made one, and whether the panel beats its best judge."""
+"""Panels: several judges' scores of an item become one, and a comparison of the panel with its best judge."""
 
 from __future__ import annotations
 

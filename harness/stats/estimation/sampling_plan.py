@@ -1,4 +1,4 @@
-"""Which items to label: allocation of labels to strata, and inclusion probabilities."""
+"""Sampling plans: allocation of labels to strata, and inclusion probabilities."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from harness.stats.core.arrays import Floats, Ints, ShapeError, as_index
 from harness.stats.core.groups import degrees_of_freedom
 from harness.stats.core.statistic import ratio
-from harness.stats.core.sums import Estimated, by_t
+from harness.stats.core.sums import Estimated, t_interval_from_sums
 from harness.stats.intervals.intervals import MIN_GROUPS, no_interval
 
 CONSTANT = "constant scores"
@@ -58,7 +58,7 @@ def tau_within(x: ArrayLike, y: ArrayLike, strata: ArrayLike, groups: ArrayLike,
     influence = rest - rest.mean()
     error = math.sqrt(float(influence @ influence) * (count - 1) / count)
     freedom = degrees_of_freedom(influence, np.ones(len(influence)))
-    return by_t(value, len(kept), error, freedom, count, (-1.0, 1.0), "cluster jackknife (t)", level)
+    return t_interval_from_sums(value, len(kept), error, freedom, count, (-1.0, 1.0), "cluster jackknife (t)", level)
 
 
 def _varied(a: Floats, b: Floats, layer: Ints) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Score tests in which independent groups, and not their items, are the units."""
+"""Score tests with independent groups, instead of their items, as units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A straight line through points whose coordinates are means over source texts, with intervals by resampling these texts."""
+"""A straight line through points that are means over source texts, with intervals by resampling these texts."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def paired_difference(
     d, codes = common_differences(first, second, groups)
     if not len(d):
         return Difference(math.nan, 0, no_interval(0), math.nan, hypothesis, "no overlap")
-    own = None if weights is None else relative_weights(_of_both(weights, first, second))
+    own = None if weights is None else relative_weights(common_items(weights, first, second))
     sums = group_sums(d, codes, own)
     interval, p = tested_mean(sums, scatter_of(d, own), bounds, level=level)
     return Difference(sums.mean, len(d), interval, p, hypothesis, None)
@@ -89,7 +89,7 @@ def common_differences(first: ArrayLike, second: ArrayLike, groups: ArrayLike) -
     return a[both] - b[both], codes[both]
 
 
-def _of_both(weights: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
+def common_items(weights: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
     """The weights of the items that have both measurements."""
     missing = np.isnan(np.asarray(first, np.float64)) | np.isnan(np.asarray(second, np.float64))
     return np.asarray(weights, np.float64)[~missing]

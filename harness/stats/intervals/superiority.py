@@ -1,4 +1,4 @@
-"""How often one condition's score is above the other's on the same item: the sensitivity to a change of the text."""
+"""The share of items with a higher score under one condition than under another: sensitivity to a change of the text."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.core.statistic import ratio
-from harness.stats.core.sums import Estimated, of_sums
+from harness.stats.core.sums import Estimated, bootstrap_from_sums
 from harness.stats.intervals.intervals import MIN_GROUPS, NO_VARIATION, TOO_FEW
 
 
@@ -49,7 +49,9 @@ def slope(
     a, b = a[known], b[known]
     a = a - a.mean() if len(a) else a
     features = np.stack([np.ones(len(a)), a, b, a * a, a * b], axis=1)
-    return of_sums(features, _slope_of_sums, codes[known], constant="one condition only", level=level, seed=seed, resamples=resamples)
+    return bootstrap_from_sums(
+        features, _slope_of_sums, codes[known], constant="one condition only", level=level, seed=seed, resamples=resamples
+    )
 
 
 def _slope_of_sums(sums: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Groups of different sizes: for how many equal groups they stand, and how much one large group may count.
+"""Groups of different sizes: the equivalent number of equal groups, and a cap on large ones.
 
 A mean over one group of a hundred texts and forty groups of four rests mostly on the one. Student's t with G - 1 degrees of freedom does
 not know that. Bell and McCaffrey's degrees of freedom do: they are those of a chi-square with the mean and the variance that the cluster

@@ -1,4 +1,4 @@
-"""One judge on the same items in several languages: how consistent are its scores? Languages stand as raters.
+"""Consistency of one judge on the same items in several languages. Languages stand as raters.
 
 Consistent does not mean right, and translations differ in quality, so that different scores may be right.
 """

@@ -1,4 +1,4 @@
-"""Bradley–Terry strengths: how strong each system is, from comparisons of two at a time, and how much the first place is worth."""
+"""Bradley–Terry strengths of systems from comparisons of two at a time, and the advantage of the first place."""
 
 from __future__ import annotations
 

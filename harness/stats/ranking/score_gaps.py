@@ -1,4 +1,4 @@
-"""How far a judge is from people on continuous scores, beside how far people are from each other, and beside a constant."""
+"""Distance of a judge from people on continuous scores, beside the distance between people, and beside a constant."""
 
 from __future__ import annotations
 

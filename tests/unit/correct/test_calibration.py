@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss as log_loss_of_sklearn
 
 from harness.correct.calibration import NO_LABELS, NO_PROBABILITIES, Calibration, calibration_note, calibration_of, calibrations
 from harness.decide.options import DecisionOptions
-from harness.measure.compare import Recording, lay_out
+from harness.measure.compare import Recording, align
 from harness.measure.options import CompareOptions
 from harness.model import Failure, Judgment
 from harness.reports.comparison import compare
@@ -25,7 +25,7 @@ Judged = Callable[..., Judgment]
 
 def found(recording: Recording, **options: Any) -> tuple[Calibration, ...]:
     compared = CompareOptions(**options)
-    return calibrations(lay_out([recording], compared), compared, DecisionOptions())
+    return calibrations(align([recording], compared), compared, DecisionOptions())
 
 
 @pytest.fixture

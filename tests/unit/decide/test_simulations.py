@@ -93,10 +93,10 @@ class Grids(NamedTuple):
 
 def of_grids(world: World, gap: float, grids: int, seed: int) -> Grids:
     """The real rule on grids in which every cell has the same true gap."""
-    return of_judge(world, judge_of(world, gap), grids, seed)
+    return estimate_judge(world, judge_of(world, gap), grids, seed)
 
 
-def of_judge(world: World, judge: float, grids: int, seed: int) -> Grids:
+def estimate_judge(world: World, judge: float, grids: int, seed: int) -> Grids:
     """The same of a judge with this mean probability to report the truth."""
     rng = np.random.default_rng(seed)
     items, groups = sum(world.sizes), len(world.sizes)
@@ -347,7 +347,7 @@ def test_verdicts_of_grids(world: World, design: int | None) -> None:
     assert at_margin.any_use <= limit + error_of(limit, grids)
     assert good.never == 0
     if design is not None and world.name in EXPECTED_POWER:
-        like_people = of_judge(world, world.people[0], 30, 13)
+        like_people = estimate_judge(world, world.people[0], 30, 13)
         assert abs(like_people.use - EXPECTED_POWER[world.name][design] / 100) <= power_tolerance(like_people)
 
 
@@ -593,7 +593,7 @@ def grid_table() -> Iterator[str]:
         missed += ["a good judge is called `do not use`"] if good.never else []
         power = "– | –"
         if design is not None and world.name in EXPECTED_POWER:
-            wanted, like_people = EXPECTED_POWER[world.name][design], of_judge(world, world.people[0], 120, 63)
+            wanted, like_people = EXPECTED_POWER[world.name][design], estimate_judge(world, world.people[0], 120, 63)
             missed += ["power"] if abs(like_people.use - wanted / 100) > power_tolerance(like_people) else []
             power = f"{100 * like_people.use:.0f} | {wanted}"
         place = f"{items} in {groups}" if groups < items else f"{items}"

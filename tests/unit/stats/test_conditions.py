@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import stats
-from harness.stats import entropy_bits, item_credits, of_sums, page_falling, slope, superiority, tau_within
+from harness.stats import bootstrap_from_sums, entropy_bits, item_credits, page_falling, slope, superiority, tau_within
 from harness.stats.agreement.agreement import share_of_hits, share_of_pairs
 from harness.stats.agreement.alpha import alpha_of_judge
 from harness.stats.estimation.stratified import _pairs, _without
@@ -109,7 +109,7 @@ def test_names_of_groups_do_not_matter() -> None:
     rng = np.random.default_rng(1)
     features, groups = rng.normal(1, 1, (40, 2)), np.repeat(np.arange(10), 4)
     ratio = lambda sums: sums[..., 0] / sums[..., 1]  # noqa: E731
-    one, other = of_sums(features, ratio, groups), of_sums(features, ratio, 99 - groups)
+    one, other = bootstrap_from_sums(features, ratio, groups), bootstrap_from_sums(features, ratio, 99 - groups)
     assert (one.interval.lo, one.p) == pytest.approx((other.interval.lo, other.p))
 
 

@@ -14,8 +14,8 @@ import pytest
 from harness.archives import open_archive
 from harness.errors import ContentError
 from harness.exchange.labels.mapping import parse_scales
+from harness.exchange.scores.import_options import ScoreImportOptions
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
-from harness.exchange.scores.settings import ScoreImportOptions
 
 FILES = Path(__file__).parents[1] / "files"
 Imported = Callable[..., ScoreImportSummary]

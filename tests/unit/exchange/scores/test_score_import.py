@@ -14,8 +14,8 @@ import harness
 from harness.archives import open_archive
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.mapping import parse_scales
+from harness.exchange.scores.import_options import ScoreImportOptions, parse_map
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
-from harness.exchange.scores.settings import ScoreImportOptions, parse_map
 from tests.conftest import write_rows
 
 FILES = Path(__file__).parents[1] / "files"
@@ -81,8 +81,8 @@ def test_a_person_who_overwrote_the_judge_leaves_both_and_every_comparison_says_
     summary = imported("graded.eval", **INSPECT)
     [(item, _, metric, label, blind)] = labelled(summary)
     assert blind is False
-    of_judge = [score for i, _, m, repeat, score in scored(summary) if (i, m, repeat) == (item, metric, 0)]
-    assert of_judge and of_judge != [label]
+    estimate_judge = [score for i, _, m, repeat, score in scored(summary) if (i, m, repeat) == (item, metric, 0)]
+    assert estimate_judge and estimate_judge != [label]
     compared = harness.compare(summary.folder)
     assert any("in sight of a judge's score" in note for note in compared.notes)
 

@@ -9,7 +9,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 
 from harness.stats import cohen_kappa, count_classes, fleiss_kappa, pairwise_cohen
 from harness.stats.agreement.kappa import fleiss_with_aggregate
-from harness.stats.core.statistic import of_judge
+from harness.stats.core.statistic import estimate_judge
 from tests.unit.stats import brute
 
 RNG = np.random.default_rng(9)
@@ -68,10 +68,10 @@ def test_pairs_of_annotators() -> None:
 def test_fleiss_with_the_aggregate_is_statsmodels_of_two_raters(k: int) -> None:
     reference = RNG.integers(0, k, 120)
     judge = np.where(RNG.random(120) < 0.5, reference, RNG.integers(0, k, 120))
-    found = of_judge(fleiss_with_aggregate(), judge, np.stack([reference] * 3, axis=1), k)
+    found = estimate_judge(fleiss_with_aggregate(), judge, np.stack([reference] * 3, axis=1), k)
     assert found.n == 120 and found.value == pytest.approx(fleiss_of_statsmodels(count_classes(np.stack([reference, judge], axis=1), k)))
 
 
 def test_fleiss_with_the_aggregate_is_undefined_where_both_are_constant() -> None:
-    assert of_judge(fleiss_with_aggregate(), [0, 0], [[0, 0], [0, 0]], 2).reason == "constant raters"
-    assert of_judge(fleiss_with_aggregate(), [-1, 0], [[0, 0], [0, 1]], 2).reason == "no overlap"
+    assert estimate_judge(fleiss_with_aggregate(), [0, 0], [[0, 0], [0, 0]], 2).reason == "constant raters"
+    assert estimate_judge(fleiss_with_aggregate(), [-1, 0], [[0, 0], [0, 1]], 2).reason == "no overlap"

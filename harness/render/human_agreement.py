@@ -1,4 +1,4 @@
-"""How far two people agree who scored the same texts, and the judges beside them: one sentence, where there are second ratings."""
+"""Human agreement beside judge agreement, in a sentence, for data with second ratings."""
 
 from __future__ import annotations
 

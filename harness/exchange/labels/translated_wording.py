@@ -1,4 +1,4 @@
-"""Tasks and rubrics in the words of the annotators' language: what `languages/<tag>/instructions.toml` has of them, else English."""
+"""Tasks and rubrics in the annotators' language, from `languages/<tag>/instructions.toml`, else in English."""
 
 from __future__ import annotations
 

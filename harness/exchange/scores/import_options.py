@@ -1,4 +1,4 @@
-"""What the user says about files with scores: in flags, or in a mapping file with the same names."""
+"""The user's description of files with scores: in flags, or in a mapping file with the same names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judgments of one language, metric, judge and condition: what verdicts and all else that is said of a judge are computed from."""
+"""Groups judgments into cells: one language, metric, judge and condition each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.stats.core.arrays import Ints
 KEYS = ("language", "metric", "judge", "variant", "temperature", "top_p")
 
 
-def keyed_rows(judged: JudgedData, by_source: bool) -> Iterator[tuple[dict[str, Any], Ints]]:
+def rows_by_cell(judged: JudgedData, by_source: bool) -> Iterator[tuple[dict[str, Any], Ints]]:
     """The key and the unit numbers, rising, of every cell that has labels on the judge's scale. Tasks are pooled.
 
     Args:

@@ -1,4 +1,4 @@
-"""How far two people agree on whether a text has an error, from the errors that they marked in two rounds."""
+"""Agreement of two people on the presence of errors, from two rounds of marking."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Figure(msgspec.Struct, frozen=True):
     reason: str | None = None
 
 
-class ThreeEstimates(msgspec.Struct, frozen=True, kw_only=True):
+class MeanEstimates(msgspec.Struct, frozen=True, kw_only=True):
     """One mean, share or difference.
 
     Attributes:
@@ -100,7 +100,7 @@ class _Part:
     weight: float
 
 
-def three_estimates(samples: Sequence[tuple[Sample, float]], *, share: bool, lam: float | None = None) -> ThreeEstimates:
+def mean_estimates(samples: Sequence[tuple[Sample, float]], *, share: bool, lam: float | None = None) -> MeanEstimates:
     """Estimate a weighted sum of the means of independent samples in three ways.
 
     Args:
@@ -120,7 +120,7 @@ def three_estimates(samples: Sequence[tuple[Sample, float]], *, share: bool, lam
     gain = 1.0 if reason else combine_estimates([part.estimate for part in parts], [part.weight for part in parts]).gain
     single = parts[0].estimate if len(parts) == 1 else None
     known = corrected.value is not None and math.isfinite(gain)
-    return ThreeEstimates(
+    return MeanEstimates(
         n=n,
         unlabelled=items - n,
         groups=groups,

@@ -1,4 +1,4 @@
-"""The one form that scores made elsewhere are read into: who scored which item how, on which metric, and what was not readable."""
+"""One form for scores that were made elsewhere: scorer, item, metric, score, and the unreadable ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.exchange.labels.table import SourceTable
 from harness.model import Failure
 
 
-class ForeignScore(msgspec.Struct, frozen=True, kw_only=True):
+class ExternalScore(msgspec.Struct, frozen=True, kw_only=True):
     """One score as another program kept it, before its scale is known.
 
     Attributes:
@@ -55,11 +55,11 @@ class ForeignScore(msgspec.Struct, frozen=True, kw_only=True):
     repeat: int | None = None
 
 
-class ForeignScores(msgspec.Struct, frozen=True):
+class ExternalScores(msgspec.Struct, frozen=True):
     """All scores of a file. `notes` say what was left out and why; `texts` are the usual texts of items: name of ours to field."""
 
     kind: str
-    scores: Sequence[ForeignScore]
+    scores: Sequence[ExternalScore]
     notes: Sequence[str] = ()
     texts: Mapping[str, str] = {}
 
@@ -78,7 +78,7 @@ class ReadOptions(msgspec.Struct, frozen=True):
     wide_metrics: tuple[str, ...] = ()
 
 
-LinesReader = Callable[[Rows, ReadOptions], ForeignScores]
+LinesReader = Callable[[Rows, ReadOptions], ExternalScores]
 
 
 def _nothing(_: Any) -> bool:
@@ -100,16 +100,16 @@ class Reader(NamedTuple):
     """
 
     is_json: Callable[[Any], bool] = _nothing
-    read_json: Callable[[Path, Any, ReadOptions], ForeignScores] | None = None
+    read_json: Callable[[Path, Any, ReadOptions], ExternalScores] | None = None
     is_line: Callable[[Any], bool] = _nothing
     read_lines: LinesReader | None = None
     joins_files: bool = False
-    read_archive: Callable[[Path], ForeignScores] | None = None
-    read_table: Callable[[Path, SourceTable, ReadOptions], ForeignScores] | None = None
+    read_archive: Callable[[Path], ExternalScores] | None = None
+    read_table: Callable[[Path, SourceTable, ReadOptions], ExternalScores] | None = None
     persistent: bool = False
 
 
-def plain_texts(scores: Iterable[ForeignScore], prefix: str = "") -> dict[str, str]:
+def plain_texts(scores: Iterable[ExternalScore], prefix: str = "") -> dict[str, str]:
     """The fields that hold texts, by their name without `prefix`: those below it, without ids and languages."""
     names = {name for score in scores for name, value in score.fields.items() if name.startswith(prefix) and isinstance(value, str)}
     texts = {name.removeprefix(prefix): name for name in sorted(names)}

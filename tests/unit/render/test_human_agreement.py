@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.measure.cells import Cell
-from harness.render.two_people import two_people_sentence
+from harness.render.human_agreement import two_people_sentence
 
 MakeCell = Callable[..., Cell]
 CI = {"human_second_pearson_ci": (-0.3, 0.5)}
