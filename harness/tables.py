@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import csv
+import errno
 import gzip
 import hashlib
 import io
@@ -15,7 +16,7 @@ import shutil
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
@@ -176,14 +177,33 @@ def write_atomic(path: Path, data: bytes | str | Iterable[bytes], *, private: bo
     A `private` file (with texts, labels or replies) is readable by its owner only; other files follow the umask. Raises StoreError
     when the folder is read-only or the disk is full; no temporary file remains.
     """
-    pieces = [data.encode("utf-8")] if isinstance(data, str) else [data] if isinstance(data, bytes) else data
+    write_together({path: data}, private=private)
+
+
+def write_together(files: Mapping[Path, bytes | str | Iterable[bytes]], *, private: bool = False) -> None:
+    """Write files that belong together, all or none, as `write_atomic` writes one: none has its name before all are on the disk.
+
+    If a file cannot be written, or Ctrl-C comes, the folders that were made for them are removed too. Raises StoreError, which names the
+    file.
+    """
+    path, made = Path(), []
     try:
-        make_folder(path.parent, private=private)
-        with replace_file(path, private=private) as temporary, open(temporary, "wb") as file:
-            file.writelines(pieces)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as err:
+        with ExitStack() as stack:
+            for path, data in files.items():
+                made += make_folder(path.parent, private=private)
+                if path.is_dir():
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))  # now: a file cannot take its name later
+                temporary = stack.enter_context(replace_file(path, private=private))
+                with open(temporary, "wb") as file:
+                    file.writelines([data.encode("utf-8")] if isinstance(data, str) else [data] if isinstance(data, bytes) else data)
+                    file.flush()
+                    os.fsync(file.fileno())
+    except BaseException as err:
+        for folder in reversed(made):
+            with suppress(OSError):
+                folder.rmdir()  # refused where somebody else put a file meanwhile
+        if not isinstance(err, OSError):
+            raise
         raise StoreError(f"{path} cannot be written ({err.strerror or err}); make room or choose another folder") from None
 
 
@@ -211,14 +231,17 @@ def _remove_temporary() -> None:
         path.unlink(missing_ok=True)
 
 
-def make_folder(folder: Path, *, private: bool = False) -> None:
-    """Make a folder and its parents where they are missing. A `private` one is for its owner only; others follow the umask."""
-    mode = PRIVATE_FOLDER if private else 0o777
-    try:
-        folder.mkdir(mode, exist_ok=True)
-    except FileNotFoundError:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode, exist_ok=True)
+def make_folder(folder: Path, *, private: bool = False) -> list[Path]:
+    """Make a folder and its parents where they are missing, and return those that were, outermost first.
+
+    A `private` folder is for its owner only; others, and parents, follow the umask.
+    """
+    missing = [place for place in (*reversed(folder.parents), folder) if not place.exists()]
+    for place in missing:
+        place.mkdir(PRIVATE_FOLDER if private and place == folder else 0o777, exist_ok=True)
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    return missing
 
 
 def can_write(folder: Path) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.content import tags
 from harness.content.library import bundled_root
 from harness.errors import UsageError
-from harness.tables import write_atomic
+from harness.tables import write_together
 
 PLACEHOLDER = "(to be written)"
 
@@ -292,6 +292,5 @@ def _new_path(folder: Path, relative: Path, what: str) -> Path:
 
 
 def _write(files: dict[Path, str], facts: dict[str, str]) -> list[Path]:
-    for path, template in files.items():
-        write_atomic(path, template.format(**facts))
+    write_together({path: template.format(**facts) for path, template in files.items()})
     return list(files)

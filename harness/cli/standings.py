@@ -16,7 +16,7 @@ from harness.content.library import bundled_root
 from harness.content.tags import resolve
 from harness.errors import MissingData, UsageError
 from harness.render.progress import working
-from harness.tables import to_json, write_atomic
+from harness.tables import to_json, write_together
 from harness.text import terminal_safe
 
 
@@ -43,8 +43,8 @@ def build(arguments: argparse.Namespace) -> int:
     with working("reading replies"):
         opened, left_out = _open(library, names, arguments)
     texts = _tables(opened) | (_site(arguments.site, opened) if arguments.site else {})
-    for path, text in texts.items():
-        write_atomic(path, text)
+    write_together(texts)
+    for path in texts:
         print(terminal_safe(str(path)))
     for name, why in left_out.items():
         print(terminal_safe(f"{name}: {why}"), file=sys.stderr)

@@ -11,7 +11,6 @@ import msgspec
 
 from harness.errors import ContentError
 from harness.model import Item, Scale, Score
-from harness.tables import to_json, write_atomic
 
 RECORD = "pages.json"
 SCHEMA_VERSION = 1
@@ -118,10 +117,3 @@ def read_record(path: Path) -> PageRecord:
     if record.schema_version != SCHEMA_VERSION:
         raise ContentError(f"a record of version {record.schema_version}; this program reads version {SCHEMA_VERSION}", path)
     return record
-
-
-def write_record(folder: Path, record: PageRecord, name: str = RECORD) -> Path:
-    """Write the record of a folder of pages; only its owner may read it."""
-    path = folder / name
-    write_atomic(path, to_json(record), private=True)
-    return path

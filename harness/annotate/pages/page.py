@@ -22,7 +22,6 @@ from harness.annotate.answers.page_record import (
     ReviewedScore,
     read_record,
     version_of,
-    write_record,
 )
 from harness.annotate.pages.assignment import MOST_ON_A_PAGE, assign, parts, reading_order
 from harness.annotate.pages.document import document
@@ -39,7 +38,7 @@ from harness.errors import UsageError
 from harness.exchange.labels.sections import Section, Selection, make_sections, selected_items
 from harness.model import Item, Scale, Score
 from harness.offensive import refuse_in_repository
-from harness.tables import make_folder, write_atomic
+from harness.tables import to_json, write_together
 
 _CODE = re.compile(r"[\w.-]{1,40}")
 _LONG_TEXT = 50_000  # letters; reading it takes about an hour
@@ -118,7 +117,7 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
     options = _review_options(data, options)
     language = _language(data, options.language)
     annotators = _annotators(options.annotators, language)
-    replaced = _replaced(to, options.replace)
+    before = _record_to_replace(to, options.replace)
     drawn = read_sample(options.items, data) if options.items else {}
     items = _items(data, language, options, drawn)
     sections = {each.task: each for each in make_sections(data, items, library, _selection(options, language))}
@@ -139,14 +138,13 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
     version = version_of(items, fields)
     shares = assign(items, annotators, options.overlap, options.seed)
     readings = [each for who in annotators for each in _readings(data, who, shares[who], library, content, options)]
-    pages, files = [], []
-    make_folder(to, private=True)
+    pages: list[LabellingPage] = []
+    files: dict[Path, str] = {}
     for reading in readings:
         shown = content.page(reading.annotator, reading.entries, reading.items, version, reading.part)
         file = _file_name(reading.annotator, reading.part)
-        write_atomic(to / file, document(shown, interface_language=interface.tag), private=True)
         pages.append(LabellingPage(shown["page"], file, reading.annotator, tuple(reading.entries)))
-        files.append(to / file)
+        files[to / file] = document(shown, interface_language=interface.tag)
     record = PageRecord(
         source=source,
         language=language,
@@ -156,12 +154,14 @@ def make_pages(data: Dataset, source: str, to: Path, library: Library, options: 
         scales=scales,
         drawn=_with_overlap(drawn, items, shares),
         pages=tuple(pages),
-        replaced=replaced,
+        replaced=(*before.replaced, *(page.page for page in before.pages)) if before else (),
         review=options.review[0] if options.review else None,
         reviewed=_shown_reviews(options.review[1], items, sections) if options.review else {},
     )
     notes = tuple(_notes(content, readings, interface.tag, options))
-    return PagesSummary(tuple(files), write_record(to, record), len(items), {who: len(own) for who, own in shares.items()}, notes)
+    kept = {to / f"pages-{before.pages[0].page}.json": to_json(before)} if before else {}
+    write_together(kept | files | {to / RECORD: to_json(record)}, private=True)
+    return PagesSummary(tuple(files), to / RECORD, len(items), {who: len(own) for who, own in shares.items()}, notes)
 
 
 def _with_overlap(drawn: Mapping[str, Drawn], items: Sequence[Item], shares: Mapping[str, Sequence[Item]]) -> dict[str, Drawn]:
@@ -225,15 +225,13 @@ def _annotators(wanted: int | Sequence[str], language: str) -> list[str]:
     return names
 
 
-def _replaced(to: Path, replace: bool) -> tuple[str, ...]:
-    """The ids of pages that are already in the folder."""
+def _record_to_replace(to: Path, replace: bool) -> PageRecord | None:
+    """The record of the pages that are already in the folder. Raises UsageError if they are not to be replaced."""
     if not (to / RECORD).is_file():
-        return ()
+        return None
     if not replace:
         raise UsageError(f"{to} has pages already, and answers may be on their way; choose another --out, or pass --replace")
-    before = read_record(to / RECORD)
-    write_record(to, before, f"pages-{before.pages[0].page}.json")
-    return (*before.replaced, *(page.page for page in before.pages))
+    return read_record(to / RECORD)
 
 
 def _items(data: Dataset, language: str, options: PageOptions, drawn: Mapping[str, Any]) -> list[Item]:

@@ -23,11 +23,11 @@ from harness.content.library import item_files
 from harness.content.specs import BoardData, Sealed
 from harness.data import Dataset, load_bundled
 from harness.data.labels import Labels, checked_labels, read_label_rows
-from harness.errors import ContentError, HarnessError, UsageError
+from harness.errors import ContentError, UsageError
 from harness.exchange.labels.folder import write_folder
 from harness.model import Item
 from harness.runs import load_board
-from harness.tables import find_table, to_toml, write_atomic
+from harness.tables import find_table, to_toml, write_together
 
 _RECIPIENTS = re.compile(r"^recipients[ \t]*=[ \t]*\[[^\]]*\][ \t]*$", re.MULTILINE)
 
@@ -225,13 +225,4 @@ def _write_both(file: Path, text: str, ciphertext: bytes) -> None:
     path = file.with_name(LABELS)
     if len(ciphertext) > MAX_BYTES:
         raise UsageError(f"the sealed labels take more than {MAX_BYTES >> 20} MiB, which is the limit; seal fewer")
-    before = path.read_bytes() if path.exists() else None
-    write_atomic(path, ciphertext)
-    try:
-        write_atomic(file, text)
-    except HarnessError:
-        if before is None:
-            path.unlink(missing_ok=True)
-        else:
-            write_atomic(path, before)
-        raise
+    write_together({path: ciphertext, file: text})

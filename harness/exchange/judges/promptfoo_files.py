@@ -14,7 +14,7 @@ from harness.exchange.judges.instrument import Instrument
 from harness.exchange.judges.promptfoo_judge import AssertionConfig
 from harness.judges import JudgeOptions, open_judge, traits_of
 from harness.model import Scale
-from harness.tables import escape_controls, make_folder, write_atomic
+from harness.tables import escape_controls, write_together
 
 SCRIPT, SETTINGS = "harness_judge.py", "harness_judge.yaml"
 _SCRIPT = '''\
@@ -43,9 +43,7 @@ def write_promptfoo_judge(folder: Path, configs: Sequence[AssertionConfig]) -> l
     paths = [folder / SCRIPT, folder / SETTINGS]
     if existing := next((path for path in paths if path.exists()), None):
         raise UsageError(f"{existing} exists; remove it, or choose another folder with --to")
-    make_folder(folder)
-    for path, text in zip(paths, (_SCRIPT, _HEADING + "assert:\n" + "".join(assertions)), strict=True):
-        write_atomic(path, text)
+    write_together(dict(zip(paths, (_SCRIPT, _HEADING + "assert:\n" + "".join(assertions)), strict=True)))
     return paths
 
 

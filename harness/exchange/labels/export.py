@@ -19,7 +19,7 @@ from harness.exchange.labels.sheet import make_sheet, title_of
 from harness.exchange.labels.translated_wording import rubric_in, section_in
 from harness.model import Item
 from harness.offensive import refuse_in_repository
-from harness.tables import escape_controls, to_csv, to_json, to_jsonl, write_atomic, write_parquet
+from harness.tables import escape_controls, to_csv, to_json, to_jsonl, write_atomic, write_parquet, write_together
 from harness.text import without_controls
 
 FORMATS = ("csv", "jsonl", "parquet", "label-studio", "sheet")
@@ -141,8 +141,8 @@ def _write_label_studio(to: Path, sections: Sequence[Section], data: Dataset, li
     rubrics = _rubrics(library, section.metrics)
     questions = {name: (title_of(name, rubrics), _instruction(rubrics.get(name)), data.scales[name]) for name in section.metrics}
     interface_file = to.with_name(f"{to.stem}.xml")
-    write_atomic(interface_file, interface(section.fields, questions))
-    write_atomic(to, to_json(task_rows(section.items, section.fields)), private=True)
+    files = {interface_file: interface(section.fields, questions), to: to_json(task_rows(section.items, section.fields))}
+    write_together(files, private=True)
     return (to, interface_file)
 
 

@@ -25,7 +25,7 @@ from harness.render.figures.own_preference import draw_own_preference
 from harness.render.figures.sensitivity import draw_sensitivity
 from harness.render.figures.style import FORMS, WIDTHS, Drawn, FigureOptions, form_of
 from harness.render.forest import forests_of
-from harness.tables import write_atomic
+from harness.tables import write_together
 
 __all__ = ["FORMS", "WIDTHS", "FigureOptions", "draw_by_agreement", "draw_corrected", "draw_figures", "form_of"]
 
@@ -52,13 +52,10 @@ def draw_figures(report_json: Mapping[str, Any], folder: Path, options: FigureOp
     Raises:
         UsageError: without the extra `figures`.  StoreError: where the folder cannot be written.
     """
-    paths = []
-    for name, draw in _figures(msgspec.to_builtins(report_json)):
-        for form, content in draw(options=options).items():
-            path = folder / f"{name}.{form}"
-            write_atomic(path, content)
-            paths.append(path)
-    return paths
+    figures = _figures(msgspec.to_builtins(report_json))
+    files = {folder / f"{name}.{form}": content for name, draw in figures for form, content in draw(options=options).items()}
+    write_together(files)
+    return list(files)
 
 
 def _figures(report_json: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., Drawn]]]:

@@ -13,6 +13,7 @@ import pytest
 from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import PageImportOptions, import_page_results
 from harness.annotate.answers.page_record import (
+    RECORD,
     LabellingPage,
     PageItem,
     PageRecord,
@@ -20,7 +21,6 @@ from harness.annotate.answers.page_record import (
     ReviewedScore,
     read_record,
     version_of,
-    write_record,
 )
 from harness.annotate.answers.page_results import PageAnswer, PageResult, checksum, merged
 from harness.annotate.answers.review_answers import read_reviews
@@ -30,6 +30,7 @@ from harness.data import load_folder
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.importing import ImportOptions, ImportSummary
 from harness.model import Item, Scale
+from harness.tables import to_json, write_atomic
 
 LIBRARY = Library()
 SCALE = Scale(kind="ordinal", classes=(0, 1, 2), best=2)
@@ -57,7 +58,7 @@ def folder(tmp_path: Path) -> Path:
         replaced=("page0",),
     )
     (tmp_path / "pages").mkdir()
-    write_record(tmp_path / "pages", record)
+    write_atomic(tmp_path / "pages" / RECORD, to_json(record))
     return data
 
 
@@ -222,7 +223,8 @@ def reviewing(tmp_path: Path, folder: Path) -> Path:
     """The record of the page, made to be about the reasons of a judge for its scores of i0 and i1."""
     record = read_record(tmp_path / "pages" / "pages.json")
     shown = {name: {"m": ReviewedScore(2, f"Because {name}.")} for name in ("i0", "i1")}
-    write_record(tmp_path / "pages", msgspec.structs.replace(record, review=ReviewedJudge("j", "run", "single", 0.0), reviewed=shown))
+    record = msgspec.structs.replace(record, review=ReviewedJudge("j", "run", "single", 0.0), reviewed=shown)
+    write_atomic(tmp_path / "pages" / RECORD, to_json(record))
     return folder
 
 

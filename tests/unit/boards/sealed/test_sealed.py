@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -163,17 +165,17 @@ def test_a_secret_key_given_instead_of_a_public_one_is_not_quoted(own_board: Any
 def test_if_the_board_cannot_be_written_there_is_no_encrypted_file_either(
     own_board: Any, owner: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from harness.boards.sealed import sealing
+    flush, flushed = os.fsync, []
 
-    write = sealing.write_atomic
+    def full(handle: int) -> None:
+        flushed.append(handle)
+        if len(flushed) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        flush(handle)
 
-    def full(path: Path, data: Any) -> None:
-        if path.name == "board.toml":
-            raise StoreError("disk full")
-        write(path, data)
-
-    monkeypatch.setattr(sealing, "write_atomic", full)
-    refused(own_board, StoreError, "disk full", lambda: seal("held", own_board.labels, [owner.recipient], content=[own_board.content]))
+    monkeypatch.setattr(os, "fsync", full)
+    refused(own_board, StoreError, "No space left", lambda: seal("held", own_board.labels, [owner.recipient], content=[own_board.content]))
+    assert len(flushed) == 2
 
 
 # ---- what is asked does not depend on the labels

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import hmac
+import os
 from pathlib import Path
 
 import pytest
 
-from harness.errors import UsageError
+from harness.errors import StoreError, UsageError
 from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 
 SALT = bytes(range(32))
@@ -62,6 +64,24 @@ def test_a_file_that_is_no_salt_is_refused_and_left_alone(tmp_path: Path, conten
     with pytest.raises(UsageError, match="is not a salt that this program made"):
         read_salt(path, outside=tmp_path / "data")
     assert path.read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("what", "raised"),
+    [(OSError(errno.ENOSPC, "No space left on device"), StoreError), (KeyboardInterrupt(), KeyboardInterrupt)],
+    ids=["full disk", "Ctrl-C"],
+)
+def test_a_salt_that_cannot_be_written_leaves_no_half_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: BaseException, raised: type[BaseException]
+) -> None:
+    def fail(_: int) -> None:
+        raise what
+
+    with monkeypatch.context() as full, pytest.raises(raised):
+        full.setattr(os, "fsync", fail)
+        read_salt(tmp_path / "salt", outside=tmp_path / "data")
+    assert list(tmp_path.iterdir()) == []
+    assert len(read_salt(tmp_path / "salt", outside=tmp_path / "data")) == 32
 
 
 def test_the_salt_is_in_the_users_settings_by_default(tmp_path: Path) -> None:
