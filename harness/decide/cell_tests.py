@@ -309,17 +309,22 @@ def _weights(classes: Classes, options: DecisionOptions) -> Floats | None:
 
 
 def _label_sources(judged: JudgedData) -> dict[tuple[Any, Any], str]:
-    """Who gave the labels of each metric and language: one kind, or `mixed`."""
+    """Who gave the labels of each metric and language: one kind, `people` where not all of them are native speakers, or `mixed`."""
     data = judged.data
     labels = data.labels
     language = item_key(data, "language").take(labels.item.recode(data.positions))
     code = combination_ids([labels.metric, language, labels.source], np.zeros(len(labels), np.int8))
-    found: dict[tuple[Any, Any], str] = {}
+    found: dict[tuple[Any, Any], set[str]] = {}
     for row in first_rows(code).tolist():
         pair = (labels.metric.values[labels.metric.codes[row]], language.values[language.codes[row]])
-        source = str(labels.source.values[labels.source.codes[row]])
-        found[pair] = source if found.get(pair, source) == source else "mixed"
-    return found
+        found.setdefault(pair, set()).add(str(labels.source.values[labels.source.codes[row]]))
+    return {pair: _one_source(sources) for pair, sources in found.items()}
+
+
+def _one_source(sources: set[str]) -> str:
+    if len(sources) == 1:
+        return next(iter(sources))
+    return "people" if sources <= BY_PEOPLE else "mixed"
 
 
 def _coverage(scores: Ints, group: Ints) -> tuple[float, float]:

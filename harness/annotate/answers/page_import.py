@@ -48,8 +48,8 @@ def import_page_results(
 ) -> ImportSummary:
     """Import result files of labelling pages. Without `to`, the labels go into the data folder that the pages were made from.
 
-    Of `mapping`, only `annotator` is used: the code of the one who gave all answers. Of `options`, `items` names the data of the pages, and
-    `keep_annotators`, `salt_file` and `allow_refused` are used.
+    Of `mapping`, `annotator` is used, the code of the one who gave all answers, and `source`, what they are (default: native speakers).
+    Of `options`, `items` names the data of the pages, and `keep_annotators`, `salt_file` and `allow_refused` are used.
 
     Raises ContentError for files that cannot be trusted (see `read_results`) and for data whose texts are no longer those of the pages,
     and UsageError for impossible options. Nothing is written then.
@@ -64,8 +64,9 @@ def import_page_results(
     _refuse_changed_texts(record, data.by_id, source)
     target = TargetFolder(to or Path(source), library, append=True)
     pseudonyms = _pseudonyms(options, target)
-    annotator = mapping.annotator if mapping else None
-    return _PageImport(record, seen, data, target, pseudonyms, annotator, own.one_person, library).run(paths, options.allow_refused)
+    return _PageImport(record, seen, data, target, pseudonyms, mapping or LabelMapping(), own.one_person, library).run(
+        paths, options.allow_refused
+    )
 
 
 def _refuse_changed_texts(record: PageRecord, items: Mapping[str, Item], source: str) -> None:
@@ -100,12 +101,12 @@ class _PageImport:
         data: Dataset,
         target: TargetFolder,
         pseudonyms: Pseudonyms,
-        annotator: str | None,
+        mapping: LabelMapping,
         one_person: bool,
         library: Library,
     ) -> None:
         self.record, self.seen, self.data, self.target = record, seen, data, target
-        self.pseudonyms, self.annotator = pseudonyms, annotator
+        self.pseudonyms, self.annotator, self.source = pseudonyms, mapping.annotator, mapping.source or "native"
         self.rubrics = rubric_scales(library)
         target.require_same_scales(record.scales)
         self.before = {(row["item_id"], row["annotator_id"], row["metric"]): (place, row["score"]) for place, row in target.labels}
@@ -171,8 +172,8 @@ class _PageImport:
             self.known += 1
         else:
             self.before[key] = (one.place, score)
-            native = self.target.about is None or self.target.about.source == "native"
-            self.labels.append(row | ({} if native else {"source": "native"}) | self._spans(one))
+            of_folder = self.target.about.source if self.target.labels and self.target.about else self.source
+            self.labels.append(row | ({} if self.source == of_folder else {"source": self.source}) | self._spans(one))
 
     def _add_review(self, one: SeenText, metric: str) -> None:
         assert self.record.review
@@ -250,7 +251,7 @@ class _PageImport:
             about,
             sampling="random" if sampled else about.sampling,
             annotators=about.annotators if self.target.labels else "persistent",
-            source=about.source if self.target.labels else "native",
+            source=about.source if self.target.labels else self.source,
         )
 
     def _notes(self, paths: Sequence[Path]) -> list[str]:

@@ -67,6 +67,23 @@ def test_labels_of_people_who_may_not_be_native_speakers_give_the_same_verdict_i
     assert people.sentence == native.sentence.replace("native speakers", "people")
 
 
+@pytest.mark.parametrize(("third", "labels"), [("native", "people"), ("people", "people"), ("constructed", "mixed")])
+def test_native_speakers_among_other_people_are_people(make_recording: MakeRecording, third: str, labels: str) -> None:
+    given = labels_of(np.random.default_rng(1), 200)
+    native = decided(make_recording, given, majority(given))
+
+    def by_several(*arguments: Any) -> Recording:
+        made = make_recording(*arguments)
+        last = max(label.annotator_id for label in made.data.labels)
+        sources = {last: third}
+        rows = [msgspec.structs.replace(label, source=sources.get(label.annotator_id, "people")) for label in made.data.labels]
+        return msgspec.structs.replace(made, data=msgspec.structs.replace(made.data, labels=Labels.from_rows(rows)))
+
+    several = decided(by_several, given, majority(given))
+    assert several.labels == labels
+    assert ((several.verdict, several.gap) == (native.verdict, native.gap)) == (labels == "people")
+
+
 def test_a_constant_judge_does_not_vary(make_recording: MakeRecording) -> None:
     labels = labels_of(np.random.default_rng(2), 100)
     verdict = decided(make_recording, labels, dict.fromkeys(labels, 1))

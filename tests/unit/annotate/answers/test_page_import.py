@@ -106,6 +106,15 @@ def test_scores_skips_comments_seconds_and_checks_are_kept(folder: Path, result:
     assert json.loads((folder / "comments.jsonl").read_text())["comment"] == "pryč"
 
 
+def test_who_labelled_may_be_said(folder: Path, result: Callable[..., Path]) -> None:
+    path = result([answer("k0", 2)])
+    import_page_results([path], mapping=LabelMapping(source="people"), options=KEEP, library=LIBRARY)
+    data = load_folder(folder, LIBRARY)
+    assert [label.source for label in data.labels] == ["people"] and data.about.source == "people"
+    run(result([answer("k0", 2), answer("k1", 1)], "b.json", saved="2026-01-02"))
+    assert {label.item_id: label.source for label in load_folder(folder, LIBRARY).labels} == {"i0": "people", "i1": "native"}
+
+
 def test_a_second_import_changes_nothing_and_more_answers_are_added(folder: Path, result: Callable[..., Path]) -> None:
     first = result([answer("k0", 2, comment="x")])
     run(first)
