@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -116,9 +116,9 @@ def _rows_of_columns(content: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     return [{name: column[row] for name, column in content.items()} for row in columns[0]]
 
 
-def with_nested_cells(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of a table, with the lists of objects that a CSV file holds as text: JSON, or as Python writes them."""
-    return [{name: _nested(value) for name, value in row.items()} for row in rows]
+def _with_lists(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> list[dict[str, Any]]:
+    """The rows of a table, with the lists of objects in some columns that a CSV file holds as text: JSON, or as Python writes them."""
+    return [{**row, **{name: _nested(row[name]) for name in columns if name in row}} for row in rows]
 
 
 def _nested(value: Any) -> Any:
@@ -268,8 +268,9 @@ def _read_lines(rows: Rows, options: ReadOptions) -> ExternalScores:
 def _read_table(path: Path, table: SourceTable, options: ReadOptions) -> ExternalScores:
     if {"Named Scores", "Grader Reason"} <= set(table.columns):
         raise ContentError("promptfoo's table has means of assertions and no failures; import its JSON file (-o results.json)", path)
-    rows = with_nested_cells([record.cells for record in table.records])
-    names = _names(options, rows[:1])
+    cells = [record.cells for record in table.records]
+    names = _names(options, _with_lists(cells[:1], {name for known in presets().values() for name in known.each[1:]}))
+    rows = _with_lists(cells, names.each[1:]) if names.each else cells
     placed = [(record.place(), row) for record, row in zip(table.records, rows, strict=True)]
     flattened = [record for place, row in placed for record in records_in([row], names, place)] if names.each else placed
     return read_records(path, flattened, names, options.wide_metrics)

@@ -217,6 +217,17 @@ def test_the_table_of_an_mlflow_evaluation_saved_as_a_table(tmp_path: Path, name
     assert [row["output"] for row in rows(summary, "items")] == ["Thus.", "Because."]
 
 
+def test_a_text_that_looks_like_a_list_stays_a_text(tmp_path: Path) -> None:
+    """Only the column in which MLflow keeps its assessments is unpacked."""
+    text = '[{"role": "user"}]'
+    frame = pd.DataFrame({"item_id": ["a"], "output": [text], "metric": ["fluency"], "score": [2], "judge": ["m"]})
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    summary = import_scores(
+        [tmp_path / "scores.csv"], tmp_path / "data", ScoreImportOptions(scales=parse_scales(["fluency=0,1,2:best=2"]), language="en")
+    )
+    assert [row["output"] for row in rows(summary, "items")] == [text]
+
+
 def test_packed_labels_of_the_target_are_not_unpacked_without_bound(imported: Imported, tmp_path: Path, monkeypatch: Any) -> None:
     summary = imported({"scores.json": SCORES})
     labels = summary.folder / "labels.jsonl"
