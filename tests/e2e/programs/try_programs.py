@@ -62,6 +62,9 @@ def in_inspect(folder: Path, environment: dict[str, str]) -> None:
     run([*harness, "export", "inspect-scores", "data", "--to", "scores.jsonl"], folder, environment)
     precomputed = ["--scorer", "inspect_ai/precomputed_scores", "-S", "scores=scores.jsonl", "--action", "append"]
     run([*inspect, "score", "judged.json", *precomputed, "--output-file", "both.json", "--display", "none"], folder, environment)
+    alone = [*precomputed[:-1], "overwrite", "--output-file", "from_file.json"]
+    run([*inspect, "score", "judged.json", *alone, "--display", "none"], folder, environment)
+    write_log("ours-inspect-from-file.json", folder / "from_file.json", "precomputed_scores")
     content = json.loads((folder / "both.json").read_text("utf-8"))
     for sample in content["samples"]:
         own, same = (sample["scores"][name]["value"] for name in ("judge", "precomputed_scores"))
@@ -69,15 +72,22 @@ def in_inspect(folder: Path, environment: dict[str, str]) -> None:
             message.pop("id")  # new each time
         check("Inspect", sample["id"], own)
         check("Inspect, from a file", sample["id"], same)
+    (folder / "both.json").write_text(json.dumps(content), "utf-8")
+    write_log("ours-inspect.json", folder / "both.json", "judge")
+    write("ours-inspect-scores.jsonl", (folder / "scores.jsonl").read_text("utf-8"))
+
+
+def write_log(name: str, log: Path, score: str) -> None:
+    """Write the part of a log that importers read, with one of its scores."""
+    content = json.loads(log.read_text("utf-8"))
     kept = ("id", "epoch", "input", "target", "metadata")
     samples = [
-        {name: sample[name] for name in kept}
-        | {"output": {"completion": sample["output"]["completion"]}, "scores": {"judge": sample["scores"]["judge"]}}
+        {part: sample[part] for part in kept}
+        | {"output": {"completion": sample["output"]["completion"]}, "scores": {score: sample["scores"][score]}}
         for sample in content["samples"]
     ]
-    about = {name: content["eval"][name] for name in ("task", "model")}
-    write("ours-inspect.json", json.dumps({"version": content["version"], "status": content["status"], "eval": about, "samples": samples}))
-    write("ours-inspect-scores.jsonl", (folder / "scores.jsonl").read_text("utf-8"))
+    about = {part: content["eval"][part] for part in ("task", "model")}
+    write(name, json.dumps({"version": content["version"], "status": content["status"], "eval": about, "samples": samples}))
 
 
 def in_promptfoo(folder: Path, environment: dict[str, str], url: str) -> None:
