@@ -19,6 +19,7 @@ from harness.exchange.scores.score_import import ScoreImportSummary, import_scor
 from tests.conftest import write_rows
 
 FILES = Path(__file__).parents[1] / "files"
+PROGRAMS = Path(__file__).parents[3] / "e2e" / "programs"
 FLUENCY = "fluency=0,1,2:best=2"
 JA1, JA2, CS1 = "このたびはご協力いただき、誠にありがとうございました。", "天気です今日はいいの。", "Děkujeme Vám za spolupráci."
 
@@ -135,6 +136,20 @@ def test_our_own_judge_comes_back_from_a_log_of_inspect(imported: Callable[..., 
     judge, metric = "openai-api/local/tester-2024-01-01", "linguistic_acceptability"
     assert sorted(scored(summary), key=str) == sorted(((i, judge, metric, r, s) for i, s in OURS.items() for r in (0, 1)), key=str)
     assert {row["variant"] for row in rows(summary.folder, "judgments")} == {"single"} and not summary.refused
+
+
+def test_our_own_scores_from_a_file_come_back_from_the_log_that_inspect_wrote_with_them(
+    imported: Callable[..., ScoreImportSummary],
+) -> None:
+    """`export inspect-scores`, Inspect's `precomputed_scores`, and back: judge, score, task and texts are what they were."""
+    summary = imported("ours-inspect-from-file.json", scales=())
+    judge, metric = "openai-api/local/tester-2024-01-01", "linguistic_acceptability"
+    assert sorted(scored(summary), key=str) == sorted(((i, judge, metric, r, s) for i, s in OURS.items() for r in (0, 1)), key=str)
+    texts = {one["item_id"]: one for one in json.loads((PROGRAMS / "texts.json").read_text("utf-8"))}
+    items = {row["item_id"]: row for row in rows(summary.folder, "items")}
+    assert items.keys() == OURS.keys() and {row["task"] for row in items.values()} == {"open_prompt"}
+    assert {name: row["output"] for name, row in items.items()} == {name: texts[name]["answer"] for name in OURS}
+    assert {row["language"] for row in items.values()} == {"ja", "cs"} and not summary.refused
 
 
 def test_our_own_judge_comes_back_from_results_of_promptfoo(imported: Callable[..., ScoreImportSummary]) -> None:
