@@ -15,7 +15,7 @@ import secrets
 import shutil
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
@@ -180,20 +180,21 @@ def write_atomic(path: Path, data: bytes | str | Iterable[bytes], *, private: bo
     write_together({path: data}, private=private)
 
 
-def write_together(files: Mapping[Path, bytes | str | Iterable[bytes]], *, private: bool = False) -> None:
+def write_together(files: Mapping[Path, bytes | str | Iterable[bytes]], *, private: bool | Container[Path] = False) -> None:
     """Write files that belong together, all or none, as `write_atomic` writes one: none has its name before all are on the disk.
 
-    If a file cannot be written, or Ctrl-C comes, the folders that were made for them are removed too. Raises StoreError, which names the
-    file.
+    `private` says whether all of them are for their owner only, or names those that are. If a file cannot be written, or Ctrl-C comes,
+    the folders that were made for them are removed too. Raises StoreError, which names the file.
     """
     path, made = Path(), []
     try:
         with ExitStack() as stack:
             for path, data in files.items():
-                made += make_folder(path.parent, private=private)
+                own = private if isinstance(private, bool) else path in private
+                made += make_folder(path.parent, private=own)
                 if path.is_dir():
                     raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))  # now: a file cannot take its name later
-                temporary = stack.enter_context(replace_file(path, private=private))
+                temporary = stack.enter_context(replace_file(path, private=own))
                 with open(temporary, "wb") as file:
                     file.writelines([data.encode("utf-8")] if isinstance(data, str) else [data] if isinstance(data, bytes) else data)
                     file.flush()

@@ -141,8 +141,8 @@ def _write_label_studio(to: Path, sections: Sequence[Section], data: Dataset, li
     rubrics = _rubrics(library, section.metrics)
     questions = {name: (title_of(name, rubrics), _instruction(rubrics.get(name)), data.scales[name]) for name in section.metrics}
     interface_file = to.with_name(f"{to.stem}.xml")
-    files = {interface_file: interface(section.fields, questions), to: to_json(task_rows(section.items, section.fields))}
-    write_together(files, private=True)
+    files = {to: to_json(task_rows(section.items, section.fields)), interface_file: interface(section.fields, questions)}
+    write_together(files, private={to})
     return (to, interface_file)
 
 
