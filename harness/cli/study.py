@@ -15,9 +15,9 @@ from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
 from harness.measure.options import CompareOptions
-from harness.render.numbers import counted
 from harness.reports.sections.chiang_lee import chiang_lee
 from harness.reports.sections.self_preference import self_preference_of
+from harness.reports.tables.numbers import counted
 from harness.runs import DEFAULT_CHANGES, FineTuningSpec, fine_tuning_set, write_altered_texts, write_fine_tuning_set
 from harness.runs import alter_texts as alter
 

@@ -11,15 +11,15 @@ from rich.text import Text
 
 from harness.judges import traits_of
 from harness.measure.options import POOLED
-from harness.render.column import COUNT, COUNT_OR_BLANK, Column, Row, TableName
-from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
-from harness.render.minimal_pair_columns import language_columns, rows_across_languages
-from harness.render.numbers import coefficient, counted, percent
-from harness.render.self_preference_columns import rows_across_systems, system_columns
 from harness.render.terminal import dim_lines
-from harness.render.text_table import TextTable, key_text, tabulate, varying_keys
-from harness.render.titles import metric_words
+from harness.reports.tables.column import COUNT, COUNT_OR_BLANK, Column, Row, TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.minimal_pair_columns import language_columns, rows_across_languages
+from harness.reports.tables.numbers import coefficient, counted, percent
+from harness.reports.tables.self_preference_columns import rows_across_systems, system_columns
+from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
+from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 Section = Mapping[str, Any]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.render.column import COUNT, SHARE, TEXT, Column, TableName
-from harness.render.numbers import UNDEFINED
-from harness.render.text_table import TextTable, tabulate, varying_keys
+from harness.reports.tables.column import COUNT, SHARE, TEXT, Column, TableName
+from harness.reports.tables.numbers import UNDEFINED
+from harness.reports.tables.text_table import TextTable, tabulate, varying_keys
 
 _TABLES = frozenset({TableName.VERDICTS})
 _SCORING = {"accuracy": "equal scores", "neg_rmse": "distance"}

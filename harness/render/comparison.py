@@ -18,16 +18,16 @@ from harness.measure.compare import Comparison
 from harness.measure.options import POOLED
 from harness.render.ablations import render_ablations
 from harness.render.annotator_pooling import annotator_pooling_table
-from harness.render.column import Row, TableName
-from harness.render.columns import columns_in
 from harness.render.decisions import calibration_table, languages_table
 from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
 from harness.render.sides import SIDE_KEYS
 from harness.render.terminal import dim_lines
-from harness.render.text_table import TextTable, cell_row, tabulate, varying_keys
 from harness.render.verdicts import side_text, verdict_tables
 from harness.reports.comparison import DecidedComparison
+from harness.reports.tables.column import Row, TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.text_table import TextTable, cell_row, tabulate, varying_keys
 from harness.text import terminal_safe
 
 _MOST_EXAMPLES = 8  # of what is odd in a label set

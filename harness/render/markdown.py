@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from harness.content.tags import both_names
 from harness.render.ablations import ShownSection, ablation_legend, shown_ablations
-from harness.render.column import TableName
-from harness.render.columns import columns_in
 from harness.render.comparison import comparison_table, language_name
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import agreement_sentence, belongs, condition_of, notes
-from harness.render.text_table import TextTable, cell_row, tabulate
 from harness.render.verdicts import verdict_tables
 from harness.reports.comparison import DecidedComparison
 from harness.reports.run_report import Report
+from harness.reports.tables.column import TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.text_table import TextTable, cell_row, tabulate
 from harness.text import terminal_safe
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~$&#!]|^[+=-]|^\d+(?=[.)])")

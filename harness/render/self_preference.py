@@ -8,13 +8,13 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from harness.render.column import Row, TableName
-from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
-from harness.render.numbers import coefficient
 from harness.render.terminal import dim_lines
-from harness.render.text_table import tabulate, varying_keys
 from harness.reports.sections.self_preference import SelfPreference, pair_rows
+from harness.reports.tables.column import Row, TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.numbers import coefficient
+from harness.reports.tables.text_table import tabulate, varying_keys
 from harness.text import terminal_safe
 
 _PART = ("language", "dataset")

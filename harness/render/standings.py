@@ -12,11 +12,11 @@ from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.measure.rankings.score_ranking import MIN_TEXTS, RANKED_BY_ORDER
-from harness.render.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
-from harness.render.columns import COLUMNS, columns_in
-from harness.render.numbers import UNDEFINED
-from harness.render.text_table import TextTable, tabulate
-from harness.render.titles import metric_words
+from harness.reports.tables.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
+from harness.reports.tables.columns import COLUMNS, columns_in
+from harness.reports.tables.numbers import UNDEFINED
+from harness.reports.tables.text_table import TextTable, tabulate
+from harness.reports.tables.titles import metric_words
 
 NOT_BEATING = "does not beat the baseline"
 BELOW_BASELINE = "below the baseline"

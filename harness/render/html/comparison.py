@@ -32,11 +32,11 @@ from harness.render.html.shell import shell
 from harness.render.html.sides import languages_of, side_of, sides_of
 from harness.render.html.templates import render
 from harness.render.human_agreement import two_people_sentence
-from harness.render.numbers import coefficient, difference, percent
 from harness.render.sides import SIDE_KEYS, Side, side_name
 from harness.render.terminal import belongs
-from harness.render.text_table import TextTable, key_text
 from harness.reports.comparison import DecidedComparison
+from harness.reports.tables.numbers import coefficient, difference, percent
+from harness.reports.tables.text_table import TextTable, key_text
 from harness.runs import Evidence, RunResult, read_evidence
 
 

@@ -13,9 +13,6 @@ from rich.console import Console, RenderableType
 
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
-from harness.render import columns as registry
-from harness.render.column import POINTS, SHARE, SIGNS, Column, TableName
-from harness.render.columns import COLUMNS, columns_in
 from harness.render.comparison import comparison_table, render_comparison
 from harness.render.files import cells_csv, table_of
 from harness.render.html import templates
@@ -27,8 +24,11 @@ from harness.render.markdown import report_markdown
 from harness.render.standings import overall_table, ranking_table
 from harness.render.standings_markdown import standings_markdown
 from harness.render.terminal import render_report
-from harness.render.text_table import TextTable, cell_row, key_text, tabulate
 from harness.reports.run_report import Report
+from harness.reports.tables import columns as registry
+from harness.reports.tables.column import POINTS, SHARE, SIGNS, Column, TableName
+from harness.reports.tables.columns import COLUMNS, columns_in
+from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate
 from tests.unit.render.test_standings import made
 
 MakeCell = Callable[..., Cell]

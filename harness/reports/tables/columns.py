@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from harness.render.ablation_columns import ABLATION_COLUMNS
-from harness.render.column import (
+from harness.reports.tables.ablation_columns import ABLATION_COLUMNS
+from harness.reports.tables.column import (
     AGREEMENT_ABLATIONS,
     CLASS_SHARES,
     COEFFICIENT,
@@ -26,14 +26,14 @@ from harness.render.column import (
     Row,
     TableName,
 )
-from harness.render.column import in_tables as _in
-from harness.render.decision_columns import DECISION_COLUMNS
-from harness.render.numbers import UNDEFINED, class_shares, coefficient, difference, percent
-from harness.render.rating_columns import RATING_COLUMNS
-from harness.render.review_columns import REVIEW_COLUMNS
-from harness.render.self_preference_columns import SELF_PREFERENCE_COLUMNS
-from harness.render.use_columns import ACCEPTANCE_COLUMNS, CORRECTED_COLUMNS
-from harness.render.verdict_columns import VERDICT_COLUMNS
+from harness.reports.tables.column import in_tables as _in
+from harness.reports.tables.decision_columns import DECISION_COLUMNS
+from harness.reports.tables.numbers import UNDEFINED, class_shares, coefficient, difference, percent
+from harness.reports.tables.rating_columns import RATING_COLUMNS
+from harness.reports.tables.review_columns import REVIEW_COLUMNS
+from harness.reports.tables.self_preference_columns import SELF_PREFERENCE_COLUMNS
+from harness.reports.tables.use_columns import ACCEPTANCE_COLUMNS, CORRECTED_COLUMNS
+from harness.reports.tables.verdict_columns import VERDICT_COLUMNS
 
 _RUN = _in(TableName.REPORT, TableName.ANSWER)
 _LEAVE_ONE_OUT = _in(TableName.REPORT_WIDE, TableName.ANSWER, TableName.STANDINGS)

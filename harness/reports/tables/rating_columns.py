@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from math import isclose
 
-from harness.render.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column, Row, TableName, in_tables
+from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column, Row, TableName, in_tables
 
 _RATINGS = in_tables(TableName.RATINGS)
 _SYSTEMS = in_tables(TableName.RATED_SYSTEMS)

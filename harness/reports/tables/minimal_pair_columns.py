@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.content.tags import english_name
-from harness.render.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column, Row, TableName, in_tables
-from harness.render.numbers import UNDEFINED
+from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column, Row, TableName, in_tables
+from harness.reports.tables.numbers import UNDEFINED
 
 _BOTH = in_tables(TableName.MINIMAL_PAIRS, TableName.CONSTRUCTIONS)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.render.column import COUNT, NAMED_COUNTS, SHARE, TEXT, Column, TableName
+from harness.reports.tables.column import COUNT, NAMED_COUNTS, SHARE, TEXT, Column, TableName
 
 _REVIEWS = frozenset({TableName.REVIEWS})
 _PEOPLE = "whether the judge's score is the one that most of the people gave who labelled the text (numbers: within a tenth of the scale)"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.render.column import COUNT, SHARE, TEXT, Column, Row, TableName
-from harness.render.numbers import UNDEFINED, difference, percent, rounded_up, signed
+from harness.reports.tables.column import COUNT, SHARE, TEXT, Column, Row, TableName
+from harness.reports.tables.numbers import UNDEFINED, difference, percent, rounded_up, signed
 
 _CORRECTED = frozenset({TableName.CORRECTED})
 _ACCEPTANCE = frozenset({TableName.ACCEPTANCE})

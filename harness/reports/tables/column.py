@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import Any
 
-from harness.render.numbers import (
+from harness.reports.tables.numbers import (
     UNDEFINED,
     Interval,
     class_shares,

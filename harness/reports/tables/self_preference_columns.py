@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from harness.render.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column, Row, TableName, in_tables
-from harness.render.numbers import coefficient
+from harness.reports.tables.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column, Row, TableName, in_tables
+from harness.reports.tables.numbers import coefficient
 from harness.text import terminal_safe
 
 _PAIRS = in_tables(TableName.OWN_PAIRS)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.render.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column, Row, TableName, in_tables
-from harness.render.numbers import UNDEFINED, signed
+from harness.reports.tables.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column, Row, TableName, in_tables
+from harness.reports.tables.numbers import UNDEFINED, signed
 
 _LANGUAGES = in_tables(TableName.LANGUAGES)
 _CALIBRATION = in_tables(TableName.CALIBRATION)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.render.column import (
+from harness.reports.tables.column import (
     AGREEMENT_ABLATIONS,
     CLASS_SHARES,
     COEFFICIENT,
@@ -18,9 +18,9 @@ from harness.render.column import (
     Row,
     TableName,
 )
-from harness.render.column import in_tables as _in
-from harness.render.minimal_pair_columns import MINIMAL_PAIR_COLUMNS
-from harness.render.numbers import two_digits
+from harness.reports.tables.column import in_tables as _in
+from harness.reports.tables.minimal_pair_columns import MINIMAL_PAIR_COLUMNS
+from harness.reports.tables.numbers import two_digits
 
 _TWO_ANSWERS = _in(TableName.SCORE_POSITION, TableName.METRIC_ORDER)
 _PAIRS = _in(TableName.PAIRS, TableName.PAIR_SYSTEMS)

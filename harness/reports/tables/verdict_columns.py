@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.render.column import COUNT, POINTS, SHARE, TEXT, Column, Row, TableName
-from harness.render.numbers import UNDEFINED, percent
+from harness.reports.tables.column import COUNT, POINTS, SHARE, TEXT, Column, Row, TableName
+from harness.reports.tables.numbers import UNDEFINED, percent
 
 _ALWAYS = frozenset({TableName.VERDICTS})
 _ALONE = frozenset({TableName.VERDICTS_ALONE})
