@@ -41,8 +41,8 @@ def self_preference(arguments: argparse.Namespace) -> int:
 
 def chiang_lee_section(arguments: argparse.Namespace) -> int:
     """The section of Chiang & Lee (2023) from recorded scores."""
-    from harness.render.ablations import print_ablations
     from harness.render.progress import working
+    from harness.render.sections import print_sections
     from harness.tables import to_json
 
     with working("comparing ratings"):
@@ -54,7 +54,7 @@ def chiang_lee_section(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sys.stdout.write(to_json({"schema_version": 1, "study": "chiang-lee", **found}))
     else:
-        print_ablations({"chiang_lee": found})
+        print_sections({"chiang_lee": found})
     return 0
 
 

@@ -36,8 +36,8 @@ MADE_UP = Column(
     "made_up",
     "made-up share",
     SHARE,
-    frozenset({TableName.REPORT, TableName.ANSWER, TableName.COMPARISON}),
     "the share that a test makes up",
+    frozenset({TableName.REPORT, TableName.ANSWER, TableName.COMPARISON}),
     value=lambda row: row["n"] / 26,
 )
 
@@ -150,7 +150,7 @@ def test_intervals_stand_in_the_heading_only_where_there_are_any(make_cell: Make
 
 
 def test_rows_that_are_shown_apart_have_the_columns_of_all() -> None:
-    column = Column("x", "x", POINTS, frozenset({TableName.REPORT}), "a difference")
+    column = Column("x", "x", POINTS, "a difference", frozenset({TableName.REPORT}))
     every = [{"x": None}, {"x": 0.1, "x_ci": (0.0, 0.2)}]
     table = tabulate(every[:1], [column], shown_in=every)
     assert table.headings[0].text == "x (points) [95 %]" and table.rows == (("–",),)
