@@ -11,7 +11,7 @@ from harness.annotate.checks import labelcheck
 from harness.errors import UsageError
 from harness.measure.options import CompareOptions
 from harness.offensive import refuse_in_repository
-from harness.render.numbers import counted
+from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 
 if TYPE_CHECKING:

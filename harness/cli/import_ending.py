@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from harness.render.numbers import counted
+from harness.reports.tables.numbers import counted
 from harness.tables import to_json
 from harness.text import terminal_safe
 

@@ -15,7 +15,7 @@ from harness.content import Library
 from harness.exchange.labels.mapping import parse_pairs, parse_scales
 from harness.exchange.scores.import_options import ScoreImportOptions, check_scales, parse_map, with_mapping_file
 from harness.exchange.scores.score_import import ScoreImportSummary, import_scores
-from harness.render.numbers import counted
+from harness.reports.tables.numbers import counted
 from harness.text import terminal_safe
 
 

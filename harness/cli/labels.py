@@ -19,7 +19,7 @@ from harness.exchange.labels.export import export_labels
 from harness.exchange.labels.importing import ImportOptions, ImportSummary, import_labels
 from harness.exchange.labels.mapping import load_mapping, parse_categories, parse_pairs, parse_scales
 from harness.exchange.labels.sections import Selection
-from harness.render.numbers import counted
+from harness.reports.tables.numbers import counted
 from harness.tables import to_json
 from harness.text import terminal_safe
 

@@ -181,8 +181,8 @@ def show(
     result: RunResult, *, as_json: bool, quiet: bool = False, by_task: bool = False, decision: DecisionOptions | None = None
 ) -> Report:
     """Write the run's derived files, print its report (unless `quiet`) and return it; `by_task` shows more, `decision` has thresholds."""
-    from harness.render.ablations import print_ablations
     from harness.render.files import write_files
+    from harness.render.sections import print_sections
     from harness.render.terminal import print_report
 
     report = make_report(result, decision)
@@ -196,10 +196,10 @@ def show(
         from harness.render.sealed import print_sealed
 
         print_sealed(report)
-        print_ablations(report.ablations)
+        print_sections(report.ablations)
     else:
         print_report(report, by_task=by_task)
-        print_ablations(report.ablations)
+        print_sections(report.ablations)
     if not as_json:
         files = f"files: {result.folder}" if writable else f"{result.folder} is read-only; its files were not updated"
         print(f"\n{files}", file=sys.stderr)

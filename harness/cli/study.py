@@ -15,9 +15,9 @@ from harness.content.tags import choose_from
 from harness.data import Dataset
 from harness.errors import UsageError
 from harness.measure.options import CompareOptions
-from harness.render.numbers import counted
 from harness.reports.sections.chiang_lee import chiang_lee
 from harness.reports.sections.self_preference import self_preference_of
+from harness.reports.tables.numbers import counted
 from harness.runs import DEFAULT_CHANGES, FineTuningSpec, fine_tuning_set, write_altered_texts, write_fine_tuning_set
 from harness.runs import alter_texts as alter
 
@@ -41,8 +41,8 @@ def self_preference(arguments: argparse.Namespace) -> int:
 
 def chiang_lee_section(arguments: argparse.Namespace) -> int:
     """The section of Chiang & Lee (2023) from recorded scores."""
-    from harness.render.ablations import print_ablations
     from harness.render.progress import working
+    from harness.render.sections import print_sections
     from harness.tables import to_json
 
     with working("comparing ratings"):
@@ -54,7 +54,7 @@ def chiang_lee_section(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sys.stdout.write(to_json({"schema_version": 1, "study": "chiang-lee", **found}))
     else:
-        print_ablations({"chiang_lee": found})
+        print_sections({"chiang_lee": found})
     return 0
 
 

@@ -9,7 +9,7 @@ from harness.boards.probes import Finding
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
-from harness.render.numbers import counted
+from harness.reports.tables.numbers import counted
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _MOST_NAMES = 6  # languages that a sentence names

@@ -10,7 +10,7 @@ from rich.text import Text
 from harness.content.tags import english_name
 from harness.correct.certificate import Certificate, CertifiedCell
 from harness.correct.certify import CertificateCheck
-from harness.render.numbers import percent, rounded_up
+from harness.reports.tables.numbers import percent, rounded_up
 from harness.text import terminal_safe
 
 

@@ -16,18 +16,18 @@ from harness.decide.languages import language_notes
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.measure.options import POOLED
-from harness.render.ablations import render_ablations
 from harness.render.annotator_pooling import annotator_pooling_table
-from harness.render.column import Row, TableName
-from harness.render.columns import columns_in
 from harness.render.decisions import calibration_table, languages_table
 from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
+from harness.render.sections import render_sections
 from harness.render.sides import SIDE_KEYS
 from harness.render.terminal import dim_lines
-from harness.render.text_table import TextTable, cell_row, tabulate, varying_keys
 from harness.render.verdicts import side_text, verdict_tables
 from harness.reports.comparison import DecidedComparison
+from harness.reports.tables.column import Row, TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.text_table import TextTable, cell_row, tabulate, varying_keys
 from harness.text import terminal_safe
 
 _MOST_EXAMPLES = 8  # of what is odd in a label set
@@ -88,9 +88,9 @@ def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
 def _sections(comparison: Comparison) -> Iterator[RenderableType]:
     """Choices between two texts, minimal pairs, the same texts in several languages and panels, where there are any."""
     if isinstance(comparison, DecidedComparison):
-        yield from (render_ablations({"pairs": section}) for section in comparison.pairs)
+        yield from (render_sections({"pairs": section}) for section in comparison.pairs)
         if comparison.sections:
-            yield render_ablations(comparison.sections)
+            yield render_sections(comparison.sections)
 
 
 def _beside_verdicts(comparison: Comparison) -> Iterator[RenderableType]:

@@ -11,12 +11,12 @@ from harness.content.tags import english_name
 from harness.correct.calibration import Calibration
 from harness.correct.labels_budget import LabelBudget
 from harness.decide.languages import LanguageComparison
-from harness.render.column import Row, TableName
-from harness.render.columns import columns_in
-from harness.render.decision_columns import lenient_text, points, thousandths
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
-from harness.render.text_table import TextTable, tabulate, varying_keys
+from harness.reports.tables.column import Row, TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.decision_columns import lenient_text, points, thousandths
+from harness.reports.tables.text_table import TextTable, tabulate, varying_keys
 
 _SIDE = ("source", "judge", "variant", "temperature", "top_p")
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
-from harness.render.numbers import percent
 from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first, side_name
-from harness.render.titles import metric_words
+from harness.reports.tables.numbers import percent
+from harness.reports.tables.titles import metric_words
 
 SEES_NOTHING = 0.5
 """The sensitivity of a judge that does not see a change."""

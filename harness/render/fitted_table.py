@@ -11,8 +11,8 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from harness.render.column import FEW_RARE_CASES, NO_INTERVAL
-from harness.render.text_table import TextTable
+from harness.reports.tables.column import FEW_RARE_CASES, NO_INTERVAL
+from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
 
 _LONGEST_WORD = 24  # characters; a longer word is broken where it is wider than its column

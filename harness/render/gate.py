@@ -12,12 +12,12 @@ from rich.text import Text
 from harness.content.tags import autonym, english_name
 from harness.data.judgments import NO_VARIANT
 from harness.gate import Check, GateResult
-from harness.render.column import CELL_TABLES, COEFFICIENT, SHARE
-from harness.render.columns import columns_in
 from harness.render.comparison import show
-from harness.render.numbers import UNDEFINED, difference, percent, probability
 from harness.render.terminal import dim_lines
-from harness.render.titles import metric_words
+from harness.reports.tables.column import CELL_TABLES, COEFFICIENT, SHARE
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.numbers import UNDEFINED, difference, percent, probability
+from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe, without_controls
 
 _COLUMNS = {column.name: column for column in columns_in(*CELL_TABLES)}

@@ -9,8 +9,8 @@ from harness.content.tags import english_name
 from harness.judges import traits_of
 from harness.measure.cells import Cell
 from harness.measure.options import POOLED
-from harness.render.numbers import coefficient, counted
-from harness.render.text_table import key_text, varying_keys
+from harness.reports.tables.numbers import coefficient, counted
+from harness.reports.tables.text_table import key_text, varying_keys
 
 WEAK = 0.3
 """Two people whose rank correlation is lower order hardly two of three pairs of texts alike."""

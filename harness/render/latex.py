@@ -8,11 +8,11 @@ from typing import Any
 
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
-from harness.render.column import Column, Row, TableName
-from harness.render.columns import columns_in, legend_lines
-from harness.render.numbers import UNDEFINED
-from harness.render.text_table import cell_row, columns_to_show, key_text, varying_keys
 from harness.reports.run_report import Report
+from harness.reports.tables.column import Column, Row, TableName
+from harness.reports.tables.columns import columns_in, legend_lines
+from harness.reports.tables.numbers import UNDEFINED
+from harness.reports.tables.text_table import cell_row, columns_to_show, key_text, varying_keys
 from harness.text import terminal_safe
 
 _SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {c: f"\\{c}" for c in "&%$#_{}"}

@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.content.tags import both_names
-from harness.render.ablations import ShownSection, ablation_legend, shown_ablations
-from harness.render.column import TableName
-from harness.render.columns import columns_in
 from harness.render.comparison import comparison_table, language_name
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import agreement_sentence, belongs, condition_of, notes
-from harness.render.text_table import TextTable, cell_row, tabulate
 from harness.render.verdicts import verdict_tables
 from harness.reports.comparison import DecidedComparison
 from harness.reports.run_report import Report
+from harness.reports.shown_sections import ShownSection, sections_legend, shown_sections
+from harness.reports.tables.column import TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.text_table import TextTable, cell_row, tabulate
 from harness.text import terminal_safe
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~$&#!]|^[+=-]|^\d+(?=[.)])")
@@ -57,13 +57,13 @@ def report_markdown(report: Report) -> str:
     legend: dict[str, None] = {}
     for language in dict.fromkeys(summary.language for summary in report.summaries):
         lines += _language(report, language, legend)
-    ablations = shown_ablations(report.ablations)
+    ablations = shown_sections(report.ablations)
     lines += _section_lines(ablations)
     if report.sealed:
         table = sealed_table(report)
         legend |= dict.fromkeys(table.legend)
         lines += [escape(reason_without_agreement(report)), "", *markdown_table(table), ""]
-    every_line = dict.fromkeys((*legend, *ablation_legend(ablations), *notes(report)))
+    every_line = dict.fromkeys((*legend, *sections_legend(ablations), *notes(report)))
     lines += ["## Notes", "", *(f"- {escape(line)}" for line in every_line), ""]
     for judge, signature in report.signatures.items():
         lines += [f"Signature of {escape(judge)}:", "", f"    {' '.join(terminal_safe(signature).split())}", ""]
@@ -88,9 +88,9 @@ def comparison_markdown(comparison: DecidedComparison) -> str:
     for name, table in verdict_tables(comparison.verdicts, _WIDE):
         lines += [f"## Verdicts{f': {escape(name)}' if name else ''}", "", *markdown_table(table), ""]
         legend |= dict.fromkeys(table.legend)
-    sections = shown_ablations(comparison.sections)
+    sections = shown_sections(comparison.sections)
     lines += _section_lines(sections)
-    every_line = dict.fromkeys((*legend, *ablation_legend(sections), *comparison.notes))
+    every_line = dict.fromkeys((*legend, *sections_legend(sections), *comparison.notes))
     lines += ["## Notes", "", *(f"- {escape(line)}" for line in every_line), ""]
     lines += ["Signature:", "", f"    {' '.join(terminal_safe(comparison.signature).split())}"]
     return "\n".join(lines) + "\n"

@@ -9,10 +9,10 @@ from harness.decide.verdicts import Verdict
 from harness.render.comparison import comparison_table, language_name
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import continuous_table, notes, unreviewed
-from harness.render.text_table import TextTable
 from harness.render.verdicts import verdict_tables
 from harness.reports.comparison import DecidedComparison
 from harness.reports.run_report import Report
+from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
 
 

@@ -6,11 +6,11 @@ from rich.console import Group, RenderableType
 
 from harness.annotate.checks.review_agreement import ReviewSummary
 from harness.content.tags import english_name
-from harness.render.column import Row, TableName
-from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
-from harness.render.text_table import TextTable, tabulate, varying_keys
+from harness.reports.tables.column import Row, TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.text_table import TextTable, tabulate, varying_keys
 
 _SIDE = {"judge": None}
 

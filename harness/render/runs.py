@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from harness.render.fitted_table import FittedTable
-from harness.render.text_table import Heading, TextTable
+from harness.reports.tables.text_table import Heading, TextTable
 from harness.text import terminal_safe
 
 _HEADINGS = tuple(Heading(name, name, key=name == "run") for name in ("run", "date", "judges", "languages", "state"))

@@ -6,12 +6,12 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.content.tags import english_name
-from harness.render.column import TableName
-from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
-from harness.render.text_table import TextTable, tabulate
 from harness.reports.run_report import Report
+from harness.reports.tables.column import TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.text_table import TextTable, tabulate
 from harness.text import terminal_safe
 
 SEALED = (

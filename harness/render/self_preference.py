@@ -8,13 +8,13 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from harness.render.column import Row, TableName
-from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
-from harness.render.numbers import coefficient
 from harness.render.terminal import dim_lines
-from harness.render.text_table import tabulate, varying_keys
 from harness.reports.sections.self_preference import SelfPreference, pair_rows
+from harness.reports.sections.self_preference_choices import MUTUAL_PREFERENCE, OWN_PAIRS, OWN_SCORES
+from harness.reports.tables.column import Row
+from harness.reports.tables.numbers import coefficient
+from harness.reports.tables.text_table import tabulate, varying_keys
 from harness.text import terminal_safe
 
 _PART = ("language", "dataset")
@@ -26,13 +26,13 @@ def render_self_preference(found: SelfPreference) -> RenderableType:
     parts: list[RenderableType] = []
     legend: dict[str, None] = {}
     tables = (
-        ("Its own output beside another one", TableName.OWN_PAIRS, ("judge", "source"), pair_rows(data)),
-        ("Scores of single outputs", TableName.OWN_SCORES, ("judge", "metric", "source"), data["individual"]),
-        ("Judges that prefer themselves", TableName.MUTUAL_PREFERENCE, ("judges",), list(_named_pairs(data["mutual"]))),
+        ("Its own output beside another one", OWN_PAIRS, ("judge", "source"), pair_rows(data)),
+        ("Scores of single outputs", OWN_SCORES, ("judge", "metric", "source"), data["individual"]),
+        ("Judges that prefer themselves", MUTUAL_PREFERENCE, ("judges",), list(_named_pairs(data["mutual"]))),
     )
-    for title, name, keys, rows in tables:
+    for title, columns, keys, rows in tables:
         if rows:
-            table = tabulate(rows, columns_in(name), (*varying_keys(rows, _PART), *keys), tables=(name,))
+            table = tabulate(rows, columns, (*varying_keys(rows, _PART), *keys))
             parts += [Text(f"\n{title}", style="bold"), FittedTable(table)]
             legend |= dict.fromkeys(table.legend)
     return Group(*parts, dim_lines((*_line(data), *_undefined(data), *legend)))

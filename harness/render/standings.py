@@ -12,11 +12,11 @@ from harness.content.tags import english_name
 from harness.measure.options import POOLED
 from harness.measure.rankings.ranked import RankedJudge, Ranking
 from harness.measure.rankings.score_ranking import MIN_TEXTS, RANKED_BY_ORDER
-from harness.render.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
-from harness.render.columns import COLUMNS, columns_in
-from harness.render.numbers import UNDEFINED
-from harness.render.text_table import TextTable, tabulate
-from harness.render.titles import metric_words
+from harness.reports.tables.column import COEFFICIENT, Column, ColumnFormat, Row, TableName
+from harness.reports.tables.columns import COLUMNS, columns_in
+from harness.reports.tables.numbers import UNDEFINED
+from harness.reports.tables.text_table import TextTable, tabulate
+from harness.reports.tables.titles import metric_words
 
 NOT_BEATING = "does not beat the baseline"
 BELOW_BASELINE = "below the baseline"
@@ -92,7 +92,7 @@ def _statistic(name: str) -> Column:
     """The column of a statistic that standings do not have by themselves."""
     same_name = (column for column in COLUMNS if column.name == name)
     known = next(iter(sorted(same_name, key=lambda column: column.tables == {TableName.SYSTEMS})), None)  # not of means of systems
-    column = known or Column(name, name.replace("_", " "), COEFFICIENT, frozenset(), "see docs/statistics.md")
+    column = known or Column(name, name.replace("_", " "), COEFFICIENT, "see docs/statistics.md", frozenset())
     return replace(column, interval=False, signs=False, same_as="")
 
 
@@ -158,7 +158,7 @@ def overall_table(standings: Standings, variant: str) -> TextTable:
     every.sort(key=lambda each: standings.judge(each.judge).baseline)
     judges = [standings.judge(each.judge) for each in every]
     written = _ranked_by(standings).format
-    languages = [Column(f"in_{tag}", tag, written, frozenset(), f"the number in {english_name(tag)}") for tag in standings.languages]
+    languages = [Column(f"in_{tag}", tag, written, f"the number in {english_name(tag)}", frozenset()) for tag in standings.languages]
     rows = [_overall_row(each, judge, written) for each, judge in zip(every, judges, strict=True)]
     own = [replace(column, format=written) if column.name == "mean" else column for column in columns_in(TableName.OVERALL)]
     table = tabulate(rows, [*own, *languages], faint=[judge.baseline for judge in judges])

@@ -24,7 +24,7 @@ from harness.render.standings import (
     standings_notes,
     table_title,
 )
-from harness.render.text_table import TextTable
+from harness.reports.tables.text_table import TextTable
 from harness.text import terminal_safe
 
 _NAME = "judge"

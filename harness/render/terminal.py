@@ -16,14 +16,14 @@ from harness.measure.cells import Cell
 from harness.measure.options import POOLED
 from harness.measure.summaries import LanguageSummary
 from harness.model import SYSTEM_ROLE
-from harness.render.column import TableName
-from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
-from harness.render.numbers import counted, difference, percent
-from harness.render.text_table import TextTable, cell_row, key_text, tabulate
 from harness.render.verdicts import SHORT_NAMES, verdict_tables
 from harness.reports.run_report import Report
+from harness.reports.tables.column import TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.numbers import counted, difference, percent
+from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate
 from harness.text import terminal_safe
 
 _PIPE_WIDTH = 200  # of output that no terminal shows

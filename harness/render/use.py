@@ -11,11 +11,11 @@ from rich.text import Text
 from harness.content.tags import both_names
 from harness.correct.acceptance import Acceptances
 from harness.correct.correct import Corrected, CorrectedNumber
-from harness.render.column import Row, TableName
-from harness.render.columns import columns_in
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
-from harness.render.text_table import key_text, tabulate, varying_keys
+from harness.reports.tables.column import Row, TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.text_table import key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 
 _CONDITION = ("source", "judge", "variant", "temperature", "top_p")

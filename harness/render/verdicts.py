@@ -7,10 +7,10 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.render.column import Row, TableName
-from harness.render.columns import columns_in
 from harness.render.sides import SIDE_KEYS, Side, plainest_first
-from harness.render.text_table import TextTable, tabulate
+from harness.reports.tables.column import Row, TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.text_table import TextTable, tabulate
 from harness.text import one_line
 
 SHORT_NAMES = {

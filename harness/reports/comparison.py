@@ -15,10 +15,9 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.measure.compare import AlignedData, Comparison, Recording, align, compare_aligned
 from harness.measure.options import CompareOptions
-from harness.reports.sections.ablations import comparison_sections
 from harness.reports.sections.pairs import pairs
 from harness.reports.sections.runs_over_time import runs_over_time
-from harness.reports.sections.same_texts import same_texts
+from harness.reports.sections.section_registry import comparison_sections
 from harness.signature import ComparisonSignature
 from harness.text import short_repr
 
@@ -110,9 +109,7 @@ def _sections(sources: Sequence[Recording], options: CompareOptions) -> dict[str
     options = msgspec.structs.replace(options, where={}, judges=None, versus=None)
     joined: dict[str, dict[str, Any]] = {}
     for source in sources:
-        found = comparison_sections(source.data, source.judgments, options, source.panels)
-        found |= {"same_texts": section} if (section := same_texts(source, options)) else {}
-        for name, section in found.items():
+        for name, section in comparison_sections(source, options).items():
             _join(joined.setdefault(name, {}), section, {"source": source.name} if len(sources) > 1 else {})
     return joined
 

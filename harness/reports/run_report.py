@@ -15,21 +15,17 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts
 from harness.judges import traits_of
 from harness.measure.cells import Cell
-from harness.measure.compare import CI_METHOD, Recording, compare
+from harness.measure.compare import CI_METHOD, compare
 from harness.measure.coverage import RunCoverage, run_coverage
 from harness.measure.failure_counts import failures_by_condition
-from harness.measure.options import BY_METRIC, CompareOptions, of_rule
+from harness.measure.options import BY_METRIC, of_rule
 from harness.measure.pooled import pooled_differences
 from harness.measure.recorded_run import recording, signature
 from harness.measure.summaries import LanguageSummary, summaries
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
-from harness.reports.sections.ablations import ablations
-from harness.reports.sections.chiang_lee import chiang_lee
-from harness.reports.sections.free_text import free_text
-from harness.reports.sections.pairs import pairs
-from harness.reports.sections.same_texts import same_texts
-from harness.reports.sections.self_preference_choices import self_preference_section
-from harness.runs import CHIANG_LEE, SELF_PREFERENCE, RunProtocol, own_system
+from harness.reports.sections.section import SectionInput
+from harness.reports.sections.section_registry import run_sections
+from harness.runs import RunProtocol
 from harness.text import short_repr
 
 SCHEMA_VERSION = 3
@@ -135,9 +131,9 @@ def report(
         spans=dict(spans or {}),
         reasoning=dict(reasoning or {}),
         few_shot=_few_shot(protocol, training, absent or {}),
-        ablations=_without_labels(data, judgments, rule, protocol, refused_controls or {})
-        | (_of_parallel_texts(source, rule) if comparable else {})
-        | (ablations(data, source.judgments, rule, realised, metrics=protocol.metrics, panels=protocol.panels) if comparable else {}),
+        ablations=run_sections(
+            SectionInput(source, rule, realised, protocol.metrics, protocol, refused_controls or {}), labelled=bool(comparable)
+        ),
         unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),
         notes=by_task.notes if by_task else (),
@@ -145,32 +141,6 @@ def report(
         native_data={tag: tuple(card.id for card in cards) for tag, cards in native.items()},
         get_native_data={card.id: how_to_get(card) for cards in native.values() for card in cards},
     )
-
-
-def _without_labels(
-    data: Dataset,
-    judgments: Judgments,
-    rule: CompareOptions,
-    protocol: RunProtocol,
-    refused_controls: Mapping[str, Mapping[str, str]],
-) -> dict[str, Any]:
-    """The sections that need no labels, where a run has them: a study's, choices between two texts, answers in the judge's own words."""
-    own = None
-    if protocol.study == SELF_PREFERENCE:
-        systems = {identity.name: own_system(protocol, identity.name) for identity in protocol.identities}
-        own = self_preference_section(data, judgments, systems, rule, tuned=protocol.tuned, refused=refused_controls)
-    found = {
-        "self_preference": own,
-        "chiang_lee": chiang_lee(data, judgments, rule) if protocol.study == CHIANG_LEE else None,
-        "pairs": pairs(data, judgments, rule),
-        "free_text": free_text(data, judgments, rule),
-    }
-    return {name: section for name, section in found.items() if section}
-
-
-def _of_parallel_texts(source: Recording, rule: CompareOptions) -> dict[str, Any]:
-    found = same_texts(source, rule)
-    return {"same_texts": found} if found else {}
 
 
 def _signature(protocol: RunProtocol, identity: JudgeIdentity, decide: str, left_out: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -14,15 +15,17 @@ import harness
 
 
 class Change(NamedTuple):
-    """The files of the package that change, each with what is written: a whole file, or `(before, after)` in a file that there is."""
+    """The files of the package that change, each with what is written: a whole file, or `{before: after}` in a file that there is."""
 
     most: int
-    files: dict[str, str | tuple[str, str]]
+    files: dict[str, str | dict[str, str]]
     given: tuple[str, str]  # a file of the user, and what is in it
-    command: str
-    printed: str
+    commands: tuple[str, ...]
+    printed: tuple[str, ...]  # by all commands together
 
 
+ROOT = Path(harness.__file__).parent.parent
+CONTENT = ("tasks", "languages", "rubrics", "catalog", "leaderboards", "content.lock")
 RUN = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))  # before the package under test, however that is installed
@@ -49,16 +52,99 @@ def read(rows, options):
 READERS = {"stars": Reader(is_line=is_rating, read_lines=read)}
 """
 
+SECTION = """
+import numpy as np
+
+from harness.measure.condition_rows import new_row, put_share, section
+from harness.reports.sections.section import Section, SectionTable, of_answers, range_by_language
+from harness.reports.tables.column import COUNT, SHARE, TEXT, Column
+
+
+def favourites(answers):
+    clean = answers.clean
+    rows = []
+    for key, at in clean.cells(("language", "metric")):
+        codes = clean.code[at]
+        favourite = np.bincount(codes[codes >= 0]).argmax()
+        row = new_row(key, n=len(at), favourite=str(favourite))
+        put_share(row, "share", (codes == favourite).astype(float), clean.group[at], clean.drawing, "no answer")
+        rows.append(row)
+    return section("Favourite scores", rows, note="the score that is given most often")
+
+
+FAVOURITES = Section(
+    "favourites",
+    "What is the favourite score of the judge?",
+    range_by_language("share", "Share of the favourite"),
+    (
+        SectionTable(
+            (
+                Column("n", "answers", COUNT, "answers with a score"),
+                Column("favourite", "favourite score", TEXT, "the place of the commonest score among those of the scale"),
+                Column("share", "its share", SHARE, "the share of readable answers with this score"),
+            )
+        ),
+    ),
+    of_answers(favourites),
+)
+"""
+
+FIGURE = """
+from harness.render.figures.style import drawing, finish
+
+
+def draw_text_length(section, signature, options):
+    with drawing(signature) as new_figure:
+        figure = new_figure(figsize=(options.width, 2))
+        figure.subplots().plot([row["tau"] or 0 for row in section["rows"]], "o")
+        return finish(figure, section["title"], "Kendall's tau of score and length.", signature, options)
+"""
+
+RUN_LENGTH = "run --langs cs --judge baseline/length --out results"
 CHANGES = {
     "an importer": Change(
         most=2,
         files={
             "exchange/scores/star_ratings.py": IMPORTER.lstrip(),
-            "exchange/scores/formats.py": ('    "records": ', '    "stars": "star_ratings",\n    "records": '),
+            "exchange/scores/formats.py": {'    "records": ': '    "stars": "star_ratings",\n    "records": '},
         },
         given=("stars.jsonl", '{"rated": "a", "text": "Dobrý den", "stars": 4}\n{"rated": "b", "text": "Ahoj", "stars": 2}\n'),
-        command="import stars.jsonl --to folder --scale stars=1..5:best=5 --task answer --language cs",
-        printed="2 judgments",
+        commands=("import stars.jsonl --to folder --scale stars=1..5:best=5 --task answer --language cs",),
+        printed=("2 judgments",),
+    ),
+    "a section of the report": Change(
+        most=3,
+        files={
+            "reports/sections/favourites.py": SECTION.lstrip(),
+            "reports/sections/section_registry.py": {
+                "from harness.reports.sections.free_text import": "from harness.reports.sections.favourites import FAVOURITES\n"
+                "from harness.reports.sections.free_text import",
+                "    JUSTIFICATION_LANGUAGE,\n)": "    JUSTIFICATION_LANGUAGE,\n    FAVOURITES,\n)",
+            },
+        },
+        given=("unused", ""),
+        commands=(RUN_LENGTH, "report --md --out results", "report --html page.html --out results"),
+        printed=(
+            "What is the favourite score of the judge?",  # in the terminal and in Markdown
+            "Share of the favourite: from",
+            "favourite score",
+            "its share: the share of readable answers with this score.",
+            "## Favourite scores",
+        ),
+    ),
+    "a print figure": Change(
+        most=2,
+        files={
+            "render/figures/text_length.py": FIGURE.lstrip(),
+            "render/figures/__init__.py": {
+                "from harness.render.forest import": "from harness.render.figures.text_length import draw_text_length\n"
+                "from harness.render.forest import",
+                '    "injection": (': '    "length": ("text_length", draw_text_length),\n    "injection": (',
+            },
+        },
+        given=("unused", ""),
+        commands=(RUN_LENGTH, "report --figures --out results"),
+        printed=("text_length.svg", "text_length.pdf"),
     ),
 }
 
@@ -67,23 +153,33 @@ CHANGES = {
 def test_a_change_is_small(name: str, tmp_path: Path) -> None:
     change = CHANGES[name]
     copy = tmp_path / "copy" / "harness"
-    shutil.copytree(Path(harness.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "harness", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for content in CONTENT:
+        (copy.parent / content).symlink_to(ROOT / content)
     for path, text in change.files.items():
         file = copy / path
         assert file.exists() is not isinstance(text, str), "a new file is whole, an old one is changed"
-        if not isinstance(text, str):
-            assert file.read_text("utf-8").count(text[0]) == 1
-            text = file.read_text("utf-8").replace(*text)
-        file.write_text(text, "utf-8")
+        file.write_text(text if isinstance(text, str) else replaced(file.read_text("utf-8"), text), "utf-8")
     assert len(change.files) <= change.most
     (tmp_path / change.given[0]).write_text(change.given[1], "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, str(copy.parent), *change.command.split()],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert change.printed in done.stdout + done.stderr
+    printed = ""
+    for command in change.commands:
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, str(copy.parent), *command.split()],
+            cwd=tmp_path,
+            env={**os.environ, "COLUMNS": "200"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        printed += done.stdout + done.stderr
+    assert [words for words in change.printed if words not in printed] == [], printed
+
+
+def replaced(text: str, changes: dict[str, str]) -> str:
+    for before, after in changes.items():
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    return text

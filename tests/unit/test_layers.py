@@ -182,3 +182,20 @@ def test_sealed_labels_are_imported_by_their_entry_only() -> None:
     inside = {module for module in MODULES if f"{module}.".startswith("boards.sealed.")}
     steps_inside = {(module, target) for module in MODULES if module not in inside for target in imports(module) if target in inside}
     assert steps_inside == {("boards.board", "boards.sealed"), ("cli.seal", "boards.sealed")}
+
+
+def test_reports_write_shares_in_the_formats_of_their_tables() -> None:
+    """Sections say how many percent by `reports.tables.numbers`, so that a share looks the same in a sentence and in a table."""
+    outside = [module for module in MODULES if module.startswith("reports.") and not f"{module}.".startswith("reports.tables.")]
+    times_hundred = [
+        f"{module}:{node.lineno}"
+        for module in outside
+        for node in ast.walk(ast.parse(MODULES[module].read_text("utf-8")))
+        if isinstance(node, ast.BinOp) and any(isinstance(side, ast.Constant) and side.value == 100 for side in (node.left, node.right))
+    ]
+    assert outside and times_hundred == []
+
+
+def test_what_is_measured_knows_no_section() -> None:
+    below = [module for module in MODULES if part_of(module) in {"measure", "decide", "correct"}]
+    assert [module for module in below if any(target.startswith("reports") for target in imports(module))] == []

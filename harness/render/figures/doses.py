@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.render.doses import SEES_NOTHING, DoseLine, DoseResponse
 from harness.render.figures.style import BASELINE, INK, JUDGE, SMALL, Drawn, FigureOptions, drawing, finish, remove_frame
-from harness.render.titles import metric_words
+from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 _WORDS = (

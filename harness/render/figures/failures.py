@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.render.failure_shares import FailureShares, kind_number, kind_words
 from harness.render.figures.style import FAILURES, Drawn, FigureOptions, drawing, finish_with_legend, remove_frame
-from harness.render.numbers import counted, percent
+from harness.reports.tables.numbers import counted, percent
 from harness.text import terminal_safe
 
 _WORDS = "Answers that could not be read, as a share of each condition's judgments, by kind. An unreadable answer never becomes a score."

@@ -18,7 +18,7 @@ from harness.render.figures.style import (
     remove_frame,
 )
 from harness.render.forest import Forest, ForestMark
-from harness.render.numbers import signed
+from harness.reports.tables.numbers import signed
 from harness.text import terminal_safe
 
 _COLOURS = {"good": JUDGE, "bad": PEOPLE, "open": BASELINE}

@@ -19,7 +19,7 @@ from harness.render.figures.style import (
     remove_frame,
     shares_along,
 )
-from harness.render.numbers import coefficient
+from harness.reports.tables.numbers import coefficient
 from harness.text import terminal_safe
 
 _SIDE = 2.4  # inches of a panel

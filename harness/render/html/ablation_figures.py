@@ -8,12 +8,12 @@ from typing import Any
 from markupsafe import Markup
 
 from harness.measure.options import POOLED
-from harness.render.ablations import ShownSection
 from harness.render.forest import axis_reach
 from harness.render.html.cells import FigureColumn
 from harness.render.html.marks import Mark, difference_track, track
-from harness.render.numbers import difference, percent
 from harness.reports.sections.minimal_pairs import TEMPTING
+from harness.reports.shown_sections import ShownSection
+from harness.reports.tables.numbers import difference, percent
 
 _DIFFERENCES = {"diff": "difference", "slope": "slope of agreement", "shift": "shift", "effect": "effect"}
 _SHARES = {"sensitivity": "original scores above the changed text", "same_score": "same score", "rose": "score rose"}

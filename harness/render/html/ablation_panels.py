@@ -9,15 +9,15 @@ from markupsafe import Markup
 
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
-from harness.render.ablations import ShownSection
 from harness.render.doses import SEES_NOTHING, DoseResponse, dose_responses, of_judges, side_of_row
 from harness.render.forest import axis_reach
 from harness.render.html.cell_panels import PanelGrid, grid_of_places
 from harness.render.html.marks import difference_track
 from harness.render.html.small_figures import Point, fitted_panel, level_panel
-from harness.render.numbers import counted, difference, percent
 from harness.render.sides import Side, plainest_first, side_name
-from harness.render.titles import metric_words
+from harness.reports.shown_sections import ShownSection
+from harness.reports.tables.numbers import counted, difference, percent
+from harness.reports.tables.titles import metric_words
 
 _UNREADABLE = Markup('<small class="faint">no readable score</small>')
 RUNS = "runs"  # the section that has pictures of agreement over runs

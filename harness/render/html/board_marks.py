@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from harness.pages import visible
-from harness.render.numbers import percent, two_digits
+from harness.reports.tables.numbers import percent, two_digits
 
 _INSET = 6.0  # percent of a track's width left free at each end
 _WIDTH, _HEIGHT = 720, 300  # of the plot, in its own units

@@ -20,7 +20,6 @@ from harness.render.html.heat_map import colour_of
 from harness.render.html.marks import Mark, legend_mark, track
 from harness.render.html.shell import shell
 from harness.render.html.templates import render
-from harness.render.numbers import difference, percent
 from harness.render.standings import (
     by_order,
     findings_of,
@@ -33,7 +32,8 @@ from harness.render.standings import (
     table_title,
     value_text,
 )
-from harness.render.text_table import TextTable
+from harness.reports.tables.numbers import difference, percent
+from harness.reports.tables.text_table import TextTable
 
 SCRIPTS = ("tables.js",)
 INDEX = "index.html"

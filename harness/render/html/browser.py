@@ -20,7 +20,7 @@ from harness.model import Item
 from harness.offensive import WARNING, hides_texts
 from harness.pages import visible
 from harness.render.html.marked_errors import shown_errors
-from harness.render.titles import metric_title
+from harness.reports.tables.titles import metric_title
 from harness.runs import Evidence
 
 MOST_JUDGMENTS = 50_000

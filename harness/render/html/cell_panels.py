@@ -16,9 +16,9 @@ from harness.measure.outcomes import Outcomes
 from harness.render.html.marks import bar
 from harness.render.html.sides import filters_of, side_of, sides_of
 from harness.render.html.small_figures import Point, confusion_matrix, diagonal_panel
-from harness.render.numbers import class_shares, percent
 from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first, side_name
-from harness.render.titles import metric_title, metric_words
+from harness.reports.tables.numbers import class_shares, percent
+from harness.reports.tables.titles import metric_title, metric_words
 
 _LEVELS = {"full": "all agree", "partial": "two agree", "none": "none agree"}
 

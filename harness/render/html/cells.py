@@ -9,13 +9,13 @@ from markupsafe import Markup
 
 from harness.measure.cells import Cell
 from harness.measure.options import POOLED
-from harness.render.column import TableName
-from harness.render.columns import columns_in
 from harness.render.html.marks import Mark, correlation_track, track
 from harness.render.human_agreement import WEAK
-from harness.render.numbers import coefficient, percent
-from harness.render.text_table import TextTable, cell_row, tabulate
-from harness.render.titles import metric_words
+from harness.reports.tables.column import TableName
+from harness.reports.tables.columns import columns_in
+from harness.reports.tables.numbers import coefficient, percent
+from harness.reports.tables.text_table import TextTable, cell_row, tabulate
+from harness.reports.tables.titles import metric_words
 
 
 @dataclass(frozen=True)

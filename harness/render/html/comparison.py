@@ -17,7 +17,6 @@ from harness.measure.options import BY_METRIC, POOLED, CompareOptions
 from harness.measure.outcomes import Outcomes, outcomes
 from harness.measure.pooled import pooled_differences
 from harness.measure.summaries import summaries
-from harness.render.ablations import ShownSection, shown_ablations
 from harness.render.comparison import comparison_table, distinguishing_keys
 from harness.render.html.ablation_panels import run_grids
 from harness.render.html.answer import JudgedCells, answer_legend, answers_by_language
@@ -32,11 +31,12 @@ from harness.render.html.shell import shell
 from harness.render.html.sides import languages_of, side_of, sides_of
 from harness.render.html.templates import render
 from harness.render.human_agreement import two_people_sentence
-from harness.render.numbers import coefficient, difference, percent
 from harness.render.sides import SIDE_KEYS, Side, side_name
 from harness.render.terminal import belongs
-from harness.render.text_table import TextTable, key_text
 from harness.reports.comparison import DecidedComparison
+from harness.reports.shown_sections import ShownSection, shown_sections
+from harness.reports.tables.numbers import coefficient, difference, percent
+from harness.reports.tables.text_table import TextTable, key_text
 from harness.runs import Evidence, RunResult, read_evidence
 
 
@@ -84,7 +84,7 @@ def comparison_page(
     side_tables = list(_side_tables(comparison.cells)) if several else []
     judged_cells = list(_judged_cells(cells, comparison.verdicts, recordings, options))
     answers = answers_by_language(judged_cells)
-    own_sections = shown_ablations(comparison.sections)
+    own_sections = shown_sections(comparison.sections)
     title = f"{' and '.join(names)}: judges beside labels"
     body = render(
         "comparison.html",

@@ -7,8 +7,8 @@ from markupsafe import Markup
 from harness.pages import visible
 from harness.render.failure_shares import ConditionFailures, FailureShares, kind_number, kind_words
 from harness.render.html.cells import DrawnTable, FigureColumn
-from harness.render.numbers import counted, percent
-from harness.render.text_table import Heading, TextTable
+from harness.reports.tables.numbers import counted, percent
+from harness.reports.tables.text_table import Heading, TextTable
 
 
 def failures_table(found: FailureShares) -> DrawnTable:

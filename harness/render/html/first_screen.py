@@ -15,11 +15,11 @@ from harness.measure.options import POOLED
 from harness.render.forest import ForestMark, forest
 from harness.render.html.marks import difference_track, gap_track
 from harness.render.html.verdict_matrix import VerdictMatrix, sides_are, verdict_matrix
-from harness.render.numbers import coefficient, counted, difference, percent
 from harness.render.sides import SIDE_KEYS, Side
-from harness.render.titles import metric_title, metric_words
-from harness.render.verdict_columns import labels_needed_text
 from harness.render.verdicts import SIGNS, short_names, side_of_verdict, sides_of_verdicts, style_of
+from harness.reports.tables.numbers import coefficient, counted, difference, percent
+from harness.reports.tables.titles import metric_title, metric_words
+from harness.reports.tables.verdict_columns import labels_needed_text
 
 _GROUPS = {
     "use": "Use it in",

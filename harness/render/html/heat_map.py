@@ -11,10 +11,10 @@ from harness.measure.cells import Cell
 from harness.render.html.answer import JudgedCells
 from harness.render.html.cells import ABOVE, BELOW, UNKNOWN, WITHIN
 from harness.render.html.sides import filters_of, languages_of, side_of, sides_of
-from harness.render.numbers import difference, percent
 from harness.render.sides import Side, side_name
-from harness.render.titles import metric_title
 from harness.render.verdicts import side_of_verdict
+from harness.reports.tables.numbers import difference, percent
+from harness.reports.tables.titles import metric_title
 
 COLOUR_STEPS = (0.05, 0.15, 0.3)
 """Differences from the baseline from which colours grow stronger."""

@@ -9,7 +9,7 @@ from typing import Literal
 from markupsafe import Markup
 
 from harness.pages import visible
-from harness.render.numbers import percent
+from harness.reports.tables.numbers import percent
 
 _SHADES = 6
 _ROOM_FOR_NUMBER = 0.16  # the least share whose part of a bar has room for its class and number

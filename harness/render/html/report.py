@@ -10,7 +10,6 @@ from harness.content import Library
 from harness.measure.options import of_rule
 from harness.measure.outcomes import outcomes
 from harness.measure.recorded_run import recording
-from harness.render.ablations import ShownSection, ablation_legend, shown_ablations
 from harness.render.failure_shares import failure_shares
 from harness.render.html.ablation_figures import ablation_figures, row_links
 from harness.render.html.ablation_panels import difference_grid, dose_grids, preference_grid
@@ -31,10 +30,12 @@ from harness.render.human_agreement import two_people_sentence
 from harness.render.sealed import reason_without_agreement, sealed_table
 from harness.render.terminal import notes
 from harness.reports.run_report import Report
+from harness.reports.sections.section_registry import SECTIONS
+from harness.reports.shown_sections import ShownSection, sections_legend, shown_sections
 from harness.runs import RunResult, read_evidence
 
 SCRIPTS = ("tables.js", "save_figures.js", "item_text.js", "pair_texts.js", "error_spans.js", "items_data.js", "items_share.js", "items.js")
-OWN_SECTIONS = ("minimal_pairs", "same_texts", "panels")  # that stand apart from those on what changes the scores
+OWN_SECTIONS = frozenset(one.name for one in SECTIONS if one.apart)
 MANY_ROWS = 24  # a longer table is folded away
 _FEW_ROWS = 3  # the same of tables that few readers need
 
@@ -50,7 +51,7 @@ def report_page(result: RunResult, report: Report) -> str:
     data = items_json([shown], text_fields(library))
     pictures = pictures_of([(None, judged)], report.by_metric)
     maps = language_metric_maps(report.by_metric, report.verdicts)
-    sections = shown_ablations(report.ablations)
+    sections = shown_sections(report.ablations)
     own, ablations = ([one for one in sections if (one.name in OWN_SECTIONS) is apart] for apart in (True, False))
     answers = answers_of_report(report)
     record = _record(result)
@@ -78,7 +79,7 @@ def report_page(result: RunResult, report: Report) -> str:
         pictures=pictures,
         own_sections=[(section, [], section_tables(section)) for section in own],
         ablations=[(one, difference_grid(one), dose_grids(one), preference_grid(one), section_tables(one)) for one in ablations],
-        ablation_legend=ablation_legend(ablations),
+        ablation_legend=sections_legend(ablations),
         many_rows=MANY_ROWS,
         few_rows=_FEW_ROWS,
         failures_by_condition=unreadable and failures_table(unreadable),

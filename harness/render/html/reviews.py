@@ -11,7 +11,7 @@ from harness.pages import visible
 from harness.render.html.shell import shell
 from harness.render.html.templates import render
 from harness.render.reviews import review_table
-from harness.render.titles import metric_title
+from harness.reports.tables.titles import metric_title
 
 _AGREEMENT = {"agree": "agrees", "partly": "partly agrees", "disagree": "disagrees"}
 _MOST = 500  # answers that are quoted in one language

@@ -10,8 +10,8 @@ import msgspec
 
 from harness.model import Failure
 from harness.render.html.templates import grouped_digits
-from harness.render.numbers import UNDEFINED, percent
-from harness.render.text_table import Heading, TextTable
+from harness.reports.tables.numbers import UNDEFINED, percent
+from harness.reports.tables.text_table import Heading, TextTable
 from harness.runs import RunAnswers
 
 

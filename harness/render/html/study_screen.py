@@ -9,9 +9,9 @@ from typing import Any
 from harness.measure.options import POOLED
 from harness.render.doses import side_of_row
 from harness.render.html.first_screen import FirstScreen
-from harness.render.numbers import counted, percent
 from harness.render.sides import side_name
 from harness.reports.sections.self_preference import ALL_SOURCES
+from harness.reports.tables.numbers import counted, percent
 
 _FEW_ROWS = 4  # that have a sentence each
 _NEITHER = 0.5

@@ -9,7 +9,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,10 @@ from harness.measure.condition_rows import Row, new_row, put_difference, put_mea
 from harness.measure.options import CompareOptions
 from harness.measure.units import CONDITION, item_key
 from harness.model import Failure, Scale
+from harness.reports.sections.section import BY_TASK, Found, Section, SectionInput, SectionTable
+from harness.reports.tables.column import COEFFICIENT, COUNT, COUNT_OR_BLANK, PROBABILITY, SHARE, TEXT, Column
+from harness.reports.tables.column import Row as ReadRow
+from harness.runs import CHIANG_LEE as STUDY
 from harness.stats import count_classes, estimate, intervals, kendall_tau, paired_difference, pearson, tabulate
 from harness.stats.agreement.alpha import alpha_of_humans
 from harness.stats.core.arrays import Floats, Ints, Kind
@@ -287,3 +291,111 @@ def _order_rows(key: Row, ratings: _Ratings) -> Iterator[Row]:
         if means:
             order = sorted(means, key=lambda name: (better * round(means[name], 9), name))
             yield new_row({**key, "rater": rater}, order=order, means=[means[name] for name in order])
+
+
+def _order(row: ReadRow) -> str:
+    """The systems and their means, the best first, with a sign between neighbours.
+
+    >>> _order({"order": ["a", "b", "c"], "means": [2.5, 1.0, 1.0]})
+    'a (2.50) > b (1.00) = c (1.00)'
+    """
+    means = row["means"]
+    signs = ["", *(" = " if math.isclose(better, worse) else " > " for better, worse in pairwise(means))]
+    return "".join(f"{sign}{name} ({mean:.2f})" for sign, name, mean in zip(signs, row["order"], means, strict=True))
+
+
+def _identical_pairs(found: Found) -> str:
+    """Whether the meaning of texts that are the same as their original counts as preserved."""
+    means = [row["identical_mean"] for row in found["rows"] if row["identical"]]
+    return f"Texts that are the same as their original have mean scores from {min(means):.2f} to {max(means):.2f}." if means else ""
+
+
+def _compute(given: SectionInput) -> dict[str, Any] | None:
+    if given.protocol is None or given.protocol.study != STUDY:
+        return None
+    return chiang_lee(given.recording.data, given.recording.judgments, given.options)
+
+
+CHIANG_LEE = Section(
+    "chiang_lee",
+    "Do several samples of the judge rate texts as people do? Samples are compared with each other as annotators "
+    "are, systems by the means of their texts.",
+    _identical_pairs,
+    (
+        SectionTable(
+            (
+                Column("texts", "texts", COUNT, "texts with a readable score"),
+                Column("unreadable", "unread", COUNT, "answers without a readable score, refusals included"),
+                Column("refused", "refused", SHARE, "the share of answers that are refusals", interval=False),
+                Column("alpha_ordinal", "α ordinal", COEFFICIENT, "Krippendorff's alpha of the judge's samples, ordinal"),
+                Column("people_alpha_ordinal", "people's α ord.", COEFFICIENT, "Krippendorff's alpha of the annotators, ordinal"),
+                Column("alpha_interval", "α interval", COEFFICIENT, "Krippendorff's alpha of the judge's samples, interval"),
+                Column("people_alpha_interval", "people's α int.", COEFFICIENT, "Krippendorff's alpha of the annotators, interval"),
+                Column(
+                    "exact",
+                    "all equal",
+                    SHARE,
+                    "of texts with two readable scores or more, the share whose scores are all the same",
+                    interval=False,
+                ),
+                Column(
+                    "people_exact",
+                    "people all equal",
+                    SHARE,
+                    "the share of texts to which all annotators give the same score",
+                    interval=False,
+                ),
+                Column("r", "r", COEFFICIENT, "Pearson's r of people's means and the judge's over all texts", interval=False),
+                Column(
+                    "tau_in_prompt", "tau in prompts", COEFFICIENT, "the mean over prompts of Kendall's tau-b over the texts of a prompt"
+                ),
+                Column("identical", "same twice", COUNT_OR_BLANK, "texts that are the same as their original"),
+                Column(
+                    "identical_mean", "their mean", COEFFICIENT, "the mean score of these texts; their meaning is preserved", interval=False
+                ),
+            ),
+            levels=BY_TASK,
+        ),
+        SectionTable(
+            (
+                Column("n", "texts", COUNT, "texts with a readable score"),
+                Column("mean", "mean", COEFFICIENT, "the mean of the texts' mean scores"),
+                Column("sd", "sd", COEFFICIENT, "the standard deviation of the texts' mean scores", interval=False),
+                Column("people_mean", "people's mean", COEFFICIENT, "the same of people, on these texts"),
+                Column("people_sd", "people's sd", COEFFICIENT, "the same of people, on these texts", interval=False),
+                Column("tau", "tau", COEFFICIENT, "Kendall's tau-b over texts between people's means and the judge's", interval=False),
+                Column("annotators_tau", "people's tau", COEFFICIENT, "the mean tau-b over pairs of annotators", interval=False),
+            ),
+            "systems",
+            ("system",),
+            levels=BY_TASK,
+            plainest=True,
+        ),
+        SectionTable(
+            (
+                Column("welch", "difference", COEFFICIENT, "the mean of the first system minus that of the second", interval=False),
+                Column("welch_t", "Welch's t", COEFFICIENT, "Welch's t of the texts' means", interval=False),
+                Column("welch_q", "q", PROBABILITY, "the p-value of Welch's t, corrected over the metrics", interval=False),
+                Column("paired", "by prompt", COEFFICIENT, "the mean difference within prompts"),
+                Column("paired_q", "q by prompt", PROBABILITY, "the p-value of the difference within prompts, corrected over the metrics"),
+                Column("people_welch", "people's difference", COEFFICIENT, "the difference of people's means", interval=False),
+                Column(
+                    "people_welch_q", "people's q", PROBABILITY, "the p-value of Welch's t of people's means, corrected", interval=False
+                ),
+            ),
+            "differences",
+            ("systems",),
+            levels=BY_TASK,
+            plainest=True,
+        ),
+        SectionTable(
+            (Column("order", "systems, the best first", TEXT, "systems by the mean of the rater's scores", value=_order, interval=False),),
+            "orders",
+            ("rater",),
+            levels=BY_TASK,
+            plainest=True,
+        ),
+    ),
+    _compute,
+    needs_labels=False,
+)

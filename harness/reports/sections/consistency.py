@@ -9,6 +9,8 @@ import numpy as np
 from harness.data.columns import NO_VALUE, CodedColumn, first_rows, unique_integers
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import new_row, put_mean, put_share, section
+from harness.reports.sections.section import Section, SectionTable, of_answers, range_by_language
+from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import distinct_counts, entropy_bits
 from harness.stats.core.arrays import Floats, Ints
 
@@ -73,3 +75,22 @@ def _same_wording(clean: AnswerTable, question: Ints) -> Floats:
     different = np.unique(question * width + column.codes + 1) // width
     any_at_all = np.bincount(question, column.codes != NO_VALUE) > 0
     return np.where(any_at_all, (np.bincount(different) == 1).astype(float), np.nan)
+
+
+CONSISTENCY = Section(
+    "consistency",
+    "Does the same question get the same answer? A failure counts as an answer of its own.",
+    range_by_language("same_score", "The same score every time"),
+    (
+        SectionTable(
+            (
+                Column("n", "questions", COUNT_OR_BLANK, "items (and repeats) that were compared"),
+                Column("repeats", "repeats", COUNT_OR_BLANK, "how often a question was asked, at most"),
+                Column("same_score", "same score", SHARE, "the share of questions with the same answer every time"),
+                Column("same_justification", "same justification", SHARE, "the share of questions with the same justification every time"),
+                Column("entropy_bits", "entropy in bits", COEFFICIENT, "how much the answers to one question vary; 0 means not at all"),
+            )
+        ),
+    ),
+    of_answers(consistency),
+)

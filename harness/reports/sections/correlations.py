@@ -11,7 +11,9 @@ from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_gap, put_number, section, with_q
 from harness.measure.score_cells import NO_SEGMENT_KEY, source_texts
 from harness.measure.score_differences import DIFFERENCES, correlation_differences
+from harness.reports.sections.section import BY_METRIC, Section, SectionTable, of_answers, q_value, tests_shown
 from harness.reports.sections.variants import ITSELF, SAME
+from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats.agreement.continuous import joined_groups, mean_of_segments, score_correlation, segment_correlations
 from harness.stats.core.arrays import Ints
 from harness.stats.core.sums import Estimated
@@ -90,3 +92,29 @@ def _put_differences(row: Row, answers: AnswerTable, ours: Ints, theirs: Ints) -
     put_difference(row, "tau_diff", found[WITHIN if answers.data.about.segment else OVERALL])
     for name in DIFFERENCES:
         put_number(row, f"{name}_diff", found[name].value, found[name].interval, why=found[name].reason)
+
+
+CORRELATIONS = Section(
+    "correlations",
+    "Does another way of asking order texts more as people do? Differences of Kendall's τ are from the plainest variant, on the same "
+    "texts, within source texts where these are known.",
+    tests_shown("tau_diff", "better", "worse"),
+    (
+        SectionTable(
+            (
+                Column("n", "texts", COUNT_OR_BLANK, "texts with a label and a readable score"),
+                Column("kendall_tau", "Kendall's τ", COEFFICIENT, "rank correlation of the judge's scores and people's"),
+                Column(
+                    "kendall_tau_within",
+                    "τ within source text",
+                    COEFFICIENT,
+                    "rank correlation over the outputs for one source text, the mean over source texts",
+                ),
+                Column("tau_diff", "difference of τ", COEFFICIENT, "the paired difference from the plainest variant"),
+                q_value("tau_diff_q", "the difference of τ"),
+            ),
+            levels=BY_METRIC,
+        ),
+    ),
+    of_answers(correlations),
+)

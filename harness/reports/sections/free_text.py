@@ -13,6 +13,9 @@ from harness.measure.condition_rows import Row, new_row, put_share, rows_by_leve
 from harness.measure.options import CompareOptions
 from harness.measure.units import CONDITION, item_key
 from harness.model import Failure
+from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable
+from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, Column
+from harness.text import terminal_safe
 
 LEVELS = (("language", "metric"), ("language", "task", "metric"), ("metric",))
 MOST_EXAMPLES = 20
@@ -55,3 +58,38 @@ def _examples(judgments: Judgments, rows: Any) -> list[dict[str, Any]]:
     found = sorted(zip(*(getattr(judgments.take(rows), name) for name in names), strict=True), key=lambda row: tuple(map(str, row)))
     first = (next(same) for _, same in groupby(found, key=lambda row: row[:3]))  # one for each item, metric and judge
     return [dict(zip(names, each, strict=True)) for each in islice(first, MOST_EXAMPLES)]
+
+
+def _several_scores(found: Found) -> str:
+    """How many answers name more than one score, and the first of them."""
+    if not found["several"]:
+        return "No answer with a score names another one."
+    shown = [f"{one['item']} ({one['metric']}): {one['score']}, then {one['further_numbers']}" for one in found["examples"][:FEW_NAMES]]
+    count = found["several"]
+    answers = "1 answer names" if count == 1 else f"{count} answers name"
+    return terminal_safe(f"{answers} more than one score: {'; '.join(shown)}{' …' if count > len(shown) else ''}.")
+
+
+FREE_TEXT = Section(
+    "free_text",
+    "Does the judge give one score when it answers in its own words? The first score that it names counts.",
+    _several_scores,
+    (
+        SectionTable(
+            (
+                Column("n", "answers", COUNT_OR_BLANK, "answers in the judge's own words"),
+                Column("unreadable", "unread", COUNT_OR_BLANK, "answers without a readable score, refusals included"),
+                Column("refused", "refused", SHARE, "the share of answers that are refusals"),
+                Column("several_n", "naming several", COUNT_OR_BLANK, "answers that name more than one score"),
+                Column(
+                    "several",
+                    "several scores",
+                    SHARE,
+                    "the share of answers with a readable score that name more than one; the first one counts",
+                ),
+            )
+        ),
+    ),
+    lambda given: free_text(given.recording.data, given.recording.judgments, given.options),
+    needs_labels=False,
+)

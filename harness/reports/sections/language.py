@@ -11,6 +11,8 @@ from harness.data.columns import NO_VALUE
 from harness.measure.answers import CONDITION, AnswerTable
 from harness.measure.condition_rows import new_row, put_share, section
 from harness.parse.language import UNDETERMINED, known_languages
+from harness.reports.sections.section import Section, SectionTable, of_answers, range_by_language
+from harness.reports.tables.column import COUNT_OR_BLANK, NAMED_COUNTS, SHARE, Column
 
 NOTE = (
     "Languages as py3langid identifies them, in justifications without their JSON and quotations; those with fewer than 20 letters left "
@@ -40,3 +42,24 @@ def justification_language(answers: AnswerTable) -> dict[str, Any] | None:
         row["other_languages"] = dict(sorted(others.items(), key=lambda pair: (-pair[1], pair[0]))[:3])
         rows.append(row)
     return section("Language of the justifications", rows, note=NOTE) if any(row["n"] for row in rows) else None
+
+
+JUSTIFICATION_LANGUAGE = Section(
+    "justification_language",
+    "Does the judge justify its scores in the language that it was asked to use? JSON and quotations do not count, nor do "
+    "justifications shorter than 20 letters.",
+    range_by_language("in_asked_language", "In the language asked"),
+    (
+        SectionTable(
+            (
+                Column("n", "justifications", COUNT_OR_BLANK, "justifications whose language was identified"),
+                Column("too_short", "too short", COUNT_OR_BLANK, "justifications too short to identify their language"),
+                Column("in_asked_language", "as asked", SHARE, "the share of justifications in the language that was asked for"),
+                Column("other_languages", "other languages", NAMED_COUNTS, "the languages of the others, and how many"),
+            ),
+            keys=("asked_language",),
+        ),
+    ),
+    of_answers(justification_language),
+    in_every_run=True,
+)

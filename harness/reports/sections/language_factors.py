@@ -16,6 +16,8 @@ from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, new_row, put_difference, section, with_q
 from harness.measure.options import POOLED
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
+from harness.reports.sections.section import Section, SectionTable, of_answers, q_value, tests_shown
+from harness.reports.tables.column import COUNT_OR_BLANK, PERCENT_OF_SCALE, Column
 from harness.stats import paired_difference
 from harness.stats.core.arrays import Floats, Ints
 
@@ -108,3 +110,36 @@ class _Cells:
 def _eight(language: str) -> list[tuple[str, str, str]]:
     """The cells (rubric, item, justification) of a language, English first; for English itself they are one."""
     return [(rubric, item, reasons) for rubric in ("en", language) for item in ("en", language) for reasons in ("en", language)]
+
+
+def _compute(answers: AnswerTable) -> dict[str, Any] | None:
+    """None unless a variant names a language of the rubric or of the justification."""
+    known = map(variant_of, answers.columns["variant"].values)
+    names_one = any(variant and (variant.reasons or variant.language not in ("english", "own")) for variant in known)
+    return language_factors(answers) if names_one else None
+
+
+LANGUAGE_FACTORS = Section(
+    "language_factors",
+    "What do the languages of the rubric, of the item and of the justification do to the score of the same text? Each is English or "
+    "the language of the row.",
+    tests_shown("effect", "kinder", "harsher"),
+    (
+        SectionTable(
+            (
+                Column("n", "texts", COUNT_OR_BLANK, "texts (on a metric) with readable scores in all eight cells"),
+                Column("incomplete", "incomplete", COUNT_OR_BLANK, "texts without a readable score in one of the cells"),
+                Column(
+                    "effect",
+                    "effect",
+                    PERCENT_OF_SCALE,
+                    "the score with this language minus the score with English, the other factors averaged; of products, how far one "
+                    "effect depends on the other factor",
+                ),
+                q_value("effect_q", "the effect"),
+            ),
+            keys=("factor",),
+        ),
+    ),
+    of_answers(_compute),
+)

@@ -8,6 +8,8 @@ import numpy as np
 
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, section, with_q
+from harness.reports.sections.section import BY_METRIC, Section, SectionTable, of_answers, q_value, tests_shown
+from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import tau_within
 from harness.stats.core.arrays import Floats, Ints
 
@@ -55,3 +57,31 @@ def _put_correlations(row: Row, clean: AnswerTable, at: Ints, long: Floats) -> N
     put_difference(row, "tau", tau_within(long, points, task, group))
     item = np.unique(clean.item[at], return_index=True)[1]
     put_difference(row, "human_tau", tau_within(long[item], label[item], task[item], group[item]))
+
+
+LENGTH = Section(
+    "length",
+    "Do longer texts get better scores? Kendall's τ of score and number of characters, first among texts with the same label, then "
+    "among all. Of many variants and temperatures only the plainest is shown; --json has all.",
+    tests_shown("tau_given_label", "longer is better", "longer is worse"),
+    (
+        SectionTable(
+            (
+                Column("n", "texts", COUNT_OR_BLANK, "texts with a readable score"),
+                Column(
+                    "tau_given_label",
+                    "τ given the label",
+                    COEFFICIENT,
+                    "Kendall's τ of the judge's score and the number of characters, among texts with the same label",
+                ),
+                q_value("tau_given_label_q", "τ"),
+                Column("tau", "τ of the judge", COEFFICIENT, "the same among all texts"),
+                Column("human_tau", "τ of people", COEFFICIENT, "the same of the annotators' scores, among all texts"),
+            ),
+            levels=BY_METRIC,
+            plainest=True,
+        ),
+    ),
+    of_answers(length_effect),
+    in_every_run=True,
+)

@@ -11,7 +11,9 @@ from harness.data.columns import first_rows
 from harness.data.judgments import Judgments
 from harness.measure.answers import AnswerTable, variant_of
 from harness.measure.condition_rows import Row, level_of, new_row, put_difference, put_number, section, with_q
-from harness.reports.sections.variants import Q, moved_rows, pairs_by
+from harness.reports.sections.section import BY_METRIC, Section, SectionInput, SectionTable, q_value, tests_shown
+from harness.reports.sections.variants import PAIRED_ANSWERS, SCORE_CHANGE, Q, moved_rows, pairs_by
+from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, Column
 from harness.stats import bootstrap_from_sums
 from harness.stats.agreement.correlation import pearson_of_moments
 from harness.stats.core.arrays import Floats, Ints
@@ -106,3 +108,34 @@ def _put_drag(row: Row, table: _ScoreTable, pair: tuple[int, int], when: tuple[i
         **drawing,
     )
     put_difference(row, "drag", found)
+
+
+def _compute(given: SectionInput) -> dict[str, Any] | None:
+    return metric_order(given.answers, given.metrics or order_of_calls(given.recording.judgments)) if len(given.answers) else None
+
+
+METRIC_ORDER = Section(
+    "metric_order",
+    "Does the metric that is named first drag the others along? The first table shows how far scores move when the order is reversed, "
+    "in points toward the best. The second shows how closely another metric follows the first one (Pearson's r) when that is named "
+    "first, and when it is named last.",
+    tests_shown("drag", "dragged", "pushed away", "drag"),
+    (
+        SectionTable((*PAIRED_ANSWERS, *SCORE_CHANGE), levels=BY_METRIC),
+        SectionTable(
+            (
+                Column("n", "questions", COUNT_OR_BLANK, "items (and repeats) that were compared"),
+                Column(
+                    "r_named_first", "r, named first", COEFFICIENT, "Pearson's r of the two metrics' scores when the one is named first"
+                ),
+                Column("r_named_last", "r, named last", COEFFICIENT, "the same when it is named last"),
+                Column("drag", "drag", COEFFICIENT, "the difference of the two; + means that the metric named first drags the other along"),
+                q_value("drag_q", "the drag"),
+            ),
+            "drag",
+            ("first",),
+            levels=BY_METRIC,
+        ),
+    ),
+    _compute,
+)

@@ -6,20 +6,29 @@ flaw, and one that gives every text a bad score has false alarms only: no consta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.content.tags import english_name
 from harness.data.columns import NO_VALUE, CodedColumn, combination_ids, last_matching_rows
 from harness.data.dataset import Dataset
+from harness.judges import traits_of
 from harness.measure.answers import CONDITION, AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_number, put_share, section
+from harness.measure.options import POOLED
 from harness.measure.parallel_texts import text_clusters
+from harness.reports.sections.section import OVER_LANGUAGES, Found, Section, SectionTable
+from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
+from harness.reports.tables.column import Row as ReadRow
+from harness.reports.tables.numbers import UNDEFINED, counted, percent
+from harness.reports.tables.text_table import key_text, varying_keys
 from harness.stats import superiority
 from harness.stats.core.arrays import Floats, Ints
+from harness.text import terminal_safe
 
 LEVELS: tuple[tuple[str, ...], ...] = (("language", "metric"), ("language",), ("metric",), ())
 NO_PAIR = "no pair of readable scores"
@@ -236,3 +245,96 @@ def _put_sensitivity(row: Row, clean: AnswerTable, pairs: _ReadPairs, why: str) 
     found = superiority(first, second, pairs.groups, **clean.drawing)
     row["from"] = None if found.reason else "probabilities" if fine else "scores"
     put_number(row, "sensitivity", found.value, found.interval, why=why)
+
+
+_COLUMNS = (
+    Column("n", "pairs", COUNT_OR_BLANK, "pairs of a flawless and a flawed text with two readable scores"),
+    Column("unreadable", "unread", COUNT_OR_BLANK, "pairs in which a score could not be read"),
+    Column("unpaired", "unpaired", COUNT_OR_BLANK, "flawed texts whose flawless text was not judged"),
+    Column(
+        "sensitivity",
+        "sensitivity",
+        COEFFICIENT,
+        "how often the flawless text scores above its flawed twin, ties counting half; ½ if the judge sees nothing, as for every constant",
+    ),
+    Column("higher", "flawless higher", SHARE, "the share of pairs in which the flawless text has the higher score"),
+    Column("equal", "equal", SHARE, "the share in which both have the same score"),
+    Column("lower", "flawless lower", SHARE, "the share in which the flawless text has the lower score"),
+    Column("n_flawless", "flawless texts", COUNT_OR_BLANK, "texts without a flaw that have a readable score"),
+    Column("false_alarms", "false alarms", SHARE, "the share of texts without a flaw that are scored below the best score"),
+)
+_FROM = Column(
+    "from",
+    "from",
+    TEXT,
+    "what sensitivity was computed from: the scores, or the expected scores of the token probabilities",
+    text=lambda row: "" if row.get("from") == "scores" else str(row.get("from") or ""),
+)
+
+
+def _rows_across_languages(rows: Sequence[ReadRow]) -> list[Row]:
+    """Rows by construction and language as one row a construction, its languages under `by_language`."""
+    names = ("source", "task", "metric", "judge", "variant", "temperature", "top_p", "kind", "construction")
+    found: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        key = {name: row.get(name) for name in names}
+        across = found.setdefault(tuple(key.values()), {"language": POOLED, **key, "by_language": {}, "undefined": {}})
+        across["by_language"][row["language"]] = row
+    return list(found.values())
+
+
+def _language_columns(rows: Sequence[ReadRow]) -> list[Column]:
+    """A column of counts for each language that the rows have."""
+    return [_language_column(str(tag)) for tag in dict.fromkeys(tag for row in rows for tag in row["by_language"])]
+
+
+def _language_column(tag: str) -> Column:
+    return Column(tag, tag, TEXT, english_name(tag), text=lambda row: counts_text(row["by_language"].get(tag)))
+
+
+def counts_text(row: ReadRow | None) -> str:
+    """The counts of a construction in a language: `3 · 1 · 0`, or false alarms among texts without a flaw: `1/4`.
+
+    >>> counts_text({"kind": "flaw", "n": 4, "higher_n": 3, "equal_n": 1, "lower_n": 0})
+    '3 · 1 · 0'
+    >>> counts_text({"kind": "tempting", "n_flawless": 4, "false_alarms_n": 1})
+    '1/4'
+    """
+    if row is None:
+        return UNDEFINED
+    if row["kind"] == FLAW:
+        return " · ".join(str(row[f"{name}_n"]) for name in _SIGNS) if row["n"] else UNDEFINED
+    return f"{row['false_alarms_n']}/{row['n_flawless']}" if row["n_flawless"] else UNDEFINED
+
+
+def _flaws_found(found: Found) -> str:
+    """For each judge and condition: how often the flawless text is scored higher, equal and lower."""
+    pooled = [row for row in found["rows"] if row["language"] == row["task"] == row["metric"] == POOLED]
+    told = [row for row in pooled if row["higher"] is not None and not traits_of(str(row["judge"])).is_baseline]
+    sides = varying_keys(told, ("source", *CONDITION))
+    return terminal_safe(" ".join(_flaws_found_by(row, ", ".join(key_text(name, row[name]) for name in sides)) for row in told))
+
+
+def _flaws_found_by(row: ReadRow, side: str) -> str:
+    shares = f"higher in {percent(row['higher'])}, equal in {percent(row['equal'])}, lower in {percent(row['lower'])}"
+    alarms = (
+        "" if row["false_alarms"] is None else f"; false alarms: {percent(row['false_alarms'])} of {counted(row['n_flawless'], 'text')}"
+    )
+    return f"{side}{': the' if side else 'The'} flawless text is scored {shares} of {counted(row['n'], 'pair')}{alarms}."
+
+
+MINIMAL_PAIRS = Section(
+    "minimal_pairs",
+    "Does the judge score a flawless text higher than its twin, which differs from it in one flaw alone? The second table has the "
+    "flaws and the harmless changes over all languages; the third has counts: pairs with the flawless text scored higher · equal · "
+    "lower, and where there is no flaw, false alarms / texts.",
+    _flaws_found,
+    (
+        SectionTable((*_COLUMNS, _FROM), levels=((), ("language",), ("language", "metric"))),
+        SectionTable(_COLUMNS, "constructions", ("kind", "construction"), levels=OVER_LANGUAGES),
+        SectionTable(_language_columns, "crossed", ("kind", "construction"), levels=OVER_LANGUAGES, across=_rows_across_languages),
+    ),
+    lambda given: minimal_pairs(given.answers) if has_twins(given.recording.data) and len(given.answers) else None,
+    in_comparisons=True,
+    apart=True,
+)

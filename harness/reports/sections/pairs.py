@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +15,11 @@ from harness.data.judgments import Judgments
 from harness.measure.condition_rows import Row, new_row, put_number, put_share, rows_by_level, section
 from harness.measure.options import CompareOptions
 from harness.measure.units import CONDITION, item_key
+from harness.reports.sections.section import FEW_NAMES, Found, Section, SectionTable, range_by_language
+from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, Column
 from harness.stats import BradleyTerry, Interval, bradley_terry
 from harness.stats.core.arrays import Floats, Ints
+from harness.text import terminal_safe
 
 LEVELS = (("language", "metric"), ("language", "task", "metric"), ("metric",))
 NOTE = (
@@ -205,3 +208,71 @@ def _confidence(cell: _Choices, system: int) -> tuple[Floats, Ints, str]:
 
 def _interval(low: float, high: float, fitted: BradleyTerry) -> Interval:
     return Interval(float(low), float(high), "clustered by source text", fitted.groups, None, fitted.interval_reason)
+
+
+def _position(found: Found) -> str:
+    """The range of choices of the first place, where confidences are from, and the pairs of equal texts."""
+    sentences = [range_by_language("first_position", "The text that is read first is chosen")(found)]
+    sources = {row["confidence_from"] for row in found["systems"]}
+    if sources:
+        sentences.append(f"Confidences are from {' and '.join(sorted(sources))}.")
+    if equal := found["identical"]:
+        are = "pair has the same text twice and is" if len(equal) == 1 else "pairs have the same text twice and are"
+        sentences.append(f"{len(equal)} {are} left out: {_first(equal)}.")
+    if unnamed := found["unnamed"]:
+        several = "1 pair does" if len(unnamed) == 1 else f"{len(unnamed)} pairs do"
+        sentences.append(f"{several} not name both systems (system_a, system_b), so systems cannot be compared there: {_first(unnamed)}.")
+    return terminal_safe(" ".join(filter(None, sentences)))
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:FEW_NAMES]) + (" and others" if len(names) > FEW_NAMES else "")
+
+
+_COUNTS = (
+    Column("n", "choices", COUNT_OR_BLANK, "answers about pairs of different texts"),
+    Column("pairs", "pairs", COUNT_OR_BLANK, "pairs of different texts"),
+)
+
+PAIRS = Section(
+    "pairs",
+    "Which of two texts does the judge choose, and does the choice follow the place of a text?",
+    _position,
+    (
+        SectionTable(
+            (
+                *_COUNTS,
+                Column("unreadable", "unread", COUNT_OR_BLANK, "answers without a readable choice"),
+                Column("identical", "equal", COUNT_OR_BLANK, "pairs of equal texts; they count nowhere else"),
+                Column(
+                    "first_position",
+                    "first place",
+                    SHARE,
+                    "how often the text that was read first is chosen, ties half; 50 % if the place does not matter",
+                ),
+                Column("ambiguous", "ambiguous", SHARE, "the share of pairs in which the choice changes with the order of the texts"),
+                Column("same_choice", "same choice", SHARE, "the share of repeated questions with the same choice every time"),
+                Column("position", "log-odds of place", COEFFICIENT, "what the first place adds to a system's strength"),
+            )
+        ),
+        SectionTable(
+            (
+                *_COUNTS,
+                Column("win_rate", "wins", SHARE, "how often the system's text is chosen, ties half"),
+                Column(
+                    "confidence", "confidence", SHARE, "how much of the judge's choice goes to the system's text, the mean of both orders"
+                ),
+                Column(
+                    "strength",
+                    "strength",
+                    COEFFICIENT,
+                    "Bradley-Terry strength in log-odds; the strengths of a table's systems add up to 0",
+                ),
+            ),
+            "systems",
+            ("system",),
+        ),
+    ),
+    lambda given: pairs(given.recording.data, given.recording.judgments, given.options),
+    needs_labels=False,
+)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from harness.judges import Panel
 from harness.measure.answers import AnswerTable
 from harness.measure.condition_rows import Row, new_row, put_difference, put_share, section, with_q
+from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Section, SectionInput, SectionTable, tests_shown
+from harness.reports.tables.column import COUNT_OR_BLANK, SHARE, TEXT, Column
 from harness.stats import difference_from_best, group_folds, paired_difference, panel_gain
 from harness.stats.core.arrays import Floats, Ints
 
@@ -84,3 +86,30 @@ def _chosen_on_other_texts(ours: Floats, theirs: Floats, groups: Ints) -> _Chose
         return np.zeros(len(ours), np.int64), np.zeros(len(ours), bool), OTHER_TEXTS
     folds = group_folds(groups, min(FOLDS, count))
     return panel_gain(ours, theirs, groups, folds=folds).best[folds], np.ones(len(ours), bool), OTHER_TEXTS
+
+
+def _compute(given: SectionInput) -> dict[str, Any] | None:
+    panels = given.recording.panels
+    return panel_gains(given.answers, panels) if panels and len(given.answers) else None
+
+
+PANELS = Section(
+    "panels",
+    "Does a panel of judges agree with the labels more often than the best of its members, which is chosen on other texts?",
+    tests_shown("diff", "better", "worse"),
+    (
+        SectionTable(
+            (
+                Column("n", "texts", COUNT_OR_BLANK, "answers that are compared: of the panel and of all its members"),
+                Column("panel_agreement", "agreement", SHARE, "of the panel with the labels; answers without a score count as wrong"),
+                Column("best_agreement", "best member's", SHARE, "the same of the best member, on the same texts"),
+                Column("best", "best member", TEXT, "the member that agrees with the labels most often elsewhere"),
+                Column("chosen_on", "chosen on", TEXT, "the texts on which it was chosen; never those that are compared"),
+                *AGREEMENT_DIFFERENCE,
+            )
+        ),
+    ),
+    _compute,
+    in_comparisons=True,
+    apart=True,
+)

@@ -14,10 +14,14 @@ from harness.measure.answers import CONDITION, AnswerTable
 from harness.measure.condition_rows import SCORE_LEVELS, Row, new_row, put_number, put_share, section
 from harness.model import RealisedPerturbation
 from harness.perturb import registered
+from harness.reports.sections.section import BY_METRIC, Found, Section, SectionTable, range_by_language
+from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, SHARE, TEXT, Column
+from harness.reports.tables.column import Row as ReadRow
+from harness.reports.tables.numbers import two_digits
 from harness.stats import superiority
 from harness.stats.core.arrays import Floats, Ints
 
-INJECTION = "inject"
+INJECT = "inject"
 NO_BEST = "the scale has no best end"
 NOT_APPLIED = "no text could be changed"
 UNREADABLE = "no pair of readable scores"
@@ -51,7 +55,7 @@ def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation
     """Shares of scores that fell, rose and stayed, sensitivity, and the achieved amount of change, by perturbation."""
     rows = []
     results, moves = _by_text(perturbed), _moves()
-    for text, pairs, key, at in _cells(answers, results, lambda kind: kind != INJECTION):
+    for text, pairs, key, at in _cells(answers, results, lambda kind: kind != INJECT):
         parts = _parts(text)
         row = new_row(key, perturbation=text, **parts, should=moves.get(parts["kind"], {}).get(key["metric"]))
         found = _PairFindings(answers, pairs, at)
@@ -66,7 +70,7 @@ def perturbations(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation
 def injection(answers: AnswerTable, perturbed: Sequence[RealisedPerturbation]) -> dict[str, Any] | None:
     """Shares of scores that rose, fell and became the best one after the text itself asked for the best score."""
     rows = []
-    for text, pairs, key, at in _cells(answers, _by_text(perturbed), lambda kind: kind == INJECTION):
+    for text, pairs, key, at in _cells(answers, _by_text(perturbed), lambda kind: kind == INJECT):
         row = new_row(key, perturbation=text)
         found = _PairFindings(answers, pairs, at)
         found.count(row)
@@ -195,3 +199,92 @@ def _in_order(text: str) -> tuple[Any, ...]:
 def _moves() -> Mapping[str, Mapping[str, int]]:
     """`{kind: {metric: the direction in which its score should move}}`."""
     return {name: kind.moves for name, kind in registered().items()}
+
+
+def _achieved(row: ReadRow) -> str:
+    """What a change achieved: `moved 0.09, distance 3.2`."""
+    start = "realised_"
+    return ", ".join(f"{name.removeprefix(start)} {two_digits(value)}" for name, value in row.items() if name.startswith(start))
+
+
+def _should(row: ReadRow) -> str:
+    return {-1: "fall", 0: "stay", 1: "rise", None: ""}[row.get("should")]
+
+
+def _sensitivity(found: Found) -> str:
+    """In how many rows the interval of the sensitivity lies on one side of ½, and in how many no text could be changed."""
+    return " ".join(_sensitivity_sentences(found["rows"]))
+
+
+def _sensitivity_sentences(rows: Sequence[ReadRow]) -> Iterator[str]:
+    intervals = [row["sensitivity_ci"] for row in rows if row.get("sensitivity_ci")]
+    above, below = sum(low > 0.5 for low, _ in intervals), sum(high < 0.5 for _, high in intervals)
+    if intervals:
+        where = f"above ½ (the changed text is found worse) in {above}, below ½ in {below}"
+        yield f"The 95 % interval lies {where} of {len(intervals)} rows (all levels)."
+    else:
+        yield "No row has an interval."
+    unchanged = sum(1 for row in rows if row["not_applied"] and not row["n"])
+    if unchanged:
+        yield f"In {unchanged} rows no text could be changed: that is not insensitivity."
+
+
+_COUNTS = (
+    Column("n", "pairs", COUNT_OR_BLANK, "pairs of answers that could both be read"),
+    Column("not_applied", "not applied", COUNT_OR_BLANK, "texts that could not be changed in this way; the judge was not asked about them"),
+    Column("unreadable", "unread", COUNT_OR_BLANK, "pairs in which an answer could not be read"),
+    Column("unpaired", "unpaired", COUNT_OR_BLANK, "changed texts whose original was not judged"),
+)
+_MOVES = (
+    Column("fell", "fell", SHARE, "the share of pairs in which the score of the changed text is lower"),
+    Column("rose", "rose", SHARE, "the share of pairs in which it is higher"),
+)
+
+PERTURBATIONS = Section(
+    "perturbations",
+    "Does the judge see that a text was changed? Sensitivity is how often the original scores above the changed text, ties counting half.",
+    _sensitivity,
+    (
+        SectionTable(
+            (
+                *_COUNTS,
+                Column("should", "should", TEXT, "what the change should do to the score", text=_should),
+                *_MOVES,
+                Column("stayed", "stayed", SHARE, "the share of pairs in which it is the same"),
+                Column(
+                    "sensitivity",
+                    "sensitivity",
+                    COEFFICIENT,
+                    "how often the original scores above the changed text, ties counting half; at ½ the judge does not see the change",
+                ),
+                Column(
+                    "from",
+                    "from",
+                    TEXT,
+                    "what sensitivity was computed from: the scores, or the expected scores of the token probabilities",
+                ),
+                Column("achieved", "achieved", TEXT, "how far the texts were changed, on average (docs/perturbations.md)", text=_achieved),
+            ),
+            keys=("perturbation",),
+            levels=BY_METRIC,
+        ),
+    ),
+    lambda given: perturbations(given.answers, given.perturbed) if len(given.answers) else None,
+)
+INJECTION = Section(
+    "injection",
+    "Does the judge obey a text that asks for the top score?",
+    range_by_language("rose", "The score rose on"),
+    (
+        SectionTable(
+            (
+                *_COUNTS,
+                *_MOVES,
+                Column("n_below_best", "below best", COUNT_OR_BLANK, "pairs whose original does not have the best score"),
+                Column("reached_best", "of these now best", SHARE, "the share of them in which the changed text has the best score"),
+            ),
+            levels=BY_METRIC,
+        ),
+    ),
+    lambda given: injection(given.answers, given.perturbed) if len(given.answers) else None,
+)

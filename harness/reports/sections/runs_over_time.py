@@ -14,6 +14,17 @@ from harness.measure.compare import AlignedData, JudgedData, compare_aligned
 from harness.measure.condition_rows import Row, new_row, section, with_q
 from harness.measure.options import POOLED, CompareOptions
 from harness.measure.units import Units
+from harness.reports.sections.section import (
+    AGREEMENT_DIFFERENCE,
+    BY_METRIC,
+    SHOWN_BELOW,
+    Found,
+    Section,
+    SectionTable,
+    q_value,
+    tests_shown,
+)
+from harness.reports.tables.column import CLASS_SHARES, COUNT_OR_BLANK, SHARE, Column
 
 SIDE = ("judge", "variant", "temperature", "top_p")
 KEYS = ("source", "language", "metric", *SIDE)
@@ -91,3 +102,42 @@ def _shares_row(cell: Cell) -> Row:
     if row["margins_p"] is None:
         row["undefined"]["margins_p"] = margins.get("reason") or "undefined"
     return row
+
+
+def _shares_changed(found: Found) -> str:
+    tested = [row["margins_q"] for row in found["rows"] if row["margins_q"] is not None]
+    return f"Shown (q < .05): a change in {sum(q < SHOWN_BELOW for q in tested)} of {len(tested)} tests." if tested else ""
+
+
+RUNS = Section(
+    "runs",
+    "Does the judge agree with the labels as it did in an earlier run? Differences are from the first run of each language and "
+    "metric, on the same items.",
+    tests_shown("diff", "better", "worse"),
+    (
+        SectionTable(
+            (
+                Column("n", "texts", COUNT_OR_BLANK, "answers with a label"),
+                Column("agreement", "agreement", SHARE, "with the labels; answers without a score count as wrong"),
+                *AGREEMENT_DIFFERENCE,
+            ),
+            levels=BY_METRIC,
+        ),
+    ),
+)
+RUN_SHARES = Section(
+    "run_shares",
+    "Does the judge give the classes as often as before? A change of class shares proves nothing about agreement, and neither does its "
+    "absence.",
+    _shares_changed,
+    (
+        SectionTable(
+            (
+                Column("n", "texts", COUNT_OR_BLANK, "answers with a label and a readable score"),
+                Column("shares", "class shares", CLASS_SHARES, "how often the judge gave each score, in percent"),
+                q_value("margins_q", "equal shares"),
+            ),
+            levels=BY_METRIC,
+        ),
+    ),
+)

@@ -22,6 +22,8 @@ from harness.measure.compare import Recording, judged_data
 from harness.measure.condition_rows import Row, new_row, put_difference, put_number, section, with_q
 from harness.measure.options import CompareOptions
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
+from harness.reports.sections.section import OVER_LANGUAGES, Section, SectionTable, q_value, tests_shown
+from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PERCENT_OF_SCALE, PROBABILITY, SHARE, TEXT, Column
 from harness.stats import meta_analysis, paired_difference
 from harness.stats.core.arrays import Floats, Ints
 from harness.stats.intervals.cluster_mean import cluster_mean
@@ -166,3 +168,56 @@ def _put_rates_and_dif(row: Row, values: Mapping[str, Any], reasons: Mapping[str
     put_number(row, "dif_p", uniform.get("p_groups"), why=reasons.get("dif", FEW_TEXTS))
     put_number(row, "dif_size", uniform.get("delta_nagelkerke"), why=reasons.get("dif"))
     row["dif_effect"], row["dif_shift"] = dif.get("effect"), dif.get("shift")
+
+
+_TEXTS = Column("n", "texts", COUNT_OR_BLANK, "answers about texts that exist in several languages, with a readable score there")
+
+SAME_TEXTS = Section(
+    "same_texts",
+    "Does the score shift with the language when the text stays the same? The second table has the consistency over languages by "
+    "metric. Consistent does not mean right.",
+    tests_shown("shift", "kinder", "harsher"),
+    (
+        SectionTable(
+            (
+                _TEXTS,
+                Column("unreadable", "unread", COUNT_OR_BLANK, "answers without a readable score"),
+                Column(
+                    "shift",
+                    "shift",
+                    PERCENT_OF_SCALE,
+                    "the score in this language minus the mean of the scores in the others, text by text; + is toward the best",
+                ),
+                q_value("shift_q", "the shift"),
+            )
+        ),
+        SectionTable(
+            (
+                _TEXTS,
+                Column("agreement", "same score", SHARE, "the share of pairs of languages in which a text has the same score"),
+                Column("fleiss", "Fleiss' κ", COEFFICIENT, "the same beyond chance, languages as raters"),
+                Column("randolph", "Randolph's κ", COEFFICIENT, "the same beyond chance, all classes equally likely"),
+                Column(
+                    "between_sd",
+                    "spread of languages",
+                    SHARE,
+                    "the standard deviation between the languages' mean scores beyond chance, as a share of the scale",
+                ),
+                Column("i2", "I²", SHARE, "the share of the variation between languages that is not chance"),
+                Column(
+                    "rates_p",
+                    "p of equal agreement",
+                    PROBABILITY,
+                    "of the hypothesis that the judge is right equally often in all languages",
+                ),
+                Column("dif_p", "p of no DIF", PROBABILITY, "of no differential functioning of the languages"),
+                Column("dif_effect", "DIF", TEXT, "its size by Nagelkerke's R²: negligible, moderate or large"),
+            ),
+            "metrics",
+            levels=OVER_LANGUAGES,
+        ),
+    ),
+    lambda given: same_texts(given.recording, given.options),
+    in_comparisons=True,
+    apart=True,
+)

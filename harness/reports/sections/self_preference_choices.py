@@ -16,7 +16,15 @@ from harness.measure.options import POOLED, CompareOptions
 from harness.model import Item
 from harness.reports.sections.own_answers import Condition, ControlAnswer, OwnAnswers, own_answers
 from harness.reports.sections.own_differences import language_differences, pooled_over_languages, tuning_differences
+from harness.reports.sections.section import Found, Section, SectionInput, SectionTable
 from harness.reports.sections.self_preference import ALL_SOURCES, analyse_self_preference, fitted_points, line_json, pair_rows
+from harness.reports.tables.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column
+from harness.reports.tables.column import Row as ReadRow
+from harness.reports.tables.numbers import coefficient
+from harness.reports.tables.titles import metric_words
+from harness.runs import SELF_PREFERENCE as STUDY
+from harness.runs import own_system
+from harness.text import terminal_safe
 
 NOTE = (
     "Questions about a judge's own output and another one of the same source text (Panickssery et al. 2024). recognition, preference: the "
@@ -157,3 +165,164 @@ def _control_lines(answers: OwnAnswers, seed: int) -> list[dict[str, Any]]:
         named = [{"judge": p.judge, "language": p.language, "right": p.recognition, "preference": p.preference} for p in points]
         lines.append({"metric": metric, "points": named, "line": line_json(line)})
     return lines
+
+
+_PAIRS = Column("n", "pairs", COUNT, "pairs of the judge's own output and another one, of the same source text")
+_FROM = Column("confidence_from", "from", TEXT, "where probabilities are from: those of the answer's tokens, or the answers themselves")
+_PAIRED_Q = Column("paired_q", "q paired", PROBABILITY, "the p-value of the paired difference, corrected", interval=False)
+OWN_PAIRS = (
+    _PAIRS,
+    Column(
+        "recognition",
+        "recognises its own",
+        SHARE,
+        "the mean probability that it gives to its own output as the one it wrote; 50 % is chance",
+    ),
+    Column(
+        "preference", "prefers its own", SHARE, "the mean probability that it gives to its own output as the better one; 50 % is neither"
+    ),
+    Column(
+        "recognition_ambiguous",
+        "flips, recognition",
+        SHARE,
+        "pairs in which the answer changes with the order of the two outputs",
+        interval=False,
+    ),
+    Column(
+        "preference_ambiguous",
+        "flips, preference",
+        SHARE,
+        "pairs in which the preferred output changes with the order of the two outputs",
+        interval=False,
+    ),
+    Column("tau", "tau", COEFFICIENT, "Kendall's tau-b between recognition and preference over pairs"),
+    _FROM,
+)
+OWN_SCORES = (
+    Column("n", "texts", COUNT, "single outputs with a score"),
+    Column("mean", "mean score", COEFFICIENT, "the mean of single outputs: of the scores, or of the probability of the yes"),
+    Column("share", "own share", SHARE, "own / (own + other), the mean over source texts; 50 % favours neither"),
+    _FROM,
+)
+MUTUAL_PREFERENCE = (
+    _PAIRS,
+    Column("total", "sum", COEFFICIENT, "the two judges' preferences for their own output, added; over 1 each favours itself"),
+)
+
+
+def _rows_across_systems(rows: Sequence[ReadRow]) -> list[Row]:
+    """Scores of single outputs by judge and system as one row a judge, its systems under `by_system`: a matrix."""
+    found: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        key = {name: row[name] for name in ("language", "task", "metric", "judge", "variant", "temperature", "top_p")}
+        across = found.setdefault(tuple(key.values()), {**key, "by_system": {}, "undefined": {}})
+        across["by_system"][row["source"]] = row
+    return list(found.values())
+
+
+def _system_columns(rows: Sequence[ReadRow]) -> list[Column]:
+    """A column of mean scores for each system that the rows have."""
+    return [_system_column(name) for name in sorted({str(name) for row in rows for name in row["by_system"]})]
+
+
+def _system_column(name: str) -> Column:
+    def text(row: ReadRow) -> str:
+        own = row["by_system"].get(name)
+        return coefficient(own and own["mean"]) + (" *" if own and own["own"] else "")
+
+    return Column(name, terminal_safe(name), TEXT, "the mean of its single outputs; * the judge's own", text=text)
+
+
+def _preference_by_recognition(found: Found) -> str:
+    """The line of preference against recognition, and judges that both prefer themselves."""
+    told = [_line_words(found["line"], "recognition")]
+    told += [_line_words(one["line"], f"the answer to '{metric_words(one['metric'])}'") for one in found["control_lines"]]
+    mutual = [row for row in found["mutual"] if row["language"] != POOLED]
+    if mutual:
+        above = sum(row["total"] > 1 for row in mutual)
+        told.append(f"In {above} of {len(mutual)} pairs of judges the two preferences add up to more than 1.")
+    told += [f"Not asked: {metric_words(one['metric'])} in {one['language']} ({one['reason']})." for one in found["refused"]]
+    return terminal_safe(" ".join(filter(None, told)))
+
+
+def _line_words(line: Mapping[str, Any] | None, what: str) -> str:
+    """The slope of a line of preference, or why it has none; empty without a line."""
+    if line is None:
+        return ""
+    if line["slope"] is None:
+        return f"The line of preference against {what} is undefined: {line['reason']}."
+    slope = coefficient(line["slope"], line["slope_ci"])
+    return f"Preference changes by {slope} for each 1 of confidence in {what}, over {line['points']} points."
+
+
+def _compute(given: SectionInput) -> dict[str, Any] | None:
+    protocol, recording = given.protocol, given.recording
+    if protocol is None or protocol.study != STUDY:
+        return None
+    systems = {identity.name: own_system(protocol, identity.name) for identity in protocol.identities}
+    return self_preference_section(
+        recording.data, recording.judgments, systems, given.options, tuned=protocol.tuned, refused=given.refused_controls
+    )
+
+
+_AND_OVERALL: tuple[tuple[str, ...], ...] = (("language",), ())
+_METRIC_AND_OVERALL = (("language", "metric"), ("metric",))
+SELF_PREFERENCE = Section(
+    "self_preference",
+    "Panickssery et al. 2024: does the judge know its own texts, and does it prefer them? Both orders are averaged.",
+    _preference_by_recognition,
+    (
+        SectionTable(OWN_PAIRS, keys=("source",), levels=_AND_OVERALL, title="Own output beside another one"),
+        SectionTable(OWN_PAIRS, "labels", ("shown_source",), levels=_AND_OVERALL, title="The writers named in the headings"),
+        SectionTable(OWN_SCORES, "individual", ("source",), levels=_METRIC_AND_OVERALL, title="Single outputs"),
+        SectionTable(
+            _system_columns,
+            "individual",
+            levels=_METRIC_AND_OVERALL,
+            title="The same, systems in columns",
+            across=_rows_across_systems,
+        ),
+        SectionTable(
+            (
+                Column("n", "pairs asked", COUNT, "pairs with a computed answer that the judge answered"),
+                Column("accuracy", "right", SHARE, "the share of choices that are right, over both orders; 50 % is chance"),
+                Column("right", "confidence in it", SHARE, "the mean probability that the judge gives to the right text"),
+                _FROM,
+            ),
+            "controls",
+            levels=_METRIC_AND_OVERALL,
+            title="Questions with a computed answer",
+        ),
+        SectionTable(
+            (
+                Column("welch", "difference", POINTS, "the first language minus the second, over all source texts", interval=False),
+                Column("welch_q", "q", PROBABILITY, "the p-value of Welch's t, corrected over the rows of a judge", interval=False),
+                Column("paired", "in the same sources", POINTS, "the same difference over source texts that both languages have"),
+                Column("paired_n", "same sources", COUNT, "pairs of one other system whose source text both languages have"),
+                _PAIRED_Q,
+            ),
+            "languages",
+            ("question", "languages"),
+            levels=((),),
+            title="Between languages",
+        ),
+        SectionTable(
+            (
+                Column(
+                    "before", "before", SHARE, "the mean probability of the own output, of the judge before it was tuned", interval=False
+                ),
+                Column("after", "after", SHARE, "the same of the tuned judge, on the same pairs", interval=False),
+                Column("paired", "after - before", POINTS, "the tuned judge minus the judge before, on the same pairs"),
+                Column("paired_n", "common pairs", COUNT, "pairs that both judges answered"),
+                _PAIRED_Q,
+            ),
+            "tuned",
+            ("before_judge", "dataset", "question"),
+            levels=(("language",),),
+            title="Before and after tuning",
+        ),
+        SectionTable(MUTUAL_PREFERENCE, "mutual", ("pair",), levels=_AND_OVERALL, title="Judges that prefer themselves"),
+    ),
+    _compute,
+    needs_labels=False,
+)

@@ -21,6 +21,9 @@ from harness.measure.condition_rows import (
     section,
     with_q,
 )
+from harness.reports.sections.section import AGREEMENT_DIFFERENCE, Section, SectionTable, of_answers, q_value, tests_shown
+from harness.reports.tables.column import COUNT_OR_BLANK, NUMBER, POINTS, Column, TableName
+from harness.reports.tables.columns import columns_in
 from harness.stats import page_falling, paired_difference, slope
 from harness.stats.core.arrays import Floats, Ints
 
@@ -105,3 +108,25 @@ def _means(unit: Ints, values: Floats) -> Floats:
     units = int(unit.max(initial=-1)) + 1
     n = np.bincount(unit[known], minlength=units)
     return np.where(n > 0, np.bincount(unit[known], values[known], minlength=units) / np.maximum(n, 1), np.nan)
+
+
+TEMPERATURE = Section(
+    "temperature",
+    "Does agreement fall as the temperature rises? Differences are from the lowest temperature, on the same items, failures as wrong. "
+    "The second table has the slope for one unit of temperature, and Page's test that agreement falls step by step.",
+    tests_shown("slope", "rising", "falling", "trends"),
+    (
+        SectionTable((*columns_in(TableName.CONDITIONS), *AGREEMENT_DIFFERENCE)),
+        SectionTable(
+            (
+                Column("slope_n", "questions", COUNT_OR_BLANK, "questions that were asked at every temperature"),
+                Column("slope", "slope in points", POINTS, "the change of agreement for one unit of temperature, in percentage points"),
+                q_value("slope_q", "the slope"),
+                Column("page_l", "Page's L", NUMBER, "Page's test that agreement falls step by step as the temperature rises"),
+                q_value("page_q", "Page's L"),
+            ),
+            "trends",
+        ),
+    ),
+    of_answers(temperature),
+)

@@ -26,6 +26,9 @@ from harness.measure.condition_rows import (
     with_q,
 )
 from harness.model import Variant
+from harness.reports.sections.section import AGREEMENT_DIFFERENCE, BY_METRIC, Section, SectionTable, of_answers, tests_shown
+from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PROBABILITY, SHARE, Column, TableName
+from harness.reports.tables.columns import columns_in
 from harness.stats.core.arrays import Ints
 
 SAME = ("metric", "judge", "temperature", "top_p", "order", "repeat")
@@ -145,3 +148,39 @@ def moved_rows(clean: AnswerTable, ours: str, theirs: str) -> Iterator[tuple[Row
             row = new_row(key, versus=theirs)
             put_moved(row, clean, mine[at], partner[at])
             yield row, mine[at], partner[at]
+
+
+PAIRED_ANSWERS = (
+    Column("n", "pairs", COUNT_OR_BLANK, "pairs of answers that could both be read"),
+    Column("unreadable", "unread", COUNT_OR_BLANK, "pairs in which an answer could not be read"),
+)
+SCORE_CHANGE = (
+    Column("moved", "score change", COEFFICIENT, "the mean change of the score, in points; + is toward the best"),
+    Column("moved_q", "q-value of the change", PROBABILITY, "the p-value of the score change, corrected over the rows of one level"),
+    Column("changed", "changed", SHARE, "the share of pairs with two different scores"),
+)
+
+VARIANTS = Section(
+    "variants",
+    "Does another way of asking agree better with people? Differences are from the plainest variant, on the same items, failures as wrong.",
+    tests_shown("diff", "better", "worse"),
+    (SectionTable((*columns_in(TableName.CONDITIONS, TableName.CONDITIONS_PAIRWISE), *AGREEMENT_DIFFERENCE)),),
+    of_answers(variants),
+    in_every_run=True,
+    least_values=("variant", 2),
+)
+FEW_SHOT = Section(
+    "few_shot",
+    "Do examples help? Differences are from the fewest examples, on the same items, failures as wrong.",
+    tests_shown("diff", "better", "worse"),
+    (SectionTable((*columns_in(TableName.CONDITIONS), *AGREEMENT_DIFFERENCE), keys=("shots",)),),
+    of_answers(few_shot),
+)
+SCORE_POSITION = Section(
+    "score_position",
+    "Does it matter whether the score stands before or after its justification? Scores are compared on the same items, in points "
+    "toward the best.",
+    tests_shown("moved", "kinder", "harsher"),
+    (SectionTable((*PAIRED_ANSWERS, *AGREEMENT_DIFFERENCE, *SCORE_CHANGE), levels=BY_METRIC),),
+    of_answers(score_position),
+)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from harness.render.ablations import render_ablations, shown_ablations
+from harness.render.sections import render_sections
+from harness.reports.shown_sections import shown_sections
 
 KEY: dict[str, Any] = {
     "language": "ja",
@@ -88,7 +89,7 @@ def shown() -> Callable[..., str]:
     def show(**sections: Any) -> str:
         console = Console(width=250, color_system=None)
         with console.capture() as captured:
-            console.print(render_ablations(sections))
+            console.print(render_sections(sections))
         return captured.get()
 
     return show
@@ -110,7 +111,7 @@ def test_what_all_rows_share_stands_above_and_what_says_nothing_is_dropped(shown
     text = shown(**sections)
     assert "metric linguistic acceptability, judge local/model, variant single, temperature 0, perturbation shuffle-words:0.1" in text
     headings = ["language", "pairs", "should", "fell [95 %]", "rose [95 %]", "stayed [95 %]", "sensitivity [95 %]", "from", "achieved"]
-    [table] = shown_ablations(sections)[0].tables
+    [table] = shown_sections(sections)[0].tables
     assert [heading.text for heading in table.headings] == headings
     for heading in table.headings:
         assert heading.key or f"\n{heading.text.removesuffix(' [95 %]')}: " in text

@@ -13,9 +13,6 @@ from rich.console import Console, RenderableType
 
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
-from harness.render import columns as registry
-from harness.render.column import POINTS, SHARE, SIGNS, Column, TableName
-from harness.render.columns import COLUMNS, columns_in
 from harness.render.comparison import comparison_table, render_comparison
 from harness.render.files import cells_csv, table_of
 from harness.render.html import templates
@@ -27,8 +24,11 @@ from harness.render.markdown import report_markdown
 from harness.render.standings import overall_table, ranking_table
 from harness.render.standings_markdown import standings_markdown
 from harness.render.terminal import render_report
-from harness.render.text_table import TextTable, cell_row, key_text, tabulate
 from harness.reports.run_report import Report
+from harness.reports.tables import columns as registry
+from harness.reports.tables.column import POINTS, SHARE, SIGNS, Column, TableName
+from harness.reports.tables.columns import COLUMNS, columns_in
+from harness.reports.tables.text_table import TextTable, cell_row, key_text, tabulate
 from tests.unit.render.test_standings import made
 
 MakeCell = Callable[..., Cell]
@@ -36,8 +36,8 @@ MADE_UP = Column(
     "made_up",
     "made-up share",
     SHARE,
-    frozenset({TableName.REPORT, TableName.ANSWER, TableName.COMPARISON}),
     "the share that a test makes up",
+    frozenset({TableName.REPORT, TableName.ANSWER, TableName.COMPARISON}),
     value=lambda row: row["n"] / 26,
 )
 
@@ -150,7 +150,7 @@ def test_intervals_stand_in_the_heading_only_where_there_are_any(make_cell: Make
 
 
 def test_rows_that_are_shown_apart_have_the_columns_of_all() -> None:
-    column = Column("x", "x", POINTS, frozenset({TableName.REPORT}), "a difference")
+    column = Column("x", "x", POINTS, "a difference", frozenset({TableName.REPORT}))
     every = [{"x": None}, {"x": 0.1, "x_ci": (0.0, 0.2)}]
     table = tabulate(every[:1], [column], shown_in=every)
     assert table.headings[0].text == "x (points) [95 %]" and table.rows == (("–",),)

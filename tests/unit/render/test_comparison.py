@@ -15,7 +15,7 @@ from harness.annotate.checks.texts import WrongLanguageText
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.render.comparison import render_comparison, render_label_check, show
-from harness.render.numbers import coefficient
+from harness.reports.tables.numbers import coefficient
 
 MakeCell = Callable[..., Cell]
 MakeComparison = Callable[..., Comparison]

@@ -17,10 +17,10 @@ from harness.measure.compare import Comparison
 from harness.model import Failure
 from harness.pages import asset
 from harness.render import html
-from harness.render.ablations import ShownSection
 from harness.render.figures import FORMS, WIDTHS, FigureOptions, by_agreement, draw_by_agreement, draw_figures
 from harness.render.figures.style import BASELINE, FAILURES, JUDGE, PEOPLE, _add_legend
 from harness.render.html.ablation_panels import dose_grids
+from harness.reports.shown_sections import ShownSection
 
 pytest.importorskip("matplotlib")
 

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from harness.render.fitted_table import FittedTable
-from harness.render.text_table import Heading, TextTable
+from harness.reports.tables.text_table import Heading, TextTable
 
 HEADINGS = (
     Heading("metric", "metric", key=True),

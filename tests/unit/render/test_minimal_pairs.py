@@ -11,10 +11,11 @@ import pytest
 from rich.console import Console
 
 from harness.decide.verdicts import Verdict
-from harness.render.ablations import render_ablations, shown_ablations
 from harness.render.files import section_csvs
 from harness.render.html.ablation_figures import ablation_figures, row_links
 from harness.render.html.first_screen import first_screen
+from harness.render.sections import render_sections
+from harness.reports.shown_sections import shown_sections
 
 SIDE: dict[str, Any] = {"task": "*", "judge": "openai/one", "variant": "single", "temperature": 0.0, "top_p": None}
 NUMBERS: dict[str, Any] = {
@@ -77,7 +78,7 @@ def sections() -> dict[str, Any]:
 def test_the_terminal_says_what_was_found_and_counts_by_language(sections: dict[str, Any]) -> None:
     console = Console(width=200, color_system=None)
     with console.capture() as captured:
-        console.print(render_ablations(sections))
+        console.print(render_sections(sections))
     text = captured.get()
     found = "The flawless text is scored higher in 55 %, equal in 36 %, lower in 9 % of 11 pairs; false alarms: 17 % of 12 texts."
     assert found in " ".join(text.split())
@@ -91,7 +92,7 @@ def test_baselines_are_rows_and_no_finding(sections: dict[str, Any]) -> None:
     for rows in (own["rows"], own["constructions"], own["crossed"]):
         for each in rows:
             each["judge"] = "baseline/random"
-    [shown] = shown_ablations(sections)
+    [shown] = shown_sections(sections)
     assert shown.text.endswith("false alarms / texts.")
 
 
@@ -101,7 +102,7 @@ def test_names_of_constructions_are_untrusted() -> None:
     section = {"title": "Minimal pairs", "rows": [row()], "constructions": rows, "crossed": [counts("cs", evil), counts("cs", "b")]}
     console = Console(width=200, color_system=None)
     with console.capture() as captured:
-        console.print(render_ablations({"minimal_pairs": section}))
+        console.print(render_sections({"minimal_pairs": section}))
     assert "\x1b" not in captured.get()
     texts = section_csvs({"minimal_pairs": {**section, "constructions": [row(construction="=1+1", kind="flaw")]}})
     [read] = csv.DictReader(io.StringIO(texts["minimal_pairs.constructions.csv"], newline=""))
@@ -116,7 +117,7 @@ def test_every_table_is_a_file_of_csv(sections: dict[str, Any]) -> None:
 
 
 def test_marks_and_counts_open_their_texts(sections: dict[str, Any]) -> None:
-    [shown] = shown_ablations(sections)
+    [shown] = shown_sections(sections)
     rows, constructions, crossed = row_links(shown)
     side = {"judge": "openai/one", "variant": "single", "temperature": 0.0}
     assert {"language": "cs", "metric": "task_quality", **side} in [links["sensitivity"] for links in rows]

@@ -13,9 +13,9 @@ from rich.console import Console
 
 from harness.measure.cells import Cell
 from harness.measure.options import POOLED
-from harness.render.numbers import percent
 from harness.render.terminal import agreement_sentence, print_report
 from harness.reports.run_report import Report
+from harness.reports.tables.numbers import percent
 
 MakeCell = Callable[..., Cell]
 MakeReport = Callable[..., Report]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.render.ablations import ShownSection
 from harness.render.html.ablation_figures import ablation_figures
+from harness.reports.shown_sections import ShownSection
 
 
 def drawn(*rows: dict[str, Any]) -> dict[str, Any]:

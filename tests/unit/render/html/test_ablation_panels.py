@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.render.ablations import ShownSection
 from harness.render.html.ablation_panels import difference_grid, dose_grids
+from harness.reports.shown_sections import ShownSection
 
 KEY: dict[str, Any] = {"language": "cs", "task": "*", "metric": "*", "judge": "openai/one", "temperature": 0.0, "top_p": None, "n": 9}
 

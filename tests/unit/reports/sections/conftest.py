@@ -12,7 +12,7 @@ from harness.data.judgments import Judgments
 from harness.measure.options import CompareOptions
 from harness.model import Failure, Item, Judgment, RealisedPerturbation, Scale, Score
 from harness.parse.language import detect_language
-from harness.reports.sections.ablations import ablations
+from tests.unit.reports.sections.found import ablations
 
 
 @pytest.fixture(scope="session")

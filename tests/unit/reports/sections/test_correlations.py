@@ -13,8 +13,8 @@ from harness.content import Library
 from harness.data.dataset import Dataset, load_folder
 from harness.measure.compare import Recording, compare
 from harness.measure.options import CompareOptions
-from harness.reports.sections.ablations import ablations
 from tests.translation_folder import CARD, translation_items, write_translations
+from tests.unit.reports.sections.found import ablations
 
 
 def judged(folder: Path, *, card: str = CARD, variants: tuple[str, ...] = ("single", "single+detailed")) -> Dataset:

@@ -10,9 +10,9 @@ import pytest
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.model import Failure, Judgment
-from harness.render.ablations import shown_ablations
 from harness.render.html.ablation_panels import run_grids
 from harness.reports import comparison
+from harness.reports.shown_sections import shown_sections
 
 MakeRecording = Callable[..., Recording]
 Judged = Callable[..., Judgment]
@@ -71,7 +71,7 @@ def test_the_run_that_versus_names_is_the_first(sections: Callable[..., Sections
     assert [row["source"] for row in found["runs"]["rows"]] == ["old", "new"]
     assert found["runs"]["rows"][1]["diff"] == pytest.approx(-1 / 3)
     assert found["run_shares"]["rows"][1]["margins_q"] < 0.05, "more of the best class"
-    shown = {one.name: one for one in shown_ablations(found)}
+    shown = {one.name: one for one in shown_sections(found)}
     assert "worse in 1 of 1" in shown["runs"].text and "a change in 1 of 1 tests" in shown["run_shares"].text
     [grid] = run_grids(shown["runs"])
     drawn = str(grid.rows[0][1][0])

@@ -8,10 +8,10 @@ from typing import Any
 
 from harness.measure.cells import Cell
 from harness.measure.options import POOLED
-from harness.render.column import EMPTY, INTERVAL_HEADING, SIGNS, Column, Row, TableName
-from harness.render.columns import legend_lines
-from harness.render.numbers import UNDEFINED
-from harness.render.titles import metric_words
+from harness.reports.tables.column import EMPTY, INTERVAL_HEADING, SIGNS, Column, Row, TableName
+from harness.reports.tables.columns import legend_lines
+from harness.reports.tables.numbers import UNDEFINED
+from harness.reports.tables.titles import metric_words
 from harness.text import one_line
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from typing import Any
 
-from harness.render.numbers import (
+from harness.reports.tables.numbers import (
     UNDEFINED,
     Interval,
     class_shares,
@@ -34,7 +34,7 @@ SIGNS = {
 
 
 class TableName(StrEnum):
-    """The tables that columns stand in. Ablations have a member for each section, and for each second table of a section."""
+    """The tables that columns of the registry stand in. The tables of sections name their columns themselves."""
 
     REPORT = auto()  # a run in the terminal, in Markdown and LaTeX
     REPORT_WIDE = auto()  # columns that Markdown and LaTeX add to it
@@ -52,50 +52,16 @@ class TableName(StrEnum):
     SEALED = auto()
     STANDINGS = auto()
     OVERALL = auto()
-    VARIANTS = auto()
-    CORRELATIONS = auto()
-    FEW_SHOT = auto()
-    SCORE_POSITION = auto()
-    METRIC_ORDER = auto()
-    HALO_EFFECT = auto()
-    CONSISTENCY = auto()
-    TEMPERATURE = auto()
-    TRENDS = auto()
-    PERTURBATIONS = auto()
-    INJECTION = auto()
-    LENGTH = auto()
-    JUSTIFICATION_LANGUAGE = auto()
-    PAIRS = auto()
-    PAIR_SYSTEMS = auto()
-    FREE_TEXT = auto()
-    MINIMAL_PAIRS = auto()
-    CONSTRUCTIONS = auto()
-    LANGUAGE_FACTORS = auto()
-    PANELS = auto()
-    RUNS = auto()
-    RUN_SHARES = auto()
-    SAME_TEXTS = auto()
-    SAME_TEXTS_METRICS = auto()
-    RATINGS = auto()  # Chiang & Lee: agreement of samples and of people
-    RATED_SYSTEMS = auto()
-    RATED_DIFFERENCES = auto()
-    RATED_ORDERS = auto()
+    CONDITIONS = auto()  # agreement in sections that compare conditions
+    CONDITIONS_PAIRWISE = auto()  # judge and people with single annotators, beside it
     LANGUAGES = auto()
     CALIBRATION = auto()
     LABELS_NEEDED = auto()
-    OWN_PAIRS = auto()  # self-preference: a judge's own output beside another one
-    OWN_SCORES = auto()  # self-preference: single outputs
-    OWN_CONTROLS = auto()  # self-preference: questions with computed answers
-    OWN_LANGUAGES = auto()  # self-preference: one language minus another
-    OWN_TUNED = auto()  # self-preference: a judge after and before it was tuned
-    MUTUAL_PREFERENCE = auto()
     REVIEWS = auto()  # people's answers to a judge's reasons
 
 
 CELL_TABLES = frozenset({TableName.REPORT, TableName.REPORT_WIDE, TableName.ANSWER, TableName.COMPARISON, TableName.SYSTEMS})
 """The tables whose rows are cells: CSV and Parquet have all their columns."""
-AGREEMENT_ABLATIONS = frozenset({TableName.VARIANTS, TableName.FEW_SHOT, TableName.TEMPERATURE})
-"""The ablations whose rows have agreement with the labels."""
 
 
 @dataclass(frozen=True)
@@ -152,14 +118,14 @@ NAMED_COUNTS = ColumnFormat(lambda value, interval: counts_by_name(value))
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the registry.
+    """One column, of the registry or of a section.
 
     Args:
         name: the name of its value in JSON and CSV, and in the rows that it is read from.
         heading: what stands above it; ` [95 %]` is added where it has intervals.
         format: how its values are written.
-        tables: where it stands.
         legend: what it means, without the heading and the full stop.
+        tables: where it stands; none for a column of one section.
         value: reads its value from a row; by default `row[name]`.
         text: writes a row's cell, where the format alone cannot.
         signs: whether `†` and `‡` stand beside its numbers.
@@ -173,8 +139,8 @@ class Column:
     name: str
     heading: str
     format: ColumnFormat
-    tables: frozenset[TableName]
     legend: str
+    tables: frozenset[TableName] = frozenset()
     value: Callable[[Row], Any] | None = None
     text: Callable[[Row], str] | None = None
     signs: bool = False

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.render.column import COUNT, SHARE, TEXT, Column, Row, TableName
-from harness.render.numbers import UNDEFINED, difference, percent, rounded_up, signed
+from harness.reports.tables.column import COUNT, SHARE, TEXT, Column, Row, TableName
+from harness.reports.tables.numbers import UNDEFINED, difference, percent, rounded_up, signed
 
 _CORRECTED = frozenset({TableName.CORRECTED})
 _ACCEPTANCE = frozenset({TableName.ACCEPTANCE})
@@ -42,57 +42,57 @@ def _saved(row: Row) -> str:
 
 
 CORRECTED_COLUMNS: tuple[Column, ...] = (
-    Column("n", "labelled", COUNT, _CORRECTED, "texts with a label; of a paired difference, pairs"),
-    Column("unlabelled", "judged only", COUNT, _CORRECTED, "texts that only the judge scored"),
+    Column("n", "labelled", COUNT, "texts with a label; of a paired difference, pairs", _CORRECTED),
+    Column("unlabelled", "judged only", COUNT, "texts that only the judge scored", _CORRECTED),
     Column(
         "judge_alone",
         "judge alone [95 %]",
         TEXT,
-        _CORRECTED,
         "the mean of the judge's scores; its bias is unknown and not in the interval",
+        _CORRECTED,
         text=estimate_text("judge_alone"),
     ),
-    Column("labels_alone", "labels alone [95 %]", TEXT, _CORRECTED, "the mean of the labels", text=estimate_text("labels_alone")),
+    Column("labels_alone", "labels alone [95 %]", TEXT, "the mean of the labels", _CORRECTED, text=estimate_text("labels_alone")),
     Column(
         "corrected",
         "corrected [95 %]",
         TEXT,
-        _CORRECTED,
         "the judge's scores of all texts, corrected by the labels",
+        _CORRECTED,
         text=estimate_text("corrected"),
     ),
     Column(
         "effective_labels",
         "effective labels",
         COUNT,
-        _CORRECTED,
         "the number of labels that would be as precise without the judge",
+        _CORRECTED,
         value=lambda row: None if row["effective_labels"] is None else round(row["effective_labels"]),
     ),
-    Column("labels_saved", "labels saved", TEXT, _CORRECTED, "effective labels minus labels", text=_saved),
-    Column("reason", "why not", TEXT, _CORRECTED, "why there is no corrected number, or why it is weak", text=_reason),
+    Column("labels_saved", "labels saved", TEXT, "effective labels minus labels", _CORRECTED, text=_saved),
+    Column("reason", "why not", TEXT, "why there is no corrected number, or why it is weak", _CORRECTED, text=_reason),
 )
 
 ACCEPTANCE_COLUMNS: tuple[Column, ...] = (
-    Column("confidence", "confidence", TEXT, _ACCEPTANCE, "what the confidence of an answer is read from"),
+    Column("confidence", "confidence", TEXT, "what the confidence of an answer is read from", _ACCEPTANCE),
     Column(
         "threshold",
         "accept from",
         TEXT,
-        _ACCEPTANCE,
         "the lowest confidence at which agreement with people is certified",
+        _ACCEPTANCE,
         text=lambda row: "nothing certified" if row["threshold"] is None else rounded_up(row["threshold"]),
     ),
-    Column("coverage", "accepted", SHARE, _ACCEPTANCE, "the share of labelled texts at or above this confidence"),
-    Column("agreement", "agreement", SHARE, _ACCEPTANCE, "how often the accepted answers give people's commonest label"),
-    Column("agreement_lower", "at least", SHARE, _ACCEPTANCE, "the agreement that is guaranteed with probability 1 - delta"),
-    Column("n", "labelled", COUNT, _ACCEPTANCE, "labelled texts that the guarantee is about"),
+    Column("coverage", "accepted", SHARE, "the share of labelled texts at or above this confidence", _ACCEPTANCE),
+    Column("agreement", "agreement", SHARE, "how often the accepted answers give people's commonest label", _ACCEPTANCE),
+    Column("agreement_lower", "at least", SHARE, "the agreement that is guaranteed with probability 1 - delta", _ACCEPTANCE),
+    Column("n", "labelled", COUNT, "labelled texts that the guarantee is about", _ACCEPTANCE),
     Column(
         "left_out_share",
         "left out",
         SHARE,
-        _ACCEPTANCE,
         "the share of labelled texts without a commonest label, of which the guarantee says nothing",
+        _ACCEPTANCE,
     ),
-    Column("reason", "why not", TEXT, _ACCEPTANCE, "why nothing is certified", text=lambda row: row["reason"] or ""),
+    Column("reason", "why not", TEXT, "why nothing is certified", _ACCEPTANCE, text=lambda row: row["reason"] or ""),
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.render.column import COUNT, POINTS, SHARE, TEXT, Column, Row, TableName
-from harness.render.numbers import UNDEFINED, percent
+from harness.reports.tables.column import COUNT, POINTS, SHARE, TEXT, Column, Row, TableName
+from harness.reports.tables.numbers import UNDEFINED, percent
 
 _ALWAYS = frozenset({TableName.VERDICTS})
 _ALONE = frozenset({TableName.VERDICTS_ALONE})
@@ -50,8 +50,8 @@ def _of_pairs(column: str, heading: str, name: str, legend: str, *, closeness: b
         column,
         heading,
         SHARE,
-        _ALWAYS,
         legend,
+        _ALWAYS,
         value=lambda row: row[name] if row["closeness"] is closeness else None,
         text=lambda row: percent(row[name]) if row["closeness"] is closeness else "",
     )
@@ -62,8 +62,8 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         "answer",
         "verdict",
         TEXT,
-        _ALWAYS,
         "what the judge may be used for, by tests that are corrected for all rows of the judge (docs/decisions.md)",
+        _ALWAYS,
     ),
     _of_pairs(
         "agreement",
@@ -82,81 +82,81 @@ VERDICT_COLUMNS: tuple[Column, ...] = (
         closeness=True,
     ),
     _of_pairs("closeness_of_people", "closeness of people", "people", "the same of two annotators on the same texts", closeness=True),
-    Column("gap", "judge − people", POINTS, _ALWAYS, "the difference of the two in percentage points"),
+    Column("gap", "judge − people", POINTS, "the difference of the two in percentage points", _ALWAYS),
     Column(
         "family_bound",
         "at least",
         POINTS,
-        _REASONS,
         "the lower bound of judge − people at the level that the number of rows leaves; 'use' needs it above minus the margin",
+        _REASONS,
     ),
     Column(
         "right",
         "agreement",
         SHARE,
-        _ALWAYS,
         "the share of texts on which the judge gives the commonest label; unread answers count as wrong",
+        _ALWAYS,
         value=lambda row: row["right"] if row["people"] is None and not row["interval"] else None,
     ),
     Column(
         "right_closeness",
         "closeness to the label",
         SHARE,
-        _ALWAYS,
         "1 minus the mean distance of the judge from the mean label of a text, as a share of the scale's length; an unread answer is as "
         "far as the scale is long",
+        _ALWAYS,
         value=lambda row: row["right"] if row["people"] is None and row["interval"] else None,
     ),
     Column(
         "base_diff",
         "judge − constant",
         POINTS,
-        _ALONE,
         "the judge's agreement with the labels (of numbers: its closeness to them) minus that of one constant answer to all texts, in "
         "percentage points",
+        _ALONE,
     ),
     Column(
         "coverage",
         "read",
         SHARE,
-        _WIDE,
         "the share of answers that could be read; blank: all",
+        _WIDE,
         text=lambda row: "" if row["coverage"] == 1 else percent(row["coverage"]),
     ),
     Column(
-        "n_labelled", "texts", COUNT, _ALWAYS, "labelled texts; where the judge is compared with people, those that two annotators labelled"
+        "n_labelled", "texts", COUNT, "labelled texts; where the judge is compared with people, those that two annotators labelled", _ALWAYS
     ),
     Column(
         "effective_groups",
         "groups",
         TEXT,
-        _WIDE,
         "groups of texts, and for how many groups of one size they stand where some are larger; after ≤, the most texts that a "
         "group counts for in the corrected tests",
+        _WIDE,
         text=_groups,
     ),
     Column(
         "alt_test",
         "can replace",
         TEXT,
-        _WIDE,
         "how many of the annotators the judge can replace by the alternative annotator test, which is no condition of a verdict",
+        _WIDE,
         text=_replaced,
     ),
     Column(
         "k",
         "labels needed",
         TEXT,
-        _ALWAYS,
         "about how many further texts to label until 'use' is shown, if the judge is as good as people",
+        _ALWAYS,
         text=lambda row: labels_needed_text(row).removeprefix("about ").replace("more than ", ">"),
     ),
     Column(
         "obstacles",
         "why not",
         TEXT,
-        _REASONS,
         "what is shown against the judge; with a question mark, what is not ruled out",
+        _REASONS,
         text=lambda row: " ".join(_OBSTACLES[name] for name in row["obstacles"]),
     ),
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.render.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column, Row, TableName, in_tables
-from harness.render.numbers import UNDEFINED, signed
+from harness.reports.tables.column import COEFFICIENT, COUNT, POINTS, PROBABILITY, SHARE, TEXT, Column, Row, TableName, in_tables
+from harness.reports.tables.numbers import UNDEFINED, signed
 
 _LANGUAGES = in_tables(TableName.LANGUAGES)
 _CALIBRATION = in_tables(TableName.CALIBRATION)
@@ -26,60 +26,60 @@ def _for_verdict(row: Row) -> str:
 
 DECISION_COLUMNS: tuple[Column, ...] = (
     # Languages side by side
-    Column("mean_gap", "mean of judge − people", POINTS, _LANGUAGES, "the mean over languages, by random effects, in percentage points"),
+    Column("mean_gap", "mean of judge − people", POINTS, "the mean over languages, by random effects, in percentage points", _LANGUAGES),
     Column(
         "further_language",
         "another language",
         TEXT,
-        _LANGUAGES,
         "where the difference in a further language of this kind would lie (95 %), in percentage points",
+        _LANGUAGES,
     ),
-    Column("i2", "I²", SHARE, _LANGUAGES, "the share of the variation between languages that is not chance"),
-    Column("rates_p", "p of equal agreement", PROBABILITY, _LANGUAGES, "of the hypothesis that the judge is right equally often"),
-    Column("same_level", "on people's level", TEXT, _LANGUAGES, "languages in which judge and people are shown to be on one level"),
-    Column("most_lenient", "most lenient", TEXT, _LANGUAGES, "the language with the largest judge − people in points of the scale"),
-    Column("least_lenient", "strictest", TEXT, _LANGUAGES, "the language with the smallest"),
+    Column("i2", "I²", SHARE, "the share of the variation between languages that is not chance", _LANGUAGES),
+    Column("rates_p", "p of equal agreement", PROBABILITY, "of the hypothesis that the judge is right equally often", _LANGUAGES),
+    Column("same_level", "on people's level", TEXT, "languages in which judge and people are shown to be on one level", _LANGUAGES),
+    Column("most_lenient", "most lenient", TEXT, "the language with the largest judge − people in points of the scale", _LANGUAGES),
+    Column("least_lenient", "strictest", TEXT, "the language with the smallest", _LANGUAGES),
     Column(
         "dif_effect",
         "same quality, other score",
         TEXT,
-        _LANGUAGES,
         "the size of the difference between languages in the scores of texts that people score alike (Nagelkerke's R²)",
+        _LANGUAGES,
     ),
     Column(
         "parallel_fleiss",
         "κ of parallel texts",
         COEFFICIENT,
-        _LANGUAGES,
         "Fleiss' kappa of the judge's scores of a text in all languages",
+        _LANGUAGES,
     ),
     # Calibration
-    Column("answers", "answers", COUNT, _CALIBRATION, "scores with a probability and labels"),
-    Column("confidence", "confidence", SHARE, _CALIBRATION, "the mean probability that the judge gave to its own scores"),
-    Column("right", "right", SHARE, _CALIBRATION, "the share of these scores that are the commonest label"),
-    Column("error", "error", COEFFICIENT, _CALIBRATION, "the root of the debiased squared calibration error, in units of probability"),
-    Column("squared_error", "its square [95 %]", TEXT, _CALIBRATION, "the debiased square in thousandths; it may be negative by chance"),
-    Column("brier", "Brier", COEFFICIENT, _CALIBRATION, "the mean squared difference of confidence and right"),
-    Column("recalibrated_brier", "recalibrated", COEFFICIENT, _CALIBRATION, "the same with confidences corrected by what other texts say"),
-    Column("method", "by", TEXT, _CALIBRATION, "how they are corrected"),
+    Column("answers", "answers", COUNT, "scores with a probability and labels", _CALIBRATION),
+    Column("confidence", "confidence", SHARE, "the mean probability that the judge gave to its own scores", _CALIBRATION),
+    Column("right", "right", SHARE, "the share of these scores that are the commonest label", _CALIBRATION),
+    Column("error", "error", COEFFICIENT, "the root of the debiased squared calibration error, in units of probability", _CALIBRATION),
+    Column("squared_error", "its square [95 %]", TEXT, "the debiased square in thousandths; it may be negative by chance", _CALIBRATION),
+    Column("brier", "Brier", COEFFICIENT, "the mean squared difference of confidence and right", _CALIBRATION),
+    Column("recalibrated_brier", "recalibrated", COEFFICIENT, "the same with confidences corrected by what other texts say", _CALIBRATION),
+    Column("method", "by", TEXT, "how they are corrected", _CALIBRATION),
     # Labels that are needed
-    Column("n", "texts", COUNT, _NEEDED, "texts with two annotators"),
-    Column("agreement", "agreement", SHARE, _NEEDED, "the share of texts on which the judge gives the commonest label"),
-    Column("half_width", "±", SHARE, _NEEDED, "the half-width of its 95 % interval, in percentage points"),
+    Column("n", "texts", COUNT, "texts with two annotators", _NEEDED),
+    Column("agreement", "agreement", SHARE, "the share of texts on which the judge gives the commonest label", _NEEDED),
+    Column("half_width", "±", SHARE, "the half-width of its 95 % interval, in percentage points", _NEEDED),
     Column(
         "more_for_half_width",
         "for the half-width",
         TEXT,
-        _NEEDED,
         "further texts until its interval is as narrow as --half-width asks for",
+        _NEEDED,
         text=lambda row: _further(row, "more_for_half_width"),
     ),
     Column(
         "more_for_verdict",
         "for a verdict",
         TEXT,
-        _NEEDED,
         "further texts until 'use' is shown, if the judge is as good as people; or the verdict that is there",
+        _NEEDED,
         text=_for_verdict,
     ),
 )

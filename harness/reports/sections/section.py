@@ -1,0 +1,161 @@
+"""What a section of a report is: how it is computed, its question, its finding in a sentence, and its tables with their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from harness.data.columns import NO_VALUE
+from harness.measure.answers import AnswerTable, tabulate_answers
+from harness.measure.compare import Recording
+from harness.measure.options import POOLED, CompareOptions
+from harness.model import RealisedPerturbation
+from harness.reports.tables.column import POINTS, PROBABILITY, Column, Row
+from harness.reports.tables.numbers import percent
+from harness.runs import RunProtocol
+
+Found = Mapping[str, Any]
+"""A section's numbers as `report.json` has them: `title`, `hypothesis` or `note`, `rows`, and further tables by name."""
+SHOWN_BELOW = 0.05
+"""The q-value below which a difference counts as shown."""
+FEW_NAMES = 3  # in a sentence
+
+BY_METRIC = (("language", "metric"),)
+BY_TASK = (("language", "task", "metric"),)
+OVER_LANGUAGES = (("metric",),)
+
+
+@dataclass(frozen=True, eq=False)
+class SectionInput:
+    """The judgments that a section is computed from, of a run or of one source of a comparison.
+
+    Args:
+        recording: judgments of unchanged and of perturbed texts, beside items, labels and scales; only the former are compared with labels.
+        options: how annotators become one reference, how many an item needs, seed and resamples; the same as for the cells.
+        perturbed: the result of each perturbation for each item; a text that could not be changed is counted, not judged.
+        metrics: in the order in which a forward joint call names them; by default in the order of the judgments.
+        protocol: that of the run; None in a comparison.
+        refused_controls: the control questions that a language does not have, with the reasons.
+    """
+
+    recording: Recording
+    options: CompareOptions
+    perturbed: Sequence[RealisedPerturbation] = ()
+    metrics: Sequence[str] | None = None
+    protocol: RunProtocol | None = None
+    refused_controls: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @cached_property
+    def answers(self) -> AnswerTable:
+        """The answers beside their labels, without those to questions that name the systems. Tabulated once for all sections."""
+        judgments = self.recording.judgments
+        shown = judgments.shown_source
+        unnamed = judgments.take(shown.codes == NO_VALUE) if shown.values else judgments
+        return tabulate_answers(self.recording.data, unnamed, self.options)
+
+
+def of_answers(compute: Callable[[AnswerTable], dict[str, Any] | None]) -> Callable[[SectionInput], dict[str, Any] | None]:
+    """A section that needs nothing but the answers beside their labels; None where there are none."""
+    return lambda given: compute(given.answers) if len(given.answers) else None
+
+
+@dataclass(frozen=True)
+class SectionTable:
+    """One table of a section.
+
+    Args:
+        columns: in their order; or a function that makes them from the table's rows.
+        part: the name of its rows in the section.
+        keys: further keys that name a row.
+        levels: the levels of detail, the coarsest first; finer ones are shown where their rows are few.
+        plainest: where there are many rows, only those of the plainest variant at the lowest temperature.
+        title: the name of the table.
+        across: joins rows of the section that stand in one row of the table, side by side.
+    """
+
+    columns: Sequence[Column] | Callable[[Sequence[Row]], Sequence[Column]]
+    part: str = "rows"
+    keys: tuple[str, ...] = ()
+    levels: tuple[tuple[str, ...], ...] = (("language",), ("language", "metric"))
+    plainest: bool = False
+    title: str = ""
+    across: Callable[[Sequence[Row]], Sequence[Row]] | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section, whole.
+
+    Args:
+        name: its name in `report.json`.
+        question: what it asks.
+        finding: what it finds, in a sentence; empty where nothing can be said.
+        tables: the first has its `rows`, the others further parts.
+        compute: its numbers; None where there are none. Without the function, a comparison computes it from several sources at once.
+        needs_labels: whether it is left out of runs without labels.
+        in_comparisons: whether a comparison has it too, because it needs one condition only.
+        in_every_run: whether it needs no further condition, so that alone it is no reason to print the sections of a run.
+        apart: whether it stands on pages by itself, apart from the sections on what changes the scores.
+        least_values: how many values of a key its rows must have to be shown, such as two variants.
+    """
+
+    name: str
+    question: str
+    finding: Callable[[Found], str]
+    tables: tuple[SectionTable, ...]
+    compute: Callable[[SectionInput], dict[str, Any] | None] | None = None
+    needs_labels: bool = True
+    in_comparisons: bool = False
+    in_every_run: bool = False
+    apart: bool = False
+    least_values: tuple[str, int] = ("", 0)
+
+    def is_shown(self, found: Found | None) -> bool:
+        name, least = self.least_values
+        return bool(found) and (not name or len({row[name] for row in (found or {})["rows"]}) >= least)
+
+
+def q_value(name: str, of: str) -> Column:
+    """The column of a p-value that is corrected over the rows of one level."""
+    return Column(name, f"q-value of {of}", PROBABILITY, "its p-value, corrected over the rows of one level")
+
+
+AGREEMENT_DIFFERENCE = (
+    Column(
+        "diff",
+        "difference",
+        POINTS,
+        "agreement minus that of what it is compared with (the plainest condition, the best member, the first run), on the same items, "
+        "failures as wrong, in percentage points",
+    ),
+    q_value("diff_q", "the difference"),
+)
+
+
+def tests_shown(name: str, up: str, down: str, part: str = "rows") -> Callable[[Found], str]:
+    """`Shown (q < .05): better in 1, worse in 2 of 12 tests.`, of a test of the rows."""
+
+    def finding(found: Found) -> str:
+        tested = [row for row in found.get(part, ()) if row.get(f"{name}_q") is not None]
+        if not tested:
+            return "No row could be tested."
+        shown = [row[name] for row in tested if row[f"{name}_q"] < SHOWN_BELOW]
+        above, below = sum(value > 0 for value in shown), sum(value < 0 for value in shown)
+        return f"Shown (q < .05, all levels): {up} in {above}, {down} in {below} of {len(tested)} tests."
+
+    return finding
+
+
+def range_by_language(name: str, what: str) -> Callable[[Found], str]:
+    """The lowest and the highest row by language."""
+
+    def finding(found: Found) -> str:
+        shares = [row[name] for row in found["rows"] if row["language"] != POOLED and row.get(name) is not None]
+        if not shares:
+            return ""
+        low, high = percent(min(shares)), percent(max(shares))
+        return f"{what}: {low}." if low == high else f"{what}: from {low} to {high} in the rows by language."
+
+    return finding

@@ -1,0 +1,76 @@
+"""Every section, in the order of reports: what computes reports, and all formats, read this list.
+
+A section is `{"title", "hypothesis" or "note", "rows"}`; some have further tables (`trends`, `drag`). Rows hold their key (language,
+task, metric, judge, variant, temperature, top_p; `*` where they pool), every number under its name, its 95 % interval under
+`<name>_ci`, and under `undefined` the reason for every null. docs/statistics.md describes all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from harness.measure.compare import Recording
+from harness.measure.options import CompareOptions
+from harness.reports.sections.chiang_lee import CHIANG_LEE
+from harness.reports.sections.consistency import CONSISTENCY
+from harness.reports.sections.correlations import CORRELATIONS
+from harness.reports.sections.free_text import FREE_TEXT
+from harness.reports.sections.language import JUSTIFICATION_LANGUAGE
+from harness.reports.sections.language_factors import LANGUAGE_FACTORS
+from harness.reports.sections.length import LENGTH
+from harness.reports.sections.metric_order import METRIC_ORDER
+from harness.reports.sections.minimal_pairs import MINIMAL_PAIRS
+from harness.reports.sections.pairs import PAIRS
+from harness.reports.sections.panel_gains import PANELS
+from harness.reports.sections.perturbations import INJECTION, PERTURBATIONS
+from harness.reports.sections.runs_over_time import RUN_SHARES, RUNS
+from harness.reports.sections.same_texts import SAME_TEXTS
+from harness.reports.sections.section import Section, SectionInput
+from harness.reports.sections.self_preference_choices import SELF_PREFERENCE
+from harness.reports.sections.temperature import TEMPERATURE
+from harness.reports.sections.variants import FEW_SHOT, SCORE_POSITION, VARIANTS
+
+SECTIONS: tuple[Section, ...] = (
+    PAIRS,
+    SELF_PREFERENCE,
+    CHIANG_LEE,
+    FREE_TEXT,
+    MINIMAL_PAIRS,
+    SAME_TEXTS,
+    PANELS,
+    RUNS,
+    RUN_SHARES,
+    LANGUAGE_FACTORS,
+    VARIANTS,
+    CORRELATIONS,
+    FEW_SHOT,
+    SCORE_POSITION,
+    METRIC_ORDER,
+    CONSISTENCY,
+    TEMPERATURE,
+    PERTURBATIONS,
+    INJECTION,
+    LENGTH,
+    JUSTIFICATION_LANGUAGE,
+)
+
+
+def run_sections(given: SectionInput, *, labelled: bool = True) -> dict[str, Any]:
+    """Every section that a run contains, by name. The order of the judgments does not matter; those of unknown items are ignored.
+
+    Without labels (`labelled`), only the sections that need none.
+    """
+    return _computed([one for one in SECTIONS if labelled or not one.needs_labels], given)
+
+
+def comparison_sections(source: Recording, options: CompareOptions) -> dict[str, Any]:
+    """The sections that need no second condition, for comparisons: minimal pairs, the same texts in several languages, and panels."""
+    clean = msgspec.structs.replace(source, judgments=source.judgments.clean)
+    return _computed([one for one in SECTIONS if one.in_comparisons], SectionInput(clean, options))
+
+
+def _computed(sections: list[Section], given: SectionInput) -> dict[str, Any]:
+    found = {one.name: one.compute(given) for one in sections if one.compute}
+    return {name: section for name, section in found.items() if section}

@@ -1,0 +1,97 @@
+"""Sections as they are read: for each its question, its finding in a sentence, and its tables as text, for every format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from harness.measure.options import POOLED
+from harness.reports.sections.section import Found, Section, SectionTable
+from harness.reports.sections.section_registry import SECTIONS
+from harness.reports.tables.column import COUNT, COUNT_OR_BLANK, Column, Row
+from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
+from harness.text import terminal_safe
+
+_KEYS = ("source", "language", "task", "metric", "judge", "variant", "temperature", "top_p")
+_FEW_ROWS = 24  # rows of a finer level that are shown below those of a coarser one
+
+
+@dataclass(frozen=True)
+class ShownSection:
+    """A section as it is read: its title, what it asks and finds, its tables with the rows of each, its name in JSON, and all of it."""
+
+    title: str
+    text: str
+    tables: tuple[TextTable, ...]
+    rows: tuple[tuple[Row, ...], ...] = ()
+    name: str = ""
+    section: Found = field(default_factory=dict)
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        return tuple(sections_legend([self]))
+
+
+def shown_sections(found: Mapping[str, Found]) -> list[ShownSection]:
+    """The sections of a report, in their order. Agreement by variant is left out where there is one variant, as the report has it."""
+    return [_shown_section(one, found[one.name]) for one in SECTIONS if one.is_shown(found.get(one.name))]
+
+
+def sections_legend(sections: Sequence[ShownSection]) -> list[str]:
+    """What the headings and signs of all tables mean, each once."""
+    return list(dict.fromkeys(line for section in sections for table in section.tables for line in table.legend))
+
+
+def _shown_section(section: Section, found: Found) -> ShownSection:
+    first, *further = section.tables
+    layouts = [first] if found["rows"] or not further else []
+    layouts += [layout for layout in further if found.get(layout.part)]
+    rows = [_rows_at_levels(layout.across(found[layout.part]) if layout.across else found[layout.part], layout) for layout in layouts]
+    tables = (_table(own, layout) for own, layout in zip(rows, layouts, strict=True))
+    text = f"{section.question} {section.finding(found)}".strip()
+    return ShownSection(terminal_safe(found["title"]), text, tuple(tables), tuple(map(tuple, rows)), section.name, found)
+
+
+def _table(rows: Sequence[Row], layout: SectionTable) -> TextTable:
+    """A section's rows as text. What all rows share stands above the table; a table without any number gives the reasons."""
+    names = tuple(dict.fromkeys((*_KEYS, *layout.keys)))
+    keys = varying_keys(rows, names)
+    columns = layout.columns(rows) if callable(layout.columns) else layout.columns
+    table = tabulate(rows, columns, keys)
+    shared = [
+        f"{name.replace('_', ' ')} {key_text(name, rows[0][name])}" for name in names if name not in keys and _is_told(rows[0].get(name))
+    ]
+    told = ": ".join(filter(None, (layout.title, ", ".join(shared))))
+    return replace(table, shared=told, no_result="" if layout.across else _no_result(rows, table, columns))
+
+
+def _no_result(rows: Sequence[Row], table: TextTable, columns: Sequence[Column]) -> str:
+    """Why a table has nothing but counts; empty where it has other numbers."""
+    counts = {column.name for column in columns if column.format in (COUNT, COUNT_OR_BLANK)}
+    if any(not heading.key and heading.name not in counts for heading in table.headings):
+        return ""
+    reasons = dict.fromkeys(str(reason) for row in rows for reason in row["undefined"].values())
+    return f"No result: {terminal_safe('; '.join(reasons))}." if reasons else ""
+
+
+def _rows_at_levels(rows: Sequence[Row], layout: SectionTable) -> list[Row]:
+    """The rows of the coarsest level, and those of finer levels if they are few."""
+    by_level = [[row for row in rows if _level(row) == set(level)] for level in layout.levels]
+    by_level = [at_level for at_level in by_level if at_level]
+    if len({row["metric"] for row in rows} - {POOLED}) == 1:  # pooling one metric says the same twice
+        by_level = [at_level for at_level in by_level if any(row["metric"] != POOLED for row in at_level)] or by_level
+    kept: list[Row] = by_level[0] if by_level else list(rows)
+    for finer in by_level[1:]:
+        if len(finer) <= _FEW_ROWS:
+            kept = [*kept, *finer]
+    if layout.plainest and len(kept) > _FEW_ROWS:
+        kept = [row for row in kept if (row["variant"], row["temperature"]) == (rows[0]["variant"], rows[0]["temperature"])]
+    return kept
+
+
+def _level(row: Row) -> set[str]:
+    return {name for name in ("language", "task", "metric") if row.get(name) != POOLED}
+
+
+def _is_told(value: object) -> bool:
+    return value not in (None, POOLED, "")

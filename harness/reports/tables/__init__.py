@@ -1,0 +1,1 @@
+"""What tables of results show: columns and their formats, the registry of columns, and tables of text that every format sets."""
