@@ -12,7 +12,6 @@ from pathlib import Path
 from harness import api
 from harness.cli.arguments import DECISION_FLAGS, decision_options, page_path
 from harness.errors import UsageError
-from harness.reports.comparison import compare as compare_and_decide
 
 
 def compare(arguments: argparse.Namespace) -> int:
@@ -27,28 +26,28 @@ def compare(arguments: argparse.Namespace) -> int:
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
     where = restrictions(arguments.where, arguments.langs)
+    asked = api.compare_options(
+        arguments.judge,
+        arguments.by,
+        arguments.annotators,
+        arguments.majority,
+        arguments.level,
+        where,
+        versus,
+        arguments.seed,
+        arguments.standardise,
+    )
     with working("comparing"):
-        given = api.with_versus_source(arguments.sources, versus)
-        opened = api.open_sources(given, arguments.card, arguments.out)
-        sources, judges = api.with_panels(opened, arguments.judge, where.get("metric"))
-        options = api.compare_options(
-            judges,
-            arguments.by,
-            arguments.annotators,
-            arguments.majority,
-            arguments.level,
-            where,
-            api.named_versus(versus, given, sources),
-            arguments.seed,
-            arguments.standardise,
-        )
-        comparison = compare_and_decide(
-            [source.recording for source in sources],
-            options,
+        compared = api.compare_sources(
+            arguments.sources,
+            asked,
             decision,
+            card=arguments.card,
+            out=arguments.out,
             full=arguments.decide == "full",
             sections=_shows_sections(arguments),
         )
+    sources, options, comparison = compared.sources, compared.options, compared.comparison
     if arguments.sections:
         from harness.render.files import write_sections
 
