@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness import api
 from harness.cli.arguments import DECISION_FLAGS, decision_options, page_path
+from harness.cli.parser import build_parser, command_parser
 from harness.errors import UsageError
 
 
@@ -104,19 +105,10 @@ def _command(arguments: argparse.Namespace) -> str:
     words += [word for name in arguments.judge or () for word in ("--judge", name)]
     words += ["--langs", ",".join(arguments.langs)] if arguments.langs else []
     words += [word for text in arguments.where for word in ("--where", text)]
-    defaults = {
-        "annotators": None,
-        "card": None,
-        "majority": "drop",
-        "level": "item",
-        "standardise": "none",
-        "versus": None,
-        "seed": 0,
-        "decide": "verdicts",
-    }
-    for name, default in defaults.items():
-        if getattr(arguments, name) != default:
-            words += [f"--{name}", str(getattr(arguments, name))]
+    parser = command_parser(build_parser(), "compare")
+    for name in ("annotators", "card", "majority", "level", "standardise", "versus", "seed", "decide"):
+        if (value := getattr(arguments, name)) != parser.get_default(name):
+            words += [f"--{name}", str(value)]
     for name, (flag, _, _) in DECISION_FLAGS.items():
         if (value := getattr(arguments, f"decide_{name}")) is not None:
             words += [flag, str(value)]
