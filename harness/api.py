@@ -321,14 +321,42 @@ def compare(
         UsageError: for unknown names, for sources without labels or judgments, and if scores cannot be standardised.
         ContentError, StoreError: if a source cannot be read.
     """
-    given = with_versus_source(sources, versus)
-    opened = open_sources(given, _card(card, recipe), Path(out))
-    versus = named_versus(versus, given, opened)
-    where = restricted(where, langs)
-    opened, judges = with_panels(opened, judges and as_names(judges), where.get("metric"))
-    options = compare_options(judges, by, annotators, majority, level, where, versus, seed, standardise)
-    compared = comparison.compare([source.recording for source in opened], options, decision or DecisionOptions(), full=full)
+    asked = compare_options(judges, by, annotators, majority, level, restricted(where, langs), versus, seed, standardise)
+    compared = compare_sources(sources, asked, decision, card=_card(card, recipe), out=Path(out), full=full).comparison
     return NotebookComparison(**msgspec.structs.asdict(compared))
+
+
+class ComparedSources(msgspec.Struct, frozen=True):
+    """What `compare_sources` opened, the options with which it was compared, and the comparison."""
+
+    sources: list[OpenedSource]
+    options: CompareOptions
+    comparison: DecidedComparison
+
+
+def compare_sources(
+    sources: Sequence[Dataset | RunResult | Path | str],
+    asked: CompareOptions,
+    decision: DecisionOptions | None = None,
+    *,
+    card: str | None = None,
+    out: Path = Path("results"),
+    full: bool = False,
+    sections: bool = True,
+) -> ComparedSources:
+    """The steps of a comparison, for notebooks and for the command: open the sources, add panels, compare, and decide.
+
+    Args:
+        sources, decision, card, out, full: as in `compare`.
+        asked: the options by the names that the user gave; panels among the judges, and a source to compare with, get their own names.
+        sections: whether to compute the sections.
+    """
+    given = with_versus_source(sources, asked.versus)
+    opened, judges = with_panels(open_sources(given, card, out), asked.judges, asked.where.get("metric"))
+    options = msgspec.structs.replace(asked, judges=as_names(judges) if judges else None, versus=named_versus(asked.versus, given, opened))
+    recordings = [source.recording for source in opened]
+    compared = comparison.compare(recordings, options, decision or DecisionOptions(), full=full, sections=sections)
+    return ComparedSources(opened, options, compared)
 
 
 def restricted(where: Mapping[str, str | Sequence[str]] | None, langs: str | Sequence[str] | None = None) -> dict[str, tuple[str, ...]]:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from harness import api
 from harness.cli.arguments import DECISION_FLAGS, decision_options, page_path
+from harness.cli.parser import build_parser, command_parser
 from harness.errors import UsageError
-from harness.reports.comparison import compare as compare_and_decide
 
 
 def compare(arguments: argparse.Namespace) -> int:
@@ -27,28 +27,28 @@ def compare(arguments: argparse.Namespace) -> int:
     versus = key_and_value(arguments.versus, "--versus judge=NAME") if arguments.versus else None
     decision = decision_options(arguments)
     where = restrictions(arguments.where, arguments.langs)
+    asked = api.compare_options(
+        arguments.judge,
+        arguments.by,
+        arguments.annotators,
+        arguments.majority,
+        arguments.level,
+        where,
+        versus,
+        arguments.seed,
+        arguments.standardise,
+    )
     with working("comparing"):
-        given = api.with_versus_source(arguments.sources, versus)
-        opened = api.open_sources(given, arguments.card, arguments.out)
-        sources, judges = api.with_panels(opened, arguments.judge, where.get("metric"))
-        options = api.compare_options(
-            judges,
-            arguments.by,
-            arguments.annotators,
-            arguments.majority,
-            arguments.level,
-            where,
-            api.named_versus(versus, given, sources),
-            arguments.seed,
-            arguments.standardise,
-        )
-        comparison = compare_and_decide(
-            [source.recording for source in sources],
-            options,
+        compared = api.compare_sources(
+            arguments.sources,
+            asked,
             decision,
+            card=arguments.card,
+            out=arguments.out,
             full=arguments.decide == "full",
             sections=_shows_sections(arguments),
         )
+    sources, options, comparison = compared.sources, compared.options, compared.comparison
     if arguments.sections:
         from harness.render.files import write_sections
 
@@ -105,19 +105,10 @@ def _command(arguments: argparse.Namespace) -> str:
     words += [word for name in arguments.judge or () for word in ("--judge", name)]
     words += ["--langs", ",".join(arguments.langs)] if arguments.langs else []
     words += [word for text in arguments.where for word in ("--where", text)]
-    defaults = {
-        "annotators": None,
-        "card": None,
-        "majority": "drop",
-        "level": "item",
-        "standardise": "none",
-        "versus": None,
-        "seed": 0,
-        "decide": "verdicts",
-    }
-    for name, default in defaults.items():
-        if getattr(arguments, name) != default:
-            words += [f"--{name}", str(getattr(arguments, name))]
+    parser = command_parser(build_parser(), "compare")
+    for name in ("annotators", "card", "majority", "level", "standardise", "versus", "seed", "decide"):
+        if (value := getattr(arguments, name)) != parser.get_default(name):
+            words += [f"--{name}", str(value)]
     for name, (flag, _, _) in DECISION_FLAGS.items():
         if (value := getattr(arguments, f"decide_{name}")) is not None:
             words += [flag, str(value)]

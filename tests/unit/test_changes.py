@@ -101,7 +101,32 @@ def draw_text_length(section, signature, options):
 """
 
 RUN_LENGTH = "run --langs cs --judge baseline/length --out results"
+
+COMMAND_FLAGS = """
+from pathlib import Path
+
+from harness.cli.arguments import command
+
+
+def count_flags(commands):
+    p = command(commands, "count", "count:count", "count the lines of a file")
+    p.add_argument("file", type=Path, help="the file")
+"""
+
 CHANGES = {
+    "a command": Change(
+        most=4,
+        files={
+            "cli/flags/count_flags.py": COMMAND_FLAGS.lstrip(),
+            "cli/count.py": 'def count(arguments):\n    print(len(arguments.file.read_text().splitlines()), "lines")\n    return 0\n',
+            "cli/parser.py": {
+                "\nCOMMANDS = (\n": "from harness.cli.flags.count_flags import count_flags\n\nCOMMANDS = (\n    count_flags,\n",
+            },
+        },
+        given=("three.txt", "one\ntwo\nthree\n"),
+        commands=("count three.txt",),
+        printed=("3 lines",),
+    ),
     "an importer": Change(
         most=2,
         files={

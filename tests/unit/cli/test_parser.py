@@ -219,14 +219,22 @@ def test_flags_of_compare_are_read(arguments: tuple[str, ...], name: str, value:
 
 def test_what_can_be_imported_and_exported_is_what_the_label_sets_can() -> None:
     """The parser has lists of its own, as those of `harness.exchange` take time to import."""
-    from harness.cli import labels_parser
+    from harness.cli.flags import labels_flags
     from harness.content.specs import ROLES
     from harness.exchange.labels.export import FORMATS
     from harness.exchange.labels.read import KINDS
     from harness.model import Source
 
-    assert (labels_parser.IMPORTED, labels_parser.EXPORTED, labels_parser.ROLES) == (KINDS, FORMATS, ROLES)
-    assert get_args(Source) == labels_parser.SOURCES
+    assert (labels_flags.IMPORTED, labels_flags.EXPORTED, labels_flags.ROLES) == (KINDS, FORMATS, ROLES)
+    assert get_args(Source) == labels_flags.SOURCES
+
+
+def test_every_threshold_of_the_verdicts_has_a_flag() -> None:
+    """The parser does not import `DecisionOptions`, so its table of flags has the names again."""
+    from harness.cli.arguments import DECISION_FLAGS
+    from harness.decide.options import DecisionOptions
+
+    assert set(DECISION_FLAGS) == set(DecisionOptions.__struct_fields__)
 
 
 def test_lists_of_one_command_do_not_leak_into_the_next() -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from harness.cli import labels_parser, parser
+from harness.cli import parser
+from harness.cli.flags import labels_flags
 from harness.content.specs import ROLES
 from harness.exchange.labels.export import FORMATS
 from harness.exchange.labels.read import KINDS
 
 
 def test_the_parser_knows_the_same_names() -> None:
-    assert (labels_parser.IMPORTED, labels_parser.EXPORTED, labels_parser.ROLES) == (KINDS, FORMATS, ROLES)
+    assert (labels_flags.IMPORTED, labels_flags.EXPORTED, labels_flags.ROLES) == (KINDS, FORMATS, ROLES)
 
 
 def test_subcommands_have_help_and_explain_every_flag() -> None:

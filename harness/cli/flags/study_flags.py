@@ -1,4 +1,4 @@
-"""The parser of the sections of published studies, and of the pairs of texts that they ask about."""
+"""The flags of the sections of published studies, and of the pairs of texts that they ask about."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harness.cli.arguments import (
 )
 
 
-def study_parser(commands: Any) -> None:
+def study_flags(commands: Any) -> None:
     """`study`."""
     sub = group(commands, "study", "the section of a published study from recorded answers, and texts for one")
     p = command(
@@ -85,7 +85,7 @@ def _study_export(sub: Any) -> None:
     content_flag(p)
 
 
-def pairs_parser(commands: Any) -> None:
+def pairs_flags(commands: Any) -> None:
     """`pairs`."""
     p = command(commands, "pairs", "pairs:pairs", "make pairs of outputs from a data folder with outputs of several systems")
     p.add_argument("data", type=Path, metavar="DIR", help="a data folder whose items have one output each, and a 'system'")

@@ -1,4 +1,4 @@
-"""The parser of the commands for labelling: plan, page, serve."""
+"""The flags of the commands for labelling: plan, page, serve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parser of the commands that hold judgments against labels: compare, and a gate with limits."""
+"""The flags of the commands that hold judgments against labels: compare, and a gate with limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.cli.arguments import (
 )
 
 
-def compare_parser(commands: Any) -> None:
+def compare_flags(commands: Any) -> None:
     """`compare`."""
     p = command(commands, "compare", "compare:compare", "compare recorded judgments with labels, without asking a judge")
     p.add_argument(
@@ -78,7 +78,7 @@ def compare_parser(commands: Any) -> None:
     )
 
 
-def gate_parser(commands: Any) -> None:
+def gate_flags(commands: Any) -> None:
     """`gate`."""
     p = command(commands, "gate", "gate:gate", "hold the limits of a policy against a run's numbers: pass (0), fail (1), inconclusive (7)")
     p.add_argument("source", metavar="RUN_OR_DIR", help="a data folder with judgments, a run's folder, or the name of a run in --out")

@@ -1,4 +1,4 @@
-"""The parser of `harness data`."""
+"""The flags of `harness data`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from harness.cli.arguments import command, content_flag, group, json_flag, languages_flag
 
 
-def data_parser(commands: Any) -> None:
+def data_flags(commands: Any) -> None:
     sub = group(commands, "data", "list, fetch, check and remove published data with people's labels")
     p = command(
         sub, "list", "data:show_list", "list published data: languages, texts, annotators, judges, licence, and whether they are here"

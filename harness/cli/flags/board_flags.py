@@ -1,4 +1,4 @@
-"""The parser of `harness submit` and `harness board`."""
+"""The flags of `harness submit` and `harness board`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from harness.cli.arguments import (
 )
 
 
-def submit_parser(commands: Any) -> None:
+def submit_flags(commands: Any) -> None:
     p = command(
         commands, "submit", "board:submit", "write a run's replies to a board's folder, so that they can be proposed; sends nothing"
     )
@@ -60,7 +60,7 @@ def _about(p: Any) -> None:
     )
 
 
-def add(commands: Any) -> None:
+def board_flags(commands: Any) -> None:
     sub = group(commands, "board", "show, build, check, verify and seal leaderboards")
     for one in (_show, _build, _check, _record, _verify, _seal, _open, _rotate):
         one(sub)

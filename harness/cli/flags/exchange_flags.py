@@ -1,4 +1,4 @@
-"""The parser of the commands that exchange judgments and judges with other programs: import and export."""
+"""The flags of the commands that exchange judgments and judges with other programs: import and export."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from harness.cli.arguments import (
 from harness.exchange.scores.formats import SCORE_KINDS
 
 
-def import_parser(commands: Any) -> None:
+def import_flags(commands: Any) -> None:
     """`import`."""
     p = command(
         commands,
@@ -87,7 +87,7 @@ def import_parser(commands: Any) -> None:
     json_flag(p)
 
 
-def export_parser(commands: Any) -> None:
+def export_flags(commands: Any) -> None:
     """`export`."""
     sub = group(commands, "export", "write a judge, its scores or a data set in the form of another program")
     _export_promptfoo_judge(sub)

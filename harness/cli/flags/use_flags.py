@@ -1,4 +1,4 @@
-"""The parser of the commands that use a judge's scores: correct, accept, certify."""
+"""The flags of the commands that use a judge's scores: correct, accept, certify."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.cli.arguments import (
 )
 
 
-def correct_parser(commands: Any) -> None:
+def correct_flags(commands: Any) -> None:
     """`correct`."""
     p = command(
         commands, "correct", "use:correct", "estimate means, class shares and differences of systems from a judge's scores and some labels"
@@ -43,7 +43,7 @@ def correct_parser(commands: Any) -> None:
     json_flag(shown)
 
 
-def accept_parser(commands: Any) -> None:
+def accept_flags(commands: Any) -> None:
     """`accept`."""
     p = command(commands, "accept", "use:accept", "find from which confidence on a judge's answers can be accepted without a person")
     judged_source(p)
@@ -69,7 +69,7 @@ def _acceptance_flags(how: Any) -> None:
     )
 
 
-def certify_parser(commands: Any) -> None:
+def certify_flags(commands: Any) -> None:
     """`certify`."""
     p = command(commands, "certify", "use:certify", "write a judge's certificate for other programs, or check whether one still holds")
     judged_source(p, optional=True)

@@ -1,4 +1,4 @@
-"""The parser of `labels`: import, export and check label sets, and make labelling pages."""
+"""The flags of `labels`: import, export and check label sets, and make labelling pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.cli.arguments import (
     restriction_flags,
     seed,
 )
-from harness.cli.labelling_parser import labels_page, labels_plan, labels_reviews, labels_serve
+from harness.cli.flags.labelling_flags import labels_page, labels_plan, labels_reviews, labels_serve
 
 # The same as in harness.exchange.labels and harness.model, which take time to import. A test compares them.
 SOURCES = ("native", "people", "constructed", "model")
@@ -27,7 +27,7 @@ EXPORTED = ("csv", "jsonl", "parquet", "label-studio", "sheet")
 ROLES = ("item_id", "annotator_id", "metric", "score", "source", "language", "task", "split", "group", "system", "parallel_id")
 
 
-def labels_parser(commands: Any) -> None:
+def labels_flags(commands: Any) -> None:
     """`labels`."""
     sub = group(commands, "labels", "import, export and check label sets, and plan how many labels are needed")
     _labels_import(sub)

@@ -1,0 +1,36 @@
+"""The flags of the commands of content: list, check and new."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from harness.cli.arguments import command, content_flag, json_flag, out_flag
+
+
+def list_flags(commands: Any) -> None:
+    p = command(commands, "list", "content:list_content", "list languages, tasks, rubrics, published data sets, boards or judges")
+    p.add_argument("kind", choices=("languages", "tasks", "rubrics", "datasets", "boards", "judges"))
+    content_flag(p)
+    json_flag(p)
+
+
+def check_flags(commands: Any) -> None:
+    p = command(commands, "check", "content:check", "check all content: fields, scales, ids and versions")
+    p.add_argument("--accept", action="store_true", help="write content.lock, for content whose version was raised")
+    content_flag(p)
+    json_flag(p)
+
+
+def new_flags(commands: Any) -> None:
+    p = command(commands, "new", "content:new", "create the files of a new language pack, task, rubric or prompt, or a gate's policy")
+    p.add_argument("kind", choices=("language", "task", "rubric", "prompt", "gate"))
+    p.add_argument("name", help="a language tag such as 'ko', a name such as 'translate', or for gate a run or data folder")
+    p.add_argument(
+        "--into",
+        type=Path,
+        default=None,
+        metavar="DIR",
+        help="the folder to write into (default: the bundled content; for prompt and gate: the current folder)",
+    )
+    out_flag(p)
