@@ -259,7 +259,7 @@ def test_texts_are_never_formulas(data: Dataset, library: Library, tmp_path: Pat
     path = tmp_path / "sheet.xlsx"
     export_labels(data, path, library, selection=CHAT._replace(annotator="=cmd()"))
     cells = [cell for page in openpyxl.load_workbook(path).worksheets for row in page.iter_rows() for cell in row]
-    assert [(cell.coordinate, cell.value) for cell in cells if cell.data_type == "f"] == [("F1", '="6件中"&COUNTA(C4:D6)&"件完了"')]
+    assert [(cell.coordinate, cell.value) for cell in cells if cell.data_type == "f"] == [("F1", '="6編中"&COUNTA(C4:D6)&"編完了"')]
     [text] = [cell for cell in cells if cell.value == "=1+1"]
     assert text.quotePrefix
 
