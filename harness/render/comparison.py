@@ -22,7 +22,7 @@ from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
 from harness.render.sections import render_sections
 from harness.render.sides import SIDE_KEYS
-from harness.render.terminal import dim_lines
+from harness.render.terminal import dim_lines, render_answer
 from harness.render.verdicts import side_text, verdict_tables
 from harness.reports.comparison import DecidedComparison
 from harness.reports.tables.column import Row, TableName
@@ -36,7 +36,7 @@ _PIPE_WIDTH = 200  # of output that no terminal shows: nothing is cut there
 
 def render_comparison(comparison: Comparison, distributions: bool = False, width: int = _PIPE_WIDTH) -> RenderableType:
     """All cells, language by language; with `distributions`, also the class shares by agreement of the annotators."""
-    parts: list[RenderableType] = [*_heading(comparison)]
+    parts: list[RenderableType] = [*_answer(comparison), *_heading(comparison)]
     legend: dict[str, None] = {}
     for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
         table = comparison_table(comparison, [cell for cell in comparison.cells if cell.key["language"] == language])
@@ -50,6 +50,17 @@ def render_comparison(comparison: Comparison, distributions: bool = False, width
     return Group(*parts, *_sections(comparison), *_beside_verdicts(comparison), *_verdicts(comparison, width))
 
 
+def _answer(comparison: Comparison) -> Iterator[RenderableType]:
+    """What the verdicts say in a few lines, which is what a reader sees first."""
+    if isinstance(comparison, DecidedComparison) and not _is_pooled(comparison):
+        yield from render_answer(comparison.verdicts)
+
+
+def _is_pooled(comparison: Comparison) -> bool:
+    """Whether languages or metrics are pooled: that answers another question than verdicts do."""
+    return any(POOLED in (cell["language"], cell["metric"]) for cell in comparison.cells)
+
+
 def _heading(comparison: Comparison) -> Iterator[RenderableType]:
     """Who judged, and how, where all cells share it: `gpt-4o, single, temperature 0`; nothing for several judges."""
     values = {name: {cell.key.get(name) for cell in comparison.cells} for name in SIDE_KEYS}
@@ -60,15 +71,17 @@ def _heading(comparison: Comparison) -> Iterator[RenderableType]:
 
 def render_verdicts(comparison: Comparison, width: int = _PIPE_WIDTH) -> RenderableType:
     """The verdicts alone, and what a reader of the numbers has to know."""
-    return Group(*_heading(comparison), *_verdicts(comparison, width), dim_lines(map(terminal_safe, comparison.notes)))
+    return Group(
+        *_answer(comparison), *_heading(comparison), *_verdicts(comparison, width), dim_lines(map(terminal_safe, comparison.notes))
+    )
 
 
 def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
-    """What each judge may be used for: the end of a comparison, which is what a reader sees first.
+    """What each judge may be used for, language by language.
 
     A comparison that pools languages or metrics answers another question, so it has none here; JSON has them always.
     """
-    if any(POOLED in (cell["language"], cell["metric"]) for cell in comparison.cells):
+    if _is_pooled(comparison):
         return
     legend: dict[str, None] = {}
     for name, table in verdict_tables(comparison.verdicts if isinstance(comparison, DecidedComparison) else (), width):

@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.decide.verdicts import Verdict
 from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
-from harness.render.verdicts import style_of
+from harness.reports.answer import style_of
 
 AnyVerdict = Verdict | Mapping[str, Any]
 """A verdict, or the flat object that stands for it in `report.json`."""

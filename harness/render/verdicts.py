@@ -1,4 +1,4 @@
-"""Verdicts as a table: a row for each language and metric, a table for each judge and condition."""
+"""Verdicts as text: the answer in a few lines, then a table for each judge and condition with a row for each language and metric."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.render.sides import SIDE_KEYS, Side, plainest_first
+from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
+from harness.reports.answer import answer_of
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.text_table import TextTable, tabulate
@@ -39,6 +40,19 @@ def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[
     for own in sides:
         rows = list(_rows(own, {} if width >= _WIDE else SHORT_NAMES))
         yield side_text(own[0].key) if len(sides) > 1 else "", tabulate(rows, columns_in(*tables), ("language", "metric"), tables=tables)
+
+
+def answer_lines(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
+    """The answer as lines of text, each with its style: `title`, `good`, `bad`, `open` or `note`; no lines without a verdict on a judge."""
+    sides = [own for own in sides_of_verdicts(verdicts) if not is_baseline(side_of_verdict(own[0]))]
+    if not sides:
+        return
+    answer = answer_of(sides, short_names(sides) if len(sides) > 1 else [""])
+    yield "title", answer.title
+    yield from ((style, f"{SIGNS[style]} {sentence}") for style, sentence in answer.sentences)
+    if answer.sure:
+        yield "note", answer.sure
+    yield from (("note", f"Next: {step.text}: {step.command}") for step in answer.steps if step.command)
 
 
 def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
@@ -76,10 +90,3 @@ def side_text(key: Mapping[str, Any]) -> str:
     parts += [f"{words} {known[name]:g}" for name, words in _SAMPLING.items() if name in known]
     sides = [str(known["source"])] if "source" in known else []
     return one_line(": ".join([*sides, *([", ".join(parts)] if parts else [])]))
-
-
-def style_of(verdict: Verdict | Mapping[str, Any]) -> str:
-    """`good`, `bad` or `open`: how a verdict, or its flat object in JSON, is coloured; words say the same."""
-    if verdict["verdict"] == "use" or verdict["controls"] == "passes":
-        return "good"
-    return "bad" if verdict["verdict"] == "do not use" or verdict["controls"] == "fails" else "open"

@@ -12,7 +12,7 @@ from harness.render.html.cells import DrawnTable, answer_table, beside_people
 from harness.render.html.sides import side_of
 from harness.render.sides import Side, is_baseline, plainest_first
 from harness.render.terminal import agreement_sentence, belongs, condition_of
-from harness.render.verdicts import style_of
+from harness.reports.answer import style_of
 from harness.reports.run_report import Report
 
 _UNFOLDED = 2  # answers of a language that are not folded away

@@ -38,7 +38,7 @@ def self_preference_screen(screen: FirstScreen | None, section: Mapping[str, Any
     own = tuple(_sentences(shown))
     if screen is None:
         return FirstScreen(question, own, (), None, (), facts)
-    return replace(screen, question=question, sentences=(*own, *screen.sentences), facts=f"{facts} · control questions: {screen.facts}")
+    return replace(screen, title=question, sentences=(*own, *screen.sentences), facts=f"{facts} · control questions: {screen.facts}")
 
 
 def _sentences(rows: Sequence[OwnRow]) -> Iterator[tuple[str, str]]:

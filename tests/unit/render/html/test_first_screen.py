@@ -1,4 +1,4 @@
-"""The first screen: the question, languages grouped by verdict, next steps, and a plot that says what the verdicts say."""
+"""The first screen: the title, languages grouped by verdict, next steps, and a plot that says what the verdicts say."""
 
 from __future__ import annotations
 
@@ -57,15 +57,14 @@ def test_languages_of_which_nothing_is_shown_are_named(use: MakeVerdict, unclear
 
 def test_many_metrics_of_a_language_are_counted(use: MakeVerdict, unclear: MakeVerdict) -> None:
     made = answer(*(use(metric=name) for name in ("a", "b", "c")), unclear(metric="d"))
-    assert made.sentences[0][1] == "Use it in Czech (3 of 4 metrics)."
+    assert made.sentences[0][1] == "Use it for a, b and c."
 
 
 def test_several_judges_have_an_overview(make_verdict: MakeVerdict, use: MakeVerdict, unclear: MakeVerdict) -> None:
     found = screen(use(judge="one"), unclear(judge="one", language="ja"), make_verdict(judge="two", gap=-0.3))
     assert found.sentences == (
-        ("good", "one: use it in Czech."),
-        ("bad", "two: do not use it in Czech."),
-        ("open", "Nothing else is shown."),
+        ("good", "Use one in Czech."),
+        ("open", "Not known yet in Japanese."),
     )
     assert [step.text for step in found.steps] == ["read judgments of Czech (task quality) – two"]
     assert found.overview and found.overview.rows_are == "judge" and found.overview.axis == "judge − people"
@@ -75,14 +74,13 @@ def test_several_judges_have_an_overview(make_verdict: MakeVerdict, use: MakeVer
     assert other.show["judge"] == "two" and other.show["language"] == "cs"
 
 
-def test_many_judges_are_counted_and_metrics_too(use: MakeVerdict, make_verdict: MakeVerdict, unclear: MakeVerdict) -> None:
+def test_of_many_judges_the_best_is_named_by_metric(use: MakeVerdict, make_verdict: MakeVerdict, unclear: MakeVerdict) -> None:
     found = screen(
         *(use(judge=name) for name in "abcd"), *(make_verdict(judge=name, metric="style") for name in "abcd"), unclear(judge="e")
     )
     assert [words for _, words in found.sentences] == [
-        "4 of 5 judges may be used in one language or more.",
-        "4 of 5 judges must not be used in one language or more.",
-        "Nothing else is shown.",
+        "Use a for task quality.",
+        "Use no judge for style: shown for all 4.",
     ]
     assert found.overview and not found.overview.axis
     [square] = found.overview.rows[0][1]
@@ -91,7 +89,7 @@ def test_many_judges_are_counted_and_metrics_too(use: MakeVerdict, make_verdict:
 
 def test_the_plainest_condition_comes_first(unclear: MakeVerdict) -> None:
     found = screen(unclear(variant="joint"), unclear(variant="single", temperature=0.7), unclear(variant="single"))
-    assert found.question == "Can openai/one score like native speakers?" and found.overview and found.overview.rows_are == "condition"
+    assert found.title == "How asked may openai/one score Czech texts?" and found.overview and found.overview.rows_are == "condition"
     assert [name for name, _ in found.overview.rows] == ["single, temperature 0", "single, temperature 0.7", "joint, temperature 0"]
     assert [one.name for one in found.answers] == [name for name, _ in found.overview.rows]
 
@@ -99,7 +97,7 @@ def test_the_plainest_condition_comes_first(unclear: MakeVerdict) -> None:
 def test_no_judge_can_be_compared_where_nobody_labelled_twice(make_verdict: MakeVerdict) -> None:
     alone = {"verdict": "too few labels", "gap": None, "people": None, "base_diff": -0.05, "obstacles": ("annotators",)}
     found = screen(make_verdict(judge="one", **alone), make_verdict(judge="two", **alone))
-    assert found.sentences == (("open", "None of these judges can be compared with people: no text has a second annotator."),)
+    assert found.sentences == (("open", "No judge can be compared with people: no text has a second annotator."),)
     assert found.overview and found.overview.axis == "judge − constant"
 
 
@@ -108,12 +106,21 @@ def test_nothing_shown_is_said_once(unclear: MakeVerdict) -> None:
     assert (style, sentence) == ("open", "In no language is it shown to be as good as people, and in none to be worse.")
 
 
-def test_the_question_names_the_judge_and_what_was_asked(use: MakeVerdict, make_verdict: MakeVerdict) -> None:
-    assert screen(use(judge="gpt")).question == "Can gpt score like native speakers?"
-    assert screen(use(judge="gpt"), use(judge="other")).question == "Can 2 judges score like native speakers?"
+def test_the_title_says_what_was_found_of_one_judge(use: MakeVerdict, unclear: MakeVerdict, make_verdict: MakeVerdict) -> None:
+    assert screen(use(judge="gpt")).title == "gpt may be used for the only question"
+    assert screen(use(judge="gpt"), unclear(judge="gpt", metric="style")).title == "gpt may be used for 1 of 2 questions"
+    assert screen(use(verdict="use corrected")).title == "openai/one may be used with corrected means only for the only question"
+    assert screen(make_verdict()).title == "Do not use openai/one"
+    assert screen(make_verdict(), unclear(language="ja")).title == "openai/one is shown fit for none of 2 questions"
+    assert screen(unclear()).title == "It is not known yet whether openai/one may be used"
     controls = make_verdict(verdict="no verdict", controls="fails", obstacles=("constant",), gap=None, family_bound=None)
-    assert screen(controls).question == "Can openai/one pass the controls?"
+    assert screen(controls).title == "openai/one fails the controls for the only question"
     assert answer(controls).sentences == (("bad", "It fails the controls in Czech."),)
+
+
+def test_the_title_asks_which_of_several_judges(use: MakeVerdict) -> None:
+    assert screen(use(judge="gpt"), use(judge="other")).title == "Which judge may score Czech texts?"
+    assert screen(use(judge="gpt"), use(judge="other", language="ja")).title == "Which judge may score texts, in which language?"
 
 
 def test_baselines_have_no_first_screen(use: MakeVerdict) -> None:
@@ -130,7 +137,8 @@ def test_the_next_steps_are_the_least_labels_and_the_worst_texts(make_verdict: M
         make_verdict(language="it", gap=-0.2),
     )
     label, *read = made.steps
-    assert label.text == "label about 60 more texts in German (task quality)" and label.command == "harness labels export"
+    assert label.text == "label about 60 more texts in German (task quality), enough if the judge is as good as people"
+    assert label.command == "harness labels page DATA --lang de --metrics task_quality --next 60 --out pages"
     assert [step.text for step in read] == ["read its judgments of Czech (task quality)", "read its judgments of Italian (task quality)"]
     judged = {"language": "cs", "metric": "task_quality", "judge": "openai/one", "variant": "single", "temperature": 0.0}
     assert read[0].show == judged | {"annotators": "two or more"}

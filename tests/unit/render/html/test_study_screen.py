@@ -19,7 +19,7 @@ def row(judge: str, preference: float, interval: list[float] | None, **changed: 
 def test_the_question_is_the_study_s_and_each_judge_has_an_answer() -> None:
     rows = [row("a", 0.8, [0.6, 0.9]), row("b", 0.5, None), row("a", 0.8, None, language="cs"), row("a", 0.1, None, source="b")]
     screen = self_preference_screen(None, {"rows": rows})
-    assert screen and screen.question == "Do 2 judges prefer their own texts?" and screen.facts == "6 pairs of texts in 1 language"
+    assert screen and screen.title == "Do 2 judges prefer their own texts?" and screen.facts == "6 pairs of texts in 1 language"
     [(bad, first), (open_, second)] = screen.sentences
     assert (bad, open_) == ("bad", "open")
     assert first.startswith(
@@ -31,7 +31,7 @@ def test_the_question_is_the_study_s_and_each_judge_has_an_answer() -> None:
 def test_control_questions_follow(make_verdict: Callable[..., Verdict]) -> None:
     controls = first_screen([make_verdict(controls=True)])
     screen = self_preference_screen(controls, {"rows": [row("a", 0.4, [0.3, 0.6], language="cs", n=1)]})
-    assert controls and screen and screen.question == "Does a prefer its own texts?"
+    assert controls and screen and screen.title == "Does a prefer its own texts?"
     assert screen.facts.startswith("1 pair of texts in 1 language · control questions: constructed labels")
     assert screen.sentences[1:] == controls.sentences and screen.answers == controls.answers
 
