@@ -1,4 +1,4 @@
-"""The verdicts on several judges or conditions at a glance: a row for each, a column for each language, metrics counted in a square."""
+"""The verdicts on several judges or conditions at a glance: questions by judge in one language, judges by language in several."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.render.forest import axis_words, forest_value
 from harness.render.sides import SIDE_KEYS
 from harness.render.verdicts import SIGNS, side_of_verdict
 from harness.reports.answer import style_of
-from harness.reports.tables.numbers import difference
+from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.titles import metric_words
 
 
@@ -26,29 +26,49 @@ class VerdictSquare:
 
 
 @dataclass(frozen=True)
-class VerdictMatrix:
-    """Rows of squares by name, None where there is no verdict. `rows_are` is `judge` or `condition`.
+class MatrixRow:
+    """A row of squares, None where there is no verdict. `note` says of a question how many texts it has, and how far people agree."""
 
-    `axis` says what the numbers are: there is one in each square where there is one metric.
+    name: str
+    note: str
+    squares: tuple[VerdictSquare | None, ...]
+
+
+@dataclass(frozen=True)
+class VerdictMatrix:
+    """Squares by row and column. `rows_are` is `judge`, `condition` or, in one language, `question`: then judges are the columns.
+
+    `axis` says what the numbers are: there is one in each square that holds one verdict.
     """
 
     rows_are: str
     axis: str
-    languages: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[VerdictSquare | None, ...]], ...]
+    columns: tuple[str, ...]
+    rows: tuple[MatrixRow, ...]
 
 
 def verdict_matrix(sides: Sequence[Sequence[Verdict]], names: Sequence[str]) -> VerdictMatrix:
-    """The verdicts of all sides, each with its name, by language."""
+    """The verdicts of all sides, each with its name: questions by judge in one language, judges by language in several.
+
+    Judges and questions with the most shown for them, and the least against, come first; conditions keep their order.
+    """
     every = [verdict for own in sides for verdict in own]
-    languages = tuple(dict.fromkeys(verdict["language"] for verdict in every))
-    alone = len({verdict["metric"] for verdict in every}) == 1
+    languages = list(dict.fromkeys(verdict["language"] for verdict in every))
+    metrics = list(dict.fromkeys(verdict["metric"] for verdict in every))
+    kind, named = sides_are(sides), list(zip(names, sides, strict=True))
+    if kind == "judge":
+        named.sort(key=lambda each: _standing(each[1]), reverse=True)
+    alone = len(metrics) == 1 or len(languages) == 1
     people = alone and any(verdict.gap is not None and not verdict.controls for verdict in every)
+    if len(languages) == 1 and len(metrics) > 1:
+        by_metric = sorted(([v for v in every if v["metric"] == metric] for metric in metrics), key=_standing, reverse=True)
+        rows = [_question(own, [side for _, side in named], people) for own in by_metric]
+        return VerdictMatrix("question", axis_words(people), tuple(name for name, _ in named), tuple(rows))
     rows = []
-    for own, name in zip(sides, names, strict=True):
+    for name, own in named:
         here = ([verdict for verdict in own if verdict["language"] == tag] for tag in languages)
-        rows.append((name, tuple(_square(verdicts, alone, people) if verdicts else None for verdicts in here)))
-    return VerdictMatrix(sides_are(sides), axis_words(people) if alone else "", languages, tuple(rows))
+        rows.append(MatrixRow(name, "", tuple(_square(verdicts, alone, people) if verdicts else None for verdicts in here)))
+    return VerdictMatrix(kind, axis_words(people) if alone else "", tuple(map(english_name, languages)), tuple(rows))
 
 
 def sides_are(sides: Sequence[Sequence[Verdict]]) -> str:
@@ -56,11 +76,30 @@ def sides_are(sides: Sequence[Sequence[Verdict]]) -> str:
     return "condition" if len({own[0]["judge"] for own in sides}) == 1 else "judge"
 
 
+def _standing(verdicts: Sequence[Verdict]) -> tuple[int, int]:
+    """How many verdicts are for a judge, and how few against it."""
+    styles = [style_of(verdict) for verdict in verdicts]
+    return styles.count("good"), -styles.count("bad")
+
+
+def _question(own: Sequence[Verdict], sides: Sequence[Sequence[Verdict]], people: bool) -> MatrixRow:
+    """A metric with the verdict on each judge."""
+    squares = []
+    for side in sides:
+        here = [verdict for verdict in side if verdict["metric"] == own[0]["metric"]]
+        squares.append(_square(here, True, people) if here else None)
+    texts = max(verdict.n_labelled for verdict in own)
+    agree = [verdict.people for verdict in own if verdict.people is not None]
+    note = f"{counted(texts, 'text')}{f' · people agree {percent(agree[0])}' if agree and not own[0].closeness else ''}"
+    return MatrixRow(metric_words(own[0]["metric"]), note, tuple(squares))
+
+
 def _square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSquare:
     language = str(verdicts[0]["language"])
     words = "; ".join(f"{metric_words(verdict['metric'])}: {verdict.answer}" for verdict in verdicts)
     side = zip(SIDE_KEYS, side_of_verdict(verdicts[0]), strict=True)
     show = {name: value for name, value in side if value is not None} | {"language": language}
+    show |= {"metric": verdicts[0]["metric"]} if alone else {}
     parts = _one_metric(verdicts[0], people) if alone else _counts(verdicts)
     return VerdictSquare(tuple(parts), f"{english_name(language)}: {words}", show)
 

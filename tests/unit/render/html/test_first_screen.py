@@ -68,7 +68,8 @@ def test_several_judges_have_an_overview(make_verdict: MakeVerdict, use: MakeVer
     )
     assert [step.text for step in found.steps] == ["read judgments of Czech (task quality) – two"]
     assert found.overview and found.overview.rows_are == "judge" and found.overview.axis == "judge − people"
-    (_, (czech, japanese)), (name, (other, nothing)) = found.overview.rows
+    (czech, japanese), (other, nothing) = (row.squares for row in found.overview.rows)
+    name = found.overview.rows[1].name
     assert czech and czech.parts == (("good", "✓", "use +5"),) and japanese and japanese.parts[0][0] == "open"
     assert name == "two" and other and other.parts == (("bad", "✗", "do not use −30"),) and nothing is None
     assert other.show["judge"] == "two" and other.show["language"] == "cs"
@@ -82,16 +83,27 @@ def test_of_many_judges_the_best_is_named_by_metric(use: MakeVerdict, make_verdi
         "Use a for task quality.",
         "Use no judge for style: shown for all 4.",
     ]
-    assert found.overview and not found.overview.axis
-    [square] = found.overview.rows[0][1]
-    assert square and square.parts == (("good", "✓", "1"), ("bad", "✗", "1")) and "style: do not use" in square.title
+    assert found.overview and found.overview.rows_are == "question" and found.overview.columns == tuple("abcde")
+    assert [row.name for row in found.overview.rows] == ["task quality", "style"]
+    square = found.overview.rows[1].squares[0]
+    assert square and square.parts == (("bad", "✗", "do not use −20"),) and "style: do not use" in square.title
+    assert square.show["metric"] == "style" and found.overview.rows[1].squares[-1] is None
+
+
+def test_of_several_languages_and_metrics_a_square_counts_them(use: MakeVerdict, make_verdict: MakeVerdict) -> None:
+    own = [use(judge="one"), make_verdict(judge="one", metric="style"), use(judge="one", language="ja")]
+    found = screen(make_verdict(judge="two"), *own).overview
+    assert found and found.rows_are == "judge" and found.columns == ("Czech", "Japanese") and not found.axis
+    assert [row.name for row in found.rows] == ["one", "two"], "the judge with most shown for it comes first"
+    square = found.rows[0].squares[0]
+    assert square and square.parts == (("good", "✓", "1"), ("bad", "✗", "1"))
 
 
 def test_the_plainest_condition_comes_first(unclear: MakeVerdict) -> None:
     found = screen(unclear(variant="joint"), unclear(variant="single", temperature=0.7), unclear(variant="single"))
     assert found.title == "How asked may openai/one score Czech texts?" and found.overview and found.overview.rows_are == "condition"
-    assert [name for name, _ in found.overview.rows] == ["single, temperature 0", "single, temperature 0.7", "joint, temperature 0"]
-    assert [one.name for one in found.answers] == [name for name, _ in found.overview.rows]
+    assert [row.name for row in found.overview.rows] == ["single, temperature 0", "single, temperature 0.7", "joint, temperature 0"]
+    assert [one.name for one in found.answers] == [row.name for row in found.overview.rows]
 
 
 def test_no_judge_can_be_compared_where_nobody_labelled_twice(make_verdict: MakeVerdict) -> None:
