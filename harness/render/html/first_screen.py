@@ -101,9 +101,9 @@ def first_screen(
     sides = [own for own in sides_of_verdicts(verdicts) if not traits_of(str(own[0]["judge"])).is_baseline]
     if not sides:
         return None
-    facts = _facts(sides[0], annotators, date)
     names = short_names(sides) if len(sides) > 1 else [""]
     answer = answer_of(sides, names)
+    facts = ". ".join(filter(None, (_facts(sides[0], annotators, date), answer.sure)))
     answers = tuple(_answer(own, name, _of_side(pairs, own[0])) for own, name in zip(sides, names, strict=True))
     beside = (("open", two_people),) if two_people else ()
     if len(sides) == 1:
