@@ -84,19 +84,20 @@ def compare(arguments: argparse.Namespace) -> int:
 
         sys.stdout.write(to_latex(comparison))
     else:
-        from harness.render.comparison import render_comparison, render_verdicts, show
+        from harness.render.comparison import render_comparison, show
 
-        drawn = (
-            partial(render_verdicts, comparison) if arguments.verdicts else partial(render_comparison, comparison, arguments.distributions)
-        )
-        show(drawn, comparison.signature)
+        show(partial(render_comparison, comparison, _shows_statistics(arguments), arguments.distributions), comparison.signature)
     return 0
 
 
+def _shows_statistics(arguments: argparse.Namespace) -> bool:
+    """Whether the terminal shows more than the verdicts: `--full`, or a flag that asks for something in the statistics."""
+    return bool(arguments.full or arguments.distributions or arguments.versus or arguments.decide == "full")
+
+
 def _shows_sections(arguments: argparse.Namespace) -> bool:
-    """Whether any output has the sections: all but `--csv`, `--latex` and the verdicts alone."""
-    written = arguments.sections or arguments.html or arguments.json or arguments.md
-    return bool(written) or not (arguments.csv or arguments.latex or arguments.verdicts)
+    """Whether any output has the sections: the files and pages of everything, and the terminal with the statistics."""
+    return bool(arguments.sections or arguments.html or arguments.json or arguments.md or _shows_statistics(arguments))
 
 
 def _command(arguments: argparse.Namespace) -> str:

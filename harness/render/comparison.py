@@ -34,20 +34,30 @@ _MOST_EXAMPLES = 8  # of what is odd in a label set
 _PIPE_WIDTH = 200  # of output that no terminal shows: nothing is cut there
 
 
-def render_comparison(comparison: Comparison, distributions: bool = False, width: int = _PIPE_WIDTH) -> RenderableType:
-    """All cells, language by language; with `distributions`, also the class shares by agreement of the annotators."""
-    parts: list[RenderableType] = [*_answer(comparison), *_heading(comparison)]
+def render_comparison(comparison: Comparison, full: bool = False, distributions: bool = False, width: int = _PIPE_WIDTH) -> RenderableType:
+    """The answer and the verdicts; with `full`, and where there are no verdicts, also the statistics of all cells and the sections.
+
+    With `distributions` the statistics have the class shares by agreement of the annotators.
+    """
+    verdicts = [*_verdicts(comparison, width)]
+    statistics = [*_statistics(comparison, distributions)] if full or not verdicts else []
+    notes = dim_lines(map(terminal_safe, comparison.notes))
+    return Group(*_answer(comparison), *_heading(comparison), *verdicts, *statistics, notes)
+
+
+def _statistics(comparison: Comparison, distributions: bool) -> Iterator[RenderableType]:
+    """All cells, language by language, then the sections."""
     legend: dict[str, None] = {}
     for language in dict.fromkeys(cell.key["language"] for cell in comparison.cells):
         table = comparison_table(comparison, [cell for cell in comparison.cells if cell.key["language"] == language])
-        parts += [_language_heading(language), FittedTable(table)]
+        yield from (_language_heading(language), FittedTable(table))
         legend |= dict.fromkeys(table.legend)
         if distributions:
             shares = _shares_by_agreement(comparison, language)
-            parts += [Text(""), FittedTable(shares, title="class shares by agreement")]
+            yield from (Text(""), FittedTable(shares, title="class shares by agreement"))
             legend |= dict.fromkeys(shares.legend)
-    parts.append(dim_lines((*legend, *map(terminal_safe, comparison.notes))))
-    return Group(*parts, *_sections(comparison), *_beside_verdicts(comparison), *_verdicts(comparison, width))
+    yield dim_lines(legend)
+    yield from (*_sections(comparison), *_beside_verdicts(comparison))
 
 
 def _answer(comparison: Comparison) -> Iterator[RenderableType]:
@@ -69,13 +79,6 @@ def _heading(comparison: Comparison) -> Iterator[RenderableType]:
         yield Text(side_text(shared), style="bold")
 
 
-def render_verdicts(comparison: Comparison, width: int = _PIPE_WIDTH) -> RenderableType:
-    """The verdicts alone, and what a reader of the numbers has to know."""
-    return Group(
-        *_answer(comparison), *_heading(comparison), *_verdicts(comparison, width), dim_lines(map(terminal_safe, comparison.notes))
-    )
-
-
 def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
     """What each judge may be used for, language by language.
 
@@ -83,8 +86,11 @@ def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
     """
     if _is_pooled(comparison):
         return
+    verdicts = comparison.verdicts if isinstance(comparison, DecidedComparison) else ()
+    if not verdicts:
+        return
     legend: dict[str, None] = {}
-    for name, table in verdict_tables(comparison.verdicts if isinstance(comparison, DecidedComparison) else (), width):
+    for name, table in verdict_tables(verdicts, width):
         yield Text(f"\nVerdicts{f': {name}' if name else ''}", style="bold cyan")
         yield FittedTable(table)
         legend |= dict.fromkeys(table.legend)
@@ -95,7 +101,7 @@ def _verdicts(comparison: Comparison, width: int) -> Iterator[RenderableType]:
         legend |= dict.fromkeys(table.legend)
     if two_people := two_people_sentence(comparison.cells):
         yield Text(f"\n{two_people}")
-    yield dim_lines(legend)
+    yield dim_lines((*legend, "--full adds the statistics of every cell and the sections."))
 
 
 def _sections(comparison: Comparison) -> Iterator[RenderableType]:

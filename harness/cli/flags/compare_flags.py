@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import SUPPRESS
 from pathlib import Path
 from typing import Any
 
@@ -55,14 +56,17 @@ def compare_flags(commands: Any) -> None:
     decision_flags(p)
     out_flag(p)
     shown = p.add_argument_group("output")
-    shown.add_argument("--verdicts", action="store_true", help="show only the verdicts: what each judge may be used for")
+    shown.add_argument("--full", action="store_true", help="also show the statistics of every cell and all sections, after the verdicts")
+    shown.add_argument("--verdicts", action="store_true", help=SUPPRESS)  # the default now; scripts of earlier versions name it
     shown.add_argument(
         "--decide",
         choices=("verdicts", "full"),
         default="verdicts",
         help="full: also calibration of confidences, and judges compared across languages (default: verdicts)",
     )
-    shown.add_argument("--distributions", action="store_true", help="show class shares where annotators agree fully, partly or not at all")
+    shown.add_argument(
+        "--distributions", action="store_true", help="with --full: class shares where annotators agree fully, partly or not at all"
+    )
     shown.add_argument("--figure", type=Path, metavar="FILE", help="draw the class shares: .svg, .pdf or .png (needs the extra 'figures')")
     form = shown.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
