@@ -88,6 +88,7 @@ class FirstScreen:
     overview: VerdictMatrix | None
     answers: tuple[JudgeAnswer, ...]
     facts: str
+    sure: str = ""
 
 
 def first_screen(
@@ -103,12 +104,12 @@ def first_screen(
         return None
     names = short_names(sides) if len(sides) > 1 else [""]
     answer = answer_of(sides, names)
-    facts = ". ".join(filter(None, (_facts(sides[0], annotators, date), answer.sure)))
+    facts = _facts(sides[0], annotators, date)
     answers = tuple(_answer(own, name, _of_side(pairs, own[0])) for own, name in zip(sides, names, strict=True))
     beside = (("open", two_people),) if two_people else ()
     if len(sides) == 1:
-        return FirstScreen(answer.title, (*answers[0].sentences, *beside), answers[0].steps, None, answers, facts)
-    return FirstScreen(answer.title, (*answer.sentences, *beside), answer.steps, verdict_matrix(sides, names), answers, facts)
+        return FirstScreen(answer.title, (*answers[0].sentences, *beside), answers[0].steps, None, answers, facts, answer.sure)
+    return FirstScreen(answer.title, (*answer.sentences, *beside), answer.steps, verdict_matrix(sides, names), answers, facts, answer.sure)
 
 
 def _facts(verdicts: Sequence[Verdict], annotators: int, date: str) -> str:
