@@ -385,7 +385,7 @@ def test_every_figure_can_be_saved_as_a_drawing_of_its_own(browser: Any, page: P
         shown.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
         answer = f"agreement cs openai/{MODEL}, single, temperature 0"
         figures_and_words = {
-            "verdicts by judge and language": "Czech",
+            "verdicts by condition and language": "Czech",
             "agreement-1": "Czech",
             "failures by condition": "not json",
             answer: "task quality",
