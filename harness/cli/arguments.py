@@ -196,6 +196,12 @@ def page_path(name: str | None, default: Path | None = None) -> Path | None:
     return Path(name)
 
 
+def given_fields(arguments: argparse.Namespace, options: Any, **flags: str) -> dict[str, Any]:
+    """The fields of an options struct that flags give: those of a field's name, or of the name in `flags`. Others keep their default."""
+    values = {field: getattr(arguments, flags.get(field, field), None) for field in options.__struct_fields__}
+    return {field: tuple(value) if isinstance(value, list) else value for field, value in values.items() if value is not None}
+
+
 # ---- flags of several commands
 
 
