@@ -351,6 +351,27 @@ def languages_flag(parser: Any, text: str) -> None:
     parser.add_argument("--langs", "--lang", dest="langs", type=names, metavar="TAGS", help=text)
 
 
+def base_url_flag(parser: Any, who: str) -> None:
+    """Add the flag that names endpoints. `who`: judges or writers."""
+    parser.add_argument(
+        "--base-url",
+        type=base_url,
+        action="append",
+        metavar="[JUDGE=]URL",
+        help=f"the OpenAI-compatible endpoint of all openai/ {who}, or of one; repeatable",
+    )
+
+
+def form_flags(parser: Any) -> Any:
+    """Add the flags for output in another form, of which one is possible, and return their group."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
+    form.add_argument("--csv", action="store_true", help="print CSV, unrounded")
+    form.add_argument("--md", action="store_true", help="print Markdown")
+    form.add_argument("--latex", action="store_true", help="print a LaTeX table (booktabs, siunitx)")
+    return form
+
+
 def card_flag(parser: Any) -> None:
     """Add the flag that names a dataset card."""
     parser.add_argument("--card", metavar="NAME", help="dataset card of the published data in the folder; see 'harness data list'")
