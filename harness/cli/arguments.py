@@ -196,6 +196,12 @@ def page_path(name: str | None, default: Path | None = None) -> Path | None:
     return Path(name)
 
 
+def given_fields(arguments: argparse.Namespace, options: Any, **flags: str) -> dict[str, Any]:
+    """The fields of an options struct that flags give: those of a field's name, or of the name in `flags`. Others keep their default."""
+    values = {field: getattr(arguments, flags.get(field, field), None) for field in options.__struct_fields__}
+    return {field: tuple(value) if isinstance(value, list) else value for field, value in values.items() if value is not None}
+
+
 # ---- flags of several commands
 
 
@@ -343,6 +349,27 @@ def judged_source(p: argparse.ArgumentParser, *, optional: bool = False) -> None
 def languages_flag(parser: Any, text: str) -> None:
     """Add the flag that names languages, in both spellings."""
     parser.add_argument("--langs", "--lang", dest="langs", type=names, metavar="TAGS", help=text)
+
+
+def base_url_flag(parser: Any, who: str) -> None:
+    """Add the flag that names endpoints. `who`: judges or writers."""
+    parser.add_argument(
+        "--base-url",
+        type=base_url,
+        action="append",
+        metavar="[JUDGE=]URL",
+        help=f"the OpenAI-compatible endpoint of all openai/ {who}, or of one; repeatable",
+    )
+
+
+def form_flags(parser: Any) -> Any:
+    """Add the flags for output in another form, of which one is possible, and return their group."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
+    form.add_argument("--csv", action="store_true", help="print CSV, unrounded")
+    form.add_argument("--md", action="store_true", help="print Markdown")
+    form.add_argument("--latex", action="store_true", help="print a LaTeX table (booktabs, siunitx)")
+    return form
 
 
 def card_flag(parser: Any) -> None:

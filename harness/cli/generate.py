@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from harness.cli.arguments import given_fields
 from harness.cli.dry_run import spending
 from harness.cli.run import engine_settings
 from harness.content import Library
@@ -42,22 +43,9 @@ def generate_texts(arguments: argparse.Namespace) -> int:
 
 def _spec(arguments: argparse.Namespace) -> GenerateSpec:
     addresses = dict(arguments.base_url or ())
-    return GenerateSpec(
-        task=arguments.task,
-        writers=tuple(arguments.by),
-        languages=arguments.langs,
-        data=arguments.data,
-        content=tuple(arguments.content),
-        base_url=addresses.pop("", None),
-        base_urls=addresses,
-        temperature=arguments.temperature,
-        top_p=arguments.top_p,
-        own_language=arguments.own_language,
-        allow_unreviewed=arguments.allow_unreviewed,
-        seed=arguments.seed,
-        limit=arguments.limit,
-        reask="refused" in arguments.reask,
-    )
+    given = given_fields(arguments, GenerateSpec, writers="by", languages="langs")
+    given |= {"base_url": addresses.pop("", None), "base_urls": addresses, "reask": "refused" in arguments.reask}
+    return GenerateSpec(**given)
 
 
 def _hidden(spec: GenerateSpec, show_texts: bool) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from harness.cli.arguments import given_fields
 from harness.cli.import_ending import ended, print_refusals, refusals_of
 from harness.content import Library
 from harness.exchange.labels.mapping import parse_pairs, parse_scales
@@ -26,20 +27,14 @@ def import_(arguments: argparse.Namespace) -> int:
 
 
 def _options(arguments: argparse.Namespace) -> ScoreImportOptions:
-    same_name = (
-        *("kind", "item_from", "language_from", "id_pattern", "language", "task", "metric", "judge", "group", "system", "items", "preset"),
-        *("filter", "label_from", "take_values", "append", "allow_refused", "keep_annotators", "salt_file", "id", "title"),
-    )
     files = [text for text in arguments.map if text.endswith(".toml")]
-    options = ScoreImportOptions(
-        **{name: getattr(arguments, name) for name in same_name},
-        scales=parse_scales(arguments.scale),
-        categories=parse_map([text for text in arguments.map if text not in files]),
-        rename=parse_pairs(arguments.rename, "--rename"),
-        drop=tuple(arguments.drop),
-        wide_metrics=arguments.wide_metrics or (),
-        texts=parse_pairs(arguments.text, "--text"),
-    )
+    meaning: dict[str, Any] = {
+        "scales": parse_scales(arguments.scale),
+        "categories": parse_map([text for text in arguments.map if text not in files]),
+        "rename": parse_pairs(arguments.rename, "--rename"),
+        "texts": parse_pairs(arguments.text, "--text"),
+    }
+    options = ScoreImportOptions(**given_fields(arguments, ScoreImportOptions) | meaning)
     for text in files:
         options = with_mapping_file(options, Path(text))
     check_scales(options.scales)

@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import PageImportOptions, import_page_results
+from harness.cli.arguments import given_fields
 from harness.cli.import_ending import ended, print_refusals, refusals_of
 from harness.content import Library
 from harness.content.specs import ROLES, LabelMapping
@@ -25,19 +26,7 @@ from harness.text import terminal_safe
 
 
 def import_(arguments: argparse.Namespace) -> int:
-    options = ImportOptions(
-        kind=arguments.kind,
-        sheet=arguments.sheet,
-        encoding=arguments.encoding,
-        revision=arguments.revision,
-        split=arguments.split,
-        items=arguments.items,
-        append=arguments.append,
-        second_round=arguments.second_round,
-        keep_annotators=arguments.keep_annotators,
-        salt_file=arguments.salt_file,
-        allow_refused=arguments.allow_refused,
-    )
+    options = ImportOptions(**given_fields(arguments, ImportOptions))
     library = Library(*arguments.content)
     imported = _import_pages(arguments, options, library) if _from_pages(arguments) else _import_source(arguments, options, library)
     _print_summary(imported)

@@ -12,13 +12,12 @@ from typing import Any
 import msgspec
 
 from harness.api import report as make_report
-from harness.cli.arguments import decision_options, page_path
+from harness.cli.arguments import decision_options, given_fields, page_path
 from harness.decide.options import DecisionOptions
 from harness.engines import Cluster, Limits, Settings
 from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.reports.run_report import Report
 from harness.runs import (
-    DEFAULT_JUDGE,
     RunResult,
     RunSpec,
     reopen,
@@ -66,39 +65,30 @@ def _keep_spec(result: RunResult, arguments: argparse.Namespace) -> None:
         write_atomic(result.folder / "spec.toml", to_toml(flags), private=True)
 
 
+RUN_FLAGS = {
+    "languages": "langs",
+    "judges": "judge",
+    "variants": "variant",
+    "prompts": "prompt",
+    "temperatures": "temperature",
+    "top_ps": "top_p",
+    "orders": "order",
+    "shown_sources": "shown_source",
+    "perturbations": "perturb",
+    "segmenters": "segmenter",
+    "own_systems": "own_system",
+}
+"""The flags that set a field of `RunSpec` under another name; all others have the field's name."""
+
+
 def _spec(arguments: argparse.Namespace) -> RunSpec:
     addresses = dict(arguments.base_url or ())
     if arguments.full and arguments.board not in (None, "controls-full"):
         raise UsageError("--full means --board controls-full; remove --board")
-    return RunSpec(
-        board="controls-full" if arguments.full else arguments.board,
-        data=arguments.data,
-        content=tuple(arguments.content),
-        languages=arguments.langs,
-        tasks=arguments.tasks,
-        metrics=arguments.metrics,
-        judges=tuple(arguments.judge or (DEFAULT_JUDGE,)),
-        base_url=addresses.pop("", None),
-        base_urls=addresses,
-        variants=tuple(arguments.variant) if arguments.variant else None,
-        prompts=tuple(arguments.prompt or ()),
-        temperatures=arguments.temperature,
-        top_ps=arguments.top_p or (None,),
-        orders=arguments.order,
-        shown_sources=arguments.shown_source,
-        perturbations=tuple(arguments.perturb or ()),
-        segmenters=arguments.segmenter,
-        allow_unreviewed=arguments.allow_unreviewed,
-        repeats=arguments.repeats,
-        reask="refused" in arguments.reask,
-        seed=arguments.seed,
-        majority=arguments.majority,
-        limit=arguments.limit,
-        unlabelled=arguments.unlabelled,
-        study=arguments.study or "",
-        own_systems=dict(arguments.own_system or ()),
-        tuned=dict(arguments.tuned or ()),
-    )
+    given = given_fields(arguments, RunSpec, **RUN_FLAGS)
+    given |= {"base_url": addresses.pop("", None), "base_urls": addresses, "reask": "refused" in arguments.reask}
+    given |= {"own_systems": dict(arguments.own_system or ()), "tuned": dict(arguments.tuned or ())}
+    return RunSpec(**given | ({"board": "controls-full"} if arguments.full else {}))
 
 
 def engine_settings(arguments: argparse.Namespace) -> Settings:

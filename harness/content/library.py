@@ -50,6 +50,11 @@ def package_roots() -> dict[str, Path]:
     return {name: Path(next(iter(place))) for name, place in places.items() if place}
 
 
+def _files(pattern: str) -> cached_property[dict[str, Path]]:
+    """A property of `Library`: `{name: path}` of the files that match a pattern below a root."""
+    return cached_property(lambda library: library._find(pattern))
+
+
 class Library:
     """All content by name: the bundled folders, then further folders of the same shape (`--content DIR`).
 
@@ -75,21 +80,10 @@ class Library:
                 paths[name] = path
         return paths
 
-    @cached_property
-    def task_files(self) -> dict[str, Path]:
-        return self._find("tasks/*/task.toml")
-
-    @cached_property
-    def writing_files(self) -> dict[str, Path]:
-        return self._find("tasks/*/writing.toml")
-
-    @cached_property
-    def rubric_files(self) -> dict[str, Path]:
-        return self._find("rubrics/*.toml")
-
-    @cached_property
-    def pack_files(self) -> dict[str, Path]:
-        return self._find("languages/*/pack.toml")
+    task_files = _files("tasks/*/task.toml")
+    writing_files = _files("tasks/*/writing.toml")
+    rubric_files = _files("rubrics/*.toml")
+    pack_files = _files("languages/*/pack.toml")
 
     @cached_property
     def further_pack_files(self) -> dict[str, Path]:
@@ -97,21 +91,10 @@ class Library:
         paths = [path for root in self.roots for path in sorted(root.glob("languages/*/packs/*/pack.toml"))]
         return {f"{path.parent.parent.parent.name}/{path.parent.name}": path for path in paths}
 
-    @cached_property
-    def instruction_files(self) -> dict[str, Path]:
-        return self._find("languages/*/instructions.toml")
-
-    @cached_property
-    def lexicon_files(self) -> dict[str, Path]:
-        return self._find("languages/*/lexicon.toml")
-
-    @cached_property
-    def interface_files(self) -> dict[str, Path]:
-        return self._find("languages/*/interface.toml")
-
-    @cached_property
-    def board_files(self) -> dict[str, Path]:
-        return self._find("leaderboards/*/board.toml")
+    instruction_files = _files("languages/*/instructions.toml")
+    lexicon_files = _files("languages/*/lexicon.toml")
+    interface_files = _files("languages/*/interface.toml")
+    board_files = _files("leaderboards/*/board.toml")
 
     @cached_property
     def dataset_card_files(self) -> dict[str, Path]:

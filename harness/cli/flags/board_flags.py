@@ -28,14 +28,20 @@ def submit_flags(commands: Any) -> None:
     )
     p.add_argument("run", metavar="RUN", help="a run's name, the beginning of one, or its folder")
     p.add_argument("--board", required=True, metavar="NAME", help="the board whose protocol the run follows")
-    where = p.add_argument_group("what to submit, and where to write it")
-    where.add_argument("--judge", action="append", default=[], metavar="NAME", help="only this judge of the run; repeatable")
+    where = _submission(p, "what to submit, and where to write it", "the run")
+    out_flag(where)
+    _about(p)
+    json_flag(p)
+
+
+def _submission(p: Any, title: str, source: str) -> Any:
+    """The judges of a submission, and the folder that is written."""
+    where = p.add_argument_group(title)
+    where.add_argument("--judge", action="append", default=[], metavar="NAME", help=f"only this judge of {source}; repeatable")
     where.add_argument("--name", metavar="DIRNAME", help="name of the submission's folder (default: from the judge's name)")
     where.add_argument("--into", type=Path, metavar="DIR", help="the checkout that holds leaderboards/ (default: the one in use)")
     where.add_argument("--replace", action="store_true", help="replace an earlier submission of the same judge")
-    out_flag(where)  # type: ignore[arg-type]
-    _about(p)
-    json_flag(p)
+    return where
 
 
 def _about(p: Any) -> None:
@@ -72,9 +78,7 @@ def _show(sub: Any) -> None:
     p = command(sub, "show", "standings:show", "print a board's standings, recomputed from the raw replies, and the findings of probes")
     p.add_argument("board", metavar="BOARD", help="the board's name; see 'harness list boards'")
     p.add_argument("--lang", metavar="TAG", help="only this language, with a table for each metric")
-    _data(p)
-    _labels_key(p)
-    content_flag(p)
+    _opened(p)
     json_flag(p)
 
 
@@ -82,9 +86,7 @@ def _build(sub: Any) -> None:
     p = command(sub, "build", "standings:build", "write TABLE.md of each board, and a static site")
     p.add_argument("boards", nargs="*", metavar="BOARD", help="only these boards (default: all with submissions)")
     p.add_argument("--site", type=Path, metavar="DIR", help="also write a site to this folder: an index, and a page for each board")
-    _data(p)
-    _labels_key(p)
-    content_flag(p)
+    _opened(p)
 
 
 def _check(sub: Any) -> None:
@@ -95,9 +97,7 @@ def _check(sub: Any) -> None:
         metavar="BASE",
         help="check only the commits since BASE (e.g. origin/main), which may add submissions and nothing else",
     )
-    _data(p)
-    _labels_key(p)
-    content_flag(p)
+    _opened(p)
     json_flag(p)
 
 
@@ -111,22 +111,21 @@ def _record(sub: Any) -> None:
     p.add_argument("board", metavar="BOARD", help="a board that judges a data folder and asks every question once")
     p.add_argument("--origin", required=True, metavar="TEXT", help="where the scores come from, and under which licence; will be published")
     _data(p)
-    where = p.add_argument_group("what to write, and where")
-    where.add_argument("--judge", action="append", default=[], metavar="NAME", help="only this judge of the judgments; repeatable")
-    where.add_argument("--name", metavar="DIRNAME", help="name of the submission's folder (default: from the judge's name)")
-    where.add_argument("--into", type=Path, metavar="DIR", help="the checkout that holds leaderboards/ (default: the one in use)")
-    where.add_argument("--replace", action="store_true", help="replace an earlier submission of the same judge")
+    _submission(p, "what to write, and where", "the judgments")
     _about(p)
     content_flag(p)
     json_flag(p)
 
 
+def _opened(p: Any) -> None:
+    """What a board is opened with."""
+    _data(p)
+    p.add_argument("--key", type=Path, metavar="FILE", help="an age key for the board's sealed labels; they are decrypted in memory only")
+    content_flag(p)
+
+
 def _data(p: Any) -> None:
     p.add_argument("--data", type=Path, metavar="DIR", help="the data, for a board that judges a data folder")
-
-
-def _labels_key(p: Any) -> None:
-    p.add_argument("--key", type=Path, metavar="FILE", help="an age key for the board's sealed labels; they are decrypted in memory only")
 
 
 def _verify(sub: Any) -> None:

@@ -10,6 +10,7 @@ from harness.cli.arguments import (
     card_flag,
     command,
     decision_flags,
+    form_flags,
     majority_flag,
     names,
     out_flag,
@@ -68,11 +69,7 @@ def compare_flags(commands: Any) -> None:
         "--distributions", action="store_true", help="with --full: class shares where annotators agree fully, partly or not at all"
     )
     shown.add_argument("--figure", type=Path, metavar="FILE", help="draw the class shares: .svg, .pdf or .png (needs the extra 'figures')")
-    form = shown.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
-    form.add_argument("--csv", action="store_true", help="print CSV, unrounded")
-    form.add_argument("--md", action="store_true", help="print Markdown")
-    form.add_argument("--latex", action="store_true", help="print a LaTeX table (booktabs, siunitx)")
+    form = form_flags(shown)
     form.add_argument("--html", metavar="FILE", help="write one self-contained page")
     shown.add_argument(
         "--sections",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.arguments import (
-    base_url,
+    base_url_flag,
     command,
     content_flag,
     engine_flags,
@@ -31,13 +31,7 @@ def generate_flags(commands: Any) -> None:
     p.add_argument("--data", type=Path, metavar="DIR", help="take the inputs of a data folder instead of the control items'")
     p.add_argument("--limit", type=positive_integer, metavar="N", help="only the first N inputs of each language")
     content_flag(p)
-    p.add_argument(
-        "--base-url",
-        type=base_url,
-        action="append",
-        metavar="[JUDGE=]URL",
-        help="the OpenAI-compatible endpoint of all openai/ writers, or of one; repeatable",
-    )
+    base_url_flag(p, "writers")
     how = p.add_argument_group("how to ask")
     how.add_argument("--temperature", type=single_temperature, default=0.0, metavar="T", help="sampling temperature (default: 0)")
     how.add_argument("--top-p", type=single_top_p, metavar="P", help="nucleus sampling (default: the endpoint's default)")

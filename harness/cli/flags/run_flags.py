@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.arguments import (
-    base_url,
+    base_url_flag,
     by_task_flag,
     command,
     content_flag,
     decision_flags,
     engine_flags,
+    form_flags,
     json_flag,
     languages_flag,
     majority_flag,
@@ -78,13 +79,7 @@ def run_flags(commands: Any) -> None:
         metavar="NEW=OLD",
         help="for --study self-preference: a judge that was tuned, and the judge before; both are the system of the latter; repeatable",
     )
-    who.add_argument(
-        "--base-url",
-        type=base_url,
-        action="append",
-        metavar="[JUDGE=]URL",
-        help="the OpenAI-compatible endpoint of all openai/ judges, or of one; repeatable",
-    )
+    base_url_flag(who, "judges")
     how = p.add_argument_group("how to ask")
     how.add_argument(
         "--variant",
@@ -169,11 +164,7 @@ def report_flags(commands: Any) -> None:
     majority_flag(p, None, "the run's")
     decision_flags(p)
     by_task_flag(p)
-    form = p.add_argument_group("output").add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON for programs, unrounded")
-    form.add_argument("--csv", action="store_true", help="print CSV, unrounded")
-    form.add_argument("--md", action="store_true", help="print Markdown")
-    form.add_argument("--latex", action="store_true", help="print a LaTeX table (booktabs, siunitx)")
+    form = form_flags(p.add_argument_group("output"))
     form.add_argument(
         "--html", nargs="?", const="", metavar="FILE", help="write one self-contained page (default: report.html in the run's folder)"
     )

@@ -17,27 +17,21 @@ from harness.patterns import Pattern
 ALL_METRICS = "*"
 
 
-class ScoreImportOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How to read files with scores, and where items come from. Each field is the flag of the same name.
+class ScoreMeaning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was scored, by whom and on which scale: what flags and mapping files both can say. Each field is the flag of the same name.
 
     Attributes:
-        kind: one of `SCORE_KINDS`; without it the content decides.
         item_from, language_from: the field of a record that holds the item's id, or its language.
         id_pattern: a regular expression for ids, with the groups item, metric, language, judge or repeat.
         language, task, metric, judge: of all scores that do not say it.
+        group, system: fields that become keys of new items.
+        preset: the field names of score records, by the name of a program.
         scales: by metric; a scale is never guessed.
         categories: `{metric: {word: score}}`; `*` for every metric.
         rename, drop: metrics.
-        texts, group, system: fields that become texts and keys of new items.
-        items: a data folder, or a table, that has the items.
-        preset, names: the field names of score records.
-        wide_metrics: columns of a table that hold the scores of one metric each.
-        filter: one of the filters of lm-eval.
-        label_from: the field of lm-eval's documents that holds people's label.
-        take_values: whether to take the program's own scores where the file keeps raw replies too.
+        texts: fields that become texts of new items.
     """
 
-    kind: str | None = None
     item_from: str | None = None
     language_from: str | None = None
     id_pattern: str | None = None
@@ -45,15 +39,31 @@ class ScoreImportOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     task: str | None = None
     metric: str | None = None
     judge: str | None = None
+    group: str | None = None
+    system: str | None = None
+    preset: str | None = None
     scales: dict[str, Scale] = {}
     categories: dict[str, dict[str, Score]] = {}
     rename: dict[str, str] = {}
     drop: tuple[str, ...] = ()
     texts: dict[str, str] = {}
-    group: str | None = None
-    system: str | None = None
+
+
+class ScoreImportOptions(ScoreMeaning, frozen=True, forbid_unknown_fields=True):
+    """How to read files with scores, and where items come from. Each field is the flag of the same name.
+
+    Attributes:
+        kind: one of `SCORE_KINDS`; without it the content decides.
+        items: a data folder, or a table, that has the items.
+        names: the field names of score records.
+        wide_metrics: columns of a table that hold the scores of one metric each.
+        filter: one of the filters of lm-eval.
+        label_from: the field of lm-eval's documents that holds people's label.
+        take_values: whether to take the program's own scores where the file keeps raw replies too.
+    """
+
+    kind: str | None = None
     items: str | None = None
-    preset: str | None = None
     names: dict[str, Any] = {}
     wide_metrics: tuple[str, ...] = ()
     filter: str | None = None
@@ -71,24 +81,9 @@ class ScoreImportOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         return {**self.categories.get(ALL_METRICS, {}), **self.categories.get(metric, {})}
 
 
-class ScoreMappingFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScoreMappingFile(ScoreMeaning, frozen=True, forbid_unknown_fields=True):
     """A mapping file: what the flags say, and the field names of score records under `[records]`."""
 
-    item_from: str | None = None
-    language_from: str | None = None
-    id_pattern: str | None = None
-    language: str | None = None
-    task: str | None = None
-    metric: str | None = None
-    judge: str | None = None
-    group: str | None = None
-    system: str | None = None
-    preset: str | None = None
-    scales: dict[str, Scale] = {}
-    categories: dict[str, dict[str, Score]] = {}
-    rename: dict[str, str] = {}
-    drop: tuple[str, ...] = ()
-    texts: dict[str, str] = {}
     records: dict[str, Any] = {}
 
 

@@ -43,8 +43,3 @@ def lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             if not isinstance(row, dict):
                 raise ContentError("not a JSON object; one object a line is expected", path, number)
             yield number, row
-
-
-def is_number(value: Any) -> bool:
-    """Whether a value is a number that is not NaN; truth values are no numbers."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value

@@ -12,8 +12,10 @@ import pytest
 
 from harness.cli import parse
 from harness.cli.parser import build_parser, command_parser
+from harness.cli.run import RUN_FLAGS
 from harness.cli.spec_file import spec_of
 from harness.errors import ContentError, UsageError
+from harness.runs import RunSpec
 
 SPEC = """
 data = "answers"
@@ -91,3 +93,10 @@ def test_a_run_keeps_its_flags_and_a_dry_run_prints_them(cli: Callable[..., Any]
     assert cli("run", "--spec", path, "--out", tmp_path / "out").code == 0
     [kept] = (tmp_path / "out" / "runs").glob("*/spec.toml")
     assert {k: v for k, v in tomllib.loads(kept.read_text("utf-8")).items() if k != "out"} == expected
+
+
+def test_every_field_of_a_specification_has_a_flag() -> None:
+    flags = {action.dest for action in command_parser(build_parser(), "run")._actions}
+    read_already = {"panels", "own_prompts", "base_urls", "crossed"}  # of --judge, --prompt, --base-url, and of studies
+    assert {field for field in RunSpec.__struct_fields__ if RUN_FLAGS.get(field, field) not in flags} == read_already
+    assert set(RUN_FLAGS) <= set(RunSpec.__struct_fields__)
