@@ -56,6 +56,8 @@ def origin(raw_data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> I
 def test_from_a_name_to_numbers(origin: Origin, cli: Callable[..., Any], shared_data: Path, tmp_path: Path) -> None:
     absent = cli("compare", "adparaphrase_ja")
     assert absent.code == 2 and "'harness data get adparaphrase_ja' fetches 0.1 MB" in absent.err
+    near = cli("compare", "adparaphrase_jp")
+    assert near.code == 2 and "Did you mean 'adparaphrase_ja'?" in near.err
     refused = cli("data", "get", "adparaphrase_ja")
     assert refused.code == 2 and "Pass --yes to agree" in refused.err and "licence: " in refused.err and not origin.asked
     fetched = cli("data", "get", "adparaphrase_ja", "--yes")
