@@ -17,7 +17,7 @@ from harness import gate
 from harness.annotate.checks import labelcheck
 from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content import Library
-from harness.content.tags import canonical
+from harness.content.tags import canonical, suggest
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
@@ -481,7 +481,9 @@ def _open_source(source: Dataset | RunResult | Path | str, card: str | None, out
         return OpenedSource(_recorded(load(source, card=card), source.resolve().name))
     name, results = run_place(source, out)
     if not (results / "store.sqlite").is_file():
-        raise UsageError(f"{source} is not a data folder or a run's folder, and {out} is no results folder with a run of that name")
+        near = suggest(str(source), Library().dataset_card_files)
+        message = f"{source} is not a data folder or a run's folder, and {out} is no results folder with a run of that name"
+        raise UsageError(f"{message}.{near}" if near else message)
     return _open_source(reopen(name, results), None, results)
 
 

@@ -6,13 +6,19 @@ made of the data. Whatever shows a text of an item, or words that may quote one,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Protocol
 
 from harness.errors import UsageError
 
 WARNING = "These texts are extremely offensive; that is their purpose."
+_NOT_QUOTED = "(not shown: the texts are extremely offensive)"
+_QUOTED = re.compile(r"(?<!\w)'(.*?)'(?!\w)", re.DOTALL)
+_ID = re.compile(r"[\w./:@|+-]*[\d_/:|][\w./:@|+-]*|[a-z]{2,3}(-[A-Za-z]+)?", re.ASCII)
+_MARK = re.compile(r"(?<!\w)'|'(?!\w)")
+_LONGEST_NAME = 60  # characters
 HIDDEN = "(not shown: the texts are extremely offensive; --show-texts shows them)"
 
 
@@ -40,6 +46,35 @@ def shown(text: str, hidden: bool) -> str:
     '(not shown: the texts are extremely offensive; --show-texts shows them)'
     """
     return HIDDEN if hidden else text
+
+
+def looks_like_text(value: str) -> bool:
+    """Whether a value of an item may be a text, and not the name of a class: it has several words, other than ASCII characters, or length.
+
+    >>> [looks_like_text(value) for value in ("pt-BR", "two words", "\u3053\u308c\u306f\u6587\u3067\u3059")]
+    [False, True, True]
+    """
+    return len(value.split()) > 1 or not value.isascii() or len(value) > _LONGEST_NAME
+
+
+def without_quotations(message: str, known: Collection[str] = ()) -> str:
+    """A message in which quoted words are hidden, except `known` ones and what looks like an id, a key or a language tag.
+
+    Where the marks are not in pairs, a text has one of its own: then everything from the first hidden word on is hidden.
+
+    >>> without_quotations("item 'q_1' has no 'output' but 'a rude word'", ["output"])
+    "item 'q_1' has no 'output' but (not shown: the texts are extremely offensive)"
+    >>> without_quotations("'the dogs' bone' is wrong")
+    '(not shown: the texts are extremely offensive)'
+    """
+
+    def is_shown(quoted: str) -> bool:
+        return quoted in known or _ID.fullmatch(quoted) is not None
+
+    if len(_MARK.findall(message)) % 2:
+        hidden = (found.start() for found in _QUOTED.finditer(message) if not is_shown(found[1]))
+        return message[: next(hidden, message.rindex("'"))] + _NOT_QUOTED
+    return _QUOTED.sub(lambda found: found[0] if is_shown(found[1]) else _NOT_QUOTED, message)
 
 
 def in_repository(path: Path) -> Path | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.cli.text_columns import print_columns
+from harness.cli.text_columns import columns
 from harness.content.library import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import suggest
@@ -26,7 +27,9 @@ def show_list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sys.stdout.write(to_json(rows))
         return 0
-    print_columns([[row["name"], _short(row["languages"]), _numbers(row), row["state"], row["title"]] for row in rows])
+    lines = columns([[row["name"], _short(row["languages"]), _numbers(row), row["state"], row["title"]] for row in rows])
+    for line, row in zip(lines, rows, strict=True):
+        print(f"{line}\n    {terminal_safe('; '.join(_details(row)))}")
     return 0
 
 
@@ -170,6 +173,17 @@ def _by_importance(named: tuple[str, Any]) -> int:
 def _numbers(row: dict[str, Any]) -> str:
     shown = {name: row["rows"].get(name, 0) for name in ("items", "labels", "judgments")}
     return ", ".join(f"{count:,} {name}" for name, count in shown.items() if count) or "–"
+
+
+def _details(row: dict[str, Any]) -> Iterator[str]:
+    """What stands below the line of a set, for those who choose one."""
+    if row["annotators_a_text"]:
+        yield f"labels: {row['source']}, {row['annotators_a_text']} a text ({row['annotators']})"
+    yield f"metrics: {_short(row['metrics'])}"
+    if row["judges"]:
+        yield f"judges: {_short(row['judges'])}"
+    yield f"licence: {row['licence'] or 'none stated'}"
+    yield megabytes(row["bytes"])
 
 
 def _short(tags: list[str]) -> str:

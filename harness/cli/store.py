@@ -6,10 +6,16 @@ import argparse
 import sys
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 
 import msgspec
 
+from harness.content.library import Library
+from harness.content.specs import DatasetCard
+from harness.data.dataset import card_of_folder
 from harness.errors import UsageError
+from harness.offensive import refuse_in_repository
+from harness.runs import RunProtocol
 from harness.store import Store
 from harness.store.damage import check as check_store
 from harness.store.garbage import RemovedRows, collect
@@ -37,6 +43,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 def export(arguments: argparse.Namespace) -> int:
     with Store.reading(arguments.out) as opened:
+        _refuse_texts_in_repository(opened, arguments.to)
         rows = opened.export(arguments.judge)
         first = next(rows, None)
         if first is None:
@@ -45,6 +52,17 @@ def export(arguments: argparse.Namespace) -> int:
         write_atomic(arguments.to, lines, private=True)
     print(f"{lines.count} replies written to {arguments.to}", file=sys.stderr)
     return 0
+
+
+def _refuse_texts_in_repository(store: Store, to: Path) -> None:
+    """Raise UsageError where prompts and replies of a run on offensive data would come into a repository."""
+    for spec in store.runs().values():
+        refuse_in_repository(to, _card_of_run(msgspec.json.decode(spec, type=RunProtocol)))
+
+
+def _card_of_run(protocol: RunProtocol) -> DatasetCard:
+    """The card of a run's data: in its folder or, where that is gone, the published one of its name."""
+    return card_of_folder(Path(protocol.data or protocol.source.partition("@")[0]), Library())
 
 
 class _CountedLines:
@@ -81,6 +99,9 @@ def _describe(rows: RemovedRows) -> str:
 
 
 def merge(arguments: argparse.Namespace) -> int:
+    for source in arguments.sources:
+        with Store.reading(source) as opened:
+            _refuse_texts_in_repository(opened, arguments.out)
     merged = merge_stores(arguments.sources, arguments.out)
     if arguments.json:
         sys.stdout.write(to_json(merged))

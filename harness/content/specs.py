@@ -490,6 +490,8 @@ class DatasetCard(_Spec, frozen=True):
     notes: tuple[Text, ...] = ()  # what readers of its numbers must know
     source: Source = "native"
     annotators: AnnotatorKind = "anonymous"
+    annotators_a_text: str = ""  # how many people scored a text on a metric, such as "3" or "1 to 4"
+    judges: tuple[Text, ...] = ()  # whose judgments were recorded
     sampling: Literal["random", "convenience", "unknown"] = "unknown"
     epsilon: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = (
         None  # the discount of the alternative annotator test that suits these people

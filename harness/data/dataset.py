@@ -28,6 +28,7 @@ from harness.data.named_folders import located
 from harness.data.second_round_errors import SecondSpans, read_second_spans
 from harness.errors import ContentError, UsageError, refuse_faults
 from harness.model import Item, Label, Scale
+from harness.offensive import without_quotations
 from harness.tables import find_table, read_rows
 from harness.text import short_repr
 
@@ -208,6 +209,21 @@ def load_folder(folder: Path, library: Library, *, card: str | None = None, with
     if item_path is None:
         raise ContentError("no items.jsonl (or .jsonl.gz, .parquet) in this data folder", folder)
     about = card_of_folder(folder, library, card)
+    try:
+        return _load(folder, item_path, about, library, with_judgments)
+    except ContentError as err:
+        if about.offensive:  # a message may quote a row
+            err.args = (without_quotations(str(err), own_words(library)),)
+        raise
+
+
+def own_words(library: Library) -> set[str]:
+    """Names that are quoted and are nobody's text: tasks, their fields and metrics."""
+    fields = (name for task in library.task_files for name in library.task(task).fields)
+    return {*library.task_files, *library.rubric_files, *fields, "language", "task", "score", "metric", "group", "system"}
+
+
+def _load(folder: Path, item_path: Path, about: DatasetCard, library: Library, with_judgments: bool) -> Dataset:
     texts, column = _shared_texts(folder, about.shared), about.asked.column
     tasks = _tasks(library, about)
     items = read_items(item_path, tasks, group_key=about.group, shared=texts, asked_column=column)

@@ -18,7 +18,7 @@ from harness.errors import UsageError
 from harness.measure.options import Annotators, CompareOptions, Standardise
 from harness.measure.scores import ItemScores, item_scores
 from harness.model import Failure, Scale, Score
-from harness.offensive import hides_texts
+from harness.offensive import hides_texts, looks_like_text
 from harness.stats import aggregate_counts, count_long
 from harness.stats.agreement.describe import Direction
 from harness.stats.core.arrays import Ints, Kind
@@ -308,6 +308,6 @@ def item_key(data: Dataset, name: str) -> CodedColumn:
         fields = sorted({name for item in data.items[:1000] for name, value in item.fields.items() if isinstance(value, (str, int, float))})
         keys = [*OWN_KEYS, "metric", "judge", "variant", "temperature", "top_p", "agreement", *fields]
         raise UsageError(f"no item has '{name}'.{choose_from(keys, name)}")
-    if hides_texts([data.about]) and any(isinstance(value, str) and len(value.split()) > 1 for value in values):
+    if hides_texts([data.about]) and any(isinstance(value, str) and looks_like_text(value) for value in values):
         raise UsageError(f"'{name}' holds texts, which are extremely offensive in '{data.id}' and are not printed; choose another key")
     return CodedColumn.from_values(value if isinstance(value, (str, int, float)) else None for value in values)

@@ -57,7 +57,7 @@ def fetch(card: DatasetCard, root: Path, progress: Progress = lambda count: None
         partial: whether files that the origin does not have may be left out.
 
     Raises:
-        DataFetchError: if a file cannot be fetched, or is not the file that the card names.
+        DataFetchError: if a file cannot be fetched, or is not the file that the card names, or of a part no file is there.
         StoreError: if the disk is full or the folder is read-only.
     """
     origin, missing = mirror(), []
@@ -67,7 +67,10 @@ def fetch(card: DatasetCard, root: Path, progress: Progress = lambda count: None
             progress(file.bytes)
         elif not _fetch_one(address(source, file, origin), path, file, progress, partial):
             missing.append(f"{source.repository}/{file.path}")
-    return Fetched(sum(len(source.files) for source in card.sources) - len(missing), tuple(missing))
+    here = sum(len(source.files) for source in card.sources) - len(missing)
+    if missing and not here:
+        raise AbsentRawFile(f"the origin has none of the raw files of '{card.id}' ({missing[0]}, ...), so that there is no part to convert")
+    return Fetched(here, tuple(missing))
 
 
 def _is_here(path: Path, file: RawFile) -> bool:

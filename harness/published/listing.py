@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from harness.content.library import Library
 from harness.content.specs import DatasetCard
 from harness.content.tags import resolve
 from harness.data.named_folders import fetched_folder, megabytes, raw_bytes
+from harness.published.folders import RECORD, read_record
 
 
 def cards_in(library: Library, languages: Iterable[str] | None = None) -> Iterator[DatasetCard]:
@@ -23,10 +25,10 @@ def cards_in(library: Library, languages: Iterable[str] | None = None) -> Iterat
 def listed(card: DatasetCard) -> dict[str, Any]:
     """A card as a row: what is labelled, by whom, on which terms, how large the raw files are (bytes), and the folder if it is here.
 
-    `state` is `here`, the size to fetch, or `by hand` where the card names no raw files.
+    `state` is `here`, `here in part` where the origin lacked raw files, the size to fetch, or `by hand` where the card names no raw files.
     """
     folder = fetched_folder(card.id)
-    here = "here" if folder else megabytes(raw_bytes(card)) if card.sources else "by hand"
+    here = _here(folder) if folder else megabytes(raw_bytes(card)) if card.sources else "by hand"
     return {
         "name": card.id,
         "version": card.version,
@@ -35,6 +37,8 @@ def listed(card: DatasetCard) -> dict[str, Any]:
         "metrics": list(card.metrics),
         "source": card.source,
         "annotators": card.annotators,
+        "annotators_a_text": card.annotators_a_text,
+        "judges": list(card.judges),
         "rows": {name: table.rows for name, table in card.converted.items()},
         "licence": card.licence,
         "forbids": list(card.forbids),
@@ -46,3 +50,9 @@ def listed(card: DatasetCard) -> dict[str, Any]:
         "folder": str(folder) if folder else None,
         "state": here if card.tried else f"{here}, not tried",
     }
+
+
+def _here(folder: Path) -> str:
+    """Whether a folder here has all of a set. One without a record of its own was not fetched, and counts as whole."""
+    has_record = (folder / RECORD).is_file()
+    return "here in part" if has_record and read_record(folder).missing else "here"

@@ -76,6 +76,7 @@ def generate_outputs(spec: GenerateSpec, out: Path, watcher: Watcher, settings: 
     _refuse_other_folder(out)
     check_engine(settings)
     sources = writing_sources(spec, library)
+    refuse_in_repository(out, sources.everything.about)
     environment = Environment(os.environ)
     judges, openings = open_with(run_spec, JudgeOptions(spec.base_url, environment, sources.everything, spec.seed, settings.timeout))
     check_engine(settings, judges)
@@ -219,7 +220,6 @@ def _write(out: Path, spec: GenerateSpec, found: _Outputs, identities: Sequence[
     for summary in summaries:
         price = price_of(next(one for one in identities if one.name == summary.system), settings.prices)
         summary.cost = None if price is None else round(price.cost(summary.spent.usage), 6)
-    refuse_in_repository(out, card)
     write_folder(out, files)
     write_atomic(out / NOTE, to_json(_note(spec, found, identities, summaries)), private=True)
     return Generated(out, len(every), len(kept), len(earlier), summaries)

@@ -21,6 +21,7 @@ from harness.errors import ContentError, IncompleteRun, UsageError
 from harness.judges import Judge, JudgeOptions, open_judge, opening_name
 from harness.judges.base import Environment
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
+from harness.offensive import refuse_in_repository
 from harness.runs.answers import RunAnswers, update_judgments
 from harness.runs.asking import JudgeSummary, Watcher, ask_judges, reading_of
 from harness.runs.plan import Plan, PlannedCalls
@@ -108,6 +109,7 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
     judges, openings = open_with(spec, judge_options(spec, prepared, timeout=settings.timeout))
     check_engine(settings, judges)
     check_prices(judges, settings)
+    refuse_in_repository(out, prepared.data.about)  # the store holds prompts and replies
     protocol = _with_judges(prepared.protocol, judges, openings)
     prepared = msgspec.structs.replace(prepared, protocol=protocol)
     refuse_judges_without_texts(protocol, prepared.data.items)

@@ -106,6 +106,12 @@ INTO = {
     "labels export rude --to checkout/sheet.xlsx": "checkout/sheet.xlsx",
     "pairs rude --out checkout/pairs": "checkout/pairs",
     "data get rtp_lx --to checkout/data --yes": "checkout/data",
+    "labels import rude/labels.jsonl --items rude --to checkout/labels": "checkout/labels",
+    "import rude/judgments.jsonl --items rude --judge again --to checkout/scores": "checkout/scores",
+    "export hub rude --to checkout/hub": "checkout/hub",
+    "export inspect-scores rude --judge recorded --metric linguistic_acceptability --to checkout/i.jsonl": "checkout/i.jsonl",
+    "run --data rude --judge baseline/majority --out checkout/results": "checkout/results",
+    "generate --task open_prompt --data rude --by openai/x --base-url http://127.0.0.1:9/v1 --out checkout/w --yes": "checkout/w",
 }
 
 
@@ -114,6 +120,53 @@ def test_nothing_is_written_into_a_repository(cli: Cli, data: Path, command: str
     (data.parent / "checkout" / ".git").mkdir(parents=True)
     done = cli(*command.split())
     assert done.code == 2 and "stay out of repositories" in done.err and not (data.parent / written).exists()
+
+
+@pytest.mark.parametrize("words", ["store export --out results --to checkout/r.jsonl", "store merge results --out checkout/merged"])
+def test_replies_are_not_written_into_a_repository(cli: Cli, data: Path, words: str) -> None:
+    (data.parent / "checkout" / ".git").mkdir(parents=True)
+    assert cli(*["run", "--data", "rude", "--judge", "baseline/majority", "--out", "results"]).code == 0
+    done = cli(*words.split())
+    assert done.code == 2 and "stay out of repositories" in done.err and not list(data.parent.glob("checkout/[rm]*"))
+    assert cli(*words.replace("checkout/", "outside-").split()).code == 0
+
+
+QUOTED = {  # a wrong row whose message quotes it, and what the message still says
+    "language": ("items", {"item_id": "x_1", "language": f"{CANARY} is rude", "task": "open_prompt"}, "cannot be a language tag"),
+    "item": ("labels", {"item_id": f"{CANARY} it's rude", "metric": "linguistic_acceptability", "score": 1}, "a label of item "),
+    "score": (
+        "labels",
+        {"item_id": "r0", "metric": "linguistic_acceptability", "score": CANARY},
+        "outside the scale of 'linguistic_accept",
+    ),
+    "mark": ("labels", {"item_id": f"the dogs' bone {CANARY}", "metric": "linguistic_acceptability", "score": 1}, "a label of item "),
+}
+
+
+@pytest.mark.parametrize(("table", "row", "said"), QUOTED.values(), ids=QUOTED)
+def test_no_error_quotes_a_text(cli: Cli, data: Path, table: str, row: dict[str, Any], said: str) -> None:
+    with (data / f"{table}.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"annotator_id": "q", "prompt": CANARY, "output": CANARY} | row) + "\n")
+    for words in ("compare rude", "labels check rude", "run --data rude --judge baseline/majority", "export hub rude --to hub"):
+        done = cli(*words.split())
+        assert done.code == 3 and f"{table}.jsonl:" in done.err and said in done.err, done.err
+        assert CANARY not in done.err and "(not shown" in done.err
+
+
+def test_no_refused_row_is_quoted(cli: Cli, data: Path) -> None:
+    given = f"item_id,metric,annotator_id,score\nr0,linguistic_acceptability,a,{CANARY}\n"
+    (data.parent / "table.csv").write_text(given, "utf-8")
+    (data.parent / "scores.csv").write_text(given.replace("r0", f"{CANARY} is rude").replace(f"a,{CANARY}", "a,1"), "utf-8")
+    for words in ("labels import table.csv --items rude --to new", "import scores.csv --items rude --judge x --to new"):
+        done = cli(*words.split())
+        assert done.code and ".csv" in done.err and "(not shown" in done.err and CANARY not in done.err, (words, done.err)
+
+
+def test_a_text_without_spaces_is_no_key(cli: Cli, data: Path) -> None:
+    rows = [json.loads(line) | {"output": f"これは{CANARY}です"} for line in (data / "items.jsonl").read_text("utf-8").splitlines()]
+    (data / "items.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    done = cli("compare", "rude", "--by", "language,output")
+    assert done.code == 2 and CANARY not in done.out + done.err
 
 
 def test_raw_replies_are_no_submission(data: Path) -> None:

@@ -56,6 +56,8 @@ def origin(raw_data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> I
 def test_from_a_name_to_numbers(origin: Origin, cli: Callable[..., Any], shared_data: Path, tmp_path: Path) -> None:
     absent = cli("compare", "adparaphrase_ja")
     assert absent.code == 2 and "'harness data get adparaphrase_ja' fetches 0.1 MB" in absent.err
+    near = cli("compare", "adparaphrase_jp")
+    assert near.code == 2 and "Did you mean 'adparaphrase_ja'?" in near.err
     refused = cli("data", "get", "adparaphrase_ja")
     assert refused.code == 2 and "Pass --yes to agree" in refused.err and "licence: " in refused.err and not origin.asked
     fetched = cli("data", "get", "adparaphrase_ja", "--yes")
@@ -114,6 +116,17 @@ def test_of_sets_chosen_by_language_a_mirror_may_lack_some(origin: Origin, cli: 
     assert chosen.out == f"{tmp_path / 'home' / 'adparaphrase_ja'}\n"
     none = cli("data", "get", "--langs", "ko", "--yes")
     assert none.code == 4 and "korean_square is left out" in none.err
+
+
+def test_the_list_says_what_a_set_has_and_what_is_here_in_part(origin: Origin, cli: Callable[..., Any]) -> None:
+    listed = cli("data", "list", "--lang", "es")
+    assert listed.code == 0 and "truthfulqa_multi" in listed.out
+    before = cli("data", "list", "--lang", "zh").out
+    assert "labels: people, 1 a text (aggregate)" in before and "judges: gpt-4" in before and "licence: none stated" in before
+    assert "26.2 MB" in before and "metrics: correctness" in before
+    assert cli("data", "get", "llmeval2", "--yes", "--partial").code == 0
+    (row,) = (row for row in harness.datasets("zh") if row["name"] == "llmeval2")
+    assert row["state"] == "here in part" and row["judges"] == ["gpt-4"] and row["annotators_a_text"] == "1"
 
 
 @pytest.mark.slow

@@ -94,6 +94,24 @@ def test_a_conversion_gives_the_hashes_of_its_card(raw_data: Path, name: str) ->
             assert hashlib.sha256(to_jsonl(rows)).hexdigest() == known.sha256, table
 
 
+@pytest.mark.parametrize("name", TRIED)
+def test_a_card_says_whose_labels_and_judgments_there_are(raw_data: Path, name: str) -> None:
+    """The numbers of annotators a text and the names of judges are those of the rows; of a part, some of them."""
+    card, tables = CARDS[name], converted(raw_data, name)
+    people: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for row in tables.get("labels", ()):
+        people[row["item_id"], row["metric"]].add(row["annotator_id"])
+    numbers = {len(each) for each in people.values()}
+    said = [int(number) for number in card.annotators_a_text.replace(" or ", " to ").split(" to ") if number]
+    judges = {row["judge"] for row in tables.get("judgments", ())}
+    if is_whole(raw_data, name):
+        assert {*said} == {min(numbers), max(numbers)} if numbers else not said
+        assert {*card.judges} == judges
+        assert {*card.languages} == ({row["language"] for row in tables["items"]} if numbers else set())
+    else:
+        assert judges <= {*card.judges} and all(said[0] <= number <= said[-1] for number in numbers)
+
+
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_conversion_gives_the_known_rows_byte_for_byte(raw_data: Path, shared_data: Path, name: str) -> None:
     for table, rows in converted(raw_data, name).items():

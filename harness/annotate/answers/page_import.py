@@ -23,6 +23,7 @@ from harness.exchange.labels.items import item_row
 from harness.exchange.labels.pseudonyms import Pseudonyms, default_salt_file, read_salt
 from harness.exchange.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
 from harness.model import Item
+from harness.offensive import refuse_in_repository
 from harness.tables import read_rows, to_jsonl
 
 SEEN = "seen.jsonl"
@@ -277,6 +278,7 @@ class _PageImport:
             before = _rows(self.target, self.target.files[name])
             if new := [row for row in rows if row not in before]:
                 files[self.target.files[name]] = (self.target.lines(name) or b"") + to_jsonl(new)
+        refuse_in_repository(self.target.folder, about)
         write_folder(self.target.folder, files)
 
     def _comments(self) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ import msgspec
 from harness.content import Library
 from harness.content.specs import DatasetCard, LabelMapping
 from harness.content.tags import choose_from, suggest
-from harness.data.dataset import rubric_scales
+from harness.data.dataset import own_words, rubric_scales
 from harness.errors import ContentError, UsageError
 from harness.exchange.labels.columns_of_source import BlankCell, ColumnPlan, SourceLabel, iterate_labels, make_column_plan
 from harness.exchange.labels.folder import data_toml, write_folder
@@ -24,6 +24,7 @@ from harness.exchange.labels.scores import UnreadableScore, id_text, read_score,
 from harness.exchange.labels.table import SourceTable
 from harness.exchange.labels.target_folder import TargetFolder, digest_note, salt_note, updated_about
 from harness.model import AnnotatorKind, Scale
+from harness.offensive import refuse_in_repository, without_quotations
 from harness.tables import to_jsonl
 
 _KINDS_WITH_USERS = ("sheet", "label-studio", "argilla")  # their annotators have an account or a name
@@ -293,6 +294,7 @@ class _LabelImport:
             # After the items, before the labels: the folder loads even if writing stops here.
             files.setdefault("data.toml", data_toml(about).encode())
         if not nothing:
+            refuse_in_repository(self.target.folder, about)
             write_folder(self.target.folder, files)
         return ImportSummary(
             rows=len(self.labels) + len(refused),
@@ -325,10 +327,12 @@ class _LabelImport:
         return {name: row for name, row in self.rows.rows.items() if name in labelled}
 
     def _scrubbed(self, refusal: RefusedRow) -> RefusedRow:
-        scrub = self.pseudonyms.scrub
+        scrub, reason = self.pseudonyms.scrub, refusal.reason
+        if self.given.about and self.given.about.offensive:
+            reason = without_quotations(reason, own_words(self.library))
         ids = ("item_id", "annotator_id")
         row = {key: scrub(value) if isinstance(value, str) and key not in ids else value for key, value in refusal.row.items()}
-        return RefusedRow(scrub(refusal.place), scrub(refusal.reason), row)
+        return RefusedRow(scrub(refusal.place), scrub(reason), row)
 
     def _without_path(self, refusal: RefusedRow) -> RefusedRow:
         """The refusal with only the name of the source, not its path on this machine."""

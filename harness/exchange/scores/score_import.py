@@ -29,6 +29,7 @@ from harness.exchange.scores.formats import reader_of
 from harness.exchange.scores.import_options import ScoreImportOptions, id_pattern
 from harness.exchange.scores.read import read_scores
 from harness.model import Failure, Scale, Score
+from harness.offensive import refuse_in_repository, without_quotations
 from harness.parse import Reading, Vocabulary, read_reply, vocabulary_of
 from harness.patterns import TOO_SLOW, SlowPattern
 from harness.tables import find_table, read_rows, to_jsonl
@@ -214,7 +215,7 @@ class _ScoreImport:
             try:
                 self._import(score)
             except UnreadableScore as error:
-                self.refused.append(RefusedScore(score.place, str(error)))
+                self.refused.append(RefusedScore(score.place, self._reason(error)))
         kept = bool(self.judgments or self.labels) and (not self.refused or self.options.allow_refused)
         notes = self._notes()
         if kept:
@@ -323,6 +324,10 @@ class _ScoreImport:
             notes.append(f"{len(self.refused)} scores were refused; refused.jsonl holds them")
         return notes
 
+    def _reason(self, error: Exception) -> str:
+        offensive = any(card and card.offensive for card in (self.origin, self.before.about))
+        return without_quotations(str(error), self.rubrics) if offensive else str(error)
+
     def _first(self, places: Sequence[str]) -> str:
         """The first places, without the path of their file."""
         shown = ", ".join(_without_path(place, self.paths) for place in places[:_MOST_PLACES])
@@ -341,6 +346,7 @@ class _ScoreImport:
             if rows or (lines is None and name in ("items", "labels")):
                 files[table_file(self.folder, name)] = (lines or b"") + to_jsonl(rows)
             files.setdefault("data.toml", data_toml(about).encode())
+        refuse_in_repository(self.folder, about)
         write_folder(self.folder, files)
 
     def _about(self, notes: Sequence[str], scales: Mapping[str, Scale]) -> DatasetCard:

@@ -13,7 +13,7 @@ import pytest
 from filelock import FileLock
 
 from harness.content.specs import ConvertedTable, DatasetCard, RawFile, RawSource
-from harness.errors import ContentError, DataFetchError, UsageError
+from harness.errors import AbsentRawFile, ContentError, DataFetchError, UsageError
 from harness.published import folders
 from harness.published.origin import MIRROR
 from harness.published.raw import RawFiles, Tables
@@ -88,6 +88,14 @@ def test_a_part_is_converted_only_on_demand_and_says_so(mirror: Path, tmp_path: 
     folder = folders.get(card(), tmp_path / "home", partial=True)
     record = folders.read_record(folder)
     assert record.missing == ("owner/name/data/b.json",) and record.tables["items"].rows == 1 and folders.check(card(), folder) == []
+
+
+def test_there_is_no_part_without_a_file(mirror: Path, tmp_path: Path) -> None:
+    for path in mirror.iterdir():
+        path.unlink()
+    with pytest.raises(AbsentRawFile, match=r"none of the raw files of 'made'.*no part to convert"):
+        folders.get(card(), tmp_path / "home", partial=True)
+    assert left(tmp_path / "home") == []
 
 
 def test_a_conversion_that_gives_other_rows_is_refused(mirror: Path, tmp_path: Path) -> None:
