@@ -1,0 +1,72 @@
+"""What checks the golden cases of maps from a judge's scores to people's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from harness.stats.estimation import calibration_map as m
+
+Given = dict[str, Any]
+
+
+def _proportional(given: Given) -> Given:
+    found = m.fit_ordinal_map(given["x"], given["y"], given["language"], given["classes"], sds=(0.0, 0.0))
+    at = {str(x): found.probabilities(x).tolist() for x in (-1, 0, 1)}
+    return {"slope": found.slope, "cuts": found.cuts.tolist(), "log_likelihood": found.penalised, "probabilities_at": at}
+
+
+def _pooled(given: Given) -> Given:
+    found = m.fit_ordinal_map(given["x"], given["y"], given["language"], given["classes"], sds=(given["sd_v"], given["sd_u"]))
+    ends = np.arange(given["classes"])
+    expected = {str(at): (found.probabilities([-1, 0, 1], at) @ ends).tolist() for at in range(len(found.shifts))}
+    return {
+        "cuts": found.cuts.tolist(),
+        "slope": found.slope,
+        "v": found.shifts.tolist(),
+        "u": found.slopes.tolist(),
+        "penalised_log_likelihood": found.penalised,
+        "laplace_log_marginal": found.laplace,
+        "expected_score": expected,
+        "new_language": (found.probabilities([-1, 0, 1]) @ ends).tolist(),
+    }
+
+
+def _cross_fitted(given: Given) -> Given:
+    y, language, fold, k = given["y"], np.asarray(given["language"]), given["fold"], given["classes"]
+    after = m.brier_losses(m.cross_fitted_map(given["x"], y, language, k, fold, sds=(given["sd_v"], given["sd_u"])), y)
+    constant = m.brier_losses(m.cross_fitted_shares(y, language, k, fold), y)
+    gain = m.gain_test(constant, after, given["group"])
+    return {
+        "brier": float(after.mean()),
+        "brier_constant": float(constant.mean()),
+        "by_language": [[float(after[language == at].mean()), float(constant[language == at].mean())] for at in range(4)],
+        "gain": float(gain.mean),
+        "se": float(gain.error),
+        "groups": int(gain.groups),
+        "p_one_sided": float(gain.p_above(0)),
+    }
+
+
+def _numbers(given: Given) -> Given:
+    rules: tuple[Any, ...] = ("isotonic", "linear", "constant")
+    found = {rule: m.cross_fitted_numbers(given["x"], given["y"], given["fold"], rule) for rule in rules}
+    errors = {f"mse_{rule}": float(((one - np.asarray(given["y"])) ** 2).mean()) for rule, one in found.items()}
+    return {"isotonic_first_five": found["isotonic"][:5].tolist(), **errors}
+
+
+def _gap(given: Given) -> Given:
+    a, n = np.asarray(given["agreement"]), np.asarray(given["n"])
+    found = m.gap_best_worst(a, np.sqrt(a * (1 - a) / n))
+    chance = {"gap_by_chance_mean": found.by_chance, "gap_by_chance_95": found.by_chance_95}
+    return {"gap": found.gap, **chance, "Q": found.q, "p_Q": found.p}
+
+
+CHECKS = {
+    "map/proportional-odds": _proportional,
+    "map/partial-pooling": _pooled,
+    "map/cross-fitted": _cross_fitted,
+    "map/numbers": _numbers,
+    "map/gap-best-worst": _gap,
+}
