@@ -30,6 +30,7 @@ def correct(arguments: argparse.Namespace) -> int:
         share_of=arguments.share_of,
         versus=key_and_value(arguments.versus, "--versus system=NAME") if arguments.versus else None,
         prevalence_shift=arguments.prevalence_shift,
+        borrow=arguments.borrow == "languages",
     )
     if arguments.figure:
         from harness.render.figures import form_of

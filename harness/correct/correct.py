@@ -13,6 +13,7 @@ from harness.content.tags import choose_from
 from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
 from harness.correct.prevalence import shifted_estimates
 from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
+from harness.correct.with_others import AVERAGE, with_other_languages
 from harness.data.columns import CodedColumn
 from harness.decide.rows_by_cell import KEYS
 from harness.errors import UsageError
@@ -46,6 +47,7 @@ class CorrectOptions(msgspec.Struct, frozen=True):
         share_of: the share of this class only, as text.
         versus: a key of `by` and one of its values: each other value's difference from it is estimated too.
         prevalence_shift: the labels come from elsewhere, where the classes may have other shares.
+        borrow: add what comes out if languages help each other.
     """
 
     by: tuple[str, ...] = ("system",)
@@ -53,10 +55,11 @@ class CorrectOptions(msgspec.Struct, frozen=True):
     share_of: str | None = None
     versus: tuple[str, str] | None = None
     prevalence_shift: bool = False
+    borrow: bool = False
 
     def __str__(self) -> str:
         """As signatures print it."""
-        return f"correct shift={'yes' if self.prevalence_shift else 'no'}"
+        return f"correct shift={'yes' if self.prevalence_shift else 'no'}{' borrow=languages' if self.borrow else ''}"
 
 
 class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
@@ -68,6 +71,7 @@ class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
         share_of: the class of a share.
         versus: the key and its value that is subtracted, such as `("system", "base")`; None if the number is no difference.
         paired: whether the difference is that of texts of one group, such as answers to one prompt.
+        borrowed: with the other languages, where it is asked for: it holds on average over languages.
     """
 
     key: dict[str, Any]
@@ -75,6 +79,7 @@ class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
     share_of: Score | None
     versus: tuple[str, Any] | None
     paired: bool | None
+    borrowed: Figure | None = None
 
     def flat(self) -> dict[str, Any]:
         """One object for programs, with the parts of the key beside the other values."""
@@ -115,10 +120,11 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     laid_out = align(sources, compare)
     _refuse_unknown_versus(options)
     numbers: list[CorrectedNumber] = []
+    samples: dict[int, Sample] = {}
     for judged in laid_out.judged:
         keys = {name: item_key(judged.data, name) for name in options.by if name not in KEYS}
         for cell in scored_items(judged, by_source="source" in laid_out.by):
-            numbers += _cell_numbers(cell, keys, options, compare)
+            numbers += _cell_numbers(cell, keys, options, compare, samples)
     if options.share_of is not None and not numbers:
         counted = [votes for judged in laid_out.judged for votes in judged.counted.values()]
         classes = sorted({as_text(score) for votes in counted for score in votes.classes.scores})
@@ -126,15 +132,19 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     if not numbers:
         raise UsageError("nothing to correct: no judge has scores on a metric that people labelled")
     _refuse_absent_versus(numbers, options)
+    if options.borrow:
+        numbers = _with_others(numbers, samples)
     numbers.sort(key=lambda each: (*sort_key(each.key), each.versus is not None, *sort_key({"class": each.share_of})))
     signature = msgspec.structs.replace(ComparisonSignature.parse(laid_out.signature), use=str(options))
-    notes = (*laid_out.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN)
+    notes = (*laid_out.notes, SHIFTED if options.prevalence_shift else BIAS_UNKNOWN, *([AVERAGE] if options.borrow else []))
     return Corrected(str(signature), "random", options.prevalence_shift, tuple(numbers), notes)
 
 
 def _refuse_unknown_versus(options: CorrectOptions) -> None:
     if options.versus and options.versus[0] not in options.by:
         raise UsageError(f"--versus names '{options.versus[0]}', which is not in --by {','.join(options.by)}; add it there")
+    if options.borrow and options.prevalence_shift:
+        raise UsageError("no --borrow under --prevalence-shift: those labels come from elsewhere; leave one of them out")
     if options.versus and options.prevalence_shift:
         raise UsageError("no differences under --prevalence-shift: both systems share the judge's error rates; leave --versus out")
 
@@ -148,7 +158,7 @@ def _refuse_absent_versus(numbers: Sequence[CorrectedNumber], options: CorrectOp
 
 
 def _cell_numbers(
-    cell: ScoredItems, keys: Mapping[str, CodedColumn], options: CorrectOptions, compare: CompareOptions
+    cell: ScoredItems, keys: Mapping[str, CodedColumn], options: CorrectOptions, compare: CompareOptions, samples: dict[int, Sample]
 ) -> Iterator[CorrectedNumber]:
     parts = list(split_by(cell, keys))
     for part in parts:
@@ -157,9 +167,24 @@ def _cell_numbers(
                 yield _number(part.key, three, share_of)
         else:
             for share_of, sample, lam in _samples(part, options):
-                yield _number(part.key, mean_estimates([(sample, 1.0)], share=share_of is not None, lam=lam), share_of)
+                number = _number(part.key, mean_estimates([(sample, 1.0)], share=share_of is not None, lam=lam), share_of)
+                samples[id(number)] = sample
+                yield number
     if options.versus:
         yield from _differences(parts, options)
+
+
+def _with_others(numbers: Sequence[CorrectedNumber], samples: Mapping[int, Sample]) -> list[CorrectedNumber]:
+    """The numbers, each with what the other languages add; differences as they are."""
+    same: dict[tuple[Any, ...], list[CorrectedNumber]] = {}
+    for number in (number for number in numbers if id(number) in samples):
+        key = (*(value for name, value in number.key.items() if name != "language"), number.share_of)
+        same.setdefault(key, []).append(number)
+    found: dict[int, Figure] = {}
+    for alike in same.values():
+        figures = with_other_languages(alike, [samples[id(one)] for one in alike], share=alike[0].quantity == "share")
+        found |= {id(one): figure for one, figure in zip(alike, figures, strict=True)}
+    return [msgspec.structs.replace(number, borrowed=found.get(id(number))) for number in numbers]
 
 
 def _samples(cell: ScoredItems, options: CorrectOptions) -> Iterator[tuple[Score | None, Sample, float | None]]:

@@ -38,6 +38,11 @@ def correct_flags(commands: Any) -> None:
         help="the labels come from elsewhere, where classes are more or less common: correct by the judge's error rates "
         "(Rogan-Gladen) instead of by the mean error",
     )
+    what.add_argument(
+        "--borrow",
+        choices=("languages",),
+        help="add estimates that shrink towards the judge's error in the other languages: they hold on average over languages",
+    )
     shown = p.add_argument_group("output")
     shown.add_argument("--figure", type=Path, metavar="FILE", help="draw three intervals a system: .svg, .pdf or .png (extra 'figures')")
     json_flag(shown)

@@ -41,6 +41,12 @@ def _saved(row: Row) -> str:
     return UNDEFINED if row["labels_saved"] is None else signed(row["labels_saved"])
 
 
+def _borrowed(row: Row) -> str:
+    if row.get("borrowed") is None:
+        return ""
+    return row["borrowed"]["reason"] or f"~ {estimate_text('borrowed')(row)}"
+
+
 CORRECTED_COLUMNS: tuple[Column, ...] = (
     Column("n", "labelled", COUNT, "texts with a label; of a paired difference, pairs", _CORRECTED),
     Column("unlabelled", "judged only", COUNT, "texts that only the judge scored", _CORRECTED),
@@ -60,6 +66,14 @@ CORRECTED_COLUMNS: tuple[Column, ...] = (
         "the judge's scores of all texts, corrected by the labels",
         _CORRECTED,
         text=estimate_text("corrected"),
+    ),
+    Column(
+        "borrowed",
+        "with the other languages [95 %]",
+        TEXT,
+        "marked ~: shrunk towards the judge's error in the other languages; it holds on average over languages",
+        _CORRECTED,
+        text=_borrowed,
     ),
     Column(
         "effective_labels",

@@ -183,3 +183,10 @@ def test_under_a_shift_a_judge_that_says_nothing_is_refused(recorded: Record) ->
 def test_repeats_are_averaged_and_one_annotator_is_enough(recorded: Record) -> None:
     [number] = numbers_of(recorded(repeats=3, annotators=1), by=())
     assert number.n + number.unlabelled == 240 and number.corrected.value is not None
+
+
+def test_few_languages_do_not_borrow_and_say_so(recorded: Record) -> None:
+    for number in numbers_of(recorded(), by=(), borrow=True):
+        assert number.borrowed is not None and number.borrowed.value is None and "needed" in (number.borrowed.reason or "")
+    with pytest.raises(UsageError, match="--borrow"):
+        numbers_of(recorded(), borrow=True, prevalence_shift=True)

@@ -1,0 +1,80 @@
+"""Corrected numbers that shrink towards what the judge's error is in the other languages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from harness.correct.mean_estimates import ALL_LABELLED, Figure, MeanEstimates, Sample
+from harness.stats import prediction_powered_mean
+from harness.stats.core.arrays import Floats
+from harness.stats.estimation.borrowed import borrow, mixed_errors
+
+MIN_LANGUAGES, MIN_OWN_LABELS, APART = 5, 15, 3
+AVERAGE = (
+    "With the other languages: the interval holds on average over languages, not in each one, and no verdict rests on it; it is not given "
+    "for a language that stands apart, nor for differences of systems."
+)
+
+
+def with_other_languages(estimates: Sequence[MeanEstimates], samples: Sequence[Sample], *, share: bool) -> list[Figure]:
+    """One figure a language: lam mean(f) + the shrunken mean(Y - lam f), with one lam for all, or the reason why there is none.
+
+    Args:
+        estimates, samples: of one number, one of each a language.
+        share: whether the number is a share in [0, 1].
+    """
+    reasons = [_too_few(one, sample) for one, sample in zip(estimates, samples, strict=True)]
+    able = [place for place, reason in enumerate(reasons) if reason is None]
+    if len(able) < MIN_LANGUAGES:
+        few = f"{len(able)} languages have {MIN_OWN_LABELS} independent labels, and {MIN_LANGUAGES} are needed"
+        return [Figure(None, None, reason or few) for reason in reasons]
+    figures = [Figure(None, None, reason) for reason in reasons]
+    for place, figure in zip(able, _shrunken([samples[each] for each in able], [estimates[each] for each in able], share), strict=True):
+        figures[place] = figure
+    return figures
+
+
+def _too_few(one: MeanEstimates, sample: Sample) -> str | None:
+    if one.labels_alone.ci is None or one.design != "equal probability":
+        return one.labels_alone.reason or f"labels drawn by {one.design} do not borrow"
+    if sample.groups < MIN_OWN_LABELS:
+        return f"{sample.groups} independent labels, and {MIN_OWN_LABELS} are needed to borrow"
+    return ALL_LABELLED if not one.unlabelled else "no readable scores" if np.isnan(sample.f).all() else None
+
+
+def _shrunken(samples: Sequence[Sample], estimates: Sequence[MeanEstimates], share: bool) -> list[Figure]:
+    lam = _common_weight(samples)
+    filled = [np.where(np.isnan(one.f), np.nanmean(one.f), one.f) for one in samples]
+    own = [prediction_powered_mean(one.y - lam * f, f, one.group, lam=0.0) for one, f in zip(samples, filled, strict=True)]
+    whole = [prediction_powered_mean(one.y, f, one.group, lam=lam) for one, f in zip(samples, filled, strict=True)]
+    raw = np.array([one.error for one in own])
+    error = mixed_errors(raw, [one.groups for one in samples])
+    found = borrow([one.value for one in own], np.maximum(error, 1e-9))
+    scores = np.array([both.value - alone.value for both, alone in zip(whole, own, strict=True)])
+    half = np.sqrt(found.half_width**2 + 1.959964**2 * np.maximum([one.error**2 for one in whole] - raw**2, 0))
+    return [_figure(*each, share) for each in zip(found.value + scores, half, found.apart, estimates, strict=True)]
+
+
+def _figure(value: float, half: float, apart: float, plain: MeanEstimates, share: bool) -> Figure:
+    ends = (float(value - half), float(value + half))
+    other = plain.corrected.ci or plain.labels_alone.ci
+    if abs(apart) > APART:
+        return Figure(None, None, f"this language stands apart from the others (z = {apart:+.1f}); its own labels decide")
+    if other and (ends[0] > other[1] or ends[1] < other[0]):
+        return Figure(None, None, "the interval with the other languages does not meet that of the own labels, which decide")
+    return Figure(float(value), (max(ends[0], 0.0), min(ends[1], 1.0)) if share else ends)
+
+
+def _common_weight(samples: Sequence[Sample]) -> float:
+    """The weight of the judge, in [0, 1], with which the variances of all languages have the smallest sum; 0 for constant judges."""
+    above = below = 0.0
+    for one in samples:
+        both = one.known & ~np.isnan(one.f)
+        n, rest = int(both.sum()), max(len(one.y) - int(one.known.sum()), 1)
+        if n > 1:
+            covariance: Floats = np.cov(one.y[both], one.f[both])
+            above, below = above + covariance[0, 1] / n, below + covariance[1, 1] * (1 / n + 1 / rest)
+    return float(np.clip(above / below, 0, 1)) if below > 0 and math.isfinite(above) else 0.0
