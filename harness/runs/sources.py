@@ -14,7 +14,7 @@ import numpy as np
 from harness.content import Board, Library
 from harness.content.specs import BoardData
 from harness.data import Dataset, load_bundled, load_folder
-from harness.data.asked_data import comparable_rubrics, with_compared_labels
+from harness.data.asked_data import comparable_rubrics, with_compared_labels, with_our_names
 from harness.data.dataset import text_problems
 from harness.data.named_folders import fetched_folder, how_to_get, say_which_is_used
 from harness.errors import ContentError, MissingData, UsageError
@@ -84,6 +84,7 @@ def _from_folder(board: Board, data: BoardData, library: Library, given: Path | 
             f"{_how_to_get(data, library)}",
             folder,
         )
+    loaded = with_our_names(loaded, library)
     comparable = comparable_rubrics(loaded, library)
     loaded = with_compared_labels(loaded, [comparable[name] for name in board.rubrics if name in comparable])
     _refuse_other_scales(board, data, loaded, library)

@@ -140,3 +140,15 @@ def test_japanese_and_czech_have_verdicts_of_native_raters(origin: Origin, cli: 
     verdicts = json.loads(compared.out)["verdicts"]
     assert {verdict["language"] for verdict in verdicts} == {"ja", "cs"} and len(verdicts) == 16
     assert {verdict["labels"] for verdict in verdicts} == {"native"} and any(verdict["verdict"] == "do not use" for verdict in verdicts)
+
+
+def test_a_board_on_fetched_data_is_run_under_the_names_of_our_rubrics(origin: Origin, cli: Callable[..., Any], tmp_path: Path) -> None:
+    run = ("run", "--board", "memerag", "--langs", "hi", "--judge", "baseline/majority", "--out", tmp_path / "results", "--json")
+    absent = cli(*run)
+    assert absent.code == 2 and "'harness data get memerag' fetches" in absent.err
+    assert cli("data", "get", "memerag", "--yes").code == 0
+    done = cli(*run)
+    assert done.code == 0, done.err
+    cells = {cell["metric"]: cell for cell in json.loads(done.out)["by_metric"]}
+    assert set(cells) == {"faithfulness", "answer_relevance"}
+    assert all(0 < cell["n_ref"] <= 112 for cell in cells.values())
