@@ -473,6 +473,9 @@ class LabelMapping(_Spec, frozen=True):
         )
 
 
+Quality = Literal["harm", "language", "faithfulness", "relevance", "overall quality", "summary", "translation", "story", "preference"]
+
+
 class DatasetCard(_Spec, frozen=True):
     """What the labels of a data set mean and where they come from.
 
@@ -505,6 +508,7 @@ class DatasetCard(_Spec, frozen=True):
     shared: Shared | None = None
     tasks: dict[str, Text] = {}  # tasks of the data that are one of ours under another name: a judge is asked as that task says
     rubrics: dict[str, Text] = {}  # metrics of the data that one of our rubrics asks about under another name, on the same scale
+    qualities: dict[str, Quality] = {}  # metric -> what people ask about, so that several sets stand side by side
     metrics: dict[str, Scale] = {}
     sources: tuple[RawSource, ...] = ()  # the raw files that `harness data get` fetches
     converted: dict[str, ConvertedTable] = {}  # table -> what must come out of the conversion
@@ -513,6 +517,10 @@ class DatasetCard(_Spec, frozen=True):
     asks: tuple[Text, ...] = ()  # what the authors ask of users, such as to keep the texts away from crawlers
     offensive: bool = False  # texts are shown only on demand
     tried: bool = True  # False: nobody has converted the real files yet
+
+    def __post_init__(self) -> None:
+        if unknown := sorted(self.qualities.keys() - self.metrics.keys()):
+            raise ValueError(f"qualities names '{unknown[0]}', which is no metric of this card; its metrics are {', '.join(self.metrics)}")
 
 
 S = TypeVar("S", bound=msgspec.Struct)
