@@ -151,6 +151,8 @@ def acceptances_laid_out(
 
 def accepted_from(cell: ScoredItems, compare: CompareOptions, options: AcceptOptions) -> AcceptedFrom:
     """The certified threshold of one cell, or the reason why there is none."""
+    if cell.classes.continuous:
+        return _nothing(cell, "none", "continuous scores have no classes that could be equal to a person's")
     name, confidence = _confidence(cell, options)
     truth = aggregate_counts(cell.labels, compare.majority)
     known = cell.labelled if compare.majority == "strict" else truth >= 0

@@ -372,6 +372,8 @@ def _corrections(cell: ScoredItems) -> tuple[tuple[Correction, ...], str | None]
         return (), f"{n} labelled texts in {groups} independent groups; {MIN_LABELS} and {MIN_LABELLED_GROUPS} are needed"
     if not labelled.answers.any():
         return (), "the judge gives no readable score"
+    if cell.classes.continuous:
+        return (), "continuous scores have no classes; 'harness correct' corrects their means"
     weights = _design_weights(cell)
     if weights is not None and np.isnan(weights).any():
         return (), "a labelled item has no inclusion_probability, but others have; state it for every labelled item"

@@ -84,6 +84,8 @@ class CorrectedNumber(MeanEstimates, frozen=True, kw_only=True):
     def flat(self) -> dict[str, Any]:
         """One object for programs, with the parts of the key beside the other values."""
         values: dict[str, Any] = msgspec.to_builtins(self)
+        if self.borrowed is None:
+            del values["borrowed"]
         return {**values.pop("key"), **values}
 
 
@@ -124,6 +126,8 @@ def correct(sources: Sequence[Recording], compare: CompareOptions, options: Corr
     for judged in laid_out.judged:
         keys = {name: item_key(judged.data, name) for name in options.by if name not in KEYS}
         for cell in scored_items(judged, by_source="source" in laid_out.by):
+            if cell.classes.continuous and (options.shares or options.share_of is not None or options.prevalence_shift):
+                raise UsageError(f"{cell.key['metric']}: continuous scores have no classes: only their mean and differences are corrected")
             numbers += _cell_numbers(cell, keys, options, compare, samples)
     if options.share_of is not None and not numbers:
         counted = [votes for judged in laid_out.judged for votes in judged.counted.values()]
@@ -189,7 +193,7 @@ def _with_others(numbers: Sequence[CorrectedNumber], samples: Mapping[int, Sampl
 
 def _samples(cell: ScoredItems, options: CorrectOptions) -> Iterator[tuple[Score | None, Sample, float | None]]:
     """What is estimated of a cell: the class (None for the mean), labels and scores, and the weight of the judge if it is given."""
-    if cell.values is not None and not options.shares and options.share_of is None:
+    if cell.means is not None and not options.shares and options.share_of is None:
         yield None, mean_sample(cell), None
         return
     lam = None
@@ -202,9 +206,8 @@ def _samples(cell: ScoredItems, options: CorrectOptions) -> Iterator[tuple[Score
 
 def mean_sample(cell: ScoredItems) -> Sample:
     """Mean label and mean score of each item, in points of the scale."""
-    values = cell.values
-    assert values is not None
-    return Sample(cell.label_shares @ values, cell.answer_shares @ values, cell.group, cell.inclusion, cell.stratum)
+    assert cell.means is not None
+    return Sample(*cell.means, cell.group, cell.inclusion, cell.stratum)
 
 
 def share_sample(cell: ScoredItems, score: Score) -> Sample:

@@ -36,6 +36,7 @@ class ScoredItems:
         group: (items,) codes of what items share.
         labels: (items, k) how many annotators gave each class; rows of zeros for items without a label.
         answers: (items, k) how many of the judge's answers are in each class.
+        numbers: of continuous scores, (items,) mean label and mean readable answer, NaN where there is none; None where scores are classes.
         asked: (items,) number of answers, failures included.
         probability: (items,) mean probability of the commonest answer; NaN where none is known.
         inclusion: (items,) inclusion probability, NaN where none is stated; None if no item states one.
@@ -48,6 +49,7 @@ class ScoredItems:
     group: Ints
     labels: Ints
     answers: Ints
+    numbers: tuple[Floats, Floats] | None
     asked: Ints
     probability: Floats
     inclusion: Floats | None
@@ -60,6 +62,7 @@ class ScoredItems:
         """Some of the items, with further parts of the key."""
         columns = {name: getattr(self, name)[rows] for name in ("item", "group", "labels", "answers", "asked", "probability")}
         columns |= {name: None if getattr(self, name) is None else getattr(self, name)[rows] for name in ("inclusion", "stratum")}
+        columns["numbers"] = None if self.numbers is None else tuple(each[rows] for each in self.numbers)
         return replace(self, key=self.key | key, **columns)
 
     @property
@@ -68,11 +71,17 @@ class ScoredItems:
 
     @property
     def values(self) -> Floats | None:
-        """The numbers that classes stand for; None on a scale without order. Ordered classes without numbers count from 0."""
-        if self.classes.kind == "nominal":
+        """The numbers that classes stand for; None on a scale without order and of continuous scores. Ordered classes count from 0."""
+        if self.classes.kind == "nominal" or self.classes.continuous:
             return None
         numbers = self.classes.values if self.classes.values is not None else range(len(self.classes.scores))
         return np.asarray(numbers, np.float64)
+
+    @property
+    def means(self) -> tuple[Floats, Floats] | None:
+        """(items,) mean label and mean answer in points of the scale, NaN where there is none; None on a scale without order."""
+        values = self.values
+        return self.numbers if values is None else (self.label_shares @ values, self.answer_shares @ values)
 
     @property
     def label_shares(self) -> Floats:
@@ -132,12 +141,25 @@ def _cell(
         group=group[items],
         labels=votes.counts[items],
         answers=answers,
+        numbers=_numbers(votes, units, rows, items, place) if votes.classes.continuous else None,
         asked=np.bincount(place, minlength=len(items)),
         probability=np.full(len(items), math.nan),
         inclusion=None if inclusion is None else inclusion[items],
         stratum=None if stratum is None else stratum[items],
     )
     return replace(cell, probability=_probability(cell, units.judgments.confidence.take(rows), place, score))
+
+
+def _numbers(votes: LabelCounts, units: Units, rows: Ints, items: Ints, place: Ints) -> tuple[Floats, Floats]:
+    """Mean label and mean readable answer of each item, from scores that are numbers and no classes."""
+    assert votes.scores is not None
+    column = units.judgments.score.take(rows)
+    given = np.array([*map(float, column.values), math.nan], np.float64)[column.codes]
+    read = ~np.isnan(given)
+    count = np.bincount(place[read], minlength=len(items))
+    answers = np.bincount(place[read], given[read], len(items)) / np.maximum(count, 1)
+    labels = np.where(votes.counts[items].sum(axis=1) > 0, votes.scores.raw_mean[items], math.nan)
+    return labels, np.where(count > 0, answers, math.nan)
 
 
 def _probability(cell: ScoredItems, column: CodedColumn, place: Ints, score: Ints) -> Floats:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from harness.api import open_sources
 from harness.correct.correct import CorrectedNumber, CorrectOptions, correct
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
 from harness.stats import prediction_powered_mean, prediction_powered_share
+from harness.tables import to_jsonl
 from tests.unit.decide.truths import label_means, scores_of
 
 Record = Callable[..., Recording]
@@ -190,3 +193,48 @@ def test_few_languages_do_not_borrow_and_say_so(recorded: Record) -> None:
         assert number.borrowed is not None and number.borrowed.value is None and "needed" in (number.borrowed.reason or "")
     with pytest.raises(UsageError, match="--borrow"):
         numbers_of(recorded(), borrow=True, prevalence_shift=True)
+
+
+def folder_of(path: Path, scale: str, tags: tuple[str, ...], errors: dict[str, float], whole: bool) -> Recording:
+    """300 texts a language, 40 of them labelled at random, and a judge that is too kind by `errors`."""
+    rng = np.random.default_rng(5)
+    rows: dict[str, list[dict[str, Any]]] = {"items": [], "labels": [], "judgments": []}
+    number = (lambda x: int(np.clip(round(x), 0, 10))) if whole else (lambda x: float(np.clip(round(x, 3), 0, 10)))
+    for tag in tags:
+        for n in range(300):
+            item, true = f"{tag}-{n}", rng.normal(5, 1)
+            rows["items"].append({"item_id": item, "language": tag, "task": "rewrite"})
+            score = number(true + errors.get(tag, 0.3) + rng.normal(0, 0.4))
+            rows["judgments"].append({"item_id": item, "judge": "one", "metric": "tone", "score": score})
+            if n < 40:
+                rows["labels"].append({"item_id": item, "annotator_id": "a", "metric": "tone", "score": number(true)})
+    for name, values in rows.items():
+        (path / f"{name}.jsonl").write_bytes(to_jsonl(values))
+    (path / "data.toml").write_text(f'id = "made"\nannotators = "persistent"\nsampling = "random"\n[metrics.tone]\n{scale}')
+    return open_sources([path], None, path)[0].recording
+
+
+CONTINUOUS = 'kind = "interval"\nmin = 0\nmax = 10\nbest = 10\n'
+WHOLE = f'kind = "ordinal"\nclasses = {list(range(11))}\nbest = 10\n'
+
+
+def test_means_of_continuous_scores_are_means_of_their_numbers(tmp_path: Path) -> None:
+    source = folder_of(tmp_path, CONTINUOUS, ("cs",), {}, whole=False)
+    [number] = numbers_of(source)
+    labels = [float(score) for score in source.data.labels.score.values]
+    assert number.labels_alone.value == pytest.approx(np.mean(labels)) and number.judge_alone.value is not None
+    assert number.judge_alone.value == pytest.approx(5.3, abs=0.2) and number.corrected.value == pytest.approx(5, abs=0.2)
+    with pytest.raises(UsageError, match="no classes"):
+        numbers_of(source, shares=True)
+
+
+def test_six_languages_borrow_and_the_one_that_stands_apart_does_not(tmp_path: Path) -> None:
+    tags = ("cs", "de", "es", "fr", "it", "ja")
+    numbers = numbers_of(folder_of(tmp_path, WHOLE, tags, {"ja": 3.0}, whole=True), borrow=True)
+    by_tag = {number.key["language"]: number for number in numbers}
+    apart = by_tag.pop("ja").borrowed
+    assert apart is not None and apart.value is None and "stands apart" in (apart.reason or "")
+    for number in by_tag.values():
+        found, alone = number.borrowed, number.labels_alone
+        assert found is not None and found.ci and found.value is not None and alone.ci
+        assert found.ci[0] - 0.1 < 5 < found.ci[1] + 0.1 and found.ci[1] - found.ci[0] < alone.ci[1] - alone.ci[0]
