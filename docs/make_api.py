@@ -17,7 +17,7 @@ from harness.api import NotebookComparison, NotebookReport
 PAGE = Path(__file__).with_name("api.md")
 # The order of the page: what newcomers need first. Every public name is here once.
 ORDER = (
-    *("run", "RunSpec", "Settings", "RunResult", "report", "write_page", "compare", "datasets", "load"),
+    *("run", "RunSpec", "Settings", "RunResult", "report", "write_page", "compare", "datasets", "load", "atlas"),
     *("from_frames", "frame_of", "Dataset"),
     *("generate", "GenerateSpec", "check_labels", "check_gate", "certificate", "DecisionOptions", "Library", "HarnessError"),
 )

@@ -20,6 +20,7 @@ _PUBLIC = {
     "Library": "harness.content",
     "Dataset": "harness.data",
     "load": "harness.api",
+    "atlas": "harness.api",
     "datasets": "harness.api",
     "from_frames": "harness.data.frames",
     "frame_of": "harness.data.frames",

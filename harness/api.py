@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -51,6 +51,11 @@ from harness.runs import (
 from harness.runs import run as run_spec
 from harness.tables import sha256_of
 from harness.text import as_names
+
+if TYPE_CHECKING:  # read on use
+    import pandas as pd
+
+    from harness.judge_atlas.atlas_file import Atlas
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
 
@@ -269,6 +274,46 @@ def load(folder: Path | str, *, card: str | None = None, recipe: str | None = No
         ContentError: for an error in a file, with `file:line`.
     """
     return load_folder(Path(folder), Library(), card=_card(card, recipe), with_judgments=True)
+
+
+def atlas() -> pd.DataFrame:
+    """What is known of judges by language and quality: a row for each verdict of the atlas, as `harness atlas --json` prints them."""
+    import pandas as pd
+
+    from harness.content.library import bundled_root
+    from harness.judge_atlas.atlas_file import FILE, read_atlas
+
+    return pd.DataFrame(list(read_atlas(bundled_root() / FILE).flat()))
+
+
+def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lambda name: None) -> tuple[Atlas, list[str]]:
+    """The atlas of the published sets with recorded judgments that are on this machine, and the names of those that are not.
+
+    Args:
+        kept: an earlier atlas; its rows of sets that are not here stay.
+        watch: is told the name of each set before it is compared.
+
+    Raises:
+        ContentError: if a set cannot be read.
+    """
+    from harness.content.specs import DatasetCard
+    from harness.judge_atlas.atlas_file import AtlasRow
+    from harness.judge_atlas.atlas_rows import joined, rows_of_set
+    from harness.published.listing import cards_in, listed
+
+    cards, signatures = dict[str, DatasetCard](), dict[str, str]()
+    rows, absent = list[AtlasRow](), list[str]()
+    for card in cards_in(Library()):
+        if not card.judges or "labels" not in card.converted:
+            continue
+        if listed(card)["state"] != "here":
+            absent.append(card.id)
+            continue
+        watch(card.id)
+        compared = compare_sources([card.id], CompareOptions(), sections=False).comparison
+        cards[card.id], signatures[card.id] = card, compared.signature
+        rows += rows_of_set(card, compared.verdicts)
+    return joined(cards, signatures, rows, kept), absent
 
 
 def _card(card: str | None, recipe: str | None) -> str | None:

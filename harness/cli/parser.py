@@ -6,6 +6,7 @@ import argparse
 from functools import cache
 from typing import Any
 
+from harness.cli.flags.atlas_flags import atlas_flags
 from harness.cli.flags.batch_flags import batch_flags
 from harness.cli.flags.board_flags import board_flags, submit_flags
 from harness.cli.flags.compare_flags import compare_flags, gate_flags
@@ -21,6 +22,7 @@ from harness.cli.flags.system_flags import doctor_flags, models_flags
 from harness.cli.flags.use_flags import accept_flags, certify_flags, correct_flags
 
 COMMANDS = (
+    atlas_flags,
     run_flags,
     report_flags,
     runs_flags,

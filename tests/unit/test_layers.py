@@ -30,7 +30,7 @@ LAYERS: list[set[str]] = [
     {"measure"},
     {"decide"},
     {"correct"},
-    {"boards", "gate", "exchange", "annotate"},
+    {"boards", "gate", "exchange", "annotate", "judge_atlas"},
     {"reports"},
     {"render"},
     {"api", "cli", "__main__"},

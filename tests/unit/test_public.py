@@ -24,6 +24,7 @@ PUBLIC = {
     "RunResult": runner.RunResult,
     "RunSpec": runner.RunSpec,
     "Settings": engines.Settings,
+    "atlas": api.atlas,
     "certificate": certificate,
     "check_gate": api.check_gate,
     "check_labels": api.check_labels,

@@ -1,0 +1,83 @@
+"""What the atlas answers about a quality, and how a language, judge or quality is found by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from harness.errors import ContentError, UsageError
+from harness.judge_atlas.atlas_file import Atlas, AtlasRow, AtlasSet, atlas_bytes, read_atlas
+from harness.judge_atlas.known import known_of, select
+
+ABOUT = AtlasSet(title="One", version="1.0.0", licence="MIT", labels="native", annotators="3", signature="data:one@1.0.0")
+
+
+def row(**other: Any) -> AtlasRow:
+    fields: dict[str, Any] = {"language": "ja", "quality": "harm", "metric": "insult", "judge": "gpt", "condition": "", "set": "one"}
+    fields |= {"verdict": "use", "sentence": "", "agreement": 0.8, "people": 0.8, "gap": 0.0, "bound": -0.05, "closeness": False}
+    return AtlasRow(**fields | {"texts": 100, "groups": 100, "effective_groups": 100.0} | other)
+
+
+def atlas(*rows: AtlasRow) -> Atlas:
+    return Atlas(sets={"one": ABOUT}, languages={"ja": "Japanese", "pt-BR": "Portuguese (Brazil)"}, rows=rows)
+
+
+def test_a_judge_that_may_be_used_for_one_metric_is_not_used_for_the_quality() -> None:
+    [known] = known_of([row(), row(metric="bias", verdict="do not use"), row(metric="bias", judge="other", verdict="not shown")])
+    assert (known.answer, known.allowed, known.metrics, known.best.judge) == ("use", ("insult",), 2, "gpt")
+
+
+def test_the_judge_with_most_metrics_is_named_whatever_the_texts() -> None:
+    wide = [row(judge="wide", metric=metric, texts=50) for metric in ("insult", "bias")]
+    [known] = known_of([row(judge="one", texts=9000), *wide])
+    assert known.best.judge == "wide" and known.allowed == ("insult", "bias")
+
+
+def test_against_all_only_if_every_verdict_is_against() -> None:
+    against = [row(verdict="do not use", gap=-0.3), row(judge="two", verdict="do not use", gap=-0.1)]
+    [known] = known_of(against)
+    assert known.answer == "do not use" and known.best.judge == "two" and not known.allowed
+    [known] = known_of([*against, row(judge="three", verdict="too few labels", gap=None)])
+    assert known.answer == "not known yet"
+
+
+def test_corrected_means_come_after_use_and_sets_that_disagree_are_told() -> None:
+    [known] = known_of([row(verdict="use corrected"), row(set="two", verdict="do not use")])
+    assert known.answer == "use corrected" and not known.differ
+    [known] = known_of([row(), row(set="two", verdict="do not use")])
+    assert known.differ and known.metrics == 1, "metrics are those of the set of the judge that is named"
+
+
+def test_a_language_is_found_by_tag_and_name_and_never_guessed() -> None:
+    every = atlas(row(), row(language="pt-BR"))
+    assert select(every, language="JAPANESE") == select(every, language="ja") == (every.rows[0],)
+    assert select(every, language="pt_br") == (every.rows[1],)
+    with pytest.raises(UsageError, match="Did you mean 'Japanese'"):
+        select(every, language="Japanes")
+    with pytest.raises(UsageError, match=r"no judge 'gtp'.*there are gpt"):
+        select(every, judge="gtp")
+    with pytest.raises(UsageError, match="no quality 'story'"):
+        select(every, quality="story")
+
+
+def test_the_file_reads_back_and_is_the_same_bytes(tmp_path: Path) -> None:
+    every, path = atlas(row(gap=None), row(metric="bias")), tmp_path / "atlas.json"
+    path.write_bytes(atlas_bytes(every))
+    assert read_atlas(path) == every and atlas_bytes(read_atlas(path)) == path.read_bytes()
+    assert [flat["labels"] for flat in every.flat()] == ["native", "native"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"[]", "this is no atlas"), (atlas_bytes(msgspec.structs.replace(atlas(), schema_version=9)), "schema_version 9")],
+)
+def test_what_is_no_atlas_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "atlas.json"
+    path.write_bytes(content)
+    with pytest.raises(ContentError, match=words):
+        read_atlas(path)
+    with pytest.raises(ContentError, match="harness atlas build"):
+        read_atlas(tmp_path / "absent.json")
