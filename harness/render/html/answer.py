@@ -19,7 +19,7 @@ _UNFOLDED = 2  # answers of a language that are not folded away
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerInLanguage:
     """One judge in one language: its verdicts as `(style, sentence)`, then metric by metric."""
 
     name: str
@@ -36,8 +36,8 @@ class LanguageAnswer:
 
     tag: str
     unreviewed: tuple[str, ...]
-    first: tuple[Answer, ...]
-    more: tuple[Answer, ...]
+    first: tuple[AnswerInLanguage, ...]
+    more: tuple[AnswerInLanguage, ...]
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ def _is_baseline(judged: JudgedCells) -> bool:
     return is_baseline(_side(judged))
 
 
-def _answer(judged: JudgedCells) -> Answer:
+def _answer(judged: JudgedCells) -> AnswerInLanguage:
     verdicts = () if _is_baseline(judged) else judged.verdicts
-    return Answer(
+    return AnswerInLanguage(
         name=judged.name,
         verdicts=tuple((style_of(verdict), verdict.sentence) for verdict in verdicts),
         agreement="" if all(cell.continuous for cell in judged.cells) else agreement_sentence(judged.summary),

@@ -26,7 +26,7 @@ class VerdictSquare:
 
 
 @dataclass(frozen=True)
-class MatrixRow:
+class VerdictRow:
     """A row of squares, None where there is no verdict. `note` says of a question how many texts it has, and how far people agree."""
 
     name: str
@@ -44,7 +44,7 @@ class VerdictMatrix:
     rows_are: str
     axis: str
     columns: tuple[str, ...]
-    rows: tuple[MatrixRow, ...]
+    rows: tuple[VerdictRow, ...]
 
 
 def verdict_matrix(sides: Sequence[Sequence[Verdict]], names: Sequence[str]) -> VerdictMatrix:
@@ -67,7 +67,7 @@ def verdict_matrix(sides: Sequence[Sequence[Verdict]], names: Sequence[str]) -> 
     rows = []
     for name, own in named:
         here = ([verdict for verdict in own if verdict["language"] == tag] for tag in languages)
-        rows.append(MatrixRow(name, "", tuple(_square(verdicts, alone, people) if verdicts else None for verdicts in here)))
+        rows.append(VerdictRow(name, "", tuple(_square(verdicts, alone, people) if verdicts else None for verdicts in here)))
     return VerdictMatrix(kind, axis_words(people) if alone else "", tuple(map(english_name, languages)), tuple(rows))
 
 
@@ -82,7 +82,7 @@ def _standing(verdicts: Sequence[Verdict]) -> tuple[int, int]:
     return styles.count("good"), -styles.count("bad")
 
 
-def _question(own: Sequence[Verdict], sides: Sequence[Sequence[Verdict]], people: bool) -> MatrixRow:
+def _question(own: Sequence[Verdict], sides: Sequence[Sequence[Verdict]], people: bool) -> VerdictRow:
     """A metric with the verdict on each judge."""
     squares = []
     for side in sides:
@@ -91,7 +91,7 @@ def _question(own: Sequence[Verdict], sides: Sequence[Sequence[Verdict]], people
     texts = max(verdict.n_labelled for verdict in own)
     agree = [verdict.people for verdict in own if verdict.people is not None]
     note = f"{counted(texts, 'text')}{f' · people agree {percent(agree[0])}' if agree and not own[0].closeness else ''}"
-    return MatrixRow(metric_words(own[0]["metric"]), note, tuple(squares))
+    return VerdictRow(metric_words(own[0]["metric"]), note, tuple(squares))
 
 
 def _square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSquare:
