@@ -306,11 +306,12 @@ def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lamb
     for card in cards_in(Library()):
         if not card.judges or "labels" not in card.converted:
             continue
-        if listed(card)["state"] != "here":
+        row = listed(card)
+        if row["state"] != "here":
             absent.append(card.id)
             continue
         watch(card.id)
-        compared = compare_sources([card.id], CompareOptions(), sections=False).comparison
+        compared = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
         cards[card.id], signatures[card.id] = card, compared.signature
         rows += rows_of_set(card, compared.verdicts)
     return joined(cards, signatures, rows, kept), absent

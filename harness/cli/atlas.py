@@ -21,6 +21,8 @@ _PEOPLE = {"native": "native speakers", "people": "people"}
 def show(arguments: argparse.Namespace) -> int:
     if arguments.action == "build":
         return _build(arguments)
+    if arguments.to:
+        raise UsageError("--to says where 'harness atlas build' writes; without 'build' nothing is written")
     from harness.content.library import bundled_root
 
     atlas = read_atlas(bundled_root() / FILE)
@@ -28,8 +30,7 @@ def show(arguments: argparse.Namespace) -> int:
     if arguments.json:
         from harness.tables import to_json
 
-        kept = set(map(id, rows))
-        sys.stdout.write(to_json([flat for row, flat in zip(atlas.rows, atlas.flat(), strict=True) if id(row) in kept]))
+        sys.stdout.write(to_json(list(atlas.flat(rows))))
         return 0
     lines = _of_language(atlas, rows, arguments) if arguments.lang else _of_all(atlas, rows)
     print("\n".join(map(terminal_safe, lines)))
@@ -97,7 +98,7 @@ def _words(metric: str) -> str:
 
 
 def _table(atlas: Atlas, rows: Sequence[AtlasRow]) -> list[str]:
-    head = ["quality", "metric", "judge", "verdict", "judge", "people", "difference", "texts", "as if", "set", "labels"]
+    head = ["quality", "metric", "judge", "verdict", "judge agrees", "people agree", "difference", "texts", "as if", "set", "labels"]
     body = [
         [
             row.quality,

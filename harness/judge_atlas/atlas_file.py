@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +71,9 @@ class Atlas(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[AtlasRow, ...]
     schema_version: int = SCHEMA_VERSION
 
-    def flat(self) -> Iterator[dict[str, Any]]:
-        """Each row as one object for programs, with what its set says of the labels."""
-        for row in self.rows:
+    def flat(self, rows: Iterable[AtlasRow] | None = None) -> Iterator[dict[str, Any]]:
+        """Each row, of all or of some, as one object for programs, with what its set says of the labels."""
+        for row in self.rows if rows is None else rows:
             about = self.sets[row.set]
             yield msgspec.structs.asdict(row) | {"labels": about.labels, "annotators": about.annotators, "licence": about.licence}
 

@@ -123,7 +123,8 @@ def _sure(verdicts: Sequence[Verdict]) -> str:
     tests = max(verdict.family for verdict in verdicts)
     if settings.get("correction") != "holm" or not tests:
         return ""
-    over = "in this test" if tests == 1 else f"over the {tests} tests of a judge"
+    whole = f"over the {tests} tests of {'all judges' if settings.get('family') == 'all' else 'a judge'}"
+    over = "in this test" if tests == 1 else whole
     margin = percent(verdicts[0].margin).removesuffix("%").strip()
     chance = percent(float(settings["alpha"]))
     return f"A wrong 'use' has at most a {chance} chance {over}; 'as good as people' allows {margin} points less."

@@ -40,6 +40,8 @@ def test_rows_for_programs_are_those_of_the_notebook(cli: Callable[..., Any]) ->
 def test_what_is_not_there_is_said(cli: Callable[..., Any]) -> None:
     unknown = cli("atlas", "--lang", "tlh")
     assert unknown.code == 2 and "nothing is known of judges in 'tlh'" in unknown.err and "harness labels page" in unknown.err
+    nothing = cli("atlas", "--to", "atlas.json")
+    assert nothing.code == 2 and "nothing is written" in nothing.err and not nothing.out
 
 
 def test_readme_shows_what_the_command_prints(cli: Callable[..., Any]) -> None:
@@ -50,7 +52,13 @@ def test_readme_shows_what_the_command_prints(cli: Callable[..., Any]) -> None:
 
 
 @pytest.mark.needs("shared data")
-@pytest.mark.parametrize("name", ["pariksha", "pariksha_pairwise", "alttest"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("pariksha", "pariksha_pairwise", "alttest"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("hanna", "basse", "wmt23_esa_de")),
+    ],
+)
 def test_the_rows_of_a_set_are_those_of_its_comparison(shared_data: Path, name: str) -> None:
     card = Library().dataset_card(name)
     compared = harness.compare(shared_data / name)

@@ -38,6 +38,8 @@ def test_how_sure_an_answer_is_comes_from_the_thresholds_of_the_verdicts(make_ve
     settings = "margin=0.05 alpha=0.1 correction=holm family=judge"
     sure = answer_of([[make_verdict(**USE, settings=settings, family=30, margin=0.05)]], [""]).sure
     assert sure == "A wrong 'use' has at most a 10 % chance over the 30 tests of a judge; 'as good as people' allows 5 points less."
+    together = answer_of([[make_verdict(**USE, settings=settings.replace("=judge", "=all"), family=60)]], [""]).sure
+    assert "over the 60 tests of all judges" in together
     other = answer_of([[make_verdict(**USE, settings=settings.replace("holm", "by"), family=30)]], [""])
     assert other.sure == "", "with 'by' the share of false ones is bounded, not the chance of one"
 
