@@ -13,6 +13,7 @@ from harness.reports.answer import BoardVerdicts, answer_of, answer_of_boards
 
 MakeVerdict = Callable[..., Verdict]
 USE: dict[str, Any] = {"verdict": "use", "reason": "", "obstacles": (), "gap": 0.05}
+SETTINGS = "margin=0.1 alpha=0.05 correction=holm family=judge"
 UNCLEAR: dict[str, Any] = {"verdict": "too few labels", "gap": -0.03, "obstacles": ("people",)}
 
 
@@ -58,9 +59,9 @@ def test_baselines_have_no_answer(make_verdict: MakeVerdict) -> None:
 def test_boards_asked_together_have_one_answer_by_language_and_by_what_people_ask_about(make_verdict: MakeVerdict) -> None:
     harm = BoardVerdicts(
         (
-            *(make_verdict(language="ja", metric=metric) for metric in ("insult", "violence")),
+            *(make_verdict(language="ja", metric=metric, settings=SETTINGS, family=4) for metric in ("insult", "violence")),
             make_verdict(language="ja", metric="self_harm", **UNCLEAR),
-            make_verdict(metric="insult", **USE, settings="alpha=0.05 correction=holm family=judge", family=4),
+            make_verdict(metric="insult", **USE),
         ),
         {"insult": "harm", "violence": "harm", "self_harm": "harm"},
     )
