@@ -24,7 +24,7 @@ from harness.engines import Cluster, Limits, Settings
 from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.judges import traits_of
 from harness.offensive import refuse_in_repository
-from harness.reports.answer import BoardVerdicts, answer_of_boards
+from harness.reports.collection_answer import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report
 from harness.runs import (
     RunResult,
