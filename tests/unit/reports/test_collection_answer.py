@@ -30,7 +30,7 @@ def test_boards_asked_together_have_one_answer_by_language_and_by_what_people_as
     assert answer.sentences == (
         ("good", "Czech: use it for harm."),
         ("good", "Japanese: use it for preference."),
-        ("bad", "Japanese: do not use it for harm (insult, violence)."),
+        ("bad", "Japanese: do not use it for harm (insult, violent content)."),
         ("open", "Japanese: not known yet for harm (self-harm)."),
         ("open", "Japanese: no verdict for translation: its scores stand beside people's by order alone."),
     )
