@@ -425,6 +425,9 @@ class ScoreColumn(_Spec, frozen=True):
     votes_for: Score | None = None
 
 
+Sampling = Literal["random", "convenience", "unknown"]
+
+
 class LabelMapping(_Spec, frozen=True):
     """Which column holds what, constants for all rows, and changes of metrics and scores. If it is empty, columns are guessed."""
 
@@ -434,10 +437,12 @@ class LabelMapping(_Spec, frozen=True):
     task: str | None = None
     metric: str | None = None
     annotator: str | None = None
+    id_from: tuple[str, ...] = ()  # columns whose values together are an item's id, or "#": the number of its row
     item_prefix: str = ""  # what stands before the ids of items in the column
     annotator_from_file: str | None = None  # a pattern for the name of the source's file
     source: Source | None = None
     annotators: AnnotatorKind | None = None
+    sampling: Sampling | None = None
     columns: dict[Role, Text] = {}
     group: str | None = None  # short for columns.group
     system: str | None = None  # short for columns.system
@@ -495,7 +500,7 @@ class DatasetCard(_Spec, frozen=True):
     annotators: AnnotatorKind = "anonymous"
     annotators_a_text: str = ""  # how many people scored a text on a metric, such as "3" or "1 to 4"
     judges: tuple[Text, ...] = ()  # whose judgments were recorded
-    sampling: Literal["random", "convenience", "unknown"] = "unknown"
+    sampling: Sampling = "unknown"  # how the texts were chosen
     epsilon: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = (
         None  # the discount of the alternative annotator test that suits these people
     )
