@@ -38,8 +38,8 @@ def show(arguments: argparse.Namespace) -> int:
         return _build(arguments)
     if arguments.to:
         raise UsageError("--to says where 'harness atlas build' writes; without 'build' nothing is written")
-    if arguments.url and not arguments.html:
-        raise UsageError("--url is the address of the pages that --html writes; add --html DIR")
+    if (arguments.url or arguments.beside) and not arguments.html:
+        raise UsageError("--url and --beside are about the pages that --html writes; add --html DIR")
     from harness.content.library import bundled_root
 
     atlas = read_atlas(bundled_root() / FILE)
@@ -117,7 +117,10 @@ def _write_site(atlas: Atlas, arguments: argparse.Namespace) -> int:
         raise UsageError("--html writes pages of everything; call it without --lang, --judge, --quality and --json")
     if arguments.html.exists() and not arguments.html.is_dir():
         raise UsageError(f"--html {arguments.html} is a file; name a folder (it is created if it does not exist)")
-    pages = atlas_site(atlas, datetime.date.today(), arguments.url or "")
+    beside = dict(each.partition("=")[::2] for each in arguments.beside)
+    if not all(beside.values()):
+        raise UsageError(f"--beside {arguments.beside[0]} names no page; write NAME=PAGE, such as Leaderboards=boards/index.html")
+    pages = atlas_site(atlas, datetime.date.today(), arguments.url or "", beside)
     write_together({arguments.html / name: page for name, page in pages.items()})
     print(f"{arguments.html / 'index.html'}: {len(atlas.languages)} languages, {len({row.judge for row in atlas.rows})} judges")
     return 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,7 +63,22 @@ def test_pages_are_written_whole_and_only_of_everything(cli: Callable[..., Any],
     taken = cli("atlas", "--html", tmp_path / "file")
     assert taken.code == 2 and "is a file; name a folder" in taken.err
     alone = cli("atlas", "--url", "https://example.org")
-    assert alone.code == 2 and "--url" in alone.err
+    assert alone.code == 2 and "add --html DIR" in alone.err
+    nowhere = cli("atlas", "--html", tmp_path / "other", "--beside", "Leaderboards")
+    assert nowhere.code == 2 and "write NAME=PAGE" in nowhere.err and not (tmp_path / "other").exists()
+
+
+@pytest.mark.slow
+def test_every_link_of_the_site_of_atlas_and_boards_leads_somewhere(cli: Callable[..., Any], tmp_path: Path) -> None:
+    """What `make site` builds, without the documentation, whose links Sphinx checks."""
+    root = Path(__file__).resolve().parents[2]
+    assert cli("atlas", "--html", tmp_path / "site", "--beside", "Leaderboards=boards/index.html").code == 0
+    check = [sys.executable, str(root / ".ci" / "site-check"), str(tmp_path / "site")]
+    early = subprocess.run(check, capture_output=True, text=True)
+    assert early.returncode == 1 and "index.html: boards/index.html" in early.stdout and " 1 dead" in early.stdout
+    assert cli("board", "build", "controls-parallel", "--site", tmp_path / "site" / "boards").code == 0
+    done = subprocess.run(check, capture_output=True, text=True)
+    assert done.returncode == 0 and " 0 dead" in done.stdout, done.stdout
 
 
 @pytest.fixture(scope="module")

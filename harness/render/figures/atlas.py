@@ -19,8 +19,11 @@ _WIDTH, _LINE, _NAME, _DPI = 11.0, 0.21, 1.75, 150  # inches of the picture, a l
 _LETTERS = 15  # of a judge's name in a square
 
 
-def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str) -> bytes:
-    """A PNG of the matrix: a line a language, a square a quality. Raises UsageError without the extra `figures`."""
+def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str, about: str = "") -> bytes:
+    """A PNG of the matrix: a line a language, a square a quality; `about` goes into the file's description.
+
+    Raises UsageError without the extra `figures`.
+    """
     with drawing(title) as new_figure:
         height = _LINE * (len(rows) + 4)
         figure = new_figure(figsize=(_WIDTH, height))
@@ -39,7 +42,7 @@ def draw_matrix(rows: Sequence[LanguageRow], title: str, note: str) -> bytes:
                 _draw_square(panel, _NAME + step * place, y, step, square)
             others = "  ".join(f"{sign} {count}" for _, sign, count in row.others)
             panel.text(_NAME + step * len(row.squares) + 0.05, y + _LINE / 2, others, fontsize=6.5, color=INK, va="center")
-        return _png(figure, _DPI)
+        return _png(figure, _DPI, about)
 
 
 def draw_share(title: str, lead: str, sentences: Sequence[Sentence]) -> bytes:
@@ -54,7 +57,7 @@ def draw_share(title: str, lead: str, sentences: Sequence[Sentence]) -> bytes:
             count = sum(own == style for own, _ in sentences)
             _box(panel, 0.6 + 3.7 * place, 4.8, 3.4, 0.9, style)
             panel.text(0.85 + 3.7 * place, 5.25, f"{SIGNS[style]} {count} {words}", fontsize=22, color=_COLOURS[style], va="center")
-        return _png(figure, _SHARE_DPI)
+        return _png(figure, _SHARE_DPI, "")
 
 
 def _draw_square(panel: Any, x: float, y: float, step: float, square: QualitySquare | None) -> None:
@@ -87,7 +90,7 @@ def _canvas(figure: Any, width: float, height: float) -> Any:
     return panel
 
 
-def _png(figure: Any, dpi: int) -> bytes:
+def _png(figure: Any, dpi: int, about: str) -> bytes:
     out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=dpi, metadata={"Software": None}, facecolor="white")
+    figure.savefig(out, format="png", dpi=dpi, metadata={"Software": None, "Description": about or None}, facecolor="white")
     return out.getvalue()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -34,7 +34,7 @@ _NUMBERS = ("judge agrees", "people agree", "difference", "at worst", "over a co
 _ABOUT = "Which AI judge may score texts in which language: verdicts on published judges, on labels that people gave."
 
 
-def atlas_site(atlas: Atlas, today: datetime.date, url: str = "") -> dict[str, str | bytes]:
+def atlas_site(atlas: Atlas, today: datetime.date, url: str = "", beside: Mapping[str, str] = {}) -> dict[str, str | bytes]:
     """`{file name: page or picture}`. Equal atlases give equal bytes on one day.
 
     Args:
@@ -42,8 +42,9 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "") -> dict[str, s
         today: decides how old judges are, and which are served no more.
         url: the address where the site will be. Pictures in previews of links need it: without one they have no address of their own,
             and no page names one. Without the extra `figures` there are no pictures.
+        beside: pages beside these that the index links to, by the words of the link; relative to the index.
     """
-    pages: dict[str, str | bytes] = {INDEX: _index(atlas, today)}
+    pages: dict[str, str | bytes] = {INDEX: _index(atlas, today, beside)}
     for tag in atlas.languages:
         rows = [row for row in atlas.rows if row.language == tag]
         told = language_answer(atlas, tag, rows, today)
@@ -57,7 +58,7 @@ def atlas_site(atlas: Atlas, today: datetime.date, url: str = "") -> dict[str, s
     return pages
 
 
-def _index(atlas: Atlas, today: datetime.date) -> str:
+def _index(atlas: Atlas, today: datetime.date, beside: Mapping[str, str]) -> str:
     rows, links = atlas_matrix(atlas, today), _slugs(atlas)
     judges = [_judge_line(atlas, judge, slug, today) for judge, slug in links.items()]
     body = render(
@@ -66,6 +67,7 @@ def _index(atlas: Atlas, today: datetime.date) -> str:
         other=OTHER,
         rows=rows,
         judges=judges,
+        beside=beside,
         sets=[set_words(atlas, name) for name in atlas.sets],
         verdicts=len(atlas.rows),
         languages=len({row.language for row in atlas.rows}),
