@@ -301,7 +301,8 @@ def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lamb
     from harness.model import BY_PEOPLE
     from harness.published.listing import cards_in, listed
 
-    cards = {card.id: card for card in cards_in(Library()) if card.source in BY_PEOPLE and card.tried}
+    library = Library()
+    cards = {card.id: card for card in cards_in(library) if card.source in BY_PEOPLE and card.tried}
     compared, absent = dict[str, ComparedSet](), list[str]()
     for name, card in cards.items():
         if not card.judges:
@@ -313,7 +314,8 @@ def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lamb
         watch(name)
         made = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
         compared[name] = ComparedSet(made.signature, rows_of_set(card, made.verdicts), row["state"] == "here in part")
-    return joined(cards, compared, read_judges(bundled_root() / JUDGES), kept), absent
+    boards = [library.board(name) for name in library.board_files]
+    return joined(cards, compared, read_judges(bundled_root() / JUDGES), kept, boards), absent
 
 
 def _card(card: str | None, recipe: str | None) -> str | None:

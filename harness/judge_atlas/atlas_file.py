@@ -25,6 +25,7 @@ class AtlasSet(msgspec.Struct, frozen=True, kw_only=True):
         languages, qualities: of its texts, and of its metrics.
         signature: of the comparison that the verdicts come from; it parses back. Empty where there is none.
         partial: whether the comparison had only a part of the set, because the origin lacked raw files.
+        boards: boards that ask a judge about it, with their languages.
     """
 
     title: str
@@ -36,6 +37,7 @@ class AtlasSet(msgspec.Struct, frozen=True, kw_only=True):
     qualities: tuple[str, ...]
     signature: str
     partial: bool = False
+    boards: dict[str, tuple[str, ...]] = {}
 
 
 class AtlasJudge(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

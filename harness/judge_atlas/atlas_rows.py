@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from harness.content.specs import DatasetCard, read_spec
+from harness.content.specs import Board, DatasetCard, read_spec
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.judge_atlas.atlas_file import Atlas, AtlasJudge, AtlasRow, AtlasSet
@@ -47,6 +47,7 @@ def joined(
     compared: Mapping[str, ComparedSet],
     judges: Mapping[str, AtlasJudge],
     kept: Atlas | None = None,
+    boards: Iterable[Board] = (),
 ) -> Atlas:
     """The atlas of these comparisons, and of an earlier one's rows of other sets.
 
@@ -55,11 +56,13 @@ def joined(
         compared: of the sets that were compared.
         judges: what is known of the models behind judges.
         kept: an earlier atlas, whose rows of sets that were not compared stay.
+        boards: all boards; those on a set's data are named beside it.
     """
     earlier = tuple(row for row in kept.rows if row.set not in compared) if kept else ()
     rows = [*earlier, *(row for each in compared.values() for row in each.rows)]
     stay = {row.set for row in earlier}
     sets = {name: kept.sets[name] if kept and name in stay else _about(card, compared.get(name)) for name, card in cards.items()}
+    sets = {name: msgspec.structs.replace(about, boards=_boards_on(name, boards)) for name, about in sets.items()}
     tags = {row.language for row in rows} | {tag for about in sets.values() for tag in about.languages}
     return Atlas(
         sets=dict(sorted(sets.items())),
@@ -67,6 +70,10 @@ def joined(
         languages={tag: english_name(tag) for tag in sorted(tags)},
         rows=tuple(sorted(rows, key=lambda row: (row.language, row.quality, row.metric, row.set, row.judge, row.condition))),
     )
+
+
+def _boards_on(name: str, boards: Iterable[Board]) -> dict[str, tuple[str, ...]]:
+    return {board.id: tuple(board.languages) for board in boards if board.data != "bundled" and board.data.dataset_card == name}
 
 
 def _about(card: DatasetCard, compared: ComparedSet | None) -> AtlasSet:

@@ -191,20 +191,26 @@ def _lead(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: dateti
 def _next_steps(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality]) -> Iterator[NextStep]:
     """What would find out what is not known: a judge asked about labels that there are, or labels of one's own texts."""
     known = {each.quality for each in found if each.answer != OPEN}
-    labelled = {quality: name for name, about in atlas.sets.items() if tag in about.languages for quality in about.qualities}
-    open_ones = sorted(labelled.keys() - known)
-    if open_ones:
-        shown = _joined([f"{metric_words(quality)} ({labelled[quality]})" for quality in open_ones])
-        yield NextStep(f"people's labels of {shown} are in the catalog: ask a judge about them", ask_command(tag))
-    missing = sorted({row.quality for row in atlas.rows if row.quality} - labelled.keys())
+    labelled = {name: about for name, about in atlas.sets.items() if tag in about.languages}
+    single = {row.set for each in found for row in each.rows if row.verdict == NO_VERDICT}
+    asked = {name: sorted({*about.qualities} - known) for name, about in labelled.items() if name not in single}
+    for name, qualities in asked.items():
+        for board in (each for each, tags in labelled[name].boards.items() if tag in tags and qualities):
+            shown = _joined(list(map(metric_words, qualities)))
+            yield NextStep(f"ask a judge about people's labels of {shown}", f"harness run --board {board} --langs {tag} --judge {_MODEL}")
+    for name in sorted(each for each in single if labelled[each].boards):
+        text = f"{name} has one score a text: let a second person score 30 of its texts, whose ids stand in FILE"
+        yield NextStep(text, f"harness labels page {name} --lang {tag} --items FILE --out pages")
+    rest = [name for name, qualities in asked.items() if qualities and not any(tag in tags for tags in labelled[name].boards.values())]
+    if rest:
+        shown = _joined(sorted({f"{metric_words(quality)} ({name})" for name in rest for quality in asked[name]}))
+        yield NextStep(f"people's labels of {shown} are in the catalog", f"harness data list --lang {tag}")
+    missing = sorted(
+        {row.quality for row in atlas.rows if row.quality} - {quality for each in labelled.values() for quality in each.qualities}
+    )
     if missing:
         text = f"nobody has labels of {_joined(missing)} in {atlas.languages[tag]}: let people label your own texts"
         yield NextStep(text, f"harness labels page DATA --lang {tag} --out pages")
-
-
-def ask_command(tag: str) -> str:
-    """The command that shows the labels which a judge can be asked about in a language."""
-    return f"harness data list --lang {tag}"
 
 
 def _age(atlas: Atlas, rows: Sequence[AtlasRow], today: datetime.date) -> str:

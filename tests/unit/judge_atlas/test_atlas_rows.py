@@ -27,6 +27,13 @@ def test_sets_without_judges_are_there_for_their_languages_and_qualities() -> No
     assert (made.sets["one"].signature, made.sets["one"].partial, made.sets["two"].signature) == ("data:one", True, "")
 
 
+def test_boards_stand_beside_the_set_that_they_ask_about() -> None:
+    library = Library()
+    boards = [library.board("wmt24-esa"), library.board("controls")]
+    made = joined({"wmt24_esa": card("wmt24_esa", "ja"), "two": card("two", "ja")}, {}, {}, boards=boards)
+    assert made.sets["wmt24_esa"].boards == {"wmt24-esa": ("cs", "ja")} and made.sets["two"].boards == {}
+
+
 def test_rows_of_sets_that_were_not_compared_stay_and_others_are_replaced() -> None:
     cards = {"one": card("one", "ja"), "two": card("two", "ja")}
     judges = {"gpt": AtlasJudge(released=datetime.date(2024, 1, 1)), "unused": AtlasJudge()}

@@ -52,11 +52,19 @@ def test_where_nobody_can_be_compared_with_the_labels_alone_are_shown_and_no_agr
 
 
 def test_what_is_missing_comes_with_the_command_that_finds_out() -> None:
-    two = about(qualities=("harm", "story"), labels="people")
-    every = atlas(row(), row(language="pt-BR", quality="summary", set="three"), sets={"two": two, "three": about(languages=("pt-BR",))})
-    ask, label = language_answer(every, "ja", [each for each in every.rows if each.language == "ja"], TODAY).answer.steps
-    assert "story (two)" in ask.text and "harm" not in ask.text and "ja" in ask.command
+    two, board = about(qualities=("harm", "story"), labels="people"), about(qualities=("tone_of_text",), boards={"toned": ("ja",)})
+    other = about(languages=("pt-BR",))
+    every = atlas(row(), row(language="pt-BR", quality="summary", set="three"), sets={"two": two, "three": other, "four": board})
+    ask, see, label = language_answer(every, "ja", [each for each in every.rows if each.language == "ja"], TODAY).answer.steps
+    assert "tone of text" in ask.text and ask.command == "harness run --board toned --langs ja --judge PROVIDER/MODEL"
+    assert "story (two)" in see.text and "harm" not in see.text and see.command == "harness data list --lang ja"
     assert "summary in Japanese" in label.text and label.command == "harness labels page DATA --lang ja --out pages"
+
+
+def test_where_each_text_has_one_score_a_second_person_is_asked_and_no_judge() -> None:
+    every = atlas(row(**ALONE), sets={"one": about(boards={"single": ("ja",)})})
+    [step] = language_answer(every, "ja", every.rows, TODAY).answer.steps
+    assert "second person" in step.text and step.command == "harness labels page one --lang ja --items FILE --out pages"
 
 
 def test_a_language_with_labels_only_says_whose_set_waits_for_a_judge() -> None:
