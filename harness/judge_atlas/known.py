@@ -23,7 +23,7 @@ class KnownOfQuality:
         best: the judge that the answer names, on its metric with the most texts; of an answer against all judges, the closest one.
         allowed: the metrics of this quality for which this judge, asked like this, has the answer in this set; empty if there are none.
         metrics: how many metrics of this quality its set has.
-        rows: all rows of the quality.
+        rows: the rows of the quality that have a verdict; where none has one, all of them.
         agreeing: how many of its sets have the answer about some judge.
         differ: whether a judge may be used in one set and must not be used in another.
     """
@@ -125,12 +125,12 @@ def known_of(rows: Iterable[AtlasRow]) -> list[KnownOfQuality]:
     """The answers about the qualities of one language's rows: *use* first, then *use corrected*, *do not use*, *not known yet*.
 
     A quality is *use* if a judge may be used for one of its metrics or more; the answer names these metrics. It is *do not use* only if
-    every verdict is.
+    every verdict is. Rows without a verdict say nothing where others have one.
     """
     by_quality: dict[str, list[AtlasRow]] = {}
     for row in rows:
         by_quality.setdefault(row.subject, []).append(row)
-    found = [_known(quality, own) for quality, own in by_quality.items()]
+    found = [_known(quality, [row for row in own if row.verdict != NO_VERDICT] or own) for quality, own in by_quality.items()]
     return sorted(found, key=lambda each: (ORDER.index(each.answer), each.quality))
 
 

@@ -16,6 +16,7 @@ STYLES = {USE: "good", CORRECTED: "good", AGAINST: "bad", OPEN: "open"}
 _PEOPLE = {"native": "native speakers", "people": "people"}
 _SURE = "Each judge is tested by itself: a wrong 'use' has at most a 5 % chance over all its tests in one set."
 _MODEL = "PROVIDER/MODEL"
+_FEW_METRICS = 2  # that are named where a judge may be used for some metrics of a quality only
 
 
 @dataclass(frozen=True)
@@ -60,16 +61,23 @@ def known_sentence(atlas: Atlas, known: KnownOfQuality, today: datetime.date) ->
     if known.allowed:
         part = f" for {_joined(list(map(metric_words, known.allowed)))} only" if len(known.allowed) < known.metrics else ""
         how = " with corrected means only" if known.answer == CORRECTED else ""
-        return f"{words}: use {judge}{part}{how} ({evidence}).{' Sets differ.' if known.differ else ''}"
+        gone = judge.removeprefix(known.best.judge)
+        return f"{words}: use {known.best.judge}{part}{how}{gone} ({evidence}).{' Sets differ.' if known.differ else ''}"
     if known.answer == AGAINST:
         if alone:
             return f"{words}: do not use {judge} ({evidence})."
         return f"{words}: use no judge; every verdict on {len(names)} judges is against it (the closest: {judge}; {evidence})."
-    against = sum(row.verdict == AGAINST for row in known.rows)
-    most = f"; {against} of {counted(len(known.rows), 'verdict')} {'is' if against == 1 else 'are'} against it" if against else ""
+    against = against_words(known)
+    most = f"; {against}" if against else ""
     if alone:
         return f"{words}: not known yet of {judge}{most} (the closest: {evidence})."
     return f"{words}: not known yet of {len(names)} judges{most} (the closest: {judge}; {evidence})."
+
+
+def against_words(known: KnownOfQuality) -> str:
+    """How many verdicts speak against the judges; empty if none does."""
+    against, every = sum(row.verdict == AGAINST for row in known.rows), len(known.rows)
+    return f"{against} of {counted(every, 'verdict')} {'is' if against == 1 else 'are'} against use" if against else ""
 
 
 def metric_words(metric: str) -> str:
@@ -178,7 +186,8 @@ def _lead(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality], today: dateti
     uses: dict[str, list[str]] = {}
     for each in found:
         if each.allowed:
-            part = f" ({len(each.allowed)} of {each.metrics} metrics)" if len(each.allowed) < each.metrics else ""
+            few = f"only {_joined(list(map(metric_words, each.allowed)))}, " if len(each.allowed) <= _FEW_METRICS else ""
+            part = f" ({few}{len(each.allowed)} of {each.metrics} metrics)" if len(each.allowed) < each.metrics else ""
             gone = " (no longer served)" if is_gone(atlas.judge(each.best.judge), today) else ""
             uses.setdefault(f"{each.best.judge}{gone}", []).append(f"{metric_words(each.quality)}{part}")
     clauses = [f"use {judge} for {_joined(for_what)}" for judge, for_what in sorted(uses.items(), key=lambda each: -len(each[1]))]
@@ -199,7 +208,7 @@ def _next_steps(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality]) -> Iter
             shown = _joined(list(map(metric_words, qualities)))
             yield NextStep(f"ask a judge about people's labels of {shown}", f"harness run --board {board} --langs {tag} --judge {_MODEL}")
     for name in sorted(each for each in single if labelled[each].boards):
-        text = f"{name} has one score a text: let a second person score 30 of its texts, whose ids stand in FILE"
+        text = f"each text of {name} has one score: let a second person score 30 of them, whose ids stand in FILE"
         yield NextStep(text, f"harness labels page {name} --lang {tag} --items FILE --out pages")
     rest = [name for name, qualities in asked.items() if qualities and not any(tag in tags for tags in labelled[name].boards.values())]
     if rest:

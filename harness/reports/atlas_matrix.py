@@ -79,5 +79,8 @@ def _square(atlas: Atlas, known: KnownOfQuality, today: datetime.date) -> Qualit
         note = f"{part} metrics · {say}" if part else say
         return QualitySquare(style, known.best.judge, note, part, is_gone(atlas.judge(known.best.judge), today))
     judges = counted(len({row.judge for row in known.rows}), "judge")
-    words = "use no judge" if known.answer == AGAINST else "not known"
-    return QualitySquare(style, words, f"{judges} · {say}")
+    if known.answer == AGAINST:
+        return QualitySquare(style, "use no judge", f"{judges} · {say}")
+    against = sum(row.verdict == AGAINST for row in known.rows)
+    most = f"{against} of {len(known.rows)} against · " if against else ""
+    return QualitySquare(style, "not known", f"{most}{judges} · {say}")

@@ -69,6 +69,8 @@ def test_without_anybody_to_compare_with_the_closest_to_the_labels_is_named() ->
     assert (known.answer, known.best.judge, known.agreeing) == ("not known yet", "near", 1)
     [known] = known_of([row(judge="near", right=0.9, **alone), row(judge="compared", verdict="not shown", gap=-0.5)])
     assert known.best.judge == "compared", "a comparison with people says more"
+    [known] = known_of([row(judge="near", **alone), row(judge="compared", verdict="do not use", gap=-0.5)])
+    assert known.answer == "do not use" and len(known.rows) == 1, "who was not tested takes nothing back"
 
 
 def test_a_language_with_labels_and_no_judge_has_no_rows() -> None:

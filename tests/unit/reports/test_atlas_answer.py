@@ -25,6 +25,13 @@ def test_a_judge_that_is_gone_is_marked_in_the_sentence_the_lead_and_the_table()
     assert "no longer" not in before.lead + before.age + before.answer.sentences[0][1]
 
 
+def test_metrics_are_named_where_a_judge_may_be_used_for_some_only() -> None:
+    every = atlas(row(), *(row(metric=metric, verdict="not shown") for metric in ("bias", "self_harm")), judges=GONE)
+    told = language_answer(every, "ja", every.rows, TODAY)
+    assert told.answer.sentences[0][1].startswith("harm: use gpt for insult only, no longer served (insult in one:")
+    assert told.lead == "In Japanese, use gpt (no longer served) for harm (only insult, 1 of 3 metrics)."
+
+
 def test_an_age_that_nobody_states_is_unknown() -> None:
     every = atlas(row(), row(judge="other"), judges={"gpt": AtlasJudge(released=datetime.date(2025, 2, 1))})
     assert language_answer(every, "ja", every.rows, TODAY).age.endswith("11 months ago. Of 1 judge the age is not known.")
@@ -39,7 +46,7 @@ def test_several_judges_are_counted_and_the_closest_is_named() -> None:
     assert style == "bad" and sentence.startswith("harm: use no judge; every verdict on 2 judges is against it (the closest: near;")
     every = atlas(row(verdict="do not use", gap=-0.3), row(metric="bias", verdict="not shown", gap=-0.1))
     [(style, sentence)] = language_answer(every, "ja", every.rows, TODAY).answer.sentences
-    assert style == "open" and sentence.startswith("harm: not known yet of gpt; 1 of 2 verdicts is against it (the closest: bias in one:")
+    assert style == "open" and sentence.startswith("harm: not known yet of gpt; 1 of 2 verdicts is against use (the closest: bias in one:")
 
 
 def test_where_nobody_can_be_compared_with_the_labels_alone_are_shown_and_no_agreement() -> None:
