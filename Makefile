@@ -1,4 +1,4 @@
-# make setup | run | test | test-all | lint | check | wheel-check | docs | lock | items | oracles | interop-check | bench | simulations | clean
+# make setup | run | test | test-all | lint | check | wheel-check | docs | site | lock | items | oracles | interop-check | bench | simulations | clean
 
 PYTHON := $(shell sh .ci/pythons first)
 VENV := .venv
@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PYTEST = $(BIN)/python -m pytest -rs --numprocesses $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist loadfile
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup run test test-slow test-others test-all lint check wheel-check docs lock items oracles interop-check bench simulations clean
+.PHONY: setup run test test-slow test-others test-all lint check wheel-check docs site lock items oracles interop-check bench simulations clean
 
 setup: $(VENV)/.ready
 
@@ -61,6 +61,12 @@ wheel-check: setup
 # The pages of docs/ as a site, with search. A dead link or reference is an error.
 docs: setup
 	$(BIN)/sphinx-build -q -W --keep-going -c docs -d build/doctrees . site/docs
+
+# The atlas, the boards and the documentation as one site, which works from a folder too. SITE_URL is its address, for previews of links.
+site: docs
+	$(BIN)/harness atlas --html site --beside "Leaderboards=boards/index.html" --beside "Documentation=docs/docs/index.html" $(if $(SITE_URL),--url $(SITE_URL))
+	$(BIN)/harness board build --site site/boards
+	$(BIN)/python .ci/site-check site
 
 # Needs uv: resolves pyproject.toml for all supported Pythons.
 lock:
