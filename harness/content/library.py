@@ -163,6 +163,10 @@ class Library:
     def board(self, name: str) -> Board:
         return _load(name, self.board_files, Board, "board", lambda spec: spec.id)
 
+    def superseded_by(self, name: str) -> str:
+        """The board that takes the place of the board `name`; empty if there is none."""
+        return next((other for other in self.board_files if self.board(other).supersedes == name), "")
+
     def board_file(self, name: str) -> Path:
         """The path of a board's file, which is not read. Raises UsageError for an unknown name."""
         return _path_of(name, self.board_files, "board")

@@ -310,7 +310,8 @@ class Board(_Spec, frozen=True):
     `items` lists the judged items by language; without it, all test items are judged. `languages` are packs at their versions, or only
     tags for data outside the packs. `pack` names packs of further items (`languages/<tag>/packs/<pack>/`); if it is empty, the items are
     those of the languages' own packs. `majority` is the rule for the reference. `annotators` is how many an item needs (`3`, `2+`; empty:
-    two or more, or one if no item has two). `statistics` are the columns of the table; judges are ranked by `rank_by`.
+    two or more, or one if no item has two). `statistics` are the columns of the table; judges are ranked by `rank_by`. `supersedes` names
+    the earlier board whose place it takes; that one stays as it is, and tables say that a newer one exists.
     """
 
     id: Text
@@ -330,6 +331,7 @@ class Board(_Spec, frozen=True):
     rank_by: Text
     items: dict[str, tuple[str, ...]] = {}
     pack: Annotated[str, msgspec.Meta(pattern=r"^([a-z][a-z-]*)?$")] = ""
+    supersedes: str = ""
     sealed: Sealed | None = None
 
     @property
