@@ -340,6 +340,19 @@ class Board(_Spec, frozen=True):
         return self.languages if isinstance(self.languages, dict) else {}
 
 
+class BoardCollection(_Spec, frozen=True):
+    """`leaderboards/<id>/collection.toml`: boards that are asked together, with one plan, one price and one answer.
+
+    Each board keeps its own protocol, run and submissions. `boards` are their names, in the order in which they are asked.
+    """
+
+    id: Text
+    version: Version
+    title: Text
+    description: Text
+    boards: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
+
+
 class Shared(_Spec, frozen=True):
     """Texts that several items share. They are in a separate table; `key` names the common key of items and texts."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
-from harness.reports.answer import answer_of
+from harness.reports.answer import Answer, answer_of
 from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
@@ -47,7 +47,11 @@ def answer_lines(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
     sides = [own for own in sides_of_verdicts(verdicts) if not is_baseline(side_of_verdict(own[0]))]
     if not sides:
         return
-    answer = answer_of(sides, short_names(sides) if len(sides) > 1 else [""])
+    yield from lines_of(answer_of(sides, short_names(sides) if len(sides) > 1 else [""]))
+
+
+def lines_of(answer: Answer) -> Iterator[tuple[str, str]]:
+    """An answer as lines of text, each with its style."""
     yield "title", answer.title
     yield from ((style, f"{SIGNS[style]} {sentence}") for style, sentence in answer.sentences)
     if answer.sure:

@@ -248,7 +248,7 @@ def test_card_missing_or_empty(root: Path, library_of: MakeLibrary, folder: str)
         ("languages/ko", "pack.toml"),
         ("catalog/x", "dataset.toml"),
         ("datasets/x", "data.toml"),
-        ("leaderboards/mine", "board.toml"),
+        ("leaderboards/mine", "board.toml or collection.toml"),
     ],
 )
 def test_folder_that_nothing_reads(root: Path, library_of: MakeLibrary, folder: str, file: str) -> None:
@@ -415,3 +415,23 @@ def test_everything_is_found_at_once(root: Path, library_of: MakeLibrary, edit: 
 def test_problem_as_text(root: Path) -> None:
     assert str(Problem(Path("a/b.toml"), 3, "wrong")) == "a/b.toml:3: wrong"
     assert str(Problem(Path("a/CARD.md"), None, "missing")) == "a/CARD.md: missing"
+
+
+PEOPLE = "leaderboards/people/collection.toml"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"pariksha"', '"parikshaa"', ("no board 'parikshaa'.", "Did you mean 'pariksha'?", "choose from:")),
+        ('"pariksha"', '"basse"', ("board 'basse' is listed 2 times; list it once",)),
+        ('id = "people"', 'id = "persons"', ("the name inside is 'persons'", "'people'")),
+    ],
+)
+def test_a_collection_that_does_not_hold(
+    root: Path, library_of: MakeLibrary, edit: Edit, old: str, new: str, words: tuple[str, ...]
+) -> None:
+    edit(root / PEOPLE, old, new)
+    problems = [problem for problem in check(library_of(root)) if "version" not in problem.message]
+    assert len(problems) == 1 and problems[0].path == root / PEOPLE and problems[0].line
+    assert all(word in problems[0].message for word in words), problems
