@@ -19,7 +19,7 @@ from harness.cli.flags.run_flags import report_flags, run_flags, runs_flags
 from harness.cli.flags.store_flags import store_flags
 from harness.cli.flags.study_flags import pairs_flags, study_flags
 from harness.cli.flags.system_flags import doctor_flags, models_flags
-from harness.cli.flags.use_flags import accept_flags, certify_flags, correct_flags
+from harness.cli.flags.use_flags import accept_flags, calibrate_flags, certify_flags, correct_flags
 
 COMMANDS = (
     atlas_flags,
@@ -31,6 +31,7 @@ COMMANDS = (
     compare_flags,
     correct_flags,
     accept_flags,
+    calibrate_flags,
     certify_flags,
     gate_flags,
     study_flags,

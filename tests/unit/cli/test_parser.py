@@ -47,6 +47,7 @@ NEEDED = {
     "compare": ["folder"],
     "correct": ["folder"],
     "accept": ["folder"],
+    "calibrate": ["folder"],
     "batch forget": ["batch_1"],
     "labels import": ["file", "--to", "folder"],
     "labels export": ["folder", "--to", "file"],
@@ -88,7 +89,8 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
-        *("atlas", "run", "report", "runs", "batch", "generate", "compare", "correct", "accept", "certify", "gate", "study", "pairs"),
+        *("atlas", "run", "report", "runs", "batch", "generate", "compare", "correct"),
+        *("accept", "calibrate", "certify", "gate", "study", "pairs"),
         *("labels", "data", "import", "export", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
     ]
     assert [name for name in LEAVES if name.startswith("labels")] == [
