@@ -18,6 +18,9 @@ from harness.annotate.checks import labelcheck
 from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content import Library
 from harness.content.tags import canonical, suggest
+from harness.correct.calibrate import Calibrated, CalibrateOptions
+from harness.correct.calibrate import calibrate as calibrate_scores
+from harness.correct.label_sets import SetOptions
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
@@ -371,6 +374,49 @@ def compare(
     asked = compare_options(judges, by, annotators, majority, level, restricted(where, langs), versus, seed, standardise)
     compared = compare_sources(sources, asked, decision, card=_card(card, recipe), out=Path(out), full=full).comparison
     return NotebookComparison(**msgspec.structs.asdict(compared))
+
+
+def calibrate(
+    source: Dataset | RunResult | Path | str,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    langs: str | Sequence[str] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+    level: float = 0.9,
+    per: Literal["group", "text"] = "group",
+    this_draw: float | None = None,
+    numbers: Literal["linear", "isotonic"] = "linear",
+    with_length: bool = False,
+    seed: int = 0,
+) -> Calibrated:
+    """Learn what people say of a text with a judge's score, language by language, like `harness calibrate`.
+
+    Args:
+        source: a data set, a run, the path of a data folder, or the name of a run.
+        judge: the judge, where there are several.
+        annotators, where, langs, card, out: as `compare` takes them; by default items with one annotator or more count.
+        level: the share of new texts whose label set holds a person's score.
+        per: `group`, for a random text of a new random group; `text`, for a random text, whose sets are larger.
+        this_draw: the probability with which the level holds for this draw of labels; without it, on average over draws.
+        numbers: the map of scores that are numbers.
+        with_length: whether the map of ordered classes reads the length of the text too.
+        seed: of the folds.
+
+    Returns:
+        `metrics`, each with its `cells` by language: before, after, gains, advice and label sets; `as_json` has all of it for programs.
+
+    Raises:
+        UsageError: for several judges or conditions, with what to choose, and where there is nothing to learn from.
+        ContentError, StoreError: if the source cannot be read.
+    """
+    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where, langs), None, seed)
+    [opened] = open_sources([source], card, Path(out))
+    sets = SetOptions(level, per, this_draw, seed)
+    options = CalibrateOptions(sets=sets, rule=numbers, length=with_length, seed=seed)
+    return calibrate_scores(opened.recording, compare, options)
 
 
 class ComparedSources(msgspec.Struct, frozen=True):
