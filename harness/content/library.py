@@ -183,6 +183,10 @@ class Library:
             )
         return _load(name, self.board_files, Board, "board", lambda spec: spec.id)
 
+    def superseded_by(self, name: str) -> str:
+        """The board that takes the place of the board `name`; empty if there is none."""
+        return next((other for other in self.board_files if self.board(other).supersedes == name), "")
+
     def collection(self, name: str) -> BoardCollection:
         """Boards that are asked together. Raises ContentError for a board that does not exist."""
         collection = _load(name, self.collection_files, BoardCollection, "collection", lambda spec: spec.id)

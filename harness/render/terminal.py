@@ -19,7 +19,7 @@ from harness.model import SYSTEM_ROLE
 from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
 from harness.render.verdicts import SHORT_NAMES, answer_lines, lines_of, verdict_tables
-from harness.reports.answer import Answer
+from harness.reports.answer_parts import Answer
 from harness.reports.run_report import Report
 from harness.reports.tables.column import TableName
 from harness.reports.tables.columns import columns_in

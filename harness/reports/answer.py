@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
+from harness.reports.answer_parts import Answer, NextStep, Sentence
 from harness.reports.tables.numbers import counted, percent
 from harness.reports.tables.titles import metric_words
 from harness.reports.tables.verdict_columns import labels_needed_text
@@ -26,31 +26,6 @@ _PAGE = "harness labels page DATA --lang"
 _MOST_STEPS = 3
 _FEW_METRICS = 2  # of a language that are named in a sentence about several languages
 _FEW_JUDGES = 3  # that have a sentence each
-Sentence = tuple[str, str]
-"""`good`, `bad` or `open`, and the sentence."""
-
-
-@dataclass(frozen=True)
-class NextStep:
-    """One thing to do: a sentence, and its command, or the judgments that a click on it shows."""
-
-    text: str
-    command: str = ""
-    show: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What verdicts say, for a reader who reads nothing else.
-
-    `title` states what was found of one judge, and asks which judge where there are several. `sure` says how often a wrong `use`
-    happens; it is empty where labels are constructed.
-    """
-
-    title: str
-    sentences: tuple[Sentence, ...]
-    sure: str
-    steps: tuple[NextStep, ...]
 
 
 def answer_of(sides: Sequence[Sequence[Verdict]], names: Sequence[str]) -> Answer:

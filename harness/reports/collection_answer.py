@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.reports.answer import Answer, Sentence, style_of
+from harness.reports.answer import style_of
+from harness.reports.answer_parts import Answer, Sentence
 from harness.reports.tables.numbers import counted, percent
 from harness.reports.tables.titles import metric_words
 
