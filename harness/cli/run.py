@@ -16,6 +16,7 @@ from harness.cli.arguments import decision_options, given_fields, page_path
 from harness.decide.options import DecisionOptions
 from harness.engines import Cluster, Limits, Settings
 from harness.errors import IncompleteRun, StoreError, UsageError
+from harness.model import SAMPLING
 from harness.reports.run_report import Report
 from harness.runs import (
     RunResult,
@@ -70,8 +71,7 @@ RUN_FLAGS = {
     "judges": "judge",
     "variants": "variant",
     "prompts": "prompt",
-    "temperatures": "temperature",
-    "top_ps": "top_p",
+    **{f"{name}s": name for name in SAMPLING},
     "orders": "order",
     "shown_sources": "shown_source",
     "perturbations": "perturb",

@@ -36,7 +36,7 @@ from harness.judges import traits_of
 from harness.measure.compare import AlignedData, JudgedData, Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text
-from harness.model import JudgeIdentity, Scale, Score
+from harness.model import CONDITION, SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.runs import RunProtocol
 from harness.signature import ComparisonSignature
 from harness.stats import LabelledSummary, aggregate_counts, enough_labels, summarise_labelled
@@ -47,7 +47,6 @@ from harness.tables import sha256_of
 NOT_RANDOM = "the labelled texts are not declared to be a random sample (sampling in data.toml)"
 _NOTHING_COMPARED: tuple[str, ...] = ("judge", "prompt", "rubric", "scale", "labels", "scores of the judge", "verdicts", "numbers")
 """What is unchecked where a certificate is compared with nothing."""
-_CONDITION = ("judge", "variant", "temperature", "top_p")
 _SAID = ("repeat", "order", "score", "failure", "confidence")
 
 
@@ -104,35 +103,40 @@ def _certificate(
     source: Recording,
     laid_out: AlignedData,
     made: tuple[Verdict, ...],
-    condition: tuple[Any, ...],
+    condition: JudgeCondition,
     compare: CompareOptions,
     decision: DecisionOptions,
     acceptance: AcceptOptions,
     asked: JudgedRun | None,
 ) -> Certificate:
     """The certificate of the judge and condition `condition`, from the verdicts on all."""
-    chosen = {(v.key["language"], v.key["metric"]): v for v in made if tuple(v.key.get(name) for name in _CONDITION) == condition}
-    judge, variant, temperature, top_p = condition
+    chosen = {(v.key["language"], v.key["metric"]): v for v in made if JudgeCondition.of(v.key) == condition}
+    judge = condition.judge
     single = msgspec.structs.replace(compare, judges=(judge,), annotators=compare.annotators or Annotators(1))
     judged = align([source], single).judged[0]
     aggregated = align([source], msgspec.structs.replace(compare, judges=(judge,))).judged[0]
-    counted = {_place(cell): cell for cell in scored_items(aggregated) if _condition(cell) == condition}
+    counted = {_place(cell): cell for cell in scored_items(aggregated) if JudgeCondition.of(cell.key) == condition}
     cells = [
         _cell(cell, counted[_place(cell)], chosen[_place(cell)], judged, compare, acceptance, asked)
         for cell in scored_items(judged)
-        if _condition(cell) == condition and _place(cell) in chosen and _place(cell) in counted
+        if JudgeCondition.of(cell.key) == condition and _place(cell) in chosen and _place(cell) in counted
     ]
     identity = asked.identity(judge) if asked else None
     about = source.data.about
     signature = msgspec.structs.replace(
         ComparisonSignature.parse(laid_out.signature), judges=(judge,), decide=decision.signed([about]), use=str(acceptance)
     )
-    prompt = asked.prompt(variant) if asked else None
+    prompt = asked.prompt(condition.variant) if asked else None
+    sampling = {name: getattr(condition, name) for name in SAMPLING}
     return Certificate(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
         judge=CertifiedJudge(
-            judge, None if identity is None else identity.settings, variant, temperature, top_p, _scores_hash(source, condition)
+            name=judge,
+            settings=None if identity is None else identity.settings,
+            variant=condition.variant,
+            judgments=_scores_hash(source, condition),
+            **sampling,
         ),
         data=CertifiedData(about.id, about.version, source.data.sha256, about.sampling, about.annotators),
         prompt=prompt,
@@ -152,7 +156,7 @@ def _certificate(
     )
 
 
-def _scores_hash(source: Recording, condition: tuple[Any, ...]) -> str:
+def _scores_hash(source: Recording, condition: JudgeCondition) -> str:
     """Hash of what a judge said under one condition of labelled texts: scores, failures and confidences, in an order of their own."""
     rows, labelled = _rows_of(source, condition), source.data.labelled_metrics
     columns = (rows.item, rows.metric, *(getattr(rows, name) for name in _SAID))
@@ -160,9 +164,9 @@ def _scores_hash(source: Recording, condition: tuple[Any, ...]) -> str:
     return hashlib.sha256(b"\n".join(said)).hexdigest()
 
 
-def _rows_of(source: Recording, condition: tuple[Any, ...]) -> Judgments:
+def _rows_of(source: Recording, condition: JudgeCondition) -> Judgments:
     rows = source.judgments.clean
-    for name, value in zip(_CONDITION, condition, strict=True):
+    for name, value in condition._asdict().items():
         rows = _with_value(rows, name, value)
     return rows
 
@@ -246,9 +250,8 @@ def _other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
     if judge.name not in used:
         yield f"the judge '{judge.name}' is not in {source.name}, which has {', '.join(map(str, used)) or 'none'}"
         return
-    condition = judge.name, judge.variant, judge.temperature, judge.top_p
     rows = source.judgments.clean
-    for name, value in zip(_CONDITION, condition, strict=True):
+    for name, value in judge.condition._asdict().items():
         column = getattr(rows, name)
         known = [*column.used, *([None] if (column.codes < 0).any() else [])]
         if value not in known:
@@ -257,7 +260,7 @@ def _other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
             yield f"the judge was certified {stated}, which is not in {source.name}; it has {have}"
             return
         rows = _with_value(rows, name, value)
-    found = _scores_hash(source, condition)
+    found = _scores_hash(source, judge.condition)
     if judge.judgments is not None and found != judge.judgments:
         yield f"the judge's scores have changed: {found[:12]}, in the certificate {judge.judgments[:12]}"
 
@@ -274,38 +277,33 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
     try:
         laid_out, made = _verdicts(source, compare, certificate.thresholds)
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
-        condition = judge.name, judge.variant, judge.temperature, judge.top_p
-        again = _certificate(source, laid_out, made, condition, compare, certificate.thresholds, acceptance, asked)
+        again = _certificate(source, laid_out, made, judge.condition, compare, certificate.thresholds, acceptance, asked)
     except UsageError as err:
         return (f"the certificate cannot be made again: {err}",)
     return tuple(certificate_differences(certificate, again))
 
 
-def _one_condition(made: tuple[Verdict, ...], judges: tuple[str, ...] | None) -> tuple[Any, ...]:
+def _one_condition(made: tuple[Verdict, ...], judges: tuple[str, ...] | None) -> JudgeCondition:
     """The judge and condition to certify. Raises UsageError where there are several."""
-    every = list(dict.fromkeys(tuple(verdict.key.get(name) for name in _CONDITION) for verdict in made))
+    every = list(dict.fromkeys(JudgeCondition.of(verdict.key) for verdict in made))
     if judges:
-        known = list(dict.fromkeys(str(each[0]) for each in every))
+        known = list(dict.fromkeys(each.judge for each in every))
         for name in judges:
             if name not in known:
                 raise UsageError(f"no judge '{name}'.{choose_from(known, name)}")
-        every = [each for each in every if each[0] in judges]
-    elif any(not traits_of(str(each[0])).is_baseline for each in every):
-        every = [each for each in every if not traits_of(str(each[0])).is_baseline]
+        every = [each for each in every if each.judge in judges]
+    elif any(not traits_of(each.judge).is_baseline for each in every):
+        every = [each for each in every if not traits_of(each.judge).is_baseline]
     if not every:
         raise UsageError("nothing to certify: no judge has scores on a metric that people labelled; see 'harness compare'")
-    names = list(dict.fromkeys(str(each[0]) for each in every))
+    names = list(dict.fromkeys(each.judge for each in every))
     if len(names) > 1:
         raise UsageError(f"a certificate is of one judge, and there are {len(names)}; name one with --judge: {', '.join(names)}")
     if len(every) > 1:
-        differing = next(place for place in range(1, len(_CONDITION)) if len({each[place] for each in every}) > 1)
-        values = ", ".join(dict.fromkeys(f"{each[differing]}" for each in every))
-        raise UsageError(f"a certificate is of one condition; choose one with --where {_CONDITION[differing]}=VALUE: {values}")
+        differing = next(name for name in CONDITION[1:] if len({getattr(each, name) for each in every}) > 1)
+        values = ", ".join(dict.fromkeys(f"{getattr(each, differing)}" for each in every))
+        raise UsageError(f"a certificate is of one condition; choose one with --where {differing}=VALUE: {values}")
     return every[0]
-
-
-def _condition(cell: ScoredItems) -> tuple[Any, ...]:
-    return tuple(cell.key.get(name) for name in _CONDITION)
 
 
 def _place(cell: ScoredItems) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ from rich.text import Text
 from harness.content.tags import autonym, english_name
 from harness.data.judgments import NO_VARIANT
 from harness.gate import Check, GateResult
+from harness.model import JudgeCondition
 from harness.render.comparison import show
 from harness.render.terminal import dim_lines
 from harness.reports.tables.column import CELL_TABLES, COEFFICIENT, SHARE
@@ -79,9 +80,9 @@ def _judge(check: Check) -> str:
     """The judge with its condition, of which only what is known is named."""
     if check.judge is None:
         return UNDEFINED
-    sampling = [f"{name}={value:g}" for name, value in (("T", check.temperature), ("top_p", check.top_p)) if value is not None]
-    variant = check.variant if check.variant not in (None, NO_VARIANT) or sampling else None
-    return " ".join([check.judge, *([variant] if variant else []), *sampling])
+    condition = check.cell.condition
+    plain = condition.variant in (None, NO_VARIANT) and condition == JudgeCondition(check.judge, condition.variant)
+    return check.judge if plain else str(condition)
 
 
 def _n(check: Check) -> str:
