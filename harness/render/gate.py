@@ -81,8 +81,8 @@ def _judge(check: Check) -> str:
     if check.judge is None:
         return UNDEFINED
     condition = check.cell.condition
-    plain = condition.variant in (None, NO_VARIANT) and condition == JudgeCondition(check.judge, condition.variant)
-    return check.judge if plain else str(condition)
+    plain = condition.variant == NO_VARIANT and condition == JudgeCondition(check.judge, NO_VARIANT)
+    return ", ".join(filter(None, (check.judge, "" if plain else condition.words())))
 
 
 def _n(check: Check) -> str:

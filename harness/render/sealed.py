@@ -48,7 +48,7 @@ def sealed_table(report: Report) -> TextTable:
         {
             "language": f"{english_name(row.language)} ({row.language})",
             "judge": row.judge,
-            "condition": str(row.condition._replace(judge="")),
+            "condition": row.condition.words(),
             "asked": row.asked,
             "read": row.read,
             "coverage": row.coverage,

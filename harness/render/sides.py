@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.judges import traits_of
 from harness.measure.options import POOLED
-from harness.model import SIDE, plainness
+from harness.model import SIDE, axis_words, plainness
 from harness.text import one_line
 
 _JUDGE = SIDE.index("judge")
@@ -41,15 +41,11 @@ def side_name(side: Side, every: Sequence[Side]) -> str:
 
     >>> one, two = (None, "b", "joint", 0.0, None), (None, "b", "joint", 0.7, None)
     >>> side_name(one, [one, two]), side_name(one, [one])
-    ('T = 0', 'b')
+    ('temperature 0', 'b')
     """
     differing = [place for place in range(len(SIDE)) if len({other[place] for other in every}) > 1]
-    return " · ".join(_part(SIDE[place], side[place]) for place in differing or [_JUDGE] if side[place] not in (None, POOLED))
-
-
-def _part(name: str, value: Any) -> str:
-    formats = {"temperature": "T = {:g}", "top_p": "top-p {:g}"}
-    return formats[name].format(value) if name in formats and isinstance(value, (int, float)) else one_line(str(value))
+    shown = [place for place in differing or [_JUDGE] if side[place] not in (None, POOLED)]
+    return " · ".join(one_line(axis_words(SIDE[place], side[place])) for place in shown)
 
 
 def _number(value: Any) -> tuple[bool, float]:

@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 from harness.content.tags import autonym, english_name
 from harness.errors import UsageError
 from harness.judges import traits_of
-from harness.model import CONDITION
+from harness.model import CONDITION, axis_words
 from harness.text import terminal_safe
 
 PEOPLE, JUDGE, BASELINE = "#9a4b00", "#0b66b8", "#55606b"  # as on the pages (assets/style.css)
@@ -277,14 +277,9 @@ def contexts(rows: Sequence[Row], names: Sequence[str] = CONDITION) -> list[tupl
 
 
 def context_name(context: Sequence[Any], names: Sequence[str] = CONDITION) -> str:
-    """A judge and condition in words: `local/model, single, T = 0`."""
-    formats = {"temperature": "T = {:g}", "top_p": "top-p = {:g}"}
-    parts = [
-        formats[name].format(value) if name in formats and isinstance(value, (int, float)) else str(value)
-        for name, value in zip(names, context, strict=True)
-        if value is not None and value != "*"
-    ]
-    return terminal_safe(", ".join(parts))
+    """A judge and condition in words: `local/model, single, temperature 0`."""
+    known = ((name, value) for name, value in zip(names, context, strict=True) if value is not None and value != "*")
+    return terminal_safe(", ".join(axis_words(*each) for each in known))
 
 
 def name_row_of_panels(panel: Any, context: Sequence[Any], names: Sequence[str] = CONDITION) -> None:
