@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime
 from importlib.metadata import version
 from typing import Any
 
@@ -12,7 +13,6 @@ import msgspec
 import numpy as np
 
 from harness.content import Library
-from harness.content.tags import choose_from
 from harness.correct.acceptance import AcceptedFrom, AcceptOptions, accepted_from
 from harness.correct.certificate import (
     SCHEMA_VERSION,
@@ -27,16 +27,16 @@ from harness.correct.certificate import (
 from harness.correct.certificate_differences import certificate_differences
 from harness.correct.correct import mean_sample, share_sample
 from harness.correct.mean_estimates import Sample
+from harness.correct.one_condition import one_condition
 from harness.correct.scored_items import ScoredItems, scored_items
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.errors import UsageError
-from harness.judges import traits_of
 from harness.measure.compare import AlignedData, JudgedData, Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text
-from harness.model import CONDITION, SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
+from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.runs import RunProtocol
 from harness.signature import ComparisonSignature
 from harness.stats import LabelledSummary, aggregate_counts, enough_labels, summarise_labelled
@@ -91,7 +91,16 @@ def certify(
         UsageError: for several judges or conditions, with what to choose; and as `measure.compare` does.
     """
     laid_out, made = _verdicts(source, compare, decision)
-    return _certificate(source, laid_out, made, _one_condition(made, compare.judges), compare, decision, acceptance, asked)
+    return _certificate(
+        source,
+        laid_out,
+        made,
+        one_condition([JudgeCondition.of(verdict.key) for verdict in made], compare.judges, "certify"),
+        compare,
+        decision,
+        acceptance,
+        asked,
+    )
 
 
 def _verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[AlignedData, tuple[Verdict, ...]]:
@@ -127,7 +136,6 @@ def _certificate(
         ComparisonSignature.parse(laid_out.signature), judges=(judge,), decide=decision.signed([about]), use=str(acceptance)
     )
     prompt = asked.prompt(condition.variant) if asked else None
-    sampling = {name: getattr(condition, name) for name in SAMPLING}
     return Certificate(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
@@ -136,7 +144,7 @@ def _certificate(
             settings=None if identity is None else identity.settings,
             variant=condition.variant,
             judgments=_scores_hash(source, condition),
-            **sampling,
+            **{name: getattr(condition, name) for name in SAMPLING},
         ),
         data=CertifiedData(about.id, about.version, source.data.sha256, about.sampling, about.annotators),
         prompt=prompt,
@@ -158,13 +166,14 @@ def _certificate(
 
 def _scores_hash(source: Recording, condition: JudgeCondition) -> str:
     """Hash of what a judge said under one condition of labelled texts: scores, failures and confidences, in an order of their own."""
-    rows, labelled = _rows_of(source, condition), source.data.labelled_metrics
+    rows, labelled = judged_rows(source, condition), source.data.labelled_metrics
     columns = (rows.item, rows.metric, *(getattr(rows, name) for name in _SAID))
     said = sorted(msgspec.json.encode(row) for row in zip(*columns, strict=True) if row[1] in labelled.get(row[0], ()))
     return hashlib.sha256(b"\n".join(said)).hexdigest()
 
 
-def _rows_of(source: Recording, condition: JudgeCondition) -> Judgments:
+def judged_rows(source: Recording, condition: JudgeCondition) -> Judgments:
+    """The judgments of original texts by one judge under one condition."""
     rows = source.judgments.clean
     for name, value in condition._asdict().items():
         rows = _with_value(rows, name, value)
@@ -192,12 +201,19 @@ class CertificateCheck(msgspec.Struct, frozen=True):
     compared: bool
 
 
-def check_certificate(certificate: Certificate, source: Recording | None, asked: JudgedRun | None = None) -> CertificateCheck:
-    """Check a certificate against the run or data that it is of; without a source, only whether its numbers are possible."""
+def check_certificate(
+    certificate: Certificate, source: Recording | None, asked: JudgedRun | None = None, today: date | None = None
+) -> CertificateCheck:
+    """Check a certificate against the run or data that it is of; without a source, only whether its numbers are possible.
+
+    One with a watch is stale once the watch found a change, and where it was last checked too long before `today` (by default today, UTC).
+    """
     if source is None:
         stale, unknown = certificate.off_scale(), _NOTHING_COMPARED
     else:
         stale, unknown = staleness(certificate, source, asked), unchecked(certificate, asked)
+    expired = certificate.watch and certificate.watch.expired(today or datetime.now(UTC).date())
+    stale = (expired, *stale) if expired else stale
     return CertificateCheck(stale, unknown, () if stale else certificate.allowed, source is not None)
 
 
@@ -221,7 +237,21 @@ def unchecked(certificate: Certificate, asked: JudgedRun | None) -> tuple[str, .
 def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
     """What of the things that a certificate rests on has changed."""
     judge, data = certificate.judge, source.data
-    yield from _other_condition(judge, source)
+    yield from tuple(other_condition(judge, source)) or _other_scores(judge, source)
+    yield from other_question(certificate, source, asked)
+    languages = {item.language for item in data.items}
+    for language in dict.fromkeys(cell.language for cell in certificate.cells):
+        if language not in languages:
+            yield f"there are no texts in '{language}' any more"
+    if data.sha256 != certificate.data.sha256:
+        yield f"items or labels have changed: {data.sha256[:12]}, in the certificate {certificate.data.sha256[:12]}"
+    if data.about.sampling != certificate.data.sampling:
+        yield f"sampling is '{data.about.sampling}', in the certificate '{certificate.data.sampling}'"
+
+
+def other_question(certificate: Certificate, source: Recording, asked: JudgedRun | None) -> Iterator[str]:
+    """What of judge, prompts, scales and rubrics is not as certified, whatever the texts are."""
+    judge, data = certificate.judge, source.data
     identity = asked.identity(judge.name) if asked else None
     if identity is not None:
         yield from certificate.judge_problems(identity)
@@ -234,18 +264,10 @@ def _changes(certificate: Certificate, source: Recording, asked: JudgedRun | Non
             yield f"the scale of '{cell.metric}' {stated}, in the certificate {cell.scale.describe()}"
         if asked and cell.rubric is not None and asked.rubric(cell.metric) != cell.rubric:
             yield f"the rubric of '{cell.metric}' has changed: {asked.rubric(cell.metric)}, in the certificate {cell.rubric}"
-    languages = {item.language for item in data.items}
-    for language in dict.fromkeys(cell.language for cell in certificate.cells):
-        if language not in languages:
-            yield f"there are no texts in '{language}' any more"
-    if data.sha256 != certificate.data.sha256:
-        yield f"items or labels have changed: {data.sha256[:12]}, in the certificate {certificate.data.sha256[:12]}"
-    if data.about.sampling != certificate.data.sampling:
-        yield f"sampling is '{data.about.sampling}', in the certificate '{certificate.data.sampling}'"
 
 
-def _other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
-    """What of judge, condition and scores is not as certified: the first that differs, since the next ones then say nothing."""
+def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
+    """What of judge and condition is not as certified: the first that differs, since the next ones then say nothing."""
     used = source.judgments.judge.used
     if judge.name not in used:
         yield f"the judge '{judge.name}' is not in {source.name}, which has {', '.join(map(str, used)) or 'none'}"
@@ -260,6 +282,9 @@ def _other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
             yield f"the judge was certified {stated}, which is not in {source.name}; it has {have}"
             return
         rows = _with_value(rows, name, value)
+
+
+def _other_scores(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
     found = _scores_hash(source, judge.condition)
     if judge.judgments is not None and found != judge.judgments:
         yield f"the judge's scores have changed: {found[:12]}, in the certificate {judge.judgments[:12]}"
@@ -281,29 +306,6 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
     except UsageError as err:
         return (f"the certificate cannot be made again: {err}",)
     return tuple(certificate_differences(certificate, again))
-
-
-def _one_condition(made: tuple[Verdict, ...], judges: tuple[str, ...] | None) -> JudgeCondition:
-    """The judge and condition to certify. Raises UsageError where there are several."""
-    every = list(dict.fromkeys(JudgeCondition.of(verdict.key) for verdict in made))
-    if judges:
-        known = list(dict.fromkeys(each.judge for each in every))
-        for name in judges:
-            if name not in known:
-                raise UsageError(f"no judge '{name}'.{choose_from(known, name)}")
-        every = [each for each in every if each.judge in judges]
-    elif any(not traits_of(each.judge).is_baseline for each in every):
-        every = [each for each in every if not traits_of(each.judge).is_baseline]
-    if not every:
-        raise UsageError("nothing to certify: no judge has scores on a metric that people labelled; see 'harness compare'")
-    names = list(dict.fromkeys(each.judge for each in every))
-    if len(names) > 1:
-        raise UsageError(f"a certificate is of one judge, and there are {len(names)}; name one with --judge: {', '.join(names)}")
-    if len(every) > 1:
-        differing = next(name for name in CONDITION[1:] if len({getattr(each, name) for each in every}) > 1)
-        values = ", ".join(dict.fromkeys(f"{getattr(each, differing)}" for each in every))
-        raise UsageError(f"a certificate is of one condition; choose one with --where {differing}=VALUE: {values}")
-    return every[0]
 
 
 def _place(cell: ScoredItems) -> tuple[Any, Any]:
