@@ -116,7 +116,7 @@ def run(spec: RunSpec, out: Path, watcher: Watcher, settings: Settings) -> RunRe
     for host in remote_hosts(judges, settings) if prepared.data.private else ():
         watcher.consent(host, len(prepared.data.asked_metrics))
     with Store.writing(out) as store:
-        return _ask_and_read(judges, openings, prepared, store, out, watcher, settings)
+        return ask_and_read(judges, openings, prepared, store, out, watcher, settings)
 
 
 def _with_judges(protocol: RunProtocol, judges: Sequence[Judge], openings: Mapping[str, JudgeOpening]) -> RunProtocol:
@@ -145,7 +145,7 @@ def collect_batches(
         addresses = base_urls or {}
         judges = [reopen_judge(one, addresses.get(opening_name(one), base_url), settings.timeout) for one in identities]
         collecting = msgspec.structs.replace(settings, engine="batch", batches="collect")
-        return _ask_and_read(judges, {}, prepared, store, out, watcher, collecting)
+        return ask_and_read(judges, {}, prepared, store, out, watcher, collecting)
 
 
 def reopen_judge(identity: JudgeIdentity, base_url: str | None, timeout: float | None = None) -> Judge:
@@ -157,7 +157,7 @@ def reopen_judge(identity: JudgeIdentity, base_url: str | None, timeout: float |
     return judge
 
 
-def _ask_and_read(
+def ask_and_read(
     judges: Sequence[Judge],
     openings: Mapping[str, JudgeOpening],
     prepared: Prepared,

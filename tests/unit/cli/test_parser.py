@@ -59,6 +59,10 @@ NEEDED = {
     "store export": ["--to", "f"],
     "store merge": ["folder", "--out", "folder"],
     "submit": ["run", "--board", "controls"],
+    "watch init": ["folder", "run", "--certificate", "f"],
+    "watch add": ["folder", "data", "--date", "2026-05-31"],
+    "watch check": ["folder", "--junit", "f"],
+    "watch draw": ["folder"],
     "board show": ["controls"],
     "board verify": ["controls", "judge"],
     "board record": ["controls", "--origin", "MIT"],
@@ -88,7 +92,22 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 def test_these_are_the_commands() -> None:
     assert list(COMMANDS) == [
-        *("atlas", "run", "report", "runs", "batch", "generate", "compare", "correct", "accept", "certify", "gate", "study", "pairs"),
+        *(
+            "atlas",
+            "run",
+            "report",
+            "runs",
+            "batch",
+            "generate",
+            "compare",
+            "correct",
+            "accept",
+            "certify",
+            "gate",
+            "watch",
+            "study",
+            "pairs",
+        ),
         *("labels", "data", "import", "export", "submit", "board", "list", "check", "new", "models", "store", "doctor"),
     ]
     assert [name for name in LEAVES if name.startswith("labels")] == [

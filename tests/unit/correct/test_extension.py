@@ -88,7 +88,10 @@ def test_another_language_is_served_by_the_only_certified_one(certificate: Certi
 def test_each_value_of_a_key_is_a_target_and_many_targets_cost_power(certificate: Certificate, made: Callable[..., Recording]) -> None:
     source = made("systems", prompts=500, seed=5)
     found = extend(certificate, source, options=ExtendOptions(by=("system",)))
-    assert [(target.metric, target.where["system"]) for target in found.targets if target.metric == "tone"] == [("tone", "a"), ("tone", "b")]
+    assert [(target.metric, target.where["system"]) for target in found.targets if target.metric == "tone"] == [
+        ("tone", "a"),
+        ("tone", "b"),
+    ]
     raw = max(target.agreement.p for target in found.targets if target.agreement and target.residual)
     assert max(target.q or 0 for target in found.targets) >= raw
 
@@ -105,7 +108,9 @@ def test_scores_that_no_labelled_text_had_are_refused(certificate: Certificate, 
 
 
 def test_what_is_refused_before_any_test(certificate: Certificate, made: Callable[..., Recording]) -> None:
-    forbidden = msgspec.structs.replace(certificate, cells=tuple(msgspec.structs.replace(c, verdict="do not use") for c in certificate.cells))
+    forbidden = msgspec.structs.replace(
+        certificate, cells=tuple(msgspec.structs.replace(c, verdict="do not use") for c in certificate.cells)
+    )
     source = made("forbidden", prompts=60, seed=5)
     assert {target.outcome for target in extend(forbidden, source).targets} == {"refused"}
     with pytest.raises(StaleCertificate, match="the judge 'model/one' is not in"):
