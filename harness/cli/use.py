@@ -1,4 +1,4 @@
-"""`harness correct`, `harness accept` and `harness certify`: using a judge's scores."""
+"""`harness correct`, `harness accept`, `harness calibrate` and `harness certify`: using a judge's scores."""
 
 from __future__ import annotations
 
@@ -79,6 +79,35 @@ def _compare_options(arguments: argparse.Namespace) -> CompareOptions:
     where = restrictions(arguments.where, arguments.langs)
     majority: Rule = getattr(arguments, "majority", "drop")  # corrected numbers rest on single labels
     return api.compare_options(arguments.judge, None, arguments.annotators, majority, "item", where, None, 0)
+
+
+def calibrate(arguments: argparse.Namespace) -> int:
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    with working("calibrating"):
+        found = api.calibrate(
+            arguments.source,
+            judge=arguments.judge,
+            annotators=arguments.annotators,
+            where=restrictions(arguments.where, arguments.langs),
+            card=arguments.card,
+            out=arguments.out,
+            level=arguments.level,
+            per=arguments.per,
+            this_draw=arguments.this_draw,
+            numbers=arguments.numbers,
+            with_length=arguments.covariate == "length",
+            seed=arguments.seed,
+        )
+    if arguments.json:
+        sys.stdout.write(to_json(found.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.use import render_calibrated
+
+        show(lambda narrow: render_calibrated(found), found.signature)
+    return 0
 
 
 def certify(arguments: argparse.Namespace) -> int:

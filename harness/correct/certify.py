@@ -13,7 +13,6 @@ import msgspec
 import numpy as np
 
 from harness.content import Library
-from harness.content.tags import choose_from
 from harness.correct.acceptance import AcceptedFrom, AcceptOptions, accepted_from
 from harness.correct.certificate import (
     SCHEMA_VERSION,
@@ -28,12 +27,12 @@ from harness.correct.certificate import (
 from harness.correct.certificate_differences import certificate_differences
 from harness.correct.correct import mean_sample, share_sample
 from harness.correct.mean_estimates import Sample
+from harness.correct.one_condition import CONDITION, condition_of, one_condition
 from harness.correct.scored_items import ScoredItems, scored_items
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts_laid_out
 from harness.errors import UsageError
-from harness.judges import traits_of
 from harness.measure.compare import AlignedData, JudgedData, Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text
@@ -48,7 +47,6 @@ from harness.tables import sha256_of
 NOT_RANDOM = "the labelled texts are not declared to be a random sample (sampling in data.toml)"
 _NOTHING_COMPARED: tuple[str, ...] = ("judge", "prompt", "rubric", "scale", "labels", "scores of the judge", "verdicts", "numbers")
 """What is unchecked where a certificate is compared with nothing."""
-_CONDITION = ("judge", "variant", "temperature", "top_p")
 _SAID = ("repeat", "order", "score", "failure", "confidence")
 
 
@@ -93,7 +91,16 @@ def certify(
         UsageError: for several judges or conditions, with what to choose; and as `measure.compare` does.
     """
     laid_out, made = _verdicts(source, compare, decision)
-    return _certificate(source, laid_out, made, _one_condition(made, compare.judges), compare, decision, acceptance, asked)
+    return _certificate(
+        source,
+        laid_out,
+        made,
+        one_condition([condition_of(verdict.key) for verdict in made], compare.judges, "certify"),
+        compare,
+        decision,
+        acceptance,
+        asked,
+    )
 
 
 def _verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[AlignedData, tuple[Verdict, ...]]:
@@ -112,16 +119,16 @@ def _certificate(
     asked: JudgedRun | None,
 ) -> Certificate:
     """The certificate of the judge and condition `condition`, from the verdicts on all."""
-    chosen = {(v.key["language"], v.key["metric"]): v for v in made if tuple(v.key.get(name) for name in _CONDITION) == condition}
+    chosen = {(v.key["language"], v.key["metric"]): v for v in made if condition_of(v.key) == condition}
     judge, variant, temperature, top_p = condition
     single = msgspec.structs.replace(compare, judges=(judge,), annotators=compare.annotators or Annotators(1))
     judged = align([source], single).judged[0]
     aggregated = align([source], msgspec.structs.replace(compare, judges=(judge,))).judged[0]
-    counted = {_place(cell): cell for cell in scored_items(aggregated) if condition_of(cell) == condition}
+    counted = {_place(cell): cell for cell in scored_items(aggregated) if condition_of(cell.key) == condition}
     cells = [
         _cell(cell, counted[_place(cell)], chosen[_place(cell)], judged, compare, acceptance, asked)
         for cell in scored_items(judged)
-        if condition_of(cell) == condition and _place(cell) in chosen and _place(cell) in counted
+        if condition_of(cell.key) == condition and _place(cell) in chosen and _place(cell) in counted
     ]
     identity = asked.identity(judge) if asked else None
     about = source.data.about
@@ -164,7 +171,7 @@ def _scores_hash(source: Recording, condition: tuple[Any, ...]) -> str:
 def judged_rows(source: Recording, condition: tuple[Any, ...]) -> Judgments:
     """The judgments of original texts by one judge under one condition."""
     rows = source.judgments.clean
-    for name, value in zip(_CONDITION, condition, strict=True):
+    for name, value in zip(CONDITION, condition, strict=True):
         rows = _with_value(rows, name, value)
     return rows
 
@@ -262,7 +269,7 @@ def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
         yield f"the judge '{judge.name}' is not in {source.name}, which has {', '.join(map(str, used)) or 'none'}"
         return
     rows = source.judgments.clean
-    for name, value in zip(_CONDITION, certified_condition(judge), strict=True):
+    for name, value in zip(CONDITION, certified_condition(judge), strict=True):
         column = getattr(rows, name)
         known = [*column.used, *([None] if (column.codes < 0).any() else [])]
         if value not in known:
@@ -300,33 +307,6 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
     except UsageError as err:
         return (f"the certificate cannot be made again: {err}",)
     return tuple(certificate_differences(certificate, again))
-
-
-def _one_condition(made: tuple[Verdict, ...], judges: tuple[str, ...] | None) -> tuple[Any, ...]:
-    """The judge and condition to certify. Raises UsageError where there are several."""
-    every = list(dict.fromkeys(tuple(verdict.key.get(name) for name in _CONDITION) for verdict in made))
-    if judges:
-        known = list(dict.fromkeys(str(each[0]) for each in every))
-        for name in judges:
-            if name not in known:
-                raise UsageError(f"no judge '{name}'.{choose_from(known, name)}")
-        every = [each for each in every if each[0] in judges]
-    elif any(not traits_of(str(each[0])).is_baseline for each in every):
-        every = [each for each in every if not traits_of(str(each[0])).is_baseline]
-    if not every:
-        raise UsageError("nothing to certify: no judge has scores on a metric that people labelled; see 'harness compare'")
-    names = list(dict.fromkeys(str(each[0]) for each in every))
-    if len(names) > 1:
-        raise UsageError(f"a certificate is of one judge, and there are {len(names)}; name one with --judge: {', '.join(names)}")
-    if len(every) > 1:
-        differing = next(place for place in range(1, len(_CONDITION)) if len({each[place] for each in every}) > 1)
-        values = ", ".join(dict.fromkeys(f"{each[differing]}" for each in every))
-        raise UsageError(f"a certificate is of one condition; choose one with --where {_CONDITION[differing]}=VALUE: {values}")
-    return every[0]
-
-
-def condition_of(cell: ScoredItems) -> tuple[Any, ...]:
-    return tuple(cell.key.get(name) for name in _CONDITION)
 
 
 def _place(cell: ScoredItems) -> tuple[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -163,7 +164,8 @@ def verdicts_of_tests(tests: Sequence[CellTests], options: DecisionOptions) -> t
         families.setdefault(() if options.family == "all" else tuple(one.key.get(name) for name in _CONDITION), []).append(one)
     decided = [one for family in families.values() for one in _family(family, options)]
     lacking = [place for place, one in enumerate(decided) if one.lacks_labels]
-    planned = on_all_cores(labels_needed, [(decided[place].tests, decided[place].corrected.next_level, options) for place in lacking])
+    cells = [(decided[place].tests, decided[place].corrected.next_level) for place in lacking]
+    planned = on_all_cores(partial(labels_needed, options=options), cells)
     needed = dict(zip(lacking, planned, strict=True))
     made = [_verdict(one, needed.get(place), options) for place, one in enumerate(decided)]
     return tuple(sorted(made, key=lambda verdict: sort_key(verdict.key)))  # languages first, as the key has them

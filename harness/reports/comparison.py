@@ -15,6 +15,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.measure.compare import AlignedData, Comparison, Recording, align, compare_aligned
 from harness.measure.options import CompareOptions
+from harness.reports.sections.calibrated_scores import calibrated_scores
 from harness.reports.sections.pairs import pairs
 from harness.reports.sections.runs_over_time import runs_over_time
 from harness.reports.sections.section_registry import comparison_sections
@@ -94,7 +95,7 @@ def compare(
         calibration=calibrations(laid_out, options, decision) if full and tests else None,
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
         pairs=tuple(_pairs(laid_out, options)) if tests and sections else (),
-        sections=_sections(laid_out.sources, options) | runs_over_time(laid_out, options) if tests and sections else {},
+        sections=_all_sections(laid_out, options, full=full) if tests and sections else {},
     )
 
 
@@ -102,6 +103,11 @@ def _pairs(laid_out: AlignedData, options: CompareOptions) -> Iterator[dict[str,
     for judged in laid_out.judged:
         if found := pairs(judged.data, judged.units.judgments, options):
             yield found
+
+
+def _all_sections(laid_out: AlignedData, options: CompareOptions, *, full: bool) -> dict[str, dict[str, Any]]:
+    found = _sections(laid_out.sources, options) | runs_over_time(laid_out, options)
+    return found | calibrated_scores(laid_out, options) if full else found
 
 
 def _sections(sources: Sequence[Recording], options: CompareOptions) -> dict[str, dict[str, Any]]:

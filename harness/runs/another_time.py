@@ -16,7 +16,7 @@ from harness.errors import UsageError
 from harness.model import Condition
 from harness.runs.asking import Watcher
 from harness.runs.preparation import Prepared
-from harness.runs.runner import RunResult, ask_and_read, remote_hosts, reopen_judge
+from harness.runs.runner import OpenedRun, RunResult, ask_opened, remote_hosts, reopen_judge
 from harness.store import Store
 
 
@@ -53,7 +53,7 @@ def ask_again(
         watcher.consent(host, len(wanted.times))
     with Store.writing(out) as store:
         parts = [
-            ask_and_read(judges, {}, _part(result.prepared, wanted, times), store, out, watcher, settings).judgments
+            ask_opened(OpenedRun(_part(result.prepared, wanted, times), judges), store, out, watcher, settings).judgments
             for times in sorted(set(wanted.times.values()))
         ]
     return Judgments.concatenate(parts)

@@ -11,8 +11,9 @@ import msgspec
 import numpy as np
 
 from harness.correct.certificate import Certificate, CertifiedCell
-from harness.correct.certify import JudgedRun, certified_condition, condition_of, staleness
+from harness.correct.certify import JudgedRun, certified_condition, staleness
 from harness.correct.label_sample import SampleOptions, draw_label_sample
+from harness.correct.one_condition import condition_of
 from harness.correct.scored_items import scored_items
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording, align
@@ -68,7 +69,7 @@ def _labels(start: WatchStart) -> dict[tuple[str, str, str], Anchor]:
     """`{(language, metric, item_id): the item with its labels}` of what the certified judge has judged."""
     [judged] = align([start.source], CompareOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).judged
     wanted, found = certified_condition(start.certificate.judge), dict[tuple[str, str, str], Anchor]()
-    for cell in (cell for cell in scored_items(judged) if condition_of(cell) == wanted):
+    for cell in (cell for cell in scored_items(judged) if condition_of(cell.key) == wanted):
         language, metric = cell.key["language"], cell.key["metric"]
         means = cell.means[0] if cell.means is not None and cell.classes.kind == "interval" else None
         for row in np.flatnonzero(cell.labelled).tolist():

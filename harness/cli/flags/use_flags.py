@@ -1,4 +1,4 @@
-"""The flags of the commands that use a judge's scores: correct, accept, certify."""
+"""The flags of the commands that use a judge's scores: correct, accept, calibrate, certify."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from harness.cli.arguments import (
     judged_source,
     majority_flag,
     names,
+    seed,
     share,
 )
 
@@ -71,6 +72,45 @@ def _acceptance_flags(how: Any) -> None:
         choices=("probability", "repeats", "votes"),
         help="probability: of the answer's token; repeats: the share of the commonest answer; votes: the same over several judges "
         "(default: probabilities where there are any, else repeats)",
+    )
+
+
+def calibrate_flags(commands: Any) -> None:
+    """`calibrate`."""
+    p = command(
+        commands,
+        "calibrate",
+        "use:calibrate",
+        "learn what people say of a text with a judge's score, by language: scores before and after, and sets with a guarantee",
+    )
+    judged_source(p)
+    how = p.add_argument_group("how to learn")
+    how.add_argument("--with", dest="covariate", choices=("length",), help="let the map of ordered classes read the text's length too")
+    how.add_argument(
+        "--numbers", choices=("linear", "isotonic"), default="linear", help="the map of scores that are numbers (default: linear)"
+    )
+    how.add_argument("--seed", type=seed, default=0, metavar="N", help="of the folds and of the halves (default: 0)")
+    _set_flags(p)
+    json_flag(p)
+
+
+def _set_flags(parser: Any) -> None:
+    """What label sets promise."""
+    what = parser.add_argument_group("what label sets promise")
+    what.add_argument(
+        "--level", type=share, default=0.9, metavar="N", help="the share of new texts whose set holds a person's score (default: 0.9)"
+    )
+    what.add_argument(
+        "--per",
+        choices=("group", "text"),
+        default="group",
+        help="group: a random text of a new random group (default); text: a random text, whose sets are larger",
+    )
+    what.add_argument(
+        "--this-draw",
+        type=share,
+        metavar="N",
+        help="hold the level with this probability for this draw of labels, not on average",
     )
 
 

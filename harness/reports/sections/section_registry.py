@@ -13,6 +13,7 @@ import msgspec
 
 from harness.measure.compare import Recording
 from harness.measure.options import CompareOptions
+from harness.reports.sections.calibrated_scores import CALIBRATED_SCORES
 from harness.reports.sections.chiang_lee import CHIANG_LEE
 from harness.reports.sections.consistency import CONSISTENCY
 from harness.reports.sections.correlations import CORRELATIONS
@@ -42,6 +43,7 @@ SECTIONS: tuple[Section, ...] = (
     PANELS,
     RUNS,
     RUN_SHARES,
+    CALIBRATED_SCORES,
     LANGUAGE_FACTORS,
     VARIANTS,
     CORRELATIONS,
