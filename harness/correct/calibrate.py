@@ -16,6 +16,7 @@ from harness.correct.before_after import AfterMap, Side, compared_losses, side_o
 from harness.correct.label_sets import LabelSets, SetOptions, label_sets_of
 from harness.correct.map_input import MapInput, map_inputs
 from harness.correct.one_condition import condition_of, one_condition
+from harness.correct.score_curves import Curve
 from harness.correct.score_maps import METHODS, cross_fitted
 from harness.correct.scored_items import ScoredItems, scored_items
 from harness.data.dataset import Dataset
@@ -69,7 +70,8 @@ class CalibratedCell(msgspec.Struct, frozen=True, kw_only=True):
         over_scores, over_constant: by how much the map lowers the loss, against raw scores and against the map without the score.
         p: the larger of both one-sided p-values; `q` is corrected over the languages of the metric. None with fewer than two groups.
         advice: what to do; `shown` where it is "use the map".
-        sets: label sets; None of all languages together, since each has its own threshold.
+        curve: the map, learnt from all labelled texts; None of all languages together, since each has its own.
+        sets: label sets; None of all languages together.
     """
 
     language: str
@@ -83,6 +85,7 @@ class CalibratedCell(msgspec.Struct, frozen=True, kw_only=True):
     p: float | None
     q: float | None
     advice: Advice
+    curve: Curve | None
     sets: LabelSets | None
 
     @property
@@ -96,7 +99,8 @@ class CalibratedMetric(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         key: metric, judge, variant, temperature and top-p.
         kind: of the scale; `loss` is Brier's score of classes or the squared error of numbers.
-        method: the kind of map, and what of the judge it reads.
+        read: what of the judge the map reads: `score`, or `expected score` by its token probabilities.
+        method: the kind of map, in words.
         cells: one a language; `overall` is all of them.
         gap_before, gap_after: the gap between the best and the worst language in agreement (of numbers in squared error), with what chance
             alone makes; None with fewer than two languages that vary.
@@ -105,6 +109,7 @@ class CalibratedMetric(msgspec.Struct, frozen=True, kw_only=True):
     key: dict[str, Any]
     kind: str
     loss: Literal["Brier score", "squared error"]
+    read: str
     method: str
     cells: tuple[CalibratedCell, ...]
     overall: CalibratedCell
@@ -204,6 +209,7 @@ def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOpti
         key=given.key,
         kind=given.kind,
         loss="squared error" if given.kind == "numbers" else "Brier score",
+        read=given.read,
         method=f"{method}; reads the {given.read}{' and the length' if options.length else ''}",
         cells=cells,
         overall=overall,
@@ -245,6 +251,7 @@ def _cell(after: AfterMap, own: Any, language: str, q: float, falls: bool, sets:
         p=None if losses is None else losses.p,
         q=None if np.isnan(q) else q,
         advice=advice,
+        curve=None if sets is None else after.learnt.curve(int(given.language[own][0])),
         sets=sets,
     )
 

@@ -127,5 +127,6 @@ def certify_flags(commands: Any) -> None:
         help="make a certificate again and say what of it is stale, and why; exit code 1 if anything is, or if it allows nothing",
     )
     _acceptance_flags(p.add_argument_group("what to guarantee of automatic acceptance"))
+    _set_flags(p)
     decision_flags(p)
     json_flag(p)
