@@ -297,27 +297,28 @@ def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lamb
         watch: is told the name of each set before it is compared.
 
     Raises:
-        ContentError: if a set cannot be read.
+        ContentError: if a set or the file of judges cannot be read.
     """
-    from harness.content.specs import DatasetCard
-    from harness.judge_atlas.atlas_file import AtlasRow
-    from harness.judge_atlas.atlas_rows import joined, rows_of_set
+    from harness.content.library import bundled_root
+    from harness.judge_atlas.atlas_rows import JUDGES, ComparedSet, joined, read_judges, rows_of_set
+    from harness.model import BY_PEOPLE
     from harness.published.listing import cards_in, listed
 
-    cards, signatures = dict[str, DatasetCard](), dict[str, str]()
-    rows, absent = list[AtlasRow](), list[str]()
-    for card in cards_in(Library()):
-        if not card.judges or "labels" not in card.converted:
+    library = Library()
+    cards = {card.id: card for card in cards_in(library) if card.source in BY_PEOPLE and card.tried}
+    compared, absent = dict[str, ComparedSet](), list[str]()
+    for name, card in cards.items():
+        if not card.judges:
             continue
         row = listed(card)
-        if row["state"] != "here":
-            absent.append(card.id)
+        if not row["folder"]:
+            absent.append(name)
             continue
-        watch(card.id)
-        compared = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
-        cards[card.id], signatures[card.id] = card, compared.signature
-        rows += rows_of_set(card, compared.verdicts)
-    return joined(cards, signatures, rows, kept), absent
+        watch(name)
+        made = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
+        compared[name] = ComparedSet(made.signature, rows_of_set(card, made.verdicts), row["state"] == "here in part")
+    boards = [library.board(name) for name in library.board_files]
+    return joined(cards, compared, read_judges(bundled_root() / JUDGES), kept, boards), absent
 
 
 def _card(card: str | None, recipe: str | None) -> str | None:

@@ -82,6 +82,7 @@ class Standings(msgspec.Struct, frozen=True):
     repeats: int
     constructed: bool
     unreviewed: tuple[str, ...]  # languages whose texts no native reader has read
+    superseded_by: str  # the board that takes the place of this one; empty if there is none
     judges: tuple[Contender, ...]
     tables: tuple[Ranking, ...]
     overall: tuple[Overall, ...]
@@ -144,6 +145,7 @@ def standings(board: Board, prepared: Prepared, entries: Sequence[ScoredSubmissi
         repeats=protocol.repeats,
         constructed=protocol.constructed,
         unreviewed=tuple(_unreviewed(prepared)),
+        superseded_by=prepared.library.superseded_by(board.id),
         judges=tuple(_contender(judge, entry, prepared) for judge, entry in by_id.items()),
         tables=tables,
         overall=tuple(_overall(decided, variants, protocol.languages, tables)),

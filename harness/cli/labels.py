@@ -29,8 +29,8 @@ def import_(arguments: argparse.Namespace) -> int:
     options = ImportOptions(**given_fields(arguments, ImportOptions))
     library = Library(*arguments.content)
     imported = _import_pages(arguments, options, library) if _from_pages(arguments) else _import_source(arguments, options, library)
-    _print_summary(imported)
-    return ended(imported, partial(_facts, imported) if arguments.json else None)
+    print_summary(imported)
+    return ended(imported, partial(facts_of, imported) if arguments.json else None)
 
 
 def _from_pages(arguments: argparse.Namespace) -> bool:
@@ -39,7 +39,7 @@ def _from_pages(arguments: argparse.Namespace) -> bool:
 
 def _import_pages(arguments: argparse.Namespace, options: ImportOptions, library: Library) -> ImportSummary:
     own = PageImportOptions(arguments.pages, arguments.edited, arguments.one_person)
-    return import_page_results(list(map(Path, arguments.source)), arguments.to, _mapping(arguments), options, own, library)
+    return import_page_results(list(map(Path, arguments.source)), arguments.to, mapping_of(arguments), options, own, library)
 
 
 def _import_source(arguments: argparse.Namespace, options: ImportOptions, library: Library) -> ImportSummary:
@@ -47,17 +47,17 @@ def _import_source(arguments: argparse.Namespace, options: ImportOptions, librar
         raise UsageError("name one source; only result files of labelling pages are imported together. Add the next one with --append")
     if arguments.to is None:
         raise UsageError("name the data folder to write with --to DIR")
-    return import_labels(arguments.source[0], arguments.to, _mapping(arguments), options, library)
+    return import_labels(arguments.source[0], arguments.to, mapping_of(arguments), options, library)
 
 
-def _mapping(arguments: argparse.Namespace) -> LabelMapping:
+def mapping_of(arguments: argparse.Namespace) -> LabelMapping:
     """The mapping from --map and from the flags, which take precedence."""
     same_name = (
         *("id", "title", "language", "task", "metric", "annotator", "source", "annotators", "group", "system"),
-        *("wide_items", "annotator_from_file"),
+        *("wide_items", "annotator_from_file", "sampling"),
     )
     flags: dict[str, Any] = {name: getattr(arguments, name if name != "source" else "label_source") for name in same_name}
-    flags |= {name: tuple(getattr(arguments, name) or ()) for name in ("wide_annotators", "wide_metrics", "flip", "drop")}
+    flags |= {name: tuple(getattr(arguments, name) or ()) for name in ("wide_annotators", "wide_metrics", "id_from", "flip", "drop")}
     flags |= {
         "columns": parse_pairs(arguments.column, "--column", ROLES),
         "texts": parse_pairs(arguments.text, "--text"),
@@ -68,7 +68,7 @@ def _mapping(arguments: argparse.Namespace) -> LabelMapping:
     return load_mapping(arguments.map, flags)
 
 
-def _print_summary(imported: ImportSummary) -> None:
+def print_summary(imported: ImportSummary) -> None:
     """Print to stderr what was refused, what was guessed, and how much was imported."""
     print_refusals(imported.refused, imported.hints)
     details = [
@@ -84,7 +84,7 @@ def _print_summary(imported: ImportSummary) -> None:
     print(terminal_safe(f"{counted(imported.rows, 'row')}: {summary} {done}{suffix}"), file=sys.stderr)
 
 
-def _facts(imported: ImportSummary) -> dict[str, Any]:
+def facts_of(imported: ImportSummary) -> dict[str, Any]:
     return {
         "rows": imported.rows,
         "labels": imported.labels,

@@ -18,7 +18,8 @@ from harness.measure.summaries import LanguageSummary
 from harness.model import SYSTEM_ROLE
 from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
-from harness.render.verdicts import SHORT_NAMES, answer_lines, verdict_tables
+from harness.render.verdicts import SHORT_NAMES, answer_lines, lines_of, verdict_tables
+from harness.reports.answer import Answer
 from harness.reports.run_report import Report
 from harness.reports.tables.column import TableName
 from harness.reports.tables.columns import columns_in
@@ -40,7 +41,11 @@ _ANSWER_STYLES = {"title": "bold", "good": "blue", "bad": "dark_orange3", "open"
 
 def render_answer(verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
     """The answer of verdicts, above everything else; a line for each sentence."""
-    lines = [Text(terminal_safe(line), style=_ANSWER_STYLES[style]) for style, line in answer_lines(verdicts)]
+    return _styled(answer_lines(verdicts))
+
+
+def _styled(answer: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
+    lines = [Text(terminal_safe(line), style=_ANSWER_STYLES[style]) for style, line in answer]
     yield from (*lines, Text("")) if lines else ()
 
 
@@ -51,14 +56,7 @@ def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_W
     """
     parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text(""), *render_answer(report.verdicts)]
     legend: dict[str, None] = {}
-    for name, table in verdict_tables(report.verdicts, width):
-        parts += [*([Text(name, style="bold cyan")] if name else []), FittedTable(table)]
-        legend |= dict.fromkeys(table.legend)
-    if continuous := continuous_table(report):
-        parts += [Text("\nContinuous scores", style="bold cyan"), FittedTable(continuous)]
-        legend |= dict.fromkeys(continuous.legend)
-    if two_people := two_people_sentence(report.by_metric):
-        parts.append(Text(f"\n{two_people}"))
+    parts += _over_tasks(report, width, legend)
     if not by_task:
         by_class = [summary for summary in report.summaries if _is_by_class(report, summary)]
         parts += [Text(""), *(_summary_line(summary, len(report.summaries) > 1) for summary in by_class)]
@@ -72,6 +70,36 @@ def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_W
                     parts += [_summary_line(summary, len(report.summaries) > 1), _by_task(table, cells)]
                     legend |= dict.fromkeys(table.legend)
     return Group(*parts, dim_lines((*legend, *unreviewed(report), *notes(report))))
+
+
+def _over_tasks(report: Report, width: int, legend: dict[str, None]) -> Iterator[RenderableType]:
+    """The verdicts and the continuous scores of a report; adds to `legend` what their columns mean."""
+    for name, table in verdict_tables(report.verdicts, width):
+        if name:
+            yield Text(name, style="bold cyan")
+        yield FittedTable(table)
+        legend |= dict.fromkeys(table.legend)
+    if continuous := continuous_table(report):
+        yield Text("\nContinuous scores", style="bold cyan")
+        yield FittedTable(continuous)
+        legend |= dict.fromkeys(continuous.legend)
+    if two_people := two_people_sentence(report.by_metric):
+        yield Text(f"\n{two_people}")
+
+
+def print_collection(title: str, answer: Answer | None, reports: Sequence[Report], left_out: Iterable[str]) -> None:
+    """Print to stdout what boards that were asked together say: one answer, then the verdicts of each board."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_PIPE_WIDTH)
+    legend: dict[str, None] = {}
+    parts: list[RenderableType] = [Text(terminal_safe(title), style="bold"), Text(""), *_styled(lines_of(answer) if answer else ())]
+    for report in reports:
+        parts += [Text(f"{terminal_safe(report.title)}", style="bold"), *_over_tasks(report, console.width, legend), Text("")]
+    about = dict.fromkeys(line for report in reports for line in (*unreviewed(report), *notes(report)))
+    console.print(Group(*parts, dim_lines((*legend, *about, *map(terminal_safe, left_out)))))
+    for signature in (signature for report in reports for signature in report.signatures.values()):
+        console.print(Text(f"signature  {terminal_safe(signature)}", style="dim"), soft_wrap=True)
 
 
 def continuous_table(report: Report) -> TextTable | None:

@@ -8,7 +8,8 @@ from typing import Any
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
-from harness.reports.answer import answer_of
+from harness.reports.answer import Answer, answer_of
+from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.text_table import TextTable, tabulate
@@ -20,7 +21,6 @@ SHORT_NAMES = {
     "problematic_content": "problematic",
 }
 """Metrics in a narrow terminal."""
-SIGNS = {"good": "✓", "bad": "✗", "open": "○"}
 """Signs of the styles of verdicts, where there is no room for words; a key explains them."""
 _WIDE = 180
 _ROOM = {TableName.VERDICTS_ALONE: 120, TableName.VERDICTS_REASONS: 120, TableName.VERDICTS_WIDE: _WIDE}
@@ -47,7 +47,11 @@ def answer_lines(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
     sides = [own for own in sides_of_verdicts(verdicts) if not is_baseline(side_of_verdict(own[0]))]
     if not sides:
         return
-    answer = answer_of(sides, short_names(sides) if len(sides) > 1 else [""])
+    yield from lines_of(answer_of(sides, short_names(sides) if len(sides) > 1 else [""]))
+
+
+def lines_of(answer: Answer) -> Iterator[tuple[str, str]]:
+    """An answer as lines of text, each with its style."""
     yield "title", answer.title
     yield from ((style, f"{SIGNS[style]} {sentence}") for style, sentence in answer.sentences)
     if answer.sure:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from harness.runs.sources import load_board
     from harness.runs.specification import DEFAULT_BOARD, DEFAULT_JUDGE, RunSpec
     from harness.runs.studies import CHIANG_LEE, SELF_PREFERENCE, STUDIES, own_system
+    from harness.runs.together import Together, absent_cards, added, board_specs, run_together
     from harness.runs.writing import GenerateSpec
 
 _NAMES = {
@@ -47,6 +48,7 @@ _NAMES = {
     "self_preference_data": ("PREFERENCE", "RECOGNITION", "SINGLE_METRICS", "refused_controls"),
     "sources": ("load_board",),
     "specification": ("DEFAULT_BOARD", "DEFAULT_JUDGE", "RunSpec"),
+    "together": ("Together", "absent_cards", "added", "board_specs", "run_together"),
     "studies": ("CHIANG_LEE", "SELF_PREFERENCE", "STUDIES", "own_system"),
     "writing": ("GenerateSpec",),
 }
@@ -78,9 +80,13 @@ __all__ = [
     "RunResult",
     "RunSpec",
     "Spent",
+    "Together",
     "Watcher",
     "WriterSummary",
+    "absent_cards",
+    "added",
     "alter_texts",
+    "board_specs",
     "call_ids",
     "collect_batches",
     "derive_judgments",
@@ -109,6 +115,7 @@ __all__ = [
     "run",
     "run_place",
     "run_record",
+    "run_together",
     "write_altered_texts",
     "write_fine_tuning_set",
 ]

@@ -172,6 +172,12 @@ class PlannedCalls:
         remaining[np.flatnonzero(remaining)[np.asarray(answered, bool)]] = False
         return PlannedCalls(self._plan, self._ids, remaining)
 
+    def by_language(self) -> dict[str, PlannedCalls]:
+        """These calls by the language of their item."""
+        languages = np.array([query.item.language for query in self._plan.queries()])
+        found = sorted({str(language) for language in languages[self.selected]})
+        return {tag: PlannedCalls(self._plan, self._ids, self.selected & (languages == tag)) for tag in found}
+
     @property
     def tokens(self) -> Usage:
         """About how many tokens these calls take."""

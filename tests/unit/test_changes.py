@@ -120,7 +120,7 @@ CHANGES = {
             "cli/flags/count_flags.py": COMMAND_FLAGS.lstrip(),
             "cli/count.py": 'def count(arguments):\n    print(len(arguments.file.read_text().splitlines()), "lines")\n    return 0\n',
             "cli/parser.py": {
-                "\nCOMMANDS = (\n": "from harness.cli.flags.count_flags import count_flags\n\nCOMMANDS = (\n    count_flags,\n",
+                "\nGROUPS = {\n": "from harness.cli.flags.count_flags import count_flags\n\nGROUPS = {\n    'count': (count_flags,),\n",
             },
         },
         given=("three.txt", "one\ntwo\nthree\n"),
@@ -134,7 +134,7 @@ CHANGES = {
             "exchange/scores/formats.py": {'    "records": ': '    "stars": "star_ratings",\n    "records": '},
         },
         given=("stars.jsonl", '{"rated": "a", "text": "Dobrý den", "stars": 4}\n{"rated": "b", "text": "Ahoj", "stars": 2}\n'),
-        commands=("import stars.jsonl --to folder --scale stars=1..5:best=5 --task answer --language cs",),
+        commands=("import stars.jsonl --to folder --scale stars=1..5:best=5:kind=interval --task answer --language cs",),
         printed=("2 judgments",),
     ),
     "a section of the report": Change(

@@ -15,8 +15,9 @@ from harness.render.forest import ForestMark, forest
 from harness.render.html.marks import difference_track, gap_track
 from harness.render.html.verdict_matrix import VerdictMatrix, verdict_matrix
 from harness.render.sides import SIDE_KEYS
-from harness.render.verdicts import SIGNS, short_names, side_of_verdict, sides_of_verdicts
-from harness.reports.answer import NextStep, annotators_of, answer_of, place_of, style_of, texts_of
+from harness.render.verdicts import short_names, side_of_verdict, sides_of_verdicts
+from harness.reports.answer import annotators_of, answer_of, place_of, style_of, texts_of
+from harness.reports.answer_parts import SIGNS, NextStep
 from harness.reports.tables.numbers import coefficient, counted, difference, percent
 from harness.reports.tables.titles import metric_title
 

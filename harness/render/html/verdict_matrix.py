@@ -10,8 +10,9 @@ from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.render.forest import axis_words, forest_value
 from harness.render.sides import SIDE_KEYS
-from harness.render.verdicts import SIGNS, side_of_verdict
+from harness.render.verdicts import side_of_verdict
 from harness.reports.answer import style_of
+from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.titles import metric_words
 
