@@ -7,12 +7,12 @@ and than the same map without the judge's score: class shares alone "calibrate" 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
-from harness.correct.before_after import AfterMap, Side, compared_losses, side_of
+from harness.correct.before_after import AfterMap, ComparedLosses, Side, compared_losses, side_of
 from harness.correct.label_sets import LabelSets, SetOptions, label_sets_of
 from harness.correct.map_input import MapInput, map_inputs
 from harness.correct.one_condition import condition_of, one_condition
@@ -197,13 +197,14 @@ def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOpti
     q = holm([np.nan if one is None or not _enough(given, own) else one.p for one, own in zip(losses, rows, strict=True)])
     sets = label_sets_of(given, after.learnt, options.sets, options.rule)
     cells = tuple(
-        _cell(after, own, name, float(q[at]), at in after.learnt.falls, sets[at])
+        _cell(after, own, name, _Tested(losses[at], float(q[at]), at in after.learnt.falls), sets[at])
         for at, (own, name) in enumerate(zip(rows, given.languages, strict=True))
         if own.any()
     )
     every = np.ones(len(given), bool)
-    all_losses = compared_losses(after, every)
-    overall = _cell(after, every, POOLED, float("nan") if all_losses is None else all_losses.p, len(after.learnt.falls) == len(cells), None)
+    tested = compared_losses(after, every)
+    all_fall = len(after.learnt.falls) == len(cells)
+    overall = _cell(after, every, POOLED, _Tested(tested, np.nan if tested is None else tested.p, all_fall), None)
     method = METHODS[given.kind].format({"linear": "a line", "isotonic": "a rising function"}.get(options.rule, options.rule))
     return CalibratedMetric(
         key=given.key,
@@ -230,8 +231,16 @@ def _enough(given: MapInput, own: Any) -> bool:
     return len(np.unique(given.group[own])) >= LEAST_GROUPS
 
 
-def _cell(after: AfterMap, own: Any, language: str, q: float, falls: bool, sets: LabelSets | None) -> CalibratedCell:
-    given, losses = after.given, compared_losses(after, own)
+class _Tested(NamedTuple):
+    """The gains of some texts, their corrected p (NaN: none), and whether the map falls there."""
+
+    losses: ComparedLosses | None
+    q: float
+    falls: bool
+
+
+def _cell(after: AfterMap, own: Any, language: str, tested: _Tested, sets: LabelSets | None) -> CalibratedCell:
+    given, (losses, q, falls) = after.given, tested
     advice: Advice = "leave the scores as they are"
     if falls:
         advice = "refused: the map falls"

@@ -80,16 +80,16 @@ def calibrated_texts(
         ends: of the scale, for intervals of numbers.
     """
     reason = "; ".join(dict.fromkeys(each for each in (None if held.shown else held.advice, held.sets.reason) if each)) or None
-    predicted, behind = held.curve.predict(scores), held.sets.curve.predict(scores)
+    different, place = np.unique(scores, return_inverse=True)  # a million scores are few different ones
+    predicted, behind = (curve.predict(different) for curve in (held.curve, held.sets.curve))
     if isinstance(held.curve, NumberLine):
-        intervals = _intervals(behind, held.sets.threshold, ends)
+        intervals = _intervals(behind, held.sets.threshold, ends)[place]
         nothing = np.asarray((intervals[:, 0] <= ends[0]) & (intervals[:, 1] >= ends[1]))
-        return CalibratedTexts(predicted if held.shown else None, None, (), None, intervals, nothing, held.sets.level, reason)
-    kind = "ordered" if isinstance(held.curve, ClassCurve) else "named"
-    sets = sets_at(behind, kind, held.sets.threshold)
-    expected = predicted @ values if held.shown and values is not None else None
-    probabilities = predicted if held.shown else None
-    return CalibratedTexts(expected, probabilities, tuple(classes), sets, None, np.asarray(sets.all(axis=1)), held.sets.level, reason)
+        return CalibratedTexts(predicted[place] if held.shown else None, None, (), None, intervals, nothing, held.sets.level, reason)
+    sets = sets_at(behind, "ordered" if isinstance(held.curve, ClassCurve) else "named", held.sets.threshold)
+    expected = (predicted @ values)[place] if held.shown and values is not None else None
+    probabilities, nothing = predicted[place] if held.shown else None, np.asarray(sets.all(axis=1))[place]
+    return CalibratedTexts(expected, probabilities, tuple(classes), sets[place], None, nothing, held.sets.level, reason)
 
 
 def _intervals(centre: Floats, threshold: float | None, ends: tuple[float, float]) -> Floats:
