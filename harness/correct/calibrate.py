@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from harness.correct.before_after import AfterMap, ComparedLosses, Side, compared_losses, side_of
-from harness.correct.label_sets import LabelSets, SetOptions, label_sets_of
+from harness.correct.label_sets import LabelSets, SetMaker, SetOptions
 from harness.correct.map_input import MapInput, map_inputs
 from harness.correct.one_condition import condition_of, one_condition
 from harness.correct.score_curves import Curve
@@ -195,9 +195,9 @@ def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOpti
     rows = [given.language == at for at in range(len(given.cells))]
     losses = [compared_losses(after, own) for own in rows]
     q = holm([np.nan if one is None or not _enough(given, own) else one.p for one, own in zip(losses, rows, strict=True)])
-    sets = label_sets_of(given, after.learnt, options.sets, options.rule)
+    sets = SetMaker(given, after.learnt, options.sets, options.rule)
     cells = tuple(
-        _cell(after, own, name, _Tested(losses[at], float(q[at]), at in after.learnt.falls), sets[at])
+        _cell(after, own, name, _Tested(losses[at], float(q[at]), at in after.learnt.falls), sets.of(at))
         for at, (own, name) in enumerate(zip(rows, given.languages, strict=True))
         if own.any()
     )
