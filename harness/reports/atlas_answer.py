@@ -29,10 +29,15 @@ class AtlasAnswer:
 
 
 def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
-    """The answer about a language from its rows, or from some of them; `today` decides which judges are served no more."""
+    """The answer about a language from its rows, or from some of them: what would find out more is said of all of them alone.
+
+    `today` decides which judges are served no more.
+    """
     found, name = known_of(rows), atlas.languages[tag]
+    whole = len(rows) == sum(row.language == tag for row in atlas.rows)
     sentences = [(STYLES[each.answer], known_sentence(atlas, each, today)) for each in found]
-    answer = Answer(f"{name}: which judge for what", tuple(sentences), _SURE if found else "", tuple(_next_steps(atlas, tag, found)))
+    steps = tuple(_next_steps(atlas, tag, found)) if whole else ()
+    answer = Answer(f"{name}: which judge for what", tuple(sentences), _SURE if found else "", steps)
     return AtlasAnswer(_lead(atlas, tag, found, today), answer, _age(atlas, rows, today))
 
 

@@ -66,6 +66,8 @@ def test_what_is_missing_comes_with_the_command_that_finds_out() -> None:
     assert "tone of text" in ask.text and ask.command == "harness run --board toned --langs ja --judge PROVIDER/MODEL"
     assert "story (two)" in see.text and "harm" not in see.text and see.command == "harness data list --lang ja"
     assert "summary in Japanese" in label.text and label.command == "harness labels page DATA --lang ja --out pages"
+    part = atlas(row(), row(judge="other"), sets={"two": two})
+    assert language_answer(part, "ja", part.rows, TODAY).answer.steps and not language_answer(part, "ja", part.rows[:1], TODAY).answer.steps
 
 
 def test_where_each_text_has_one_score_a_second_person_is_asked_and_no_judge() -> None:
