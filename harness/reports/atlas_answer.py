@@ -42,16 +42,17 @@ def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: dat
 
 
 def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
-    """The answer about a judge from its rows, language by language."""
+    """The answer about a judge from its rows, language by language. That it is no longer served is said once, not in every sentence."""
     by_language = {tag: known_of(row for row in rows if row.language == tag) for tag in dict.fromkeys(row.language for row in rows)}
     sentences = [
-        (STYLES[each.answer], f"{atlas.languages[tag]}, {known_sentence(atlas, each, today)}")
+        (STYLES[each.answer], f"{atlas.languages[tag]}, {known_sentence(atlas, each, datetime.date.min)}")
         for tag, found in by_language.items()
         for each in found
     ]
     places = [atlas.languages[tag] for tag, found in by_language.items() if any(each.allowed for each in found)]
     many = "" if len(places) <= 6 else f"{len(places)} of {len(by_language)} languages"
     lead = f"{judge} may be used in {many or _joined(places)}, for some qualities." if places else f"{judge} is shown fit for nothing yet."
+    lead += " Its provider serves it no longer." if is_gone(atlas.judge(judge), today) else ""
     return AtlasAnswer(lead, Answer(f"{judge}: where it may be used", tuple(sentences), _SURE, ()), _age(atlas, rows, today))
 
 

@@ -88,6 +88,8 @@ def test_a_judge_is_told_language_by_language() -> None:
     told = judge_answer(every, "gpt", every.rows, TODAY)
     assert told.lead == "gpt may be used in Japanese, for some qualities."
     assert [sentence.partition(":")[0] for _, sentence in told.answer.sentences] == ["Japanese, harm", "Portuguese (Brazil), harm"]
+    gone = judge_answer(atlas(*every.rows, judges=GONE), "gpt", every.rows, TODAY)
+    assert gone.lead.endswith("for some qualities. Its provider serves it no longer.") and gone.answer.sentences == told.answer.sentences
     none = judge_answer(every, "gpt", every.rows[1:], TODAY)
     assert none.lead == "gpt is shown fit for nothing yet."
 
