@@ -30,7 +30,7 @@ from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.options import Rule, Standardise
-from harness.model import JudgeIdentity, Scale, Score
+from harness.model import CONDITION, JudgeCondition, JudgeIdentity, Sampling, Scale, Score
 from harness.stats import LabelledSpread, LabelledSummary, correct_with_summary
 from harness.stats.core.arrays import Floats, ShapeError
 
@@ -43,7 +43,7 @@ _ROUNDING = 1e-9
 _AGAIN = "make a new certificate with 'harness certify'"
 
 
-class CertifiedJudge(msgspec.Struct, frozen=True):
+class CertifiedJudge(Sampling, frozen=True, kw_only=True):
     """Who judged, and how. `settings` are None for recorded judgments, of which only the name is known.
 
     `judgments` is a hash of its scores of labelled texts (None in certificates of earlier versions).
@@ -52,9 +52,11 @@ class CertifiedJudge(msgspec.Struct, frozen=True):
     name: str
     settings: dict[str, Any] | None
     variant: str
-    temperature: float | None
-    top_p: float | None
     judgments: str | None = None
+
+    @property
+    def condition(self) -> JudgeCondition:
+        return JudgeCondition.of({**msgspec.structs.asdict(self), "judge": self.name})
 
 
 class CertifiedOptions(msgspec.Struct, frozen=True):
@@ -353,14 +355,12 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         prompt: str | None = None,
         rubric: str | None = None,
         scale: Scale | None = None,
-        variant: str | None = None,
-        temperature: float | None = None,
-        top_p: float | None = None,
         groups: ArrayLike | Sequence[Any] | None = None,
         share_of: Score | None = None,
         confidence: ArrayLike | None = None,
         level: float = 0.95,
         today: date | None = None,
+        **condition: str | float | None,
     ) -> CorrectedMean | AcceptedScores:
         """Correct the mean of new scores, or with `confidence` say which of them can be accepted.
 
@@ -372,12 +372,12 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             judge: the judge's name, or its identity, whose settings are then compared too.
             prompt, rubric: hashes as in the certificate; needed where it has them.
             scale: of the scores, if it is to be compared.
-            variant, temperature, top_p: the condition of the new scores, if it is to be compared.
             groups: (items,) what texts share, such as a prompt; None if they are independent.
             share_of: a class whose share is estimated instead of the mean.
             confidence: (items,) in the unit of the certificate's threshold, NaN where there is none.
             level: of the interval, in (0, 1).
             today: the day on which a watched certificate has to hold; by default today (UTC).
+            condition: of the new scores, `variant` and axes of `SAMPLING` such as `temperature`, if they are to be compared.
 
         Raises:
             StaleCertificate: for another judge, condition, prompt, rubric, language, metric or scale, for numbers off the scale, and for a
@@ -389,7 +389,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         cell = self.cell(language, metric)
         if self.watch is not None and (expired := self.watch.expired(today or datetime.now(UTC).date())):
             raise StaleCertificate(f"the certificate does not hold any more: {expired}; {_AGAIN}")
-        self._refuse_other_condition({"variant": variant, "temperature": temperature, "top_p": top_p})
+        self._refuse_other_condition(condition)
         for problem in cell.off_scale():
             raise StaleCertificate(f"{problem}; {_AGAIN}")
         unchecked = self._refuse_stale(cell, judge, prompt, rubric, scale)
@@ -419,6 +419,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 
     def _refuse_other_condition(self, given: Mapping[str, Any]) -> None:
         for name, value in given.items():
+            if name not in CONDITION[1:]:
+                raise TypeError(f"apply() got an unexpected keyword argument '{name}'; a condition has {', '.join(CONDITION[1:])}")
             own = getattr(self.judge, name)
             if value is not None and value != own:
                 stated = "does not state it" if own is None else f"holds for {own}"

@@ -27,7 +27,7 @@ from harness.correct.certificate import (
 from harness.correct.certificate_differences import certificate_differences
 from harness.correct.correct import mean_sample, share_sample
 from harness.correct.mean_estimates import Sample
-from harness.correct.one_condition import CONDITION, condition_of, one_condition
+from harness.correct.one_condition import one_condition
 from harness.correct.scored_items import ScoredItems, scored_items
 from harness.data.judgments import Judgments
 from harness.decide.options import DecisionOptions
@@ -36,7 +36,7 @@ from harness.errors import UsageError
 from harness.measure.compare import AlignedData, JudgedData, Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text
-from harness.model import JudgeIdentity, Scale, Score
+from harness.model import SAMPLING, JudgeCondition, JudgeIdentity, Scale, Score
 from harness.runs import RunProtocol
 from harness.signature import ComparisonSignature
 from harness.stats import LabelledSummary, aggregate_counts, enough_labels, summarise_labelled
@@ -95,7 +95,7 @@ def certify(
         source,
         laid_out,
         made,
-        one_condition([condition_of(verdict.key) for verdict in made], compare.judges, "certify"),
+        one_condition([JudgeCondition.of(verdict.key) for verdict in made], compare.judges, "certify"),
         compare,
         decision,
         acceptance,
@@ -112,35 +112,39 @@ def _certificate(
     source: Recording,
     laid_out: AlignedData,
     made: tuple[Verdict, ...],
-    condition: tuple[Any, ...],
+    condition: JudgeCondition,
     compare: CompareOptions,
     decision: DecisionOptions,
     acceptance: AcceptOptions,
     asked: JudgedRun | None,
 ) -> Certificate:
     """The certificate of the judge and condition `condition`, from the verdicts on all."""
-    chosen = {(v.key["language"], v.key["metric"]): v for v in made if condition_of(v.key) == condition}
-    judge, variant, temperature, top_p = condition
+    chosen = {(v.key["language"], v.key["metric"]): v for v in made if JudgeCondition.of(v.key) == condition}
+    judge = condition.judge
     single = msgspec.structs.replace(compare, judges=(judge,), annotators=compare.annotators or Annotators(1))
     judged = align([source], single).judged[0]
     aggregated = align([source], msgspec.structs.replace(compare, judges=(judge,))).judged[0]
-    counted = {_place(cell): cell for cell in scored_items(aggregated) if condition_of(cell.key) == condition}
+    counted = {_place(cell): cell for cell in scored_items(aggregated) if JudgeCondition.of(cell.key) == condition}
     cells = [
         _cell(cell, counted[_place(cell)], chosen[_place(cell)], judged, compare, acceptance, asked)
         for cell in scored_items(judged)
-        if condition_of(cell.key) == condition and _place(cell) in chosen and _place(cell) in counted
+        if JudgeCondition.of(cell.key) == condition and _place(cell) in chosen and _place(cell) in counted
     ]
     identity = asked.identity(judge) if asked else None
     about = source.data.about
     signature = msgspec.structs.replace(
         ComparisonSignature.parse(laid_out.signature), judges=(judge,), decide=decision.signed([about]), use=str(acceptance)
     )
-    prompt = asked.prompt(variant) if asked else None
+    prompt = asked.prompt(condition.variant) if asked else None
     return Certificate(
         schema_version=SCHEMA_VERSION,
         harness=version("judge-harness"),
         judge=CertifiedJudge(
-            judge, None if identity is None else identity.settings, variant, temperature, top_p, _scores_hash(source, condition)
+            name=judge,
+            settings=None if identity is None else identity.settings,
+            variant=condition.variant,
+            judgments=_scores_hash(source, condition),
+            **{name: getattr(condition, name) for name in SAMPLING},
         ),
         data=CertifiedData(about.id, about.version, source.data.sha256, about.sampling, about.annotators),
         prompt=prompt,
@@ -160,7 +164,7 @@ def _certificate(
     )
 
 
-def _scores_hash(source: Recording, condition: tuple[Any, ...]) -> str:
+def _scores_hash(source: Recording, condition: JudgeCondition) -> str:
     """Hash of what a judge said under one condition of labelled texts: scores, failures and confidences, in an order of their own."""
     rows, labelled = judged_rows(source, condition), source.data.labelled_metrics
     columns = (rows.item, rows.metric, *(getattr(rows, name) for name in _SAID))
@@ -168,10 +172,10 @@ def _scores_hash(source: Recording, condition: tuple[Any, ...]) -> str:
     return hashlib.sha256(b"\n".join(said)).hexdigest()
 
 
-def judged_rows(source: Recording, condition: tuple[Any, ...]) -> Judgments:
+def judged_rows(source: Recording, condition: JudgeCondition) -> Judgments:
     """The judgments of original texts by one judge under one condition."""
     rows = source.judgments.clean
-    for name, value in zip(CONDITION, condition, strict=True):
+    for name, value in condition._asdict().items():
         rows = _with_value(rows, name, value)
     return rows
 
@@ -269,7 +273,7 @@ def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
         yield f"the judge '{judge.name}' is not in {source.name}, which has {', '.join(map(str, used)) or 'none'}"
         return
     rows = source.judgments.clean
-    for name, value in zip(CONDITION, certified_condition(judge), strict=True):
+    for name, value in judge.condition._asdict().items():
         column = getattr(rows, name)
         known = [*column.used, *([None] if (column.codes < 0).any() else [])]
         if value not in known:
@@ -280,13 +284,8 @@ def other_condition(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
         rows = _with_value(rows, name, value)
 
 
-def certified_condition(judge: CertifiedJudge) -> tuple[Any, ...]:
-    """Judge, variant, temperature and top-p."""
-    return judge.name, judge.variant, judge.temperature, judge.top_p
-
-
 def _other_scores(judge: CertifiedJudge, source: Recording) -> Iterator[str]:
-    found = _scores_hash(source, certified_condition(judge))
+    found = _scores_hash(source, judge.condition)
     if judge.judgments is not None and found != judge.judgments:
         yield f"the judge's scores have changed: {found[:12]}, in the certificate {judge.judgments[:12]}"
 
@@ -303,7 +302,7 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
     try:
         laid_out, made = _verdicts(source, compare, certificate.thresholds)
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
-        again = _certificate(source, laid_out, made, certified_condition(judge), compare, certificate.thresholds, acceptance, asked)
+        again = _certificate(source, laid_out, made, judge.condition, compare, certificate.thresholds, acceptance, asked)
     except UsageError as err:
         return (f"the certificate cannot be made again: {err}",)
     return tuple(certificate_differences(certificate, again))

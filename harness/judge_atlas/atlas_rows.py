@@ -12,7 +12,7 @@ from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.judge_atlas.atlas_file import Atlas, AtlasJudge, AtlasRow, AtlasSet
 from harness.judges import traits_of
-from harness.model import BY_PEOPLE
+from harness.model import BY_PEOPLE, JudgeCondition
 
 JUDGES = "catalog/judges.toml"
 _DIGITS = 6  # of numbers in the file
@@ -99,15 +99,12 @@ def _about(card: DatasetCard, compared: ComparedSet | None) -> AtlasSet:
 
 def _row(card: DatasetCard, verdict: Verdict) -> AtlasRow:
     metric = str(verdict["metric"])
-    sampling = {"temperature": "temperature {:g}", "top_p": "top-p {:g}"}
-    condition = [str(verdict.key["variant"])] if verdict.key.get("variant") else []
-    condition += [words.format(verdict.key[name]) for name, words in sampling.items() if verdict.key.get(name) is not None]
     return AtlasRow(
         language=str(verdict["language"]),
         quality=card.qualities.get(metric, ""),
         metric=metric,
         judge=str(verdict["judge"]),
-        condition=", ".join(condition),
+        condition=JudgeCondition.of(verdict.key).words(),
         set=card.id,
         verdict=verdict.answer,
         sentence=verdict.sentence,
