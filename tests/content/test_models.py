@@ -113,7 +113,7 @@ def test_twins_differ_in_one_place_and_length_gives_nothing_away(tag: str) -> No
         assert abs(len(own) - len(other)) <= LONGER_OR_SHORTER * len(other), f"{where}: {len(own)} for {len(other)} characters"
         mine, theirs = ([word for word in words(text, tag) if is_word(word)] for text in (own, other))
         blocks = difflib.SequenceMatcher(None, mine, theirs, autojunk=False).get_matching_blocks()
-        assert sum(block.size for block in blocks) >= 0.8 * len(theirs), where
+        assert sum(block.size for block in blocks) >= 0.7 * len(theirs), where
         assert str(item.fields["note"]).endswith((".", ")")), f"{where}: the note is a sentence with the reason"
 
 
