@@ -106,6 +106,7 @@ bench: setup
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/stats.py
 	$(BIN)/python benchmarks/decide.py
+	$(BIN)/python benchmarks/calibrate.py
 	$(BIN)/python benchmarks/same_texts.py
 	$(BIN)/python benchmarks/continuous.py
 	$(BIN)/python benchmarks/labels.py
