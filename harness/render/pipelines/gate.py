@@ -11,6 +11,7 @@ from rich.text import Text
 from harness.content.tags import autonym, english_name
 from harness.data.judgments import NO_VARIANT
 from harness.gate import Check, GateResult
+from harness.model import JudgeCondition
 from harness.render.comparison import show
 from harness.render.pipelines.junit import JunitCase, junit_xml
 from harness.render.terminal import dim_lines
@@ -79,9 +80,9 @@ def _judge(check: Check) -> str:
     """The judge with its condition, of which only what is known is named."""
     if check.judge is None:
         return UNDEFINED
-    sampling = [f"{name}={value:g}" for name, value in (("T", check.temperature), ("top_p", check.top_p)) if value is not None]
-    variant = check.variant if check.variant not in (None, NO_VARIANT) or sampling else None
-    return " ".join([check.judge, *([variant] if variant else []), *sampling])
+    condition = check.cell.condition
+    plain = condition.variant == NO_VARIANT and condition == JudgeCondition(check.judge, NO_VARIANT)
+    return ", ".join(filter(None, (check.judge, "" if plain else condition.words())))
 
 
 def _n(check: Check) -> str:
