@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 PAGE = Path(__file__).with_name("production.md")
-BLOCK = re.compile(r"```sh-session\n\$ (.+)\n((?:.*\n)*?)```")
+BLOCK = re.compile(r"```shell-session\n\$ (.+)\n((?:.*\n)*?)```")
 METRIC, JUDGE, OTHER = "prompt_quality", "gpt-4o", "gemini_flash"
 CERTIFIED, PROBES, PER_DAY, DAYS, CHANGES_ON = 700, {"march": 120, "spring": 350}, 32, 20, 8
 CARD = """id = "{name}"
@@ -83,7 +83,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         simulate(folder, Path(sys.argv[1]))
-        text = BLOCK.sub(lambda block: f"```sh-session\n$ {block[1]}\n{printed(block[1], folder)}```", text)
+        text = BLOCK.sub(lambda block: f"```shell-session\n$ {block[1]}\n{printed(block[1], folder)}```", text)
         shutil.copy(folder / "watch.svg", PAGE.parent / "figures" / "watch.svg")
     PAGE.write_text(text, "utf-8")
 
