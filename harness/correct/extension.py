@@ -18,14 +18,14 @@ import numpy as np
 from harness.content.tags import choose_from
 from harness.correct.certificate import Certificate, CertifiedCell
 from harness.correct.certificate_validity import Extension, ShownWithin
-from harness.correct.certify import JudgedRun, certified_condition, other_condition, other_question
-from harness.correct.one_condition import condition_of
+from harness.correct.certify import JudgedRun, other_condition, other_question
 from harness.correct.scored_items import ScoredItems, refuse_unless_random, scored_items, split_by
 from harness.errors import StaleCertificate, UsageError
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
 from harness.measure.units import as_text, item_key
+from harness.model import JudgeCondition
 from harness.stats import aggregate_counts, correct_with_summary, holm
 from harness.stats.estimation.transport import LEAST_GROUPS, Transport, transport
 
@@ -204,9 +204,9 @@ def _probes(certificate: Certificate, source: Recording, compare: CompareOptions
     single = msgspec.structs.replace(compare, annotators=compare.annotators or Annotators(1), judges=(certificate.judge.name,))
     [judged] = align([source], single).judged
     keys = {name: item_key(judged.data, name) for name in options.by if name not in ("language", "metric")}
-    wanted = certified_condition(certificate.judge)
+    wanted = certificate.judge.condition
     metrics = {cell.metric for cell in certificate.cells}
-    cells = [cell for cell in scored_items(judged) if condition_of(cell.key) == wanted and cell.key["metric"] in metrics]
+    cells = [cell for cell in scored_items(judged) if JudgeCondition.of(cell.key) == wanted and cell.key["metric"] in metrics]
     for cell in cells:
         certified = _certified(certificate, cell.key["language"], cell.key["metric"], options.from_language)
         for part in sorted(split_by(cell, keys), key=lambda part: sort_key(part.key)):
