@@ -16,8 +16,8 @@ from harness.stats.agreement.continuous import (
     score_correlation,
     segment_correlations,
 )
-from harness.stats.agreement.score_errors import mean_absolute_error, mean_difference, root_mean_squared_error
 from harness.stats.agreement.correlation import Correlation
+from harness.stats.agreement.score_errors import mean_absolute_error, mean_difference, root_mean_squared_error
 from harness.stats.core.arrays import Floats, ShapeError
 from harness.stats.core.jackknife import left_out_interval
 
