@@ -309,7 +309,8 @@ def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lamb
         made = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
         compared[name] = ComparedSet(made.signature, rows_of_set(card, made.verdicts), row["state"] == "here in part")
     boards = [library.board(name) for name in library.board_files]
-    return joined(cards, compared, read_judges(bundled_root() / JUDGES), kept, boards), absent
+    collections = [library.collection(name) for name in library.collection_files]
+    return joined(cards, compared, read_judges(bundled_root() / JUDGES), kept, boards, collections), absent
 
 
 def _card(card: str | None, recipe: str | None) -> str | None:
