@@ -27,6 +27,8 @@ from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
 from harness.engines import Settings
 from harness.errors import UsageError
+from harness.improvement.improve import Improved, ImproveOptions, divided
+from harness.improvement.improve import improve as choose_and_confirm
 from harness.judges import Panel
 from harness.judges.panel import is_panel_file, split_panels
 from harness.measure import options, panels, recorded_run
@@ -411,6 +413,64 @@ def calibrate(
     sets = SetOptions(level, per, this_draw, seed)
     options = CalibrateOptions(sets=sets, rule=numbers, length=with_length, seed=seed)
     return calibrate_scores(opened.recording, compare, options)
+
+
+def improve(
+    source: Dataset | RunResult | Path | str,
+    options: ImproveOptions | None = None,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+    decision: DecisionOptions | None = None,
+) -> Improved:
+    """Choose the judge or setting that agrees best with people on some labels and confirm it on the others, like `harness improve`.
+
+    Args:
+        source: a data set, a run, the path of a data folder, or the name of a run, with judgments under several conditions or of several
+            judges. The data folder remembers that its labels confirmed; a data set in memory remembers nothing.
+        options: how to choose and to confirm.
+        judge, annotators, where, card, out: as `compare` takes them.
+        decision: thresholds of the verdicts before and after.
+
+    Returns:
+        `chosen`, its gain by language with intervals, verdicts before and after, and where it still differs from people.
+
+    Raises:
+        UsageError: with fewer than two candidates, too few texts, and for labels that confirmed before.
+        ContentError, StoreError: if the source cannot be read, or its folder cannot remember.
+    """
+    [opened] = open_sources([source], card, Path(out))
+    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where), None, 0)
+    today = datetime.now(UTC).date()
+    given = options or ImproveOptions()
+    return choose_and_confirm(opened.recording, compare, given, decision or DecisionOptions(), _data_folder(source, opened), today)
+
+
+def improvable(
+    source: Dataset | RunResult | Path | str,
+    options: ImproveOptions | None = None,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+) -> str:
+    """What `improve` could show, in a sentence; no label is used. Arguments and errors as of `improve`."""
+    [opened] = open_sources([source], card, Path(out))
+    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where), None, 0)
+    return divided(opened.recording, compare, options or ImproveOptions(), _data_folder(source, opened)).sentence()
+
+
+def _data_folder(source: Dataset | RunResult | Path | str, opened: OpenedSource) -> Path | None:
+    """The folder of the labels that are compared with; None of data in memory and of bundled content."""
+    if opened.run is not None:
+        folder = opened.run.protocol.data
+        return Path(folder) if folder else None
+    return located(Path(source), Library()) if isinstance(source, (str, Path)) else None
 
 
 class ComparedSources(msgspec.Struct, frozen=True):
