@@ -17,7 +17,7 @@ import numpy as np
 
 from harness.api import compare_options, open_sources
 from harness.correct.correct import mean_sample
-from harness.correct.mean_estimates import Figure, Sample, mean_estimates
+from harness.correct.mean_estimates import Figure, MeanEstimates, Sample, mean_estimates
 from harness.correct.scored_items import ScoredItems, scored_items
 from harness.correct.with_others import with_other_languages
 from harness.measure.compare import align
@@ -46,14 +46,26 @@ def samples_of(source: str, judge: str | None, metrics: Sequence[str] | None, mo
             yield f"{opened.recording.name}, {metric}, {name}", [replace(one, group=np.arange(len(one.y))) for one in kept]
 
 
-def trial(samples: Sequence[Sample], at: int, labels: int, rng: np.random.Generator) -> tuple[Figure, Figure]:
-    """The estimates of one language when only so many of its texts, drawn at random, keep their label."""
-    own = samples[at]
-    y = np.where(np.isin(np.arange(len(own.y)), rng.permutation(len(own.y))[:labels]), own.y, np.nan)
-    given = [replace(one, y=y) if place == at else _extended(one) for place, one in enumerate(samples)]
-    plain = [mean_estimates([(one, 1.0)], share=False) for one in given]
-    own_figure = plain[at].corrected if plain[at].corrected.ci else plain[at].labels_alone
-    return own_figure, with_other_languages(plain, given, share=False)[at]
+class Languages:
+    """Languages of which one at a time has few labels."""
+
+    def __init__(self, samples: Sequence[Sample]) -> None:
+        self.samples = samples
+        self.whole = [_extended(one) for one in samples]
+        self.plain = [_plain(one) for one in self.whole]
+
+    def trial(self, at: int, labels: int, rng: np.random.Generator) -> tuple[Figure, Figure]:
+        """The estimates of one language when only so many of its texts, drawn at random, keep their label."""
+        own = self.samples[at]
+        few = replace(own, y=np.where(np.isin(np.arange(len(own.y)), rng.permutation(len(own.y))[:labels]), own.y, np.nan))
+        found = _plain(few)
+        given = [few if place == at else one for place, one in enumerate(self.whole)]
+        plain = [found if place == at else one for place, one in enumerate(self.plain)]
+        return found.corrected if found.corrected.ci else found.labels_alone, with_other_languages(plain, given, share=False)[at]
+
+
+def _plain(sample: Sample) -> MeanEstimates:
+    return mean_estimates([(sample, 1.0)], share=False)
 
 
 def _extended(sample: Sample) -> Sample:
@@ -63,13 +75,13 @@ def _extended(sample: Sample) -> Sample:
 
 def rows(name: str, samples: Sequence[Sample], draws: int) -> Iterator[str]:
     """A row of the table for each number of labels that leaves half of each language's texts without one."""
-    truth = [float(one.y.mean()) for one in samples]
+    truth, languages = [float(one.y.mean()) for one in samples], Languages(samples)
     for labels in SIZES:
         rng, able = np.random.default_rng(0), [at for at, one in enumerate(samples) if len(one.y) >= 2 * labels]
         errors, hits = np.full((2, len(samples), draws), np.nan), np.full((2, len(samples), draws), np.nan)
         for at in able:
             for draw in range(draws):
-                for side, figure in enumerate(trial(samples, at, labels, rng)):
+                for side, figure in enumerate(languages.trial(at, labels, rng)):
                     if figure.value is not None and figure.ci is not None:
                         errors[side, at, draw] = (figure.value - truth[at]) ** 2
                         hits[side, at, draw] = figure.ci[0] <= truth[at] <= figure.ci[1]
