@@ -161,14 +161,6 @@ def test_every_name_of_the_face_of_runs_is_there() -> None:
 def test_only_measuring_deciding_and_what_shows_it_call_statistics() -> None:
     callers = {"annotate", "correct", "decide", "improvement", "measure", "reports", "watch"}
     assert {one for one, other, _ in steps() if other == "stats"} == callers
-        "annotate",
-        "correct",
-        "decide",
-        "improvement",
-        "measure",
-        "reports",
-        "watch",
-    }
 
 
 def test_only_the_choice_of_an_engine_imports_ray() -> None:
