@@ -197,26 +197,17 @@ def _code_hash() -> str:
 
 
 def _compute_report(result: RunResult, decision: DecisionOptions) -> NotebookReport:
-    protocol = result.protocol
-    computed = run_report.report(
-        result.name,
-        protocol,
-        result.judgments,
-        result.prepared.data,
-        result.prepared.training,
+    prepared = result.prepared
+    about = run_report.AboutRun(
+        answers=result.answers,
         unreviewed=_unreviewed(result),
         unreviewed_instructions=_unreviewed_instructions(result),
-        missing=result.answers.missing,
-        answered_by=result.answers.answered_by,
-        left_out=result.answers.left_out,
-        spans=result.answers.spans,
-        reasoning=result.answers.reasoning,
         realised=result.realised,
         absent=result.absent,
-        native_data=result.prepared.library.native_data(result.protocol.languages),
+        native_data=prepared.library.native_data(result.protocol.languages),
         refused_controls=_refused_controls(result),
-        decision=decision,
     )
+    computed = run_report.report(result.name, result.protocol, result.judgments, prepared.data, prepared.training, about, decision)
     return NotebookReport(**msgspec.structs.asdict(computed))
 
 
