@@ -181,7 +181,7 @@ def borrowed(prior: str, languages: int, draws: int, outlier: float = 0.0, seed:
         float(by_language.min()),
         float(np.mean(ratios)),
         float(np.sqrt(square[0] / square[1])),
-        given,
+        1 - float(np.isnan(hits).mean()),
     )
     return found, apart
 
