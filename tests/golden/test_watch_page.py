@@ -1,4 +1,4 @@
-"""docs/production.md shows what the commands of its run-through print; `python docs/make_production.py DATA` writes them again."""
+"""docs/watch.md shows what the commands of its run-through print; `python docs/make_watch.py DATA` writes them again."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 @pytest.mark.slow
 @pytest.mark.needs("shared data")
 def test_the_run_through_finds_the_planted_change(shared_data: Path, tmp_path: Path) -> None:
-    spec = importlib.util.spec_from_file_location("make_production", DOCS / "make_production.py")
+    spec = importlib.util.spec_from_file_location("make_watch", DOCS / "make_watch.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.simulate(tmp_path, shared_data)
-    blocks = module.BLOCK.findall((DOCS / "production.md").read_text("utf-8"))
+    blocks = module.BLOCK.findall((DOCS / "watch.md").read_text("utf-8"))
     assert len(blocks) >= 8
     for command, shown in blocks:
         assert module.printed(command, tmp_path) == shown, command
