@@ -48,7 +48,7 @@ lint: setup
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/harness check
-	$(BIN)/harness board check
+	$(BIN)/harness board check || test $$? -eq 6  # 6: no problem but boards whose data are not here
 	$(BIN)/zizmor --offline --quiet .github action.yml
 
 check: setup

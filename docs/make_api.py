@@ -94,7 +94,7 @@ def _parameters(parameters: Iterable[inspect.Parameter]) -> Iterator[str]:
         if parameter.kind is parameter.KEYWORD_ONLY and not starred:
             yield "*"
         starred = starred or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
-        stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else ""
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         default = "" if parameter.default is parameter.empty else f" = {_shown(parameter.default)}"
         yield f"{stars}{parameter.name}: {_annotation(parameter.annotation)}{default}"
 

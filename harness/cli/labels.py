@@ -1,4 +1,4 @@
-"""`harness labels import`, `labels export`."""
+"""`harness labels import`, `labels export`, `labels needed`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from harness import api
 from harness.annotate.answers.page_files import is_result_file
 from harness.annotate.answers.page_import import PageImportOptions, import_page_results
-from harness.cli.arguments import given_fields
+from harness.cli.arguments import decision_options, given_fields
+from harness.cli.compare import restrictions
 from harness.cli.import_ending import ended, print_refusals, refusals_of
 from harness.content import Library
 from harness.content.specs import ROLES, LabelMapping
+from harness.correct import labels_budget
 from harness.data import load_bundled, load_folder
 from harness.errors import UsageError
 from harness.exchange.labels.export import export_labels
@@ -121,4 +124,26 @@ def export(arguments: argparse.Namespace) -> int:
         )
     else:
         print(terminal_safe("\n".join(map(str, exported.files))))
+    return 0
+
+
+def needed(arguments: argparse.Namespace) -> int:
+    from harness.render.progress import working
+    from harness.tables import to_json
+
+    options = api.compare_options(
+        arguments.judge, None, arguments.annotators, "drop", "item", restrictions(arguments.where, arguments.langs), None, 0
+    )
+    decision = decision_options(arguments)
+    with working("planning"):
+        sources = api.open_sources([arguments.source], arguments.card, arguments.out)
+        recordings = [source.recording for source in sources]
+        budget = labels_budget.label_budget(recordings, options, decision, half_width=arguments.half_width)
+    if arguments.json:
+        sys.stdout.write(to_json(budget.as_json()))
+    else:
+        from harness.render.comparison import show
+        from harness.render.decisions import render_budget
+
+        show(lambda narrow: render_budget(budget), budget.signature)
     return 0

@@ -21,10 +21,11 @@ from harness.cli.flags.store_flags import store_flags
 from harness.cli.flags.study_flags import pairs_flags, study_flags
 from harness.cli.flags.system_flags import doctor_flags, models_flags
 from harness.cli.flags.use_flags import accept_flags, calibrate_flags, certify_flags, correct_flags
+from harness.cli.flags.watch_flags import watch_flags
 
 GROUPS = {
     "find out": (atlas_flags, start_flags, run_flags, compare_flags, report_flags, runs_flags),
-    "use a judge's scores": (correct_flags, accept_flags, calibrate_flags, certify_flags, gate_flags),
+    "use a judge's scores": (correct_flags, accept_flags, calibrate_flags, certify_flags, gate_flags, watch_flags),
     "people's labels and published data": (labels_flags, data_flags),
     "other programs": (import_flags, export_flags),
     "leaderboards": (board_flags, submit_flags),
@@ -46,14 +47,15 @@ What do you want to do?
 _EXIT_CODES = """exit codes:
   0    done
   1    'harness check', 'harness store check' or 'harness board check' found problems; 'harness labels import' refused rows;
-       'harness certify --check' found a stale certificate; a certificate allows nothing; 'harness gate' found a
-       broken limit
+       'harness certify --check' found a stale certificate; a certificate allows nothing, or may not be extended;
+       'harness gate' found a broken limit; 'harness watch check' found a change
   2    a flag or a name is wrong, or flags exclude each other
   3    a content or data file is wrong (the message gives file:line)
   4    a judge cannot be reached, used or trusted
   5    the results folder is in use, full, read-only, damaged or of a newer version; or standard output cannot be written
-  6    the run ended, but some calls have no answer; the same command continues it
-  7    'harness gate' found no broken limit, but the evidence does not suffice for one that must hold
+  6    the run ended, but some calls have no answer; the same command continues it. 'harness board check': a board's data are not here
+  7    the evidence does not suffice yet: for a limit of 'harness gate', an extension by 'harness certify', or
+       'harness watch check'
   130  interrupted (Ctrl-C); the same command continues
 """
 

@@ -23,8 +23,9 @@ from harness.decide.options import DecisionOptions
 from harness.engines import Cluster, Limits, Settings
 from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.judges import traits_of
+from harness.model import SAMPLING
 from harness.offensive import refuse_in_repository
-from harness.reports.answer import BoardVerdicts, answer_of_boards
+from harness.reports.collection_answer import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report
 from harness.runs import (
     RunResult,
@@ -152,8 +153,7 @@ RUN_FLAGS = {
     "judges": "judge",
     "variants": "variant",
     "prompts": "prompt",
-    "temperatures": "temperature",
-    "top_ps": "top_p",
+    **{f"{name}s": name for name in SAMPLING},
     "orders": "order",
     "shown_sources": "shown_source",
     "perturbations": "perturb",

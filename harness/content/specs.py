@@ -366,7 +366,7 @@ class Asked(_Spec, frozen=True):
     """`[asked]` of a dataset card: which labelled items a judge was shown, beyond those with a row in the judgments.
 
     - `rows`: none. Everything that the judge was asked has a row, if only one without a score.
-    - `any-row`: items with a row on any metric, under the same variant, temperature and top-p.
+    - `any-row`: items with a row on any metric, under the same condition.
     - `all`: every item.
     - `column`: items whose key `column` is true or lists the judge.
 

@@ -15,7 +15,7 @@ import numpy as np
 from harness.correct.before_after import AfterMap, ComparedLosses, Side, compared_losses, side_of
 from harness.correct.label_sets import LabelSets, SetMaker, SetOptions
 from harness.correct.map_input import MapInput, map_inputs
-from harness.correct.one_condition import condition_of, one_condition
+from harness.correct.one_condition import one_condition
 from harness.correct.score_curves import Curve
 from harness.correct.score_maps import METHODS, cross_fitted
 from harness.correct.scored_items import ScoredItems, scored_items
@@ -24,6 +24,7 @@ from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.measure.compare import AlignedData, JudgedData, Recording, align
 from harness.measure.options import POOLED, Annotators, CompareOptions
+from harness.model import JudgeCondition
 from harness.signature import ComparisonSignature
 from harness.stats import group_folds, holm
 from harness.stats.core.arrays import Floats, Ints
@@ -97,7 +98,7 @@ class CalibratedMetric(msgspec.Struct, frozen=True, kw_only=True):
     """One metric under one condition.
 
     Attributes:
-        key: metric, judge, variant, temperature and top-p.
+        key: that of a cell (`CELL`) without its language.
         kind: of the scale; `loss` is Brier's score of classes or the squared error of numbers.
         read: what of the judge the map reads: `score`, or `expected score` by its token probabilities.
         method: the kind of map, in words.
@@ -163,18 +164,18 @@ def metrics_of_all_judges(laid_out: AlignedData, compare: CompareOptions, option
     """Every metric of every judge and condition but baselines; those of several sources together are left out."""
     if len(laid_out.judged) != 1 or "source" in laid_out.by:
         return []
-    by_condition: dict[tuple[Any, ...], list[ScoredItems]] = {}
+    by_condition: dict[JudgeCondition, list[ScoredItems]] = {}
     for cell in scored_items(laid_out.judged[0]):
         if not traits_of(str(cell.key["judge"])).is_baseline:
-            by_condition.setdefault(condition_of(cell.key), []).append(cell)
+            by_condition.setdefault(JudgeCondition.of(cell.key), []).append(cell)
     return [calibrated_metric(given, options) for cells in by_condition.values() for given in map_inputs(cells)]
 
 
 def judge_inputs(judged: JudgedData, compare: CompareOptions, options: CalibrateOptions) -> list[MapInput]:
     """What maps of one judge and condition are learnt from, by metric. Raises UsageError as `calibrate`."""
     cells = list(scored_items(judged))
-    condition = one_condition([condition_of(cell.key) for cell in cells], compare.judges, "calibrate")
-    chosen = [cell for cell in cells if condition_of(cell.key) == condition]
+    condition = one_condition([JudgeCondition.of(cell.key) for cell in cells], compare.judges, "calibrate")
+    chosen = [cell for cell in cells if JudgeCondition.of(cell.key) == condition]
     return map_inputs(chosen, _lengths(judged.data) if options.length else None)
 
 

@@ -30,7 +30,7 @@ class ScoredItems:
     """The items of one cell that a judge was asked about, labelled or not.
 
     Attributes:
-        key: language, metric, judge, variant, temperature, top-p, and the keys to group by.
+        key: that of a cell (`CELL`), and the keys to group by.
         classes: of the metric's scale.
         item: (items,) positions among the items of the data.
         group: (items,) codes of what items share.

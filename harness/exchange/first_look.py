@@ -279,7 +279,7 @@ def _scale(numbers: Sequence[float]) -> Scale | None:
 
 
 def _field(name: str, taken: Collection[str]) -> str:
-    """The name of a text, in letters that a prompt can hold: 'Odpověď (text)' becomes odpoved_text."""
+    """The name of a text, in letters that a prompt can hold: 'Über uns!' becomes uber_uns."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
     field = re.sub(r"[^a-z0-9]+", "_", plain).strip("_") or "text"
     return field if field not in taken and field != ITEM_ID else f"{field}_{len(taken) + 1}"

@@ -12,6 +12,7 @@ from harness.content.tags import english_name
 from harness.correct.calibration import Calibration
 from harness.correct.labels_budget import LabelBudget
 from harness.decide.languages import LanguageComparison
+from harness.model import SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
 from harness.reports.tables.column import Row, TableName
@@ -20,13 +21,11 @@ from harness.reports.tables.decision_columns import lenient_text, points, thousa
 from harness.reports.tables.text_table import TextTable, key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 
-_SIDE = ("source", "judge", "variant", "temperature", "top_p")
-
 
 def languages_table(found: Sequence[LanguageComparison]) -> TextTable:
     """A row for each metric, judge and condition."""
     rows = [_languages_row(one) for one in found]
-    return tabulate(rows, columns_in(TableName.LANGUAGES), ("metric", *varying_keys(rows, _SIDE)))
+    return tabulate(rows, columns_in(TableName.LANGUAGES), ("metric", *varying_keys(rows, SIDE)))
 
 
 def _languages_row(one: LanguageComparison) -> Row:
@@ -51,7 +50,7 @@ def _languages_row(one: LanguageComparison) -> Row:
 def calibration_table(found: Sequence[Calibration]) -> TextTable:
     """A row for each language, metric, judge and condition that has probabilities."""
     rows = list(_calibration_rows(found))
-    return tabulate(rows, columns_in(TableName.CALIBRATION), ("language", "metric", *varying_keys(rows, _SIDE)))
+    return tabulate(rows, columns_in(TableName.CALIBRATION), ("language", "metric", *varying_keys(rows, SIDE)))
 
 
 def _calibration_rows(found: Sequence[Calibration]) -> Iterator[Row]:
@@ -74,7 +73,7 @@ def _calibration_rows(found: Sequence[Calibration]) -> Iterator[Row]:
 def render_budget(budget: LabelBudget) -> RenderableType:
     """What is labelled of every cell, and what is missing."""
     rows = [cell.flat() | {"language": english_name(str(cell.key["language"]))} for cell in budget.cells]
-    table = tabulate(rows, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, _SIDE)))
+    table = tabulate(rows, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, SIDE)))
     new = [Text(line) for line in _new_languages(budget)]
     return Group(FittedTable(table), *([Text(""), *new] if new else []), dim_lines(table.legend))
 
@@ -82,7 +81,7 @@ def render_budget(budget: LabelBudget) -> RenderableType:
 def _new_languages(budget: LabelBudget) -> Iterator[str]:
     """What a new language needs for a corrected mean, a line for each metric and condition."""
     rows = [one.flat() for one in budget.new_languages or ()]
-    sides = varying_keys(rows, _SIDE)
+    sides = varying_keys(rows, SIDE)
     for row in rows:
         what = ", ".join([str(row["metric"]).replace("_", " "), *(key_text(name, row[name]) for name in sides)])
         if row["reason"] is not None:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.decide.verdicts import Verdict
-from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
+from harness.model import SIDE
+from harness.render.sides import Side, is_baseline, plainest_first
 from harness.reports.answer import style_of
 
 AnyVerdict = Verdict | Mapping[str, Any]
@@ -58,7 +59,7 @@ def forests_of(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, Forest]
     """The name and the plot of each judge and condition in the verdicts of a report; baselines have none."""
     sides: dict[Side, list[Mapping[str, Any]]] = {}
     for verdict in verdicts:
-        side = tuple(verdict.get(name) for name in SIDE_KEYS)
+        side = tuple(verdict.get(name) for name in SIDE)
         if not is_baseline(side):
             sides.setdefault(side, []).append(verdict)
     return [(_name(side), forest(sides[side])) for side in plainest_first(sides)]

@@ -15,11 +15,11 @@ from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
 from harness.measure.options import POOLED
 from harness.measure.summaries import LanguageSummary
-from harness.model import SYSTEM_ROLE
+from harness.model import CONDITION, SYSTEM_ROLE, JudgeCondition
 from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
 from harness.render.verdicts import SHORT_NAMES, answer_lines, lines_of, verdict_tables
-from harness.reports.answer import Answer
+from harness.reports.answer_parts import Answer
 from harness.reports.run_report import Report
 from harness.reports.tables.column import TableName
 from harness.reports.tables.columns import columns_in
@@ -107,7 +107,7 @@ def continuous_table(report: Report) -> TextTable | None:
     cells = [cell for cell in report.by_metric if _is_numeric(cell)]
     if not cells:
         return None
-    keys = [name for name in ("judge", "variant", "temperature", "top_p") if len({str(cell.key.get(name)) for cell in cells}) > 1]
+    keys = [name for name in CONDITION if len({str(cell.key.get(name)) for cell in cells}) > 1]
     rows = [cell_row(cell) | {"language": english_name(cell["language"])} for cell in cells]
     return tabulate(rows, columns_in(TableName.COMPARISON), ("language", "metric", *keys), tables=(TableName.COMPARISON,))
 
@@ -141,13 +141,7 @@ def _language_heading(language: str) -> Text:
 
 def belongs(cell: Cell | Verdict, summary: LanguageSummary) -> bool:
     """Whether a cell or a verdict is of a summary's language, judge and condition."""
-    return (cell["language"], cell["judge"], cell["variant"], cell["temperature"], cell.key.get("top_p")) == (
-        summary.language,
-        summary.judge,
-        summary.variant,
-        summary.temperature,
-        summary.top_p,
-    )
+    return cell["language"] == summary.language and JudgeCondition.of(cell.key) == summary.condition
 
 
 def agreement_sentence(summary: LanguageSummary) -> str:
@@ -161,8 +155,7 @@ def agreement_sentence(summary: LanguageSummary) -> str:
 
 def condition_of(summary: LanguageSummary) -> str:
     """The condition that the judge was asked under: `joint, temperature 0.3, top-p 0.9`."""
-    top_p = "" if summary.top_p is None else f", top-p {summary.top_p:g}"
-    return terminal_safe(f"{summary.variant}, temperature {summary.temperature:g}{top_p}")
+    return terminal_safe(summary.condition.words())
 
 
 def _report_table(cells: Sequence[Cell]) -> TextTable:

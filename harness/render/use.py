@@ -12,6 +12,7 @@ from harness.content.tags import both_names
 from harness.correct.acceptance import Acceptances
 from harness.correct.calibrate import Calibrated, CalibratedMetric
 from harness.correct.correct import Corrected, CorrectedNumber
+from harness.model import SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
 from harness.reports.sections.calibrated_scores import NAME, calibrated_section
@@ -21,14 +22,12 @@ from harness.reports.tables.columns import columns_in
 from harness.reports.tables.text_table import key_text, tabulate, varying_keys
 from harness.text import terminal_safe
 
-_CONDITION = ("source", "judge", "variant", "temperature", "top_p")
-
 
 def render_corrected(corrected: Corrected) -> RenderableType:
     """All numbers; a difference stands in the row of its first system, `one − other`."""
     rows = [_corrected_row(number) for number in corrected.numbers]
-    names = [name for name in corrected.numbers[0].key if name not in ("language", "metric", *_CONDITION)]
-    keys = (*varying_keys(rows, _CONDITION), "metric", *(name for name in names if any(row[name] is not None for row in rows)))
+    names = [name for name in corrected.numbers[0].key if name not in ("language", "metric", *SIDE)]
+    keys = (*varying_keys(rows, SIDE), "metric", *(name for name in names if any(row[name] is not None for row in rows)))
     keys = (*keys, *(["class"] if any(row["class"] is not None for row in rows) else []))
     return _tables(rows, keys, TableName.CORRECTED, corrected.notes)
 
@@ -44,7 +43,7 @@ def _corrected_row(number: CorrectedNumber) -> dict[str, Any]:
 def render_acceptance(found: Acceptances) -> RenderableType:
     """All thresholds; that nothing is certified is said in words."""
     rows = [threshold.flat() for threshold in found.thresholds]
-    return _tables(rows, (*varying_keys(rows, _CONDITION), "metric"), TableName.ACCEPTANCE, found.notes)
+    return _tables(rows, (*varying_keys(rows, SIDE), "metric"), TableName.ACCEPTANCE, found.notes)
 
 
 def render_calibrated(found: Calibrated) -> RenderableType:

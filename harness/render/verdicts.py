@@ -7,9 +7,10 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
-from harness.reports.answer import Answer, answer_of
-from harness.reports.answer_parts import SIGNS
+from harness.model import CONDITION, SIDE, axis_words
+from harness.render.sides import Side, is_baseline, plainest_first
+from harness.reports.answer import answer_of
+from harness.reports.answer_parts import SIGNS, Answer
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.text_table import TextTable, tabulate
@@ -24,7 +25,6 @@ SHORT_NAMES = {
 """Signs of the styles of verdicts, where there is no room for words; a key explains them."""
 _WIDE = 180
 _ROOM = {TableName.VERDICTS_ALONE: 120, TableName.VERDICTS_REASONS: 120, TableName.VERDICTS_WIDE: _WIDE}
-_SAMPLING = {"temperature": "temperature", "top_p": "top-p"}
 
 
 def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[tuple[str, TextTable]]:
@@ -68,12 +68,12 @@ def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
 
 
 def side_of_verdict(verdict: Verdict) -> Side:
-    return tuple(verdict.key.get(name) for name in SIDE_KEYS)
+    return tuple(verdict.key.get(name) for name in SIDE)
 
 
 def short_names(sides: Sequence[Sequence[Verdict]]) -> list[str]:
     """A name for each side: what differs between them, of judge and condition: `joint, temperature 0.3`."""
-    shared = {name for name in SIDE_KEYS if len({str(side[0].key.get(name)) for side in sides}) == 1}
+    shared = {name for name in SIDE if len({str(side[0].key.get(name)) for side in sides}) == 1}
     return [side_text({name: value for name, value in side[0].key.items() if name not in shared}) for side in sides]
 
 
@@ -90,7 +90,6 @@ def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row
 def side_text(key: Mapping[str, Any]) -> str:
     """Who judged, and how, as far as a key has it: `openai/one, joint, temperature 0.3`."""
     known = {name: value for name, value in key.items() if value is not None}
-    parts = [str(known[name]) for name in ("judge", "variant") if name in known]
-    parts += [f"{words} {known[name]:g}" for name, words in _SAMPLING.items() if name in known]
+    parts = [axis_words(name, known[name]) for name in CONDITION if name in known]
     sides = [str(known["source"])] if "source" in known else []
     return one_line(": ".join([*sides, *([", ".join(parts)] if parts else [])]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from harness.content.tags import english_name
@@ -43,50 +42,6 @@ def answer_of(sides: Sequence[Sequence[Verdict]], names: Sequence[str]) -> Answe
     return Answer(_which(every), tuple(_best(sides, named)), _sure(every), tuple(_steps(every, named))[:_MOST_STEPS])
 
 
-@dataclass(frozen=True)
-class BoardVerdicts:
-    """The verdicts of a board, without those on baselines, and what its metrics are about, such as `harm`.
-
-    `by_order` has the (language, judge, metric) of scores that are compared by their order alone, which gives no verdict.
-    """
-
-    verdicts: tuple[Verdict, ...]
-    qualities: Mapping[str, str]
-    by_order: tuple[tuple[str, str, str], ...] = ()
-
-    def matter(self, metric: str) -> str:
-        """What a metric is about; the metric itself where nothing says so."""
-        return self.qualities.get(metric) or metric_words(metric)
-
-
-def answer_of_boards(boards: Sequence[BoardVerdicts]) -> Answer | None:
-    """The answer of several boards: sentences by language and judge, on what people ask about. None without any score to compare."""
-    every = [verdict for board in boards for verdict in board.verdicts]
-    judges = {verdict["judge"] for verdict in every} | {judge for board in boards for _, judge, _ in board.by_order}
-    if not judges:
-        return None
-    about = {id(verdict): board.matter(verdict["metric"]) for board in boards for verdict in board.verdicts}
-    several = len(judges) > 1
-    sides: dict[tuple[str, str], list[Verdict]] = {}
-    ordered: dict[tuple[str, str], dict[str, None]] = {}
-    for verdict in every:
-        sides.setdefault((verdict["language"], verdict["judge"]), []).append(verdict)
-    for board in boards:
-        for tag, judge, metric in board.by_order:
-            ordered.setdefault((tag, judge), {})[board.matter(metric)] = None
-    sentences: list[Sentence] = []
-    for tag, judge in sorted({*sides, *ordered}):
-        head = f"{english_name(tag)}, {judge}" if several else english_name(tag)
-        sentences += _in_language(sides.get((tag, judge), ()), head, about)
-        if matters := [*ordered.get((tag, judge), ())]:
-            sentences.append(("open", f"{head}: no verdict for {_joined(matters)}: its scores stand beside people's by order alone."))
-    if not every:
-        return Answer("It is not known yet which judge may be used", tuple(sentences), "", ())
-    named = {id(verdict): verdict["judge"] for verdict in every} if several else {}
-    title = _which(every) if several else _finding(every, closed=not ordered)
-    return Answer(title, tuple(sentences), _sure(every, " on one board"), tuple(_steps(every, named))[:_MOST_STEPS])
-
-
 def style_of(verdict: Verdict | Mapping[str, Any]) -> str:
     """`good`, `bad` or `open`: how a verdict, or its flat object in JSON, is coloured; words say the same."""
     if verdict["verdict"] == "use" or verdict["controls"] == "passes":
@@ -110,8 +65,8 @@ def annotators_of(verdicts: Sequence[Verdict]) -> str:
     return "native speakers" if all(verdict.labels == "native" for verdict in verdicts) else "people"
 
 
-def _finding(verdicts: Sequence[Verdict], *, closed: bool = True) -> str:
-    """The title of one judge: in how many questions it may be used, or that nothing is known yet; not `closed`: others have no verdict."""
+def _finding(verdicts: Sequence[Verdict]) -> str:
+    """The title of one judge: in how many questions it may be used, or that nothing is known yet."""
     judge, total = verdicts[0]["judge"], len(verdicts)
     questions = "the only question" if total == 1 else f"all {total} questions"
     for answer, words in _MAY.items():
@@ -122,7 +77,7 @@ def _finding(verdicts: Sequence[Verdict], *, closed: bool = True) -> str:
         return f"It is not known yet whether {judge} may be used"
     if verdicts[0].controls:
         return f"{judge} fails the controls for {questions if against == total else f'{against} of {total} questions'}"
-    return f"Do not use {judge}" if against == total and closed else f"{judge} is shown fit for none of {counted(total, 'question')}"
+    return f"Do not use {judge}" if against == total else f"{judge} is shown fit for none of {total} questions"
 
 
 def _which(verdicts: Sequence[Verdict]) -> str:
@@ -135,8 +90,8 @@ def _which(verdicts: Sequence[Verdict]) -> str:
     return f"{which}{may} score {english_name(tags[0])} texts?" if len(tags) == 1 else f"{which}{may} score texts, in which language?"
 
 
-def _sure(verdicts: Sequence[Verdict], where: str = "") -> str:
-    """How often `use` is wrong at most, over the tests that are corrected together; `where`: that they are of one board."""
+def _sure(verdicts: Sequence[Verdict]) -> str:
+    """How often `use` is wrong at most, over the tests that are corrected together."""
     if all(verdict.controls for verdict in verdicts):
         return ""
     settings = dict(word.split("=") for word in verdicts[0].settings.split())
@@ -144,7 +99,7 @@ def _sure(verdicts: Sequence[Verdict], where: str = "") -> str:
     if settings.get("correction") != "holm" or not tests:
         return ""
     whole = f"over the {tests} tests of {'all judges' if settings.get('family') == 'all' else 'a judge'}"
-    over = f"over the tests of a judge{where}" if where else "in this test" if tests == 1 else whole
+    over = "in this test" if tests == 1 else whole
     margin = percent(verdicts[0].margin).removesuffix("%").strip()
     chance = percent(float(settings["alpha"]))
     return f"A wrong 'use' has at most a {chance} chance {over}; 'as good as people' allows {margin} points less."
@@ -163,33 +118,6 @@ def _sentences(verdicts: Sequence[Verdict]) -> Iterator[Sentence]:
         yield "open", f"In no language is it shown {_goal(verdicts[0])}, and in none to be worse."
     elif left:
         yield "open", f"Nothing is shown {_unclear_places(left, verdicts)}."
-
-
-def _in_language(verdicts: Sequence[Verdict], head: str, about: Mapping[int, str]) -> Iterator[Sentence]:
-    """One judge in one language on several boards: `Japanese: use it for preference.`"""
-    left = list(verdicts)
-    for answer, words in GROUPS.items():
-        own = [verdict for verdict in left if verdict.answer == answer]
-        left = [verdict for verdict in left if verdict.answer != answer]
-        if own:
-            yield style_of(own[0]), f"{head}: {words[:1].lower()}{words[1:]} for {_matters(own, verdicts, about)}."
-    alone = [verdict for verdict in left if _nobody_to_compare([verdict])]
-    if unclear := [verdict for verdict in left if verdict not in alone]:
-        yield "open", f"{head}: not known yet for {_matters(unclear, verdicts, about)}."
-    if alone:
-        yield "open", f"{head}: no second annotator to compare with for {_matters(alone, verdicts, about)}."
-
-
-def _matters(own: Sequence[Verdict], every: Sequence[Verdict], about: Mapping[int, str]) -> str:
-    """`preference and harm (self harm)`: what verdicts are about, with their metrics where others have another answer."""
-    texts = []
-    for quality in dict.fromkeys(about[id(verdict)] for verdict in own):
-        here = [verdict for verdict in own if about[id(verdict)] == quality]
-        of_all = sum(about[id(verdict)] == quality for verdict in every)
-        words = list(dict.fromkeys(metric_words(verdict["metric"]) for verdict in here))
-        named = ", ".join(words) if len(here) <= _FEW_METRICS else f"{len(here)} of {of_all} metrics"
-        texts.append(quality if len(here) == of_all or words == [quality] else f"{quality} ({named})")
-    return _joined(texts)
 
 
 def _best(sides: Sequence[Sequence[Verdict]], named: Mapping[int, str]) -> Iterator[Sentence]:

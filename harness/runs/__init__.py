@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness.runs.altered_texts import DEFAULT_CHANGES, alter_texts, write_altered_texts
+    from harness.runs.another_time import AskAgain, ask_again
     from harness.runs.answers import RunAnswers, Spent, keep_report, kept_report
     from harness.runs.asking import CostEstimate, Watcher, estimate_cost, price_for_engine
     from harness.runs.derivation import derive_judgments, read_metrics, reply_failures
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "altered_texts": ("DEFAULT_CHANGES", "alter_texts", "write_altered_texts"),
+    "another_time": ("AskAgain", "ask_again"),
     "answers": ("RunAnswers", "Spent", "keep_report", "kept_report"),
     "asking": ("CostEstimate", "Watcher", "estimate_cost", "price_for_engine"),
     "derivation": ("derive_judgments", "read_metrics", "reply_failures"),
@@ -64,6 +66,7 @@ __all__ = [
     "SELF_PREFERENCE",
     "SINGLE_METRICS",
     "STUDIES",
+    "AskAgain",
     "CallIds",
     "CostEstimate",
     "Evidence",
@@ -86,6 +89,7 @@ __all__ = [
     "absent_cards",
     "added",
     "alter_texts",
+    "ask_again",
     "board_specs",
     "call_ids",
     "collect_batches",

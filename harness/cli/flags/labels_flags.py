@@ -189,7 +189,7 @@ def _labels_check(sub: Any) -> None:
 
 
 def _labels_needed(sub: Any) -> None:
-    p = command(sub, "needed", "labels_needed:needed", "show how many more texts have to be labelled, for an interval and for a verdict")
+    p = command(sub, "needed", "labels:needed", "show how many more texts have to be labelled, for an interval and for a verdict")
     p.add_argument("source", metavar="DIR_OR_RUN", help="a data folder with judgments, a run's folder, or the name of a run in --out")
     p.add_argument(
         "--half-width", type=float, default=0.05, metavar="SHARE", help="the wanted half-width of the interval of agreement (default: 0.05)"

@@ -116,7 +116,12 @@ def _set_flags(parser: Any) -> None:
 
 def certify_flags(commands: Any) -> None:
     """`certify`."""
-    p = command(commands, "certify", "use:certify", "write a judge's certificate for other programs, or check whether one still holds")
+    p = command(
+        commands,
+        "certify",
+        "use:certify",
+        "write a judge's certificate for other programs, check whether one holds, or extend it to other texts",
+    )
     judged_source(p, optional=True)
     what = p.add_argument_group("what to do")
     what.add_argument("--to", type=Path, metavar="FILE", help="write the certificate of one judge to this file (JSON)")
@@ -125,6 +130,19 @@ def certify_flags(commands: Any) -> None:
         type=Path,
         metavar="FILE",
         help="make a certificate again and say what of it is stale, and why; exit code 1 if anything is, or if it allows nothing",
+    )
+    what.add_argument(
+        "--extend",
+        type=Path,
+        metavar="FILE",
+        help="may this certificate serve the texts of RUN_OR_DIR too, of which people labelled a random probe? If shown, it gets a line "
+        "that says so (in --to FILE, or in place); exit code 1 if it is shown that it may not, 7 if more labels are needed",
+    )
+    what.add_argument(
+        "--by", type=names, metavar="KEYS", help="with --extend: keys of the items, such as system; each value is tested by itself"
+    )
+    what.add_argument(
+        "--from", dest="from_language", metavar="TAG", help="with --extend: the certified language whose numbers are to serve"
     )
     _acceptance_flags(p.add_argument_group("what to guarantee of automatic acceptance"))
     _set_flags(p)

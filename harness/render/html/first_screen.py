@@ -11,10 +11,10 @@ from markupsafe import Markup
 from harness.decide.verdicts import Verdict
 from harness.judges import traits_of
 from harness.measure.options import POOLED
+from harness.model import SIDE
 from harness.render.forest import ForestMark, forest
 from harness.render.html.marks import difference_track, gap_track
 from harness.render.html.verdict_matrix import VerdictMatrix, verdict_matrix
-from harness.render.sides import SIDE_KEYS
 from harness.render.verdicts import short_names, side_of_verdict, sides_of_verdicts
 from harness.reports.answer import annotators_of, answer_of, place_of, style_of, texts_of
 from harness.reports.answer_parts import SIGNS, NextStep
@@ -128,7 +128,7 @@ def _facts(verdicts: Sequence[Verdict], annotators: int, date: str) -> str:
 def _of_side(pairs: Sequence[PairRow], verdict: Verdict) -> dict[tuple[str, str], PairRow]:
     """The minimal pairs of a verdict's judge and condition, by language and metric (`*` where they pool)."""
     side = side_of_verdict(verdict)
-    return {(row["language"], row["metric"]): row for row in pairs if tuple(row.get(name) for name in SIDE_KEYS) == side}
+    return {(row["language"], row["metric"]): row for row in pairs if tuple(row.get(name) for name in SIDE) == side}
 
 
 def _answer(verdicts: Sequence[Verdict], name: str, pairs: Mapping[tuple[str, str], PairRow]) -> JudgeAnswer:

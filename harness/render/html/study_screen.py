@@ -47,7 +47,7 @@ def _sentences(rows: Sequence[OwnRow]) -> Iterator[tuple[str, str]]:
         interval = row["preference_ci"]
         prefers = interval is not None and interval[0] > _NEITHER
         name = side_name(side, sides)
-        who = name if row["judge"] in name else f"{row['judge']} · {name}"
+        who = name if row["judge"] in name.split(" · ") else f"{row['judge']} · {name}"
         better, written = percent(row["preference"], interval), percent(row["recognition"], row["recognition_ci"])
         yield (
             "bad" if prefers else "open",

@@ -8,8 +8,8 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
+from harness.model import SIDE
 from harness.render.forest import axis_words, forest_value
-from harness.render.sides import SIDE_KEYS
 from harness.render.verdicts import side_of_verdict
 from harness.reports.answer import style_of
 from harness.reports.answer_parts import SIGNS
@@ -98,7 +98,7 @@ def _question(own: Sequence[Verdict], sides: Sequence[Sequence[Verdict]], people
 def _square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSquare:
     language = str(verdicts[0]["language"])
     words = "; ".join(f"{metric_words(verdict['metric'])}: {verdict.answer}" for verdict in verdicts)
-    side = zip(SIDE_KEYS, side_of_verdict(verdicts[0]), strict=True)
+    side = zip(SIDE, side_of_verdict(verdicts[0]), strict=True)
     show = {name: value for name, value in side if value is not None} | {"language": language}
     show |= {"metric": verdicts[0]["metric"]} if alone else {}
     parts = _one_metric(verdicts[0], people) if alone else _counts(verdicts)

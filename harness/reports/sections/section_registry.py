@@ -1,7 +1,7 @@
 """Every section, in the order of reports: what computes reports, and all formats, read this list.
 
 A section is `{"title", "hypothesis" or "note", "rows"}`; some have further tables (`trends`, `drag`). Rows hold their key (language,
-task, metric, judge, variant, temperature, top_p; `*` where they pool), every number under its name, its 95 % interval under
+task, metric, judge and condition; `*` where they pool), every number under its name, its 95 % interval under
 `<name>_ci`, and under `undefined` the reason for every null. docs/statistics.md describes all of them.
 """
 

@@ -60,6 +60,10 @@ NEEDED = {
     "store export": ["--to", "f"],
     "store merge": ["folder", "--out", "folder"],
     "submit": ["run", "--board", "controls"],
+    "watch init": ["folder", "run", "--certificate", "f"],
+    "watch add": ["folder", "data", "--date", "2026-05-31"],
+    "watch check": ["folder", "--junit", "f"],
+    "watch draw": ["folder"],
     "start": ["file"],
     "board show": ["controls"],
     "board verify": ["controls", "judge"],
@@ -89,10 +93,12 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 
 def test_these_are_the_commands() -> None:
-    assert " ".join(COMMANDS).split() == (
-        "atlas start run compare report runs correct accept calibrate certify gate labels data import export board submit batch generate "
-        "pairs study store list check new models doctor"
-    ).split()
+    assert list(COMMANDS) == [
+        *("atlas", "start", "run", "compare", "report", "runs"),
+        *("correct", "accept", "calibrate", "certify", "gate", "watch"),
+        *("labels", "data", "import", "export", "board", "submit"),
+        *("batch", "generate", "pairs", "study", "store", "list", "check", "new", "models", "doctor"),
+    ]
     assert [name for name in LEAVES if name.startswith("labels")] == [
         *("labels import", "labels export", "labels check", "labels needed", "labels plan", "labels reviews", "labels page", "labels serve")
     ]

@@ -176,7 +176,6 @@ def borrowed(prior: str, languages: int, draws: int, outlier: float = 0.0, seed:
     square = np.mean(squares, axis=0)
     by_language = np.nanmean(hits, axis=0)[1 if outlier else 0 :]
     apart = float(np.isnan(hits).mean(axis=0)[0])
-    given = 1 - float(np.isnan(hits).mean())
     found = BorrowedCoverage(
         float(np.nanmean(hits)),
         float(by_language.min()),

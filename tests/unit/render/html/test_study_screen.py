@@ -44,5 +44,5 @@ def test_without_pairs_nothing_changes(make_verdict: Callable[..., Verdict]) -> 
 def test_many_conditions_are_told_apart_and_counted() -> None:
     rows = [row("a", 0.5, None) | {"temperature": temperature / 10} for temperature in range(6)]
     screen = self_preference_screen(None, {"rows": rows})
-    assert screen and [words for _, words in screen.sentences][1].startswith("a · T = 0.1 is not shown")
+    assert screen and [words for _, words in screen.sentences][1].startswith("a · temperature 0.1 is not shown")
     assert screen.sentences[-1] == ("open", "2 further conditions stand below, under Self-preference.")
