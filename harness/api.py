@@ -6,7 +6,7 @@ import hashlib
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -62,6 +62,7 @@ if TYPE_CHECKING:  # read on use
     import pandas as pd
 
     from harness.judge_atlas.atlas_file import Atlas
+    from harness.watch.watch_check import WatchCheck
 
 CONSTRUCTED = "The labels are constructed with the texts, not given by native speakers."
 
@@ -698,6 +699,26 @@ def check_gate(
     sides = [None if side is None else gated_source(side, card, Path(out)) for side in (source, baseline)]
     assert sides[0] is not None
     return gate.gate(sides[0], limits, sides[1])
+
+
+def check_watch(folder: Path | str, today: date | None = None) -> WatchCheck:
+    """Say whether the judge or the texts of a watch have changed, like `harness watch check`.
+
+    Args:
+        folder: of the watch (`harness watch init`). Its copy of the certificate is told what was found.
+        today: the day on which the certificate has to hold; by default today (UTC).
+
+    Returns:
+        The answer (`nothing shown`, `not yet known`, `the texts changed`, `the judge changed` or `both`), the state of each cell with the
+        e-values of all days, and why the certificate does not hold any more, if so.
+
+    Raises:
+        UsageError: for a folder without a watch.
+        ContentError: for a log, anchors or a certificate that were changed, with `file:line`.
+    """
+    from harness.watch import watching
+
+    return watching.check(Path(folder), today or datetime.now(UTC).date())
 
 
 def gated_source(source: Dataset | RunResult | Path | str, card: str | None, out: Path) -> gate.GatedSource:
