@@ -130,9 +130,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
         return self.key[name] if name in self.key else getattr(self, name)
 
     def flat(self) -> dict[str, Any]:
-        """One object for programs, with the parts of the key beside the other values."""
+        """One object for programs, with the parts of the key beside the other values, and the words that screens show."""
         values = msgspec.structs.asdict(self)
-        return {**values.pop("key"), **values}
+        return {**values.pop("key"), "answer": self.answer, **values}
 
 
 def verdicts(sources: Sequence[Recording], compare: CompareOptions, options: DecisionOptions = DecisionOptions()) -> tuple[Verdict, ...]:  # noqa: B008 (frozen)

@@ -63,7 +63,7 @@ def _statistics(comparison: Comparison, distributions: bool) -> Iterator[Rendera
 def _answer(comparison: Comparison) -> Iterator[RenderableType]:
     """What the verdicts say in a few lines, which is what a reader sees first."""
     if isinstance(comparison, DecidedComparison) and not _is_pooled(comparison):
-        yield from render_answer(comparison.verdicts)
+        yield from render_answer(comparison.verdicts, comparison.pages)
 
 
 def _is_pooled(comparison: Comparison) -> bool:

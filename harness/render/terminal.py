@@ -19,6 +19,7 @@ from harness.model import SYSTEM_ROLE
 from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
 from harness.render.verdicts import SHORT_NAMES, answer_lines, verdict_tables
+from harness.reports.answer import LabelPages
 from harness.reports.run_report import Report
 from harness.reports.tables.column import TableName
 from harness.reports.tables.columns import columns_in
@@ -38,9 +39,9 @@ def dim_lines(lines: Iterable[str]) -> RenderableType:
 _ANSWER_STYLES = {"title": "bold", "good": "blue", "bad": "dark_orange3", "open": "", "note": "dim"}
 
 
-def render_answer(verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
+def render_answer(verdicts: Sequence[Verdict], pages: LabelPages) -> Iterator[RenderableType]:
     """The answer of verdicts, above everything else; a line for each sentence."""
-    lines = [Text(terminal_safe(line), style=_ANSWER_STYLES[style]) for style, line in answer_lines(verdicts)]
+    lines = [Text(terminal_safe(line), style=_ANSWER_STYLES[style]) for style, line in answer_lines(verdicts, pages)]
     yield from (*lines, Text("")) if lines else ()
 
 
@@ -49,7 +50,7 @@ def render_report(report: Report, *, by_task: bool = False, width: int = _PIPE_W
 
     `by_task` adds a table for each language, metric by metric and task by task; `width` is that of the terminal.
     """
-    parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text(""), *render_answer(report.verdicts)]
+    parts: list[RenderableType] = [Text(terminal_safe(report.title), style="bold"), Text(""), *render_answer(report.verdicts, report.pages)]
     legend: dict[str, None] = {}
     for name, table in verdict_tables(report.verdicts, width):
         parts += [*([Text(name, style="bold cyan")] if name else []), FittedTable(table)]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
-from harness.reports.answer import answer_of
+from harness.reports.answer import LabelPages, answer_of
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.text_table import TextTable, tabulate
@@ -20,7 +21,7 @@ SHORT_NAMES = {
     "problematic_content": "problematic",
 }
 """Metrics in a narrow terminal."""
-SIGNS = {"good": "✓", "bad": "✗", "open": "○"}
+SIGNS = {"good": "✓", "bad": "✗", "open": "○", "next": "→"}
 """Signs of the styles of verdicts, where there is no room for words; a key explains them."""
 _WIDE = 180
 _ROOM = {TableName.VERDICTS_ALONE: 120, TableName.VERDICTS_REASONS: 120, TableName.VERDICTS_WIDE: _WIDE}
@@ -42,17 +43,24 @@ def verdict_tables(verdicts: Sequence[Verdict], width: int = _WIDE) -> Iterator[
         yield side_text(own[0].key) if len(sides) > 1 else "", tabulate(rows, columns_in(*tables), ("language", "metric"), tables=tables)
 
 
-def answer_lines(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:
-    """The answer as lines of text, each with its style: `title`, `good`, `bad`, `open` or `note`; no lines without a verdict on a judge."""
-    sides = [own for own in sides_of_verdicts(verdicts) if not is_baseline(side_of_verdict(own[0]))]
+def answer_lines(verdicts: Sequence[Verdict], pages: LabelPages = LabelPages()) -> Iterator[tuple[str, str]]:  # noqa: B008 (frozen)
+    """The answer in at most six lines, each with its style: `title`, `good`, `bad`, `open`, `next` or `note`; none without a verdict."""
+    sides = judged_sides(verdicts)
     if not sides:
         return
-    answer = answer_of(sides, short_names(sides) if len(sides) > 1 else [""])
+    answer = answer_of(sides, pages)
     yield "title", answer.title
-    yield from ((style, f"{SIGNS[style]} {sentence}") for style, sentence in answer.sentences)
+    for style, cards in groupby(answer.cards, key=lambda card: card.style):
+        yield style, f"{SIGNS[style]} {' '.join(card.sentence for card in cards)}"
     if answer.sure:
         yield "note", answer.sure
-    yield from (("note", f"Next: {step.text}: {step.command}") for step in answer.steps if step.command)
+    for step in [step for step in answer.steps if not step.show][:1]:
+        yield "note", f"Next: {step.text}{f': {step.command}' if step.command else ''}"
+
+
+def judged_sides(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
+    """The same as `sides_of_verdicts` without baselines, of which no answer is given."""
+    return [own for own in sides_of_verdicts(verdicts) if not is_baseline(side_of_verdict(own[0]))]
 
 
 def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
@@ -67,16 +75,10 @@ def side_of_verdict(verdict: Verdict) -> Side:
     return tuple(verdict.key.get(name) for name in SIDE_KEYS)
 
 
-def short_names(sides: Sequence[Sequence[Verdict]]) -> list[str]:
-    """A name for each side: what differs between them, of judge and condition: `joint, temperature 0.3`."""
-    shared = {name for name in SIDE_KEYS if len({str(side[0].key.get(name)) for side in sides}) == 1}
-    return [side_text({name: value for name, value in side[0].key.items() if name not in shared}) for side in sides]
-
-
 def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row]:
     before = None
     for verdict in verdicts:
-        row = verdict.flat() | {"answer": verdict.answer, "metric": names.get(verdict["metric"], verdict["metric"])}
+        row = verdict.flat() | {"metric": names.get(verdict["metric"], verdict["metric"])}
         language = verdict["language"]
         row["language"] = "" if language == before else english_name(language)
         before = language

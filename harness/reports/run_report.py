@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
@@ -23,6 +24,7 @@ from harness.measure.pooled import pooled_differences
 from harness.measure.recorded_run import recording, signature
 from harness.measure.summaries import LanguageSummary, summaries
 from harness.model import JudgeIdentity, RealisedPerturbation, Score
+from harness.reports.answer import LabelPages, label_pages
 from harness.reports.sections.section import SectionInput
 from harness.reports.sections.section_registry import run_sections
 from harness.runs import RunProtocol
@@ -59,6 +61,7 @@ class Report(msgspec.Struct, frozen=True):
     failures: tuple[dict[str, Any], ...] = ()  # judgments of each judge and condition, and how many of them could not be read, by kind
     native_data: dict[str, tuple[str, ...]] = {}  # with constructed labels: dataset cards with native ones, by language
     get_native_data: dict[str, str] = {}  # for each of these cards the command that fetches it, with its size and licence
+    pages: LabelPages = LabelPages()  # how people label more of the data folder
 
     def __repr__(self) -> str:
         return short_repr(self, self.run, cells=len(self.cells), verdicts=len(self.verdicts))
@@ -139,6 +142,7 @@ def report(
         notes=by_task.notes if by_task else (),
         failures=failures_by_condition(judgments),
         native_data={tag: tuple(card.id for card in cards) for tag, cards in native.items()},
+        pages=label_pages(PurePath(protocol.data).name, data) if protocol.data else LabelPages(),
         get_native_data={card.id: how_to_get(card) for cards in native.values() for card in cards},
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.content.tags import english_name
@@ -11,44 +11,85 @@ from harness.decide.verdicts import Verdict
 from harness.render.forest import axis_words, forest_value
 from harness.render.sides import SIDE_KEYS
 from harness.render.verdicts import SIGNS, side_of_verdict
-from harness.reports.answer import style_of
+from harness.reports.answer import condition_words, judge_of, side_names, style_of
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.titles import metric_words
+from harness.reports.tables.verdict_columns import labels_needed_text
+
+Sides = Sequence[Sequence[Verdict]]
+
+
+_HEADINGS = {"good": "A judge may stand in for people", "open": "Not known yet", "bad": "No judge may be used"}
+_PASSES = {"good": "A judge passes the controls", "open": "Not known yet", "bad": "No judge passes the controls"}
+_SAME = "each judge's plainest condition"
 
 
 @dataclass(frozen=True)
 class VerdictSquare:
-    """One judge in one language: `(style, sign, words)` of each kind of verdict, all in words, and the filters that show its judgments."""
+    """One judge in one language: `(style, sign, words)` of each kind of verdict, the number of one verdict, all in words, what it shows."""
 
     parts: tuple[tuple[str, str, str], ...]
+    number: str
     title: str
     show: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class VerdictRow:
-    """A row of squares, None where there is no verdict. `note` says of a question how many texts it has, and how far people agree."""
+    """A row of squares, None where there is no verdict. `note` says of a question how many texts it has, and how far people agree.
+
+    `group` is the heading of the rows from here on, where they are grouped.
+    """
 
     name: str
     note: str
     squares: tuple[VerdictSquare | None, ...]
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class MatrixColumn:
+    """A judge or a language: its name, and how many verdicts of each style it has: `(style, sign, count)`."""
+
+    name: str
+    counts: tuple[tuple[str, str, int], ...]
 
 
 @dataclass(frozen=True)
 class VerdictMatrix:
     """Squares by row and column. `rows_are` is `judge`, `condition` or, in one language, `question`: then judges are the columns.
 
-    `axis` says what the numbers are: there is one in each square that holds one verdict.
+    `axis` says what the numbers are: there is one in each square that holds one verdict. `asked` is the condition, where it is chosen.
     """
 
     rows_are: str
     axis: str
-    columns: tuple[str, ...]
+    columns: tuple[MatrixColumn, ...]
     rows: tuple[VerdictRow, ...]
+    asked: str = ""
 
 
-def verdict_matrix(sides: Sequence[Sequence[Verdict]], names: Sequence[str]) -> VerdictMatrix:
-    """The verdicts of all sides, each with its name: questions by judge in one language, judges by language in several.
+def verdict_matrices(sides: Sides) -> Iterator[VerdictMatrix]:
+    """A matrix of all sides; of several judges with several conditions one for each condition, the plainest of each judge first."""
+    by_judge: dict[tuple[Any, Any], list[Sequence[Verdict]]] = {}
+    for own in sides:
+        by_judge.setdefault(judge_of(own[0]), []).append(own)
+    if len(by_judge) == 1 or len(by_judge) == len(sides):
+        yield _matrix(sides, side_names(sides))
+        return
+    keys = [own[0].key for own in sides]
+    by_condition: dict[str, list[Sequence[Verdict]]] = {}
+    for own in sides:
+        by_condition.setdefault(condition_words(own[0].key, keys), []).append(own)
+    plainest = [own[0] for own in by_judge.values()]
+    if not any(same == plainest for same in by_condition.values()):
+        yield replace(_matrix(plainest, side_names(plainest)), asked=_SAME)
+    for condition, same in by_condition.items():
+        yield replace(_matrix(same, side_names(same)), asked=condition)
+
+
+def _matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
+    """The verdicts of sides, each with its name: questions by judge in one language, judges by language in several.
 
     Judges and questions with the most shown for them, and the least against, come first; conditions keep their order.
     """
@@ -60,20 +101,45 @@ def verdict_matrix(sides: Sequence[Sequence[Verdict]], names: Sequence[str]) -> 
         named.sort(key=lambda each: _standing(each[1]), reverse=True)
     alone = len(metrics) == 1 or len(languages) == 1
     people = alone and any(verdict.gap is not None and not verdict.controls for verdict in every)
-    if len(languages) == 1 and len(metrics) > 1:
-        by_metric = sorted(([v for v in every if v["metric"] == metric] for metric in metrics), key=_standing, reverse=True)
+    axis = axis_words(people) if alone else ""
+    if len(languages) == 1:
+        by_metric = [[v for v in every if v["metric"] == metric] for metric in metrics]
+        order = ("good", "open", "bad")
+        by_metric.sort(key=lambda own: (order.index(_known(own)), *(-each for each in _standing(own))))
         rows = [_question(own, [side for _, side in named], people) for own in by_metric]
-        return VerdictMatrix("question", axis_words(people), tuple(name for name, _ in named), tuple(rows))
+        headings = (_PASSES if every[0].controls else _HEADINGS) if kind == "judge" else {}
+        grouped = [replace(row, group=headings.get(_known(own), "")) for own, row in zip(by_metric, rows, strict=True)]
+        return VerdictMatrix("question", axis, tuple(_column(name, own, len(metrics) > 1) for name, own in named), tuple(_headed(grouped)))
     rows = []
     for name, own in named:
         here = ([verdict for verdict in own if verdict["language"] == tag] for tag in languages)
         rows.append(VerdictRow(name, "", tuple(_square(verdicts, alone, people) if verdicts else None for verdicts in here)))
-    return VerdictMatrix(kind, axis_words(people) if alone else "", tuple(map(english_name, languages)), tuple(rows))
+    return VerdictMatrix(kind, axis, tuple(MatrixColumn(english_name(tag), ()) for tag in languages), tuple(rows))
 
 
-def sides_are(sides: Sequence[Sequence[Verdict]]) -> str:
+def _headed(rows: Sequence[VerdictRow]) -> Iterator[VerdictRow]:
+    """Each heading of a group in its first row only; none where all rows are of one group."""
+    several = len({row.group for row in rows}) > 1
+    before = ""
+    for row in rows:
+        yield replace(row, group=row.group if several and row.group != before else "")
+        before = row.group
+
+
+def _column(name: str, own: Sequence[Verdict], counted: bool) -> MatrixColumn:
+    styles = [style_of(verdict) for verdict in own]
+    return MatrixColumn(name, tuple((style, SIGNS[style], styles.count(style)) for style in ("good", "bad", "open") if counted))
+
+
+def _known(own: Sequence[Verdict]) -> str:
+    """What is known of a question: `good` where any judge may be used, `bad` where none may."""
+    styles = {style_of(verdict) for verdict in own}
+    return "good" if "good" in styles else "bad" if styles == {"bad"} else "open"
+
+
+def sides_are(sides: Sides) -> str:
     """What the sides are: conditions of one judge, or judges."""
-    return "condition" if len({own[0]["judge"] for own in sides}) == 1 else "judge"
+    return "condition" if len({judge_of(own[0]) for own in sides}) == 1 else "judge"
 
 
 def _standing(verdicts: Sequence[Verdict]) -> tuple[int, int]:
@@ -82,7 +148,7 @@ def _standing(verdicts: Sequence[Verdict]) -> tuple[int, int]:
     return styles.count("good"), -styles.count("bad")
 
 
-def _question(own: Sequence[Verdict], sides: Sequence[Sequence[Verdict]], people: bool) -> VerdictRow:
+def _question(own: Sequence[Verdict], sides: Sides, people: bool) -> VerdictRow:
     """A metric with the verdict on each judge."""
     squares = []
     for side in sides:
@@ -100,14 +166,16 @@ def _square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSq
     side = zip(SIDE_KEYS, side_of_verdict(verdicts[0]), strict=True)
     show = {name: value for name, value in side if value is not None} | {"language": language}
     show |= {"metric": verdicts[0]["metric"]} if alone else {}
-    parts = _one_metric(verdicts[0], people) if alone else _counts(verdicts)
-    return VerdictSquare(tuple(parts), f"{english_name(language)}: {words}", show)
+    parts = _one_metric(verdicts[0]) if alone else _counts(verdicts)
+    number = difference(forest_value(verdicts[0], people)) if alone else ""
+    return VerdictSquare(tuple(parts), number, f"{english_name(language)}: {words}", show)
 
 
-def _one_metric(verdict: Verdict, people: bool) -> Iterator[tuple[str, str, str]]:
-    """The verdict and its number."""
-    style, value = style_of(verdict), forest_value(verdict, people)
-    yield style, SIGNS[style], verdict.answer if value is None else f"{verdict.answer} {difference(value)}"
+def _one_metric(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
+    """The verdict, or how many labels would settle it."""
+    style, needed = style_of(verdict), labels_needed_text(verdict.flat())
+    few = verdict.answer == "too few labels" and needed and not verdict.more_than_k
+    yield style, SIGNS[style], f"label {needed.removeprefix('about ')} more" if few else verdict.answer
 
 
 def _counts(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str, str]]:

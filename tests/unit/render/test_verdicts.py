@@ -11,7 +11,8 @@ from rich.console import Console, Group
 
 from harness.decide.verdicts import Verdict
 from harness.render.fitted_table import FittedTable
-from harness.render.verdicts import short_names, side_text, verdict_tables
+from harness.render.verdicts import side_text, verdict_tables
+from harness.reports.answer import side_names
 
 MakeVerdict = Callable[..., Verdict]
 
@@ -64,5 +65,5 @@ def test_judges_come_before_baselines_and_are_named_where_there_are_several(make
 
 def test_two_runs_of_one_judge_are_named_by_their_sources(make_verdict: MakeVerdict) -> None:
     sides = [[make_verdict(key={"source": name, "judge": "openai/one", "variant": "single"})] for name in ("march", "june")]
-    assert short_names(sides) == ["march", "june"]
+    assert side_names(sides) == ["march", "june"]
     assert side_text({"source": "march", "judge": "openai/one", "temperature": 0.3}) == "march: openai/one, temperature 0.3"
