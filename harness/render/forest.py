@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.decide.verdicts import Verdict
 from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
-from harness.reports.answer import style_of
+from harness.reports.answer import axis_words, shown_value, style_of
 
 AnyVerdict = Verdict | Mapping[str, Any]
 """A verdict, or the flat object that stands for it in `report.json`."""
@@ -47,7 +47,7 @@ def forest(verdicts: Sequence[AnyVerdict]) -> Forest:
     worst: dict[str, float] = {}
     for verdict in verdicts:
         language = str(verdict["language"])
-        worst[language] = min(worst.get(language, math.inf), forest_value(verdict, people) or 0.0)
+        worst[language] = min(worst.get(language, math.inf), shown_value(verdict, people) or 0.0)
     ordered = sorted(worst, key=lambda tag: -worst[tag])
     rows = tuple((tag, tuple(marks.get((tag, metric)) for metric in metrics)) for tag in ordered)
     reach = axis_reach([mark.value for mark in marks.values() if mark])
@@ -69,19 +69,8 @@ def _name(side: Sequence[Any]) -> str:
     return f"{judge}, {variant}" + (f", T = {temperature:g}" if isinstance(temperature, float) else "")
 
 
-def axis_words(people: bool) -> str:
-    """What a mark is the difference of."""
-    return "judge − people" if people else "judge − constant"
-
-
-def forest_value(verdict: AnyVerdict, people: bool) -> float | None:
-    """Judge minus people, or minus a constant where `people` is false or labels are constructed; None where it is undefined."""
-    value: float | None = verdict["gap"] if people and not verdict["controls"] else verdict["base_diff"]
-    return value
-
-
 def _mark(verdict: AnyVerdict, people: bool) -> ForestMark | None:
-    value = forest_value(verdict, people)
+    value = shown_value(verdict, people)
     if value is None or (verdict["gap"] if people else verdict["base_diff"]) is None:
         return None
     bound = verdict["family_bound"] if people else verdict["base_bound"]

@@ -9,7 +9,7 @@ from typing import Any
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
-from harness.reports.answer import LabelPages, answer_of
+from harness.reports.answer import SIGNS, LabelPages, answer_of
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.text_table import TextTable, tabulate
@@ -21,8 +21,6 @@ SHORT_NAMES = {
     "problematic_content": "problematic",
 }
 """Metrics in a narrow terminal."""
-SIGNS = {"good": "✓", "bad": "✗", "open": "○", "next": "→"}
-"""Signs of the styles of verdicts, where there is no room for words; a key explains them."""
 _WIDE = 180
 _ROOM = {TableName.VERDICTS_ALONE: 120, TableName.VERDICTS_REASONS: 120, TableName.VERDICTS_WIDE: _WIDE}
 _SAMPLING = {"temperature": "temperature", "top_p": "top-p"}

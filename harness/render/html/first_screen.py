@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
-from harness.render.html.verdict_matrix import VerdictMatrix, verdict_matrices
 from harness.render.html.verdict_rows import PairRow, PairRows, VerdictList, verdict_list
 from harness.render.sides import SIDE_KEYS
 from harness.render.verdicts import judged_sides, side_of_verdict
-from harness.reports.answer import Card, LabelPages, NextStep, annotators_of, answer_of, side_names
+from harness.reports.answer import Card, LabelPages, NextStep, VerdictMatrix, annotators_of, answer_of, side_names
 from harness.reports.tables.numbers import counted, percent
 
 _ALL = "all"
@@ -104,7 +103,7 @@ def _view(tag: str, sides: Sides, known: Known) -> ScreenView:
         answer.cards,
         answer.sure,
         answer.steps,
-        tuple(verdict_matrices(sides)) if len(sides) > 1 else (),
+        answer.matrices,
         tuple(
             _answer(own, name, _of_side(known.pairs, own[0]), POOLED if tag == _ALL else tag)
             for own, name in zip(sides, names, strict=True)

@@ -11,10 +11,9 @@ from markupsafe import Markup
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.render.forest import axis_reach, axis_words, forest_value
+from harness.render.forest import axis_reach
 from harness.render.html.marks import difference_track, gap_track
-from harness.render.verdicts import SIGNS
-from harness.reports.answer import place_of, style_of, texts_of
+from harness.reports.answer import SIGNS, axis_words, place_of, shown_value, style_of, texts_of
 from harness.reports.tables.numbers import coefficient, counted, difference, percent
 from harness.reports.tables.titles import metric_title, metric_words
 from harness.reports.tables.verdict_columns import labels_needed_text
@@ -85,7 +84,7 @@ class VerdictList:
 def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType({})) -> VerdictList:
     """The verdicts on one judge under one condition, with its minimal pairs, if there are any."""
     people = any(verdict.gap is not None and not verdict.controls for verdict in verdicts)
-    values = [value for verdict in verdicts if (value := forest_value(verdict, people)) is not None]
+    values = [value for verdict in verdicts if (value := shown_value(verdict, people)) is not None]
     reach = axis_reach(values)
     alone = len({verdict["metric"] for verdict in verdicts}) > 1 and len({verdict["language"] for verdict in verdicts}) == 1
 
@@ -112,7 +111,7 @@ def _groups(verdicts: Sequence[Verdict], people: bool, drawn: Callable[[Verdict]
     """Those for the judge from the best on, those against it from the worst on, those that few labels would settle, the others."""
 
     def value(verdict: Verdict) -> float:
-        return forest_value(verdict, people) or 0.0
+        return shown_value(verdict, people) or 0.0
 
     by_style = {style: [v for v in verdicts if style_of(v) == style] for style in ("good", "bad", "open")}
     settled = [v for v in by_style["open"] if v.k is not None and not v.more_than_k and v.verdict == "too few labels"]
@@ -135,7 +134,7 @@ def _groups(verdicts: Sequence[Verdict], people: bool, drawn: Callable[[Verdict]
 
 
 def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairRows) -> DrawnVerdict:
-    value, style = forest_value(verdict, people), style_of(verdict)
+    value, style = shown_value(verdict, people), style_of(verdict)
     texts = counted(verdict.n_labelled, "text")
     words = f"{place_of(verdict)}: {verdict.answer}, {difference(value)}"
     drawn = None

@@ -3,20 +3,40 @@
 from harness.reports.answer.condition_words import condition_words, side_names
 from harness.reports.answer.label_pages import LabelPages, label_pages
 from harness.reports.answer.made import answer_of
-from harness.reports.answer.parts import Answer, Card, NextStep, Sentence, annotators_of, judge_of, place_of, style_of, texts_of
+from harness.reports.answer.parts import (
+    SIGNS,
+    Answer,
+    Card,
+    NextStep,
+    Sentence,
+    Sides,
+    VerdictMatrix,
+    annotators_of,
+    axis_words,
+    judge_of,
+    place_of,
+    shown_value,
+    style_of,
+    texts_of,
+)
 
 __all__ = [
+    "SIGNS",
     "Answer",
     "Card",
     "LabelPages",
     "NextStep",
     "Sentence",
+    "Sides",
+    "VerdictMatrix",
     "annotators_of",
     "answer_of",
+    "axis_words",
     "condition_words",
     "judge_of",
     "label_pages",
     "place_of",
+    "shown_value",
     "side_names",
     "style_of",
     "texts_of",

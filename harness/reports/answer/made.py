@@ -9,6 +9,7 @@ from harness.decide.verdicts import Verdict
 from harness.reports.answer.cards import cards_of_one, cards_of_several
 from harness.reports.answer.condition_words import side_names
 from harness.reports.answer.label_pages import LabelPages
+from harness.reports.answer.matrix import verdict_matrices
 from harness.reports.answer.parts import Answer, Sides, judge_of, nobody_to_compare, setting, style_of
 from harness.reports.answer.steps import next_steps
 from harness.reports.tables.numbers import percent
@@ -34,7 +35,8 @@ def answer_of(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:  # noqa
     named = {id(verdict): name for name, own in zip(names, sides, strict=True) for verdict in own}
     judges = named if several else {place: f"{every[0]['judge']} ({name})" for place, name in named.items()}
     steps = tuple(next_steps(every, named, pages))[:_MOST_STEPS]
-    return Answer(_which(every) if several else _finding(every, sides), tuple(cards_of_several(sides, judges)), _sure(sides), steps)
+    title = _which(every) if several else _finding(every, sides)
+    return Answer(title, tuple(cards_of_several(sides, judges)), _sure(sides), steps, tuple(verdict_matrices(sides)))
 
 
 def _finding(verdicts: Sequence[Verdict], sides: Sides) -> str:

@@ -12,6 +12,8 @@ from harness.reports.tables.titles import metric_words
 
 Sentence = tuple[str, str]
 """`good`, `bad` or `open`, and the sentence."""
+SIGNS = {"good": "✓", "bad": "✗", "open": "○", "next": "→"}
+"""Signs of the styles of verdicts, where there is no room for words; a key explains them."""
 Sides = Sequence[Sequence[Verdict]]
 """The verdicts of each judge under each condition."""
 
@@ -43,17 +45,64 @@ class Card:
 
 
 @dataclass(frozen=True)
+class VerdictSquare:
+    """One judge in one language: `(style, sign, words)` of each kind of verdict, the number of one verdict, all in words, what it shows."""
+
+    parts: tuple[tuple[str, str, str], ...]
+    number: str
+    title: str
+    show: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """A row of squares, None where there is no verdict. `note` says of a question how many texts it has, and how far people agree.
+
+    `group` is the heading of the rows from here on, where they are grouped.
+    """
+
+    name: str
+    note: str
+    squares: tuple[VerdictSquare | None, ...]
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class MatrixColumn:
+    """A judge or a language: its name, and how many verdicts of each style it has: `(style, sign, count)`."""
+
+    name: str
+    counts: tuple[tuple[str, str, int], ...]
+
+
+@dataclass(frozen=True)
+class VerdictMatrix:
+    """Squares by row and column. `rows_are` is `judge`, `condition` or, in one language, `question`: then judges are the columns.
+
+    `axis` says what the numbers are: there is one in each square that holds one verdict. `asked` is the condition, where it is chosen.
+    """
+
+    rows_are: str
+    axis: str
+    columns: tuple[MatrixColumn, ...]
+    rows: tuple[VerdictRow, ...]
+    asked: str = ""
+
+
+@dataclass(frozen=True)
 class Answer:
     """What verdicts say, for a reader who reads nothing else.
 
     `title` states what was found of one judge, and asks which judge where there are several. `sure` says how often a wrong `use`
-    happens, and what "as good as people" means; it is empty where labels are constructed.
+    happens, and what "as good as people" means; it is empty where labels are constructed. Several judges or conditions have a matrix of
+    their verdicts, one for each condition that can be chosen.
     """
 
     title: str
     cards: tuple[Card, ...]
     sure: str
     steps: tuple[NextStep, ...]
+    matrices: tuple[VerdictMatrix, ...] = ()
 
     @property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -65,6 +114,17 @@ def style_of(verdict: Verdict | Mapping[str, Any]) -> str:
     if verdict["verdict"] == "use" or verdict["controls"] == "passes":
         return "good"
     return "bad" if verdict["verdict"] == "do not use" or verdict["controls"] == "fails" else "open"
+
+
+def axis_words(people: bool) -> str:
+    """What a shown value is the difference of."""
+    return "judge − people" if people else "judge − constant"
+
+
+def shown_value(verdict: Verdict | Mapping[str, Any], people: bool) -> float | None:
+    """Judge minus people, or minus a constant where `people` is false or labels are constructed; None where it is undefined."""
+    value: float | None = verdict["gap"] if people and not verdict["controls"] else verdict["base_diff"]
+    return value
 
 
 def place_of(verdict: Verdict) -> str:

@@ -12,7 +12,6 @@ from harness.render.forest import axis_reach
 from harness.render.html.first_screen import Known, ScreenView, first_screen
 from harness.render.html.marks import gap_track
 from harness.render.html.verdict_rows import DrawnVerdict, VerdictList
-from harness.render.html.verdict_rows import DrawnVerdict, VerdictList
 
 MakeVerdict = Callable[..., Verdict]
 
@@ -68,7 +67,8 @@ def test_languages_of_which_nothing_is_shown_are_named(use: MakeVerdict, unclear
 
 
 def test_each_language_has_its_own_answer_and_the_correction_stays(use: MakeVerdict, make_verdict: MakeVerdict) -> None:
-    found = first_screen([use(family=2), make_verdict(language="ja", family=2)])
+    tested = {"family": 2, "settings": "alpha=0.05 correction=holm family=judge"}
+    found = first_screen([use(**tested), make_verdict(language="ja", **tested)])
     assert found and [view.name for view in found.views] == ["All", "Czech", "Japanese"] and found.title == found.views[0].title
     _, czech, japanese = found.views
     assert czech.title == "Czech: openai/one may be used for the only question" and words(czech) == ["Use it in Czech."]
@@ -207,9 +207,9 @@ def test_rows_are_grouped_by_verdict_and_say_why(make_verdict: MakeVerdict, use:
         ("○", "Not shown either way", ["French · Task quality"], True),
     ]
     bad = found.groups[1].rows[0]
-    assert (bad.note, bad.number) == ("worse than people · 60 texts", "−20") and found.groups[2].rows[
+    assert (bad.note, bad.number) == ("worse than people · 40 texts", "−20") and found.groups[2].rows[
         0
-    ].note == "label about 60 more · 60 texts"
+    ].note == "label about 60 more · 40 texts"
     assert bad.drawn and 'class="gap bad"' in bad.drawn and "Czech (task quality): do not use, −20" in bad.drawn
 
 
@@ -254,7 +254,7 @@ def test_a_row_shows_the_texts_that_its_verdict_rests_on(unclear: MakeVerdict, m
 
 
 def test_a_bad_verdict_above_people_says_why(make_verdict: MakeVerdict) -> None:
-    assert drawn(make_verdict(gap=0.1, obstacles=("constant",))).note == "one class for nearly all texts · 60 texts"
+    assert drawn(make_verdict(gap=0.1, obstacles=("constant",))).note == "one class for nearly all texts · 40 texts"
 
 
 def test_the_facts_name_people_and_the_day_where_they_are_known(use: MakeVerdict, make_verdict: MakeVerdict) -> None:

@@ -3,70 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.render.forest import axis_words, forest_value
-from harness.render.sides import SIDE_KEYS
-from harness.render.verdicts import SIGNS, side_of_verdict
-from harness.reports.answer import condition_words, judge_of, side_names, style_of
+from harness.reports.answer.condition_words import condition_words, side_names
+from harness.reports.answer.parts import (
+    SIGNS,
+    MatrixColumn,
+    Sides,
+    VerdictMatrix,
+    VerdictRow,
+    VerdictSquare,
+    axis_words,
+    judge_of,
+    shown_value,
+    style_of,
+)
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.titles import metric_words
 from harness.reports.tables.verdict_columns import labels_needed_text
 
-Sides = Sequence[Sequence[Verdict]]
-
-
 _HEADINGS = {"good": "A judge may stand in for people", "open": "Not known yet", "bad": "No judge may be used"}
 _PASSES = {"good": "A judge passes the controls", "open": "Not known yet", "bad": "No judge passes the controls"}
 _SAME = "each judge's plainest condition"
-
-
-@dataclass(frozen=True)
-class VerdictSquare:
-    """One judge in one language: `(style, sign, words)` of each kind of verdict, the number of one verdict, all in words, what it shows."""
-
-    parts: tuple[tuple[str, str, str], ...]
-    number: str
-    title: str
-    show: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class VerdictRow:
-    """A row of squares, None where there is no verdict. `note` says of a question how many texts it has, and how far people agree.
-
-    `group` is the heading of the rows from here on, where they are grouped.
-    """
-
-    name: str
-    note: str
-    squares: tuple[VerdictSquare | None, ...]
-    group: str = ""
-
-
-@dataclass(frozen=True)
-class MatrixColumn:
-    """A judge or a language: its name, and how many verdicts of each style it has: `(style, sign, count)`."""
-
-    name: str
-    counts: tuple[tuple[str, str, int], ...]
-
-
-@dataclass(frozen=True)
-class VerdictMatrix:
-    """Squares by row and column. `rows_are` is `judge`, `condition` or, in one language, `question`: then judges are the columns.
-
-    `axis` says what the numbers are: there is one in each square that holds one verdict. `asked` is the condition, where it is chosen.
-    """
-
-    rows_are: str
-    axis: str
-    columns: tuple[MatrixColumn, ...]
-    rows: tuple[VerdictRow, ...]
-    asked: str = ""
 
 
 def verdict_matrices(sides: Sides) -> Iterator[VerdictMatrix]:
@@ -163,11 +124,9 @@ def _question(own: Sequence[Verdict], sides: Sides, people: bool) -> VerdictRow:
 def _square(verdicts: Sequence[Verdict], alone: bool, people: bool) -> VerdictSquare:
     language = str(verdicts[0]["language"])
     words = "; ".join(f"{metric_words(verdict['metric'])}: {verdict.answer}" for verdict in verdicts)
-    side = zip(SIDE_KEYS, side_of_verdict(verdicts[0]), strict=True)
-    show = {name: value for name, value in side if value is not None} | {"language": language}
-    show |= {"metric": verdicts[0]["metric"]} if alone else {}
+    show = {name: value for name, value in verdicts[0].key.items() if value is not None and (alone or name != "metric")}
     parts = _one_metric(verdicts[0]) if alone else _counts(verdicts)
-    number = difference(forest_value(verdicts[0], people)) if alone else ""
+    number = difference(shown_value(verdicts[0], people)) if alone else ""
     return VerdictSquare(tuple(parts), number, f"{english_name(language)}: {words}", show)
 
 
