@@ -86,7 +86,8 @@ def compare(arguments: argparse.Namespace) -> int:
     else:
         from harness.render.comparison import render_comparison, show
 
-        show(partial(render_comparison, comparison, _shows_statistics(arguments), arguments.distributions), comparison.signature)
+        body = partial(render_comparison, comparison, _shows_statistics(arguments), arguments.distributions, every=arguments.all)
+        show(lambda width: body(width=width), comparison.signature, whole=arguments.signature)
     return 0
 
 

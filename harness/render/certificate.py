@@ -11,6 +11,7 @@ from harness.content.tags import english_name
 from harness.correct.certificate import Certificate, CertifiedCell
 from harness.correct.certify import CertificateCheck
 from harness.reports.tables.numbers import percent, rounded_up
+from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
 
@@ -45,7 +46,9 @@ def _allowance(certificate: Certificate) -> Iterator[str]:
 
 def _cells(certificate: Certificate) -> Iterator[str]:
     for cell in certificate.cells:
-        yield f"  {english_name(cell.language)}, {cell.metric.replace('_', ' ')}: {cell.verdict}; {_means(cell)}; {_acceptance(cell)}"
+        place = f"{english_name(cell.language)}, {metric_words(cell.metric)}"
+        said = cell.sentence if cell in certificate.allowed else f"{place}: {cell.verdict}"
+        yield f"  {said.removesuffix('.')}; {_means(cell)}; {_acceptance(cell)}"
 
 
 def _means(cell: CertifiedCell) -> str:

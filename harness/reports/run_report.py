@@ -14,6 +14,7 @@ from harness.data.judgments import Judgments
 from harness.data.named_folders import how_to_get
 from harness.decide.options import DecisionOptions
 from harness.decide.verdicts import Verdict, verdicts
+from harness.errors import UsageError
 from harness.judges import traits_of
 from harness.measure.cells import Cell
 from harness.measure.compare import CI_METHOD, compare
@@ -145,6 +146,21 @@ def report(
         pages=label_pages(PurePath(protocol.data).name, data) if protocol.data else LabelPages(),
         get_native_data={card.id: how_to_get(card) for cards in native.values() for card in cards},
     )
+
+
+def only_languages(report: Report, tags: Sequence[str]) -> Report:
+    """The rows of some languages. Their verdicts stay corrected for everything that the run tested. Raises UsageError without any row."""
+
+    def kept(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(row for row in rows if (row.language if isinstance(row, LanguageSummary) else row["language"]) in tags)
+
+    shown = msgspec.structs.replace(
+        report, **{name: kept(getattr(report, name)) for name in ("summaries", "verdicts", "by_metric", "cells")}
+    )
+    if not shown.summaries:
+        known = ", ".join(dict.fromkeys(summary.language for summary in report.summaries))
+        raise UsageError(f"run {report.run} has nothing in {', '.join(tags)}; its languages: {known}")
+    return shown
 
 
 def _signature(protocol: RunProtocol, identity: JudgeIdentity, decide: str, left_out: Iterable[str]) -> str:

@@ -91,7 +91,7 @@ def test_the_object_for_programs(cli: Cli, folder: Folder) -> None:
 
 
 def test_tables_for_people(cli: Cli, folder: Folder) -> None:
-    shown = cli("compare", folder.path, "--distributions")
+    shown = cli("compare", folder.path, "--distributions", "--signature")
     assert (
         shown.code == 0 and "Japanese" in shown.out and "class shares by agreement" in shown.out and "signature  data:made@0" in shown.out
     )
@@ -307,7 +307,7 @@ def test_what_a_judge_was_not_asked_is_not_wrong(cli: Cli, folder: Folder, tmp_p
     cell = cell_of(cli, folder.path)
     assert (cell["n_ref"], cell["n"], cell["failures"], cell["n_asked"], cell["not_asked"]) == (20, 20, {}, 20, 4)
     assert cell["pa_failed_wrong"] == cell["pa"] and cell["vs_baseline"]["n"] == 20
-    shown = cli("compare", folder.path, "--full").out
+    shown = cli("compare", folder.path, "--full", "--signature").out
     assert "20 of 24" in shown and NOT_ASKED in shown and "|asked:rows|" in shown
     comma = list(csv.DictReader(cli("compare", folder.path, "--csv").out.splitlines()))
     assert [(row["n_asked"], row["not_asked"]) for row in comma] == [("20", "4")]
