@@ -18,6 +18,9 @@ from harness.annotate.checks import labelcheck
 from harness.annotate.checks.labelcheck import LabelCheck
 from harness.content import Library
 from harness.content.tags import canonical, suggest
+from harness.correct.calibrate import Calibrated, CalibrateOptions
+from harness.correct.calibrate import calibrate as calibrate_scores
+from harness.correct.label_sets import SetOptions
 from harness.data import Dataset, load_folder
 from harness.data.named_folders import located
 from harness.decide.options import DecisionOptions
@@ -294,27 +297,28 @@ def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lamb
         watch: is told the name of each set before it is compared.
 
     Raises:
-        ContentError: if a set cannot be read.
+        ContentError: if a set or the file of judges cannot be read.
     """
-    from harness.content.specs import DatasetCard
-    from harness.judge_atlas.atlas_file import AtlasRow
-    from harness.judge_atlas.atlas_rows import joined, rows_of_set
+    from harness.content.library import bundled_root
+    from harness.judge_atlas.atlas_rows import JUDGES, ComparedSet, joined, read_judges, rows_of_set
+    from harness.model import BY_PEOPLE
     from harness.published.listing import cards_in, listed
 
-    cards, signatures = dict[str, DatasetCard](), dict[str, str]()
-    rows, absent = list[AtlasRow](), list[str]()
-    for card in cards_in(Library()):
-        if not card.judges or "labels" not in card.converted:
+    library = Library()
+    cards = {card.id: card for card in cards_in(library) if card.source in BY_PEOPLE and card.tried}
+    compared, absent = dict[str, ComparedSet](), list[str]()
+    for name, card in cards.items():
+        if not card.judges:
             continue
         row = listed(card)
-        if row["state"] != "here":
-            absent.append(card.id)
+        if not row["folder"]:
+            absent.append(name)
             continue
-        watch(card.id)
-        compared = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
-        cards[card.id], signatures[card.id] = card, compared.signature
-        rows += rows_of_set(card, compared.verdicts)
-    return joined(cards, signatures, rows, kept), absent
+        watch(name)
+        made = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
+        compared[name] = ComparedSet(made.signature, rows_of_set(card, made.verdicts), row["state"] == "here in part")
+    boards = [library.board(name) for name in library.board_files]
+    return joined(cards, compared, read_judges(bundled_root() / JUDGES), kept, boards), absent
 
 
 def _card(card: str | None, recipe: str | None) -> str | None:
@@ -370,6 +374,49 @@ def compare(
     asked = compare_options(judges, by, annotators, majority, level, restricted(where, langs), versus, seed, standardise)
     compared = compare_sources(sources, asked, decision, card=_card(card, recipe), out=Path(out), full=full).comparison
     return NotebookComparison(**msgspec.structs.asdict(compared))
+
+
+def calibrate(
+    source: Dataset | RunResult | Path | str,
+    *,
+    judge: str | Sequence[str] | None = None,
+    annotators: str | None = None,
+    where: Mapping[str, str | Sequence[str]] | None = None,
+    langs: str | Sequence[str] | None = None,
+    card: str | None = None,
+    out: Path | str = "results",
+    level: float = 0.9,
+    per: Literal["group", "text"] = "group",
+    this_draw: float | None = None,
+    numbers: Literal["linear", "isotonic"] = "linear",
+    with_length: bool = False,
+    seed: int = 0,
+) -> Calibrated:
+    """Learn what people say of a text with a judge's score, language by language, like `harness calibrate`.
+
+    Args:
+        source: a data set, a run, the path of a data folder, or the name of a run.
+        judge: the judge, where there are several.
+        annotators, where, langs, card, out: as `compare` takes them; by default items with one annotator or more count.
+        level: the share of new texts whose label set holds a person's score.
+        per: `group`, for a random text of a new random group; `text`, for a random text, whose sets are larger.
+        this_draw: the probability with which the level holds for this draw of labels; without it, on average over draws.
+        numbers: the map of scores that are numbers.
+        with_length: whether the map of ordered classes reads the length of the text too.
+        seed: of the folds.
+
+    Returns:
+        `metrics`, each with its `cells` by language: before, after, gains, advice and label sets; `as_json` has all of it for programs.
+
+    Raises:
+        UsageError: for several judges or conditions, with what to choose, and where there is nothing to learn from.
+        ContentError, StoreError: if the source cannot be read.
+    """
+    compare = compare_options(judge, None, annotators, "drop", "item", restricted(where, langs), None, seed)
+    [opened] = open_sources([source], card, Path(out))
+    sets = SetOptions(level, per, this_draw, seed)
+    options = CalibrateOptions(sets=sets, rule=numbers, length=with_length, seed=seed)
+    return calibrate_scores(opened.recording, compare, options)
 
 
 class ComparedSources(msgspec.Struct, frozen=True):

@@ -290,8 +290,8 @@ def jsonl_lines(rows: Iterable[Any]) -> Iterator[bytes]:
     return (encode(row) + b"\n" for row in rows)
 
 
-def to_toml(data: Mapping[str, Any]) -> str:
-    """TOML with keys in the order given, tables after the other keys; None is left out.
+def to_toml(data: Mapping[str, Any], *, multiline: bool = False) -> str:
+    """TOML with keys in the order given, tables after the other keys; None is left out. With `multiline`, long texts keep their lines.
 
     >>> print(to_toml({"id": "mine", "size": None, "scale": {"classes": (0, 1)}}), end="")
     id = "mine"
@@ -304,7 +304,7 @@ def to_toml(data: Mapping[str, Any]) -> str:
     """
     import tomli_w  # late: reading needs no writer
 
-    return tomli_w.dumps(_without_none(data))
+    return tomli_w.dumps(_without_none(data), multiline_strings=multiline)
 
 
 def _without_none(data: Any) -> Any:

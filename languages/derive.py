@@ -114,10 +114,10 @@ def derive(tag: str, task: str) -> tuple[list[dict[str, Any]], list[dict[str, An
         for text, another in zip(of_split, of_split[1:] + of_split[:1], strict=True):
             for construction, note, output in versions(text, another, tag):
                 item_id = f"{text['group']}-{construction}"
-                parallel = {"parallel_id": text["parallel_id"]} if "parallel_id" in text else {}
+                subject = {"same_subject": text["same_subject"]} if "same_subject" in text else {}
                 inputs = {name: text[name] for name in INPUTS[task]}
                 items.append(
-                    {"item_id": item_id, "language": tag, "task": task, "split": split, "group": text["group"], **parallel}
+                    {"item_id": item_id, "language": tag, "task": task, "split": split, "group": text["group"], **subject}
                     | {"construction": construction, "note": note, **inputs, "output": output}
                 )
                 labels += [

@@ -8,6 +8,7 @@ import importlib
 import math
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -120,6 +121,17 @@ def share(text: str) -> float:
     if value > 1:
         raise argparse.ArgumentTypeError(f"expected a share above 0 and at most 1; got '{text}'")
     return value
+
+
+def non_negative_share(text: str) -> float:
+    return 0.0 if text.strip("0.") == "" and text else share(text)
+
+
+def day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a day such as 2026-05-31; got '{text}'") from None
 
 
 def positive_number(text: str) -> float:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from harness.content.tags import canonical, choose_from
 from harness.correct.acceptance import Confidence, share_left_out
+from harness.correct.certificate_validity import CertifiedWatch, Extension
 from harness.correct.mean_estimates import ends
 from harness.data.columns import CodedColumn
 from harness.decide.options import DecisionOptions
 from harness.decide.rule import VerdictName
 from harness.errors import CertificateError, ContentError, StaleCertificate, UsageError, UseForbidden
 from harness.measure.options import Rule, Standardise
-from harness.model import JudgeIdentity, Scale, Score
+from harness.model import CONDITION, JudgeCondition, JudgeIdentity, Sampling, Scale, Score
 from harness.stats import LabelledSpread, LabelledSummary, correct_with_summary
 from harness.stats.core.arrays import Floats, ShapeError
 
@@ -41,7 +43,7 @@ _ROUNDING = 1e-9
 _AGAIN = "make a new certificate with 'harness certify'"
 
 
-class CertifiedJudge(msgspec.Struct, frozen=True):
+class CertifiedJudge(Sampling, frozen=True, kw_only=True):
     """Who judged, and how. `settings` are None for recorded judgments, of which only the name is known.
 
     `judgments` is a hash of its scores of labelled texts (None in certificates of earlier versions).
@@ -50,9 +52,11 @@ class CertifiedJudge(msgspec.Struct, frozen=True):
     name: str
     settings: dict[str, Any] | None
     variant: str
-    temperature: float | None
-    top_p: float | None
     judgments: str | None = None
+
+    @property
+    def condition(self) -> JudgeCondition:
+        return JudgeCondition.of({**msgspec.structs.asdict(self), "judge": self.name})
 
 
 class CertifiedOptions(msgspec.Struct, frozen=True):
@@ -293,6 +297,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         signature: everything that moved a number.
         unchecked: what staleness cannot be checked by, because it was not known.
         cells: one for each language and metric.
+        extensions: other texts that cells were shown to serve too.
+        watch: the watch that the certificate depends on; None where nobody watches it.
     """
 
     schema_version: int
@@ -305,6 +311,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     unchecked: tuple[str, ...]
     cells: tuple[CertifiedCell, ...]
     options: CertifiedOptions | None = None
+    extensions: tuple[Extension, ...] = ()
+    watch: CertifiedWatch | None = None
 
     def __post_init__(self) -> None:
         if self.schema_version > 1 and any(correction.spread is None for cell in self.cells for correction in cell.corrections):
@@ -325,10 +333,12 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(problem for cell in self.cells for problem in cell.off_scale())
 
     def cell(self, language: str, metric: str) -> CertifiedCell:
-        """The cell of a language and metric. Raises StaleCertificate where there is none, with what there is."""
-        for cell in self.cells:
-            if (cell.language, cell.metric) == (language, metric):
-                return cell
+        """The cell of a language and metric, or the one that was extended to it. Raises StaleCertificate where there is none."""
+        extended = (each.from_language for each in self.extensions if (each.language, each.metric) == (language, metric))
+        for source in (language, *extended):
+            for cell in self.cells:
+                if (cell.language, cell.metric) == (source, metric):
+                    return cell
         have = [f"{cell.language}/{cell.metric}" for cell in self.cells]
         wanted = f"{language}/{metric}"
         raise StaleCertificate(
@@ -345,13 +355,12 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         prompt: str | None = None,
         rubric: str | None = None,
         scale: Scale | None = None,
-        variant: str | None = None,
-        temperature: float | None = None,
-        top_p: float | None = None,
         groups: ArrayLike | Sequence[Any] | None = None,
         share_of: Score | None = None,
         confidence: ArrayLike | None = None,
         level: float = 0.95,
+        today: date | None = None,
+        **condition: str | float | None,
     ) -> CorrectedMean | AcceptedScores:
         """Correct the mean of new scores, or with `confidence` say which of them can be accepted.
 
@@ -363,20 +372,24 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             judge: the judge's name, or its identity, whose settings are then compared too.
             prompt, rubric: hashes as in the certificate; needed where it has them.
             scale: of the scores, if it is to be compared.
-            variant, temperature, top_p: the condition of the new scores, if it is to be compared.
             groups: (items,) what texts share, such as a prompt; None if they are independent.
             share_of: a class whose share is estimated instead of the mean.
             confidence: (items,) in the unit of the certificate's threshold, NaN where there is none.
             level: of the interval, in (0, 1).
+            today: the day on which a watched certificate has to hold; by default today (UTC).
+            condition: of the new scores, `variant` and axes of `SAMPLING` such as `temperature`, if they are to be compared.
 
         Raises:
-            StaleCertificate: for another judge, condition, prompt, rubric, language, metric or scale, and for numbers off the scale.
+            StaleCertificate: for another judge, condition, prompt, rubric, language, metric or scale, for numbers off the scale, and for a
+                certificate that its watch has ended.
             UseForbidden: where the verdict is `do not use`, `too few labels` or `no verdict`, or the certificate has no such numbers.
             CertificateError: where something that has to be compared is not given.
             UsageError: for arrays that do not fit together.
         """
         cell = self.cell(language, metric)
-        self._refuse_other_condition({"variant": variant, "temperature": temperature, "top_p": top_p})
+        if self.watch is not None and (expired := self.watch.expired(today or datetime.now(UTC).date())):
+            raise StaleCertificate(f"the certificate does not hold any more: {expired}; {_AGAIN}")
+        self._refuse_other_condition(condition)
         for problem in cell.off_scale():
             raise StaleCertificate(f"{problem}; {_AGAIN}")
         unchecked = self._refuse_stale(cell, judge, prompt, rubric, scale)
@@ -406,6 +419,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 
     def _refuse_other_condition(self, given: Mapping[str, Any]) -> None:
         for name, value in given.items():
+            if name not in CONDITION[1:]:
+                raise TypeError(f"apply() got an unexpected keyword argument '{name}'; a condition has {', '.join(CONDITION[1:])}")
             own = getattr(self.judge, name)
             if value is not None and value != own:
                 stated = "does not state it" if own is None else f"holds for {own}"

@@ -31,7 +31,7 @@ class LabelsNeeded(msgspec.Struct, frozen=True, kw_only=True):
     """What is labelled of one cell, and what is missing. Undefined numbers are None, and `reasons` says why.
 
     Attributes:
-        key: language, metric, judge, variant, temperature, top-p, and the source where there are several.
+        key: that of a cell (`CELL`), and the source where there are several.
         n, groups: texts with two annotators, and independent ones among them.
         agreement, half_width: share of texts on which the judge gives the aggregate, failures as wrong, and the half-width of its 95 %
             interval: Wilson's on n divided by the design effect.

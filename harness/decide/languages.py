@@ -63,7 +63,7 @@ class LanguageComparison(msgspec.Struct, frozen=True, kw_only=True):
     """One judge on one metric over languages. Undefined parts are None, and `reasons` says why.
 
     Attributes:
-        key: metric, judge, variant, temperature, top-p, and the source where there are several.
+        key: that of a cell without its language, and the source where there are several.
         languages: for each language `language`, `n` and `groups` (items with two annotators, independent texts); `gap` and `gap_ci`
             (agreement with people minus people's with each other, 95 % t interval over groups); `leniency` and `leniency_ci` (judge
             minus mean label in points, + toward the best), `margin` (a tenth of the scale), `p_level` (of two one-sided tests) and

@@ -44,7 +44,7 @@ def language_answer(standings: Standings, tag: str) -> list[Sentence]:
 
 
 def board_facts(standings: Standings) -> str:
-    """Judges, languages, questions and the source of the labels, in one line."""
+    """Whether a newer board exists, judges, languages, questions and the source of the labels, in one line."""
     tables = [table for table in standings.tables if table.metric == POOLED and table.variant == standings.variants[0]]
     parts = [
         counted(len(competitors(standings)), "judge"),
@@ -54,6 +54,8 @@ def board_facts(standings: Standings) -> str:
     if tables:
         parts.append(f"{_span([table.questions for table in tables])} questions on {_span([table.texts for table in tables])} texts each")
     parts.append(_whose_labels(standings))
+    if standings.superseded_by:
+        parts.insert(0, f"superseded by {standings.superseded_by}")
     return " · ".join(parts)
 
 

@@ -10,7 +10,8 @@ from rich.text import Text
 from harness.content.tags import english_name
 from harness.correct.certificate import Certificate, CertifiedCell
 from harness.correct.certify import CertificateCheck
-from harness.reports.tables.numbers import percent, rounded_up
+from harness.correct.extension import ExtensionResult, ExtensionTarget
+from harness.reports.tables.numbers import counted, difference, percent, probability, rounded_up
 from harness.reports.tables.titles import metric_words
 from harness.text import terminal_safe
 
@@ -27,8 +28,36 @@ def print_check(certificate: Certificate, found: CertificateCheck) -> None:
     if found.stale:
         lines = [f"{judge}: stale", *(f"  {reason}" for reason in found.stale)]
     else:
-        lines = [f"{judge}: {_outcome(certificate, found)}", *_cells(certificate), *_allowance(certificate)]
+        lines = [f"{judge}: {_outcome(certificate, found)}", *_cells(certificate), *_allowance(certificate), *_extensions(certificate)]
     _print([*lines, *_unchecked(found.unchecked)])
+
+
+def print_extension(found: ExtensionResult, path: str | None) -> None:
+    """Print for each target whether the certificate may serve it, and why not; `path` is the file that has the new lines."""
+    margin, lines = percent(found.options.margin), []
+    for target in found.targets:
+        lines += [_target(target), *(f"    {line}" for line in _differences(target, margin))]
+    if path:
+        lines.append(f"{path}: extended to {counted(sum(each.outcome == 'extended' for each in found.targets), 'target')}")
+    _print([f"certificate of {found.judge} for {found.data}: {found.outcome}", *lines])
+
+
+def _target(target: ExtensionTarget) -> str:
+    where = "".join(f", {key} {value}" for key, value in target.where.items())
+    source = "" if target.from_language == target.language else f" by the numbers of {english_name(target.from_language)}"
+    reason = f": {target.reason}" if target.reason else ""
+    if target.more_groups:
+        reason += f"; label about {counted(target.more_groups, 'more group')}"
+    return f"  {english_name(target.language)}, {target.metric.replace('_', ' ')}{where}{source}: {target.outcome}{reason}"
+
+
+def _differences(target: ExtensionTarget, margin: str) -> Iterator[str]:
+    yield f"{counted(target.labels, 'labelled text')} in {counted(target.groups, 'group')}, {counted(target.texts, 'judged text')}"
+    for name, shown in (("label minus corrected prediction", target.residual), ("agreement minus the certified one", target.agreement)):
+        if shown is not None:
+            yield f"{name}: {difference(shown.mean, shown.interval)}, margin ±{margin}"
+    if target.q is not None:
+        yield f"both within the margin: p {probability(target.q)}, corrected over the targets"
 
 
 def _outcome(certificate: Certificate, found: CertificateCheck) -> str:
@@ -37,6 +66,13 @@ def _outcome(certificate: Certificate, found: CertificateCheck) -> str:
     if certificate.options is None:
         return "what could be compared is as certified; an earlier version made it, and its numbers cannot be made again"
     return "nothing is stale; verdicts and numbers were made again and are the same"
+
+
+def _extensions(certificate: Certificate) -> Iterator[str]:
+    for line in certificate.extensions:
+        where = "".join(f", {key} {value}" for key, value in line.where.items())
+        of = f"{english_name(line.language)}, {line.metric.replace('_', ' ')}{where}"
+        yield f"  extended on {line.date} to {of} by {counted(line.labels, 'label')} of {line.data}"
 
 
 def _allowance(certificate: Certificate) -> Iterator[str]:

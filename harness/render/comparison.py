@@ -16,12 +16,12 @@ from harness.decide.languages import language_notes
 from harness.measure.cells import Cell
 from harness.measure.compare import Comparison
 from harness.measure.options import POOLED
+from harness.model import SIDE
 from harness.render.annotator_pooling import annotator_pooling_table
 from harness.render.decisions import calibration_table, languages_table
 from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
 from harness.render.sections import render_sections
-from harness.render.sides import SIDE_KEYS
 from harness.render.terminal import dim_lines, print_whole, render_answer, render_verdicts, signature_line
 from harness.render.verdicts import side_text
 from harness.reports.comparison import DecidedComparison
@@ -76,7 +76,7 @@ def _is_pooled(comparison: Comparison) -> bool:
 
 def _heading(comparison: Comparison) -> Iterator[RenderableType]:
     """Who judged, and how, where all cells share it: `gpt-4o, single, temperature 0`; nothing for several judges."""
-    values = {name: {cell.key.get(name) for cell in comparison.cells} for name in SIDE_KEYS}
+    values = {name: {cell.key.get(name) for cell in comparison.cells} for name in SIDE}
     shared = {name: next(iter(found)) for name, found in values.items() if len(found) == 1 and POOLED not in found}
     if shared.get("judge"):
         yield Text(side_text(shared), style="bold")

@@ -11,6 +11,7 @@ from harness.content.tags import english_name
 from harness.correct.calibration import Calibration
 from harness.correct.labels_budget import LabelBudget
 from harness.decide.languages import LanguageComparison
+from harness.model import SIDE
 from harness.render.fitted_table import FittedTable
 from harness.render.terminal import dim_lines
 from harness.reports.tables.column import Row, TableName
@@ -18,13 +19,11 @@ from harness.reports.tables.columns import columns_in
 from harness.reports.tables.decision_columns import lenient_text, points, thousandths
 from harness.reports.tables.text_table import TextTable, tabulate, varying_keys
 
-_SIDE = ("source", "judge", "variant", "temperature", "top_p")
-
 
 def languages_table(found: Sequence[LanguageComparison]) -> TextTable:
     """A row for each metric, judge and condition."""
     rows = [_languages_row(one) for one in found]
-    return tabulate(rows, columns_in(TableName.LANGUAGES), ("metric", *varying_keys(rows, _SIDE)))
+    return tabulate(rows, columns_in(TableName.LANGUAGES), ("metric", *varying_keys(rows, SIDE)))
 
 
 def _languages_row(one: LanguageComparison) -> Row:
@@ -49,7 +48,7 @@ def _languages_row(one: LanguageComparison) -> Row:
 def calibration_table(found: Sequence[Calibration]) -> TextTable:
     """A row for each language, metric, judge and condition that has probabilities."""
     rows = list(_calibration_rows(found))
-    return tabulate(rows, columns_in(TableName.CALIBRATION), ("language", "metric", *varying_keys(rows, _SIDE)))
+    return tabulate(rows, columns_in(TableName.CALIBRATION), ("language", "metric", *varying_keys(rows, SIDE)))
 
 
 def _calibration_rows(found: Sequence[Calibration]) -> Iterator[Row]:
@@ -72,5 +71,5 @@ def _calibration_rows(found: Sequence[Calibration]) -> Iterator[Row]:
 def render_budget(budget: LabelBudget) -> RenderableType:
     """What is labelled of every cell, and what is missing."""
     rows = [cell.flat() | {"language": english_name(str(cell.key["language"]))} for cell in budget.cells]
-    table = tabulate(rows, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, _SIDE)))
+    table = tabulate(rows, columns_in(TableName.LABELS_NEEDED), ("language", "metric", *varying_keys(rows, SIDE)))
     return Group(FittedTable(table), dim_lines(table.legend))

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.decide.verdicts import Verdict
-from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
-from harness.reports.answer import axis_words, shown_value, style_of
+from harness.model import SIDE
+from harness.render.sides import Side, is_baseline, plainest_first
+from harness.reports.answer import difference_words, shown_value, style_of
 
 AnyVerdict = Verdict | Mapping[str, Any]
 """A verdict, or the flat object that stands for it in `report.json`."""
@@ -51,14 +52,14 @@ def forest(verdicts: Sequence[AnyVerdict]) -> Forest:
     ordered = sorted(worst, key=lambda tag: -worst[tag])
     rows = tuple((tag, tuple(marks.get((tag, metric)) for metric in metrics)) for tag in ordered)
     reach = axis_reach([mark.value for mark in marks.values() if mark])
-    return Forest(axis_words(people), reach, metrics, rows)
+    return Forest(difference_words(people), reach, metrics, rows)
 
 
 def forests_of(verdicts: Sequence[Mapping[str, Any]]) -> list[tuple[str, Forest]]:
     """The name and the plot of each judge and condition in the verdicts of a report; baselines have none."""
     sides: dict[Side, list[Mapping[str, Any]]] = {}
     for verdict in verdicts:
-        side = tuple(verdict.get(name) for name in SIDE_KEYS)
+        side = tuple(verdict.get(name) for name in SIDE)
         if not is_baseline(side):
             sides.setdefault(side, []).append(verdict)
     return [(_name(side), forest(sides[side])) for side in plainest_first(sides)]

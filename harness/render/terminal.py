@@ -17,11 +17,12 @@ from harness.decide.verdicts import Verdict
 from harness.measure.cells import Cell
 from harness.measure.options import POOLED
 from harness.measure.summaries import LanguageSummary
-from harness.model import SYSTEM_ROLE
+from harness.model import CONDITION, SYSTEM_ROLE, JudgeCondition
 from harness.render.fitted_table import FittedTable
 from harness.render.human_agreement import two_people_sentence
-from harness.render.verdicts import SHORT_NAMES, answer_lines, screen_tables
+from harness.render.verdicts import SHORT_NAMES, answer_lines, lines_of, screen_tables
 from harness.reports.answer import LabelPages
+from harness.reports.answer_parts import Answer
 from harness.reports.run_report import Report
 from harness.reports.tables.column import TableName
 from harness.reports.tables.columns import columns_in
@@ -42,8 +43,12 @@ _ANSWER_STYLES = {"title": "bold", "good": "blue", "bad": "dark_orange3", "open"
 
 
 def render_answer(verdicts: Sequence[Verdict], pages: LabelPages) -> Iterator[RenderableType]:
-    """The answer of verdicts, above everything else; a line for each sentence."""
-    lines = list(answer_lines(verdicts, pages))
+    """The answer of verdicts, above everything else; a line for each style of sentence."""
+    return _styled(answer_lines(verdicts, pages))
+
+
+def _styled(answer: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
+    lines = list(answer)
     for style, line in lines:
         is_step = line.startswith("Next:")  # its command is not broken, so that it can be copied
         yield Text(terminal_safe(line), style=_ANSWER_STYLES[style], no_wrap=is_step)
@@ -93,12 +98,25 @@ def _numbers(report: Report) -> Iterator[RenderableType]:
     yield dim_lines(legend)
 
 
+def print_collection(title: str, answer: Answer | None, reports: Sequence[Report], left_out: Iterable[str]) -> None:
+    """Print to stdout what boards that were asked together say: one answer, then the verdicts of each board."""
+
+    def body(width: int) -> RenderableType:
+        parts: list[RenderableType] = [Text(terminal_safe(title), style="bold"), Text(""), *_styled(lines_of(answer) if answer else ())]
+        for report in reports:
+            parts += [Text(terminal_safe(report.title), style="bold"), *render_verdicts(report.verdicts, width), Text("")]
+        about = dict.fromkeys(line for report in reports for line in (*unreviewed(report), *notes(report)))
+        return Group(*parts, dim_lines((*about, *map(terminal_safe, left_out))))
+
+    print_whole(body, (signature_line(text, False) for report in reports for text in report.signatures.values()))
+
+
 def continuous_table(report: Report) -> TextTable | None:
     """The cells whose scores are numbers, with correlations and errors; None if there are none."""
     cells = [cell for cell in report.by_metric if _is_numeric(cell)]
     if not cells:
         return None
-    keys = [name for name in ("judge", "variant", "temperature", "top_p") if len({str(cell.key.get(name)) for cell in cells}) > 1]
+    keys = [name for name in CONDITION if len({str(cell.key.get(name)) for cell in cells}) > 1]
     rows = [cell_row(cell) | {"language": english_name(cell["language"])} for cell in cells]
     return tabulate(rows, columns_in(TableName.COMPARISON), ("language", "metric", *keys), tables=(TableName.COMPARISON,))
 
@@ -126,13 +144,7 @@ def _language_heading(language: str) -> Text:
 
 def belongs(cell: Cell | Verdict, summary: LanguageSummary) -> bool:
     """Whether a cell or a verdict is of a summary's language, judge and condition."""
-    return (cell["language"], cell["judge"], cell["variant"], cell["temperature"], cell.key.get("top_p")) == (
-        summary.language,
-        summary.judge,
-        summary.variant,
-        summary.temperature,
-        summary.top_p,
-    )
+    return cell["language"] == summary.language and JudgeCondition.of(cell.key) == summary.condition
 
 
 def agreement_sentence(summary: LanguageSummary) -> str:
@@ -146,8 +158,7 @@ def agreement_sentence(summary: LanguageSummary) -> str:
 
 def condition_of(summary: LanguageSummary) -> str:
     """The condition that the judge was asked under: `joint, temperature 0.3, top-p 0.9`."""
-    top_p = "" if summary.top_p is None else f", top-p {summary.top_p:g}"
-    return terminal_safe(f"{summary.variant}, temperature {summary.temperature:g}{top_p}")
+    return terminal_safe(summary.condition.words())
 
 
 def _report_table(cells: Sequence[Cell]) -> TextTable:

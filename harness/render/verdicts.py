@@ -11,8 +11,10 @@ from rich.cells import cell_len
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.render.sides import SIDE_KEYS, Side, is_baseline, plainest_first
-from harness.reports.answer import SIGNS, Answer, LabelPages, VerdictMatrix, answer_of, style_of
+from harness.model import CONDITION, SIDE, axis_words
+from harness.render.sides import Side, is_baseline, plainest_first
+from harness.reports.answer import LabelPages, answer_of, style_of
+from harness.reports.answer_parts import SIGNS, Answer, VerdictMatrix
 from harness.reports.tables.column import Row, TableName
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import counted
@@ -30,7 +32,6 @@ _FEW_ROWS = 12  # without a verdict, that are shown where there is nothing else
 _GAP = 2  # between columns
 _TABLES = (TableName.VERDICTS, TableName.VERDICTS_ALONE, TableName.VERDICTS_REASONS, TableName.VERDICTS_WIDE)
 _FIRST = ("language", "metric", "answer", "gap", "right", "right_closeness", "obstacles", "k", "family_bound", "n_labelled", "base_diff")
-_SAMPLING = {"temperature": "temperature", "top_p": "top-p"}
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def sides_of_verdicts(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
 
 
 def side_of_verdict(verdict: Verdict) -> Side:
-    return tuple(verdict.key.get(name) for name in SIDE_KEYS)
+    return tuple(verdict.key.get(name) for name in SIDE)
 
 
 def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row]:
@@ -169,7 +170,6 @@ def _rows(verdicts: Sequence[Verdict], names: Mapping[str, str]) -> Iterator[Row
 def side_text(key: Mapping[str, Any]) -> str:
     """Who judged, and how, as far as a key has it: `openai/one, joint, temperature 0.3`."""
     known = {name: value for name, value in key.items() if value is not None}
-    parts = [str(known[name]) for name in ("judge", "variant") if name in known]
-    parts += [f"{words} {known[name]:g}" for name, words in _SAMPLING.items() if name in known]
+    parts = [axis_words(name, known[name]) for name in CONDITION if name in known]
     sides = [str(known["source"])] if "source" in known else []
     return one_line(": ".join([*sides, *([", ".join(parts)] if parts else [])]))

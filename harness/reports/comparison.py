@@ -16,6 +16,7 @@ from harness.decide.verdicts import Verdict, tests_laid_out, verdicts_of_tests
 from harness.measure.compare import AlignedData, Comparison, Recording, align, compare_aligned
 from harness.measure.options import CompareOptions
 from harness.reports.answer import LabelPages, label_pages
+from harness.reports.sections.calibrated_scores import calibrated_scores
 from harness.reports.sections.pairs import pairs
 from harness.reports.sections.runs_over_time import runs_over_time
 from harness.reports.sections.section_registry import comparison_sections
@@ -99,7 +100,7 @@ def compare(
         acceptance=acceptances_laid_out(laid_out, options) if full and tests else None,
         pairs=tuple(_pairs(laid_out, options)) if tests and sections else (),
         pages=label_pages(sources[0].name, sources[0].data),
-        sections=_sections(laid_out.sources, options) | runs_over_time(laid_out, options) if tests and sections else {},
+        sections=_all_sections(laid_out, options, full=full) if tests and sections else {},
     )
 
 
@@ -107,6 +108,11 @@ def _pairs(laid_out: AlignedData, options: CompareOptions) -> Iterator[dict[str,
     for judged in laid_out.judged:
         if found := pairs(judged.data, judged.units.judgments, options):
             yield found
+
+
+def _all_sections(laid_out: AlignedData, options: CompareOptions, *, full: bool) -> dict[str, dict[str, Any]]:
+    found = _sections(laid_out.sources, options) | runs_over_time(laid_out, options)
+    return found | calibrated_scores(laid_out, options) if full else found
 
 
 def _sections(sources: Sequence[Recording], options: CompareOptions) -> dict[str, dict[str, Any]]:

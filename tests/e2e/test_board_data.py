@@ -40,7 +40,7 @@ revision = "{COMMIT}"
 open_prompt = "1.0.0"
 
 [rubrics]
-task_quality = "1.0.0"
+task_quality = "1.0.1"
 """
 DATASET_CARD = """\
 id = "danish"

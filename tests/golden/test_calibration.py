@@ -21,7 +21,7 @@ from tests.golden.decision_values import assert_equal
 HERE = Path(__file__).resolve().parent
 DEFAULT = HERE.parents[2] / "shared" / "data" / "calibration_fixtures" / "fixtures.json"
 FIXTURES = Path(os.environ.get("HARNESS_CALIBRATION_FIXTURES", DEFAULT))
-NOT_YET = ("improve/", "cascade/", "explain/", "pairs/", "transport/", "watch/")
+NOT_YET = ("improve/", "cascade/", "explain/", "pairs/")
 """Prefixes of cases that have no function here yet."""
 
 Check = Callable[[dict[str, Any]], Any]

@@ -25,6 +25,7 @@ PUBLIC = {
     "RunSpec": runner.RunSpec,
     "Settings": engines.Settings,
     "atlas": api.atlas,
+    "calibrate": api.calibrate,
     "certificate": certificate,
     "check_gate": api.check_gate,
     "check_labels": api.check_labels,

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from harness.measure.answers import KEYS
 from harness.measure.options import POOLED
 from harness.render.forest import axis_reach
 from harness.render.html.cells import FigureColumn
@@ -20,7 +21,7 @@ _SHARES = {"sensitivity": "original scores above the changed text", "same_score"
 FLAWS_FOUND = "flawless text scores above the flawed one"
 _MIDDLE = {"sensitivity": ("never", "½: not seen", "always")}
 _LINKED = ("sensitivity", "false_alarms", "agreement", "shift")
-_FILTERS = ("source", "language", "task", "metric", "judge", "variant", "temperature", "top_p", "perturbation", "construction")
+_FILTERS = ("source", *KEYS, "perturbation", "construction")
 _UNREADABLE = Markup('<span class="faint">no readable score</span>')
 
 Rows = Sequence[Mapping[str, Any]]

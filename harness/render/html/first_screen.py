@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.measure.options import POOLED
+from harness.model import SIDE
 from harness.render.html.verdict_rows import PairRow, PairRows, VerdictList, verdict_list
-from harness.render.sides import SIDE_KEYS
 from harness.render.verdicts import judged_sides, side_of_verdict
-from harness.reports.answer import Card, LabelPages, NextStep, VerdictMatrix, annotators_of, answer_of, side_names
+from harness.reports.answer import LabelPages, annotators_of, answer_of, side_names
+from harness.reports.answer_parts import Card, NextStep, VerdictMatrix
 from harness.reports.tables.numbers import counted, percent
 
 _ALL = "all"
@@ -129,7 +130,7 @@ def _facts(sides: Sides, known: Known) -> str:
 def _of_side(pairs: Sequence[PairRow], verdict: Verdict) -> PairRows:
     """The minimal pairs of a verdict's judge and condition, by language and metric (`*` where they pool)."""
     side = side_of_verdict(verdict)
-    return {(row["language"], row["metric"]): row for row in pairs if tuple(row.get(name) for name in SIDE_KEYS) == side}
+    return {(row["language"], row["metric"]): row for row in pairs if tuple(row.get(name) for name in SIDE) == side}
 
 
 def _answer(verdicts: Sequence[Verdict], name: str, pairs: PairRows, language: str) -> JudgeAnswer:

@@ -8,10 +8,12 @@ from typing import Any
 
 from harness.content.tags import english_name
 from harness.measure.options import POOLED
+from harness.model import SIDE
 from harness.render.doses import side_of_row
 from harness.render.html.first_screen import FirstScreen
-from harness.render.sides import SIDE_KEYS, plainest_first
-from harness.reports.answer import Card, condition_words
+from harness.render.sides import plainest_first
+from harness.reports.answer import condition_words
+from harness.reports.answer_parts import Card
 from harness.reports.sections.self_preference import ALL_SOURCES
 from harness.reports.tables.numbers import coefficient, counted, percent
 from harness.reports.tables.titles import metric_words
@@ -95,7 +97,7 @@ def _chiang_lee(screen: FirstScreen | None, section: Mapping[str, Any]) -> First
 
 
 def _side(row: StudyRow) -> tuple[Any, ...]:
-    return tuple(None if name == "source" else row.get(name) for name in SIDE_KEYS)
+    return tuple(None if name == "source" else row.get(name) for name in SIDE)
 
 
 def _ratings(rows: Sequence[StudyRow], differences: Sequence[StudyRow]) -> Iterator[Card]:

@@ -13,7 +13,8 @@ from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.render.forest import axis_reach
 from harness.render.html.marks import difference_track, gap_track
-from harness.reports.answer import SIGNS, axis_words, place_of, shown_value, style_of, texts_of
+from harness.reports.answer import difference_words, place_of, shown_value, style_of, texts_of
+from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.numbers import coefficient, counted, difference, percent
 from harness.reports.tables.titles import metric_title, metric_words
 from harness.reports.tables.verdict_columns import labels_needed_text
@@ -96,7 +97,7 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
     closeness = any(verdict.closeness for verdict in verdicts)
     than = "people" if people else "a constant"
     return VerdictList(
-        axis_words(people),
+        difference_words(people),
         f"the judge {'is less close than' if closeness else 'agrees less than'} {than}",
         "closer" if closeness else "more",
         difference(reach),

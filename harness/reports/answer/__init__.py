@@ -1,18 +1,13 @@
 """The answer that verdicts give: made once, shown by every page and screen in the same words."""
 
+from harness.reports.answer.boards import BoardVerdicts, answer_of_boards
 from harness.reports.answer.condition_words import condition_words, side_names
 from harness.reports.answer.label_pages import LabelPages, label_pages
 from harness.reports.answer.made import answer_of
-from harness.reports.answer.parts import (
-    SIGNS,
-    Answer,
-    Card,
-    NextStep,
-    Sentence,
+from harness.reports.answer.verdict_words import (
     Sides,
-    VerdictMatrix,
     annotators_of,
-    axis_words,
+    difference_words,
     judge_of,
     place_of,
     shown_value,
@@ -21,18 +16,14 @@ from harness.reports.answer.parts import (
 )
 
 __all__ = [
-    "SIGNS",
-    "Answer",
-    "Card",
+    "BoardVerdicts",
     "LabelPages",
-    "NextStep",
-    "Sentence",
     "Sides",
-    "VerdictMatrix",
     "annotators_of",
     "answer_of",
-    "axis_words",
+    "answer_of_boards",
     "condition_words",
+    "difference_words",
     "judge_of",
     "label_pages",
     "place_of",

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.content.tags import english_name
-from harness.model import Variant, parse_variant
-from harness.reports.answer.parts import Sides, judge_of
+from harness.model import SAMPLING, Variant, axis_words, parse_variant
+from harness.reports.answer.verdict_words import Sides, judge_of
 
 _WORDS: dict[tuple[str, Any], str] = {
     ("call", "single"): "one metric a call",
@@ -59,11 +59,9 @@ def condition_words(key: Mapping[str, Any], every: Sequence[Mapping[str, Any]]) 
     >>> condition_words({"variant": "Prompt 3", "temperature": 0.7}, [])
     'Prompt 3, temperature 0.7'
     """
-    differs = {name: len({str(other.get(name)) for other in every}) != 1 for name in ("variant", "temperature", "top_p")}
+    differs = {name: len({str(other.get(name)) for other in every}) != 1 for name in ("variant", *SAMPLING)}
     parts = [*_variant_words(str(key["variant"]), [str(other["variant"]) for other in every])] if differs["variant"] else []
-    for name, words in (("temperature", "temperature"), ("top_p", "top-p")):
-        if differs[name] and key.get(name) is not None:
-            parts.append(f"{words} {key[name]:g}")
+    parts += [axis_words(name, key[name]) for name in SAMPLING if differs[name] and key.get(name) is not None]
     return ", ".join(parts)
 
 
@@ -79,10 +77,10 @@ def _variant_words(text: str, every: Sequence[str]) -> Iterator[str]:
         return
     for axis in Variant.__struct_fields__:
         if len({getattr(other, axis) for other in others or (own, Variant())}) > 1:
-            yield _axis_words(axis, getattr(own, axis))
+            yield _choice_words(axis, getattr(own, axis))
 
 
-def _axis_words(axis: str, value: Any) -> str:
+def _choice_words(axis: str, value: Any) -> str:
     if axis == "shots" and value:
         return f"{value} {'example' if value == 1 else 'examples'} of each class"
     if axis == "reasons":

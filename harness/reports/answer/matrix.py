@@ -9,18 +9,8 @@ from typing import Any
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.condition_words import condition_words, side_names
-from harness.reports.answer.parts import (
-    SIGNS,
-    MatrixColumn,
-    Sides,
-    VerdictMatrix,
-    VerdictRow,
-    VerdictSquare,
-    axis_words,
-    judge_of,
-    shown_value,
-    style_of,
-)
+from harness.reports.answer.verdict_words import Sides, difference_words, judge_of, shown_value, style_of
+from harness.reports.answer_parts import SIGNS, MatrixColumn, VerdictMatrix, VerdictRow, VerdictSquare
 from harness.reports.tables.numbers import counted, difference, percent
 from harness.reports.tables.titles import metric_words
 from harness.reports.tables.verdict_columns import labels_needed_text
@@ -62,7 +52,7 @@ def _matrix(sides: Sides, names: Sequence[str]) -> VerdictMatrix:
         named.sort(key=lambda each: _standing(each[1]), reverse=True)
     alone = len(metrics) == 1 or len(languages) == 1
     people = alone and any(verdict.gap is not None and not verdict.controls for verdict in every)
-    axis = axis_words(people) if alone else ""
+    axis = difference_words(people) if alone else ""
     if len(languages) == 1:
         by_metric = [[v for v in every if v["metric"] == metric] for metric in metrics]
         order = ("good", "open", "bad")

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.reports.answer.label_pages import LabelPages
-from harness.reports.answer.parts import NextStep, nobody_to_compare, place_of, setting, style_of, texts_of
+from harness.reports.answer.verdict_words import nobody_to_compare, place_of, setting, style_of, texts_of
+from harness.reports.answer_parts import NextStep
 from harness.reports.tables.titles import metric_words
 from harness.reports.tables.verdict_columns import labels_needed_text
 

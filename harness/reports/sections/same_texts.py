@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from harness.data.columns import CodedColumn, combination_ids, rows_by_number
 from harness.data.dataset import Dataset
 from harness.decide.languages import FEW_TEXTS, LEAST_LANGUAGES, language_parts
-from harness.measure.answers import CONDITION, AnswerTable, tabulate_answers
+from harness.measure.answers import AnswerTable, tabulate_answers
 from harness.measure.cells import sort_key
 from harness.measure.compare import Recording, judged_data
 from harness.measure.condition_rows import Row, new_row, put_difference, put_number, section, with_q
 from harness.measure.options import CompareOptions
 from harness.measure.parallel_texts import parallel_numbers, text_clusters
+from harness.model import CONDITION
 from harness.reports.sections.section import OVER_LANGUAGES, Section, SectionTable, q_value, tests_shown
 from harness.reports.tables.column import COEFFICIENT, COUNT_OR_BLANK, PERCENT_OF_SCALE, PROBABILITY, SHARE, TEXT, Column
 from harness.stats import meta_analysis, paired_difference

@@ -13,7 +13,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import optimize, stats
 
 from harness.stats.core.arrays import Floats, ShapeError
 
@@ -70,6 +69,8 @@ def paule_mandel(estimate: ArrayLike, error: ArrayLike, x: ArrayLike | None = No
     >>> round(found.tau2, 4), round(float(found.fitted[0]), 3), round(found.floor, 4)
     (0.06, 0.15, 0.005)
     """
+    from scipy import optimize
+
     y, s = np.asarray(estimate, np.float64), np.asarray(error, np.float64)
     design = np.ones((len(y), 1)) if x is None else np.asarray(x, np.float64)
     if y.shape != s.shape or y.ndim != 1 or len(design) != len(y) or len(y) <= design.shape[1] or not (s > 0).all():
@@ -109,6 +110,8 @@ def borrow(estimate: ArrayLike, error: ArrayLike, *, level: float = 0.95) -> Bor
     >>> found.value.round(3).tolist(), found.half_width.round(3).tolist()[0], found.apart.round(2).tolist()[2]
     ([0.143, 0.229, 0.057, 0.2, 0.171], 0.347, -1.64)
     """
+    from scipy import stats
+
     y, s = np.asarray(estimate, np.float64), np.asarray(error, np.float64)
     common = _floored(y, s)
     weight = common.tau2 / (common.tau2 + s**2)
@@ -161,6 +164,8 @@ def robust_critical_value(m2: float, alpha: float, kurtosis: float = math.inf) -
     >>> round(robust_critical_value(4, 0.05), 3), round(robust_critical_value(4, 0.05, 3), 3)
     (7.216, 4.62)
     """
+    from scipy import optimize, stats
+
     high = math.sqrt(m2 + 1) * (stats.norm.isf(alpha / 2) + 1 / math.sqrt(alpha))
     return float(optimize.brentq(lambda c: _worst_miss(m2, c, kurtosis) - alpha, 0.1, high, xtol=1e-11))
 
@@ -188,6 +193,8 @@ def _worst_miss(m2: float, c: float, kurtosis: float) -> float:
 
 def _largest(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
     """Where a function with few peaks is largest, and its value: the best of a grid, made exact between its neighbours."""
+    from scipy import optimize
+
     grid = np.linspace(low, high, 60)
     best = int(np.argmax([function(point) for point in grid]))
     inner = optimize.minimize_scalar(

@@ -33,11 +33,13 @@ class JudgeSums(NamedTuple):
     @property
     def size(self) -> Floats:
         """The sizes of groups by which large ones are capped: their gaps, or where there are none, the differences from the baseline."""
-        gaps = (self.gap.size * self.gap.times).sum(axis=-1) > 0
-        return np.where(np.asarray(gaps)[..., None], self.gap.size, self.baseline.size)
+        gaps = np.asarray(np.vecdot(self.gap.size, self.gap.times) > 0)
+        return self.gap.size if gaps.all() else np.where(gaps[..., None], self.gap.size, self.baseline.size)
 
     def capped(self, cap: ArrayLike) -> JudgeSums:
         """With no group that counts for more than `cap` (...) gaps; its differences from the baseline are multiplied by the same factor."""
+        if np.isinf(cap).all():
+            return self
         size = self.size
         f = np.minimum(1.0, np.asarray(cap, np.float64)[..., None] / np.where(size > 0, size, 1.0))
         return JudgeSums(*(GroupSums(f * each.y, f * each.size, each.times) for each in self))
@@ -121,7 +123,7 @@ def _distinct(rows: Floats) -> tuple[Floats, ...]:
     rows = rows[order]
     first = np.flatnonzero(np.r_[True, (np.diff(rows, axis=0) != 0).any(axis=1)]) if len(rows) else np.zeros(0, np.int64)
     times = np.diff(np.r_[first, len(rows)]).astype(np.float64)
-    return *rows[first].T, times
+    return *np.ascontiguousarray(rows[first].T), times
 
 
 def stacked(cells: Sequence[JudgeSums]) -> JudgeSums:

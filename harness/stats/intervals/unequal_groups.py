@@ -46,6 +46,8 @@ def bell_mccaffrey(size: ArrayLike, times: ArrayLike = 1.0, correlation: float =
     n, m = _by_size(size, times)
     m = np.where(n > 0, m, 0.0)
     groups, used = m.sum(axis=-1), m > 0
+    if n.size and n.flat[0] > 0 and (n == n.flat[0]).all():
+        return np.asarray(np.where(groups < 2, math.nan, groups - 1))
     smallest = np.where(used, n, math.inf).min(axis=-1, initial=math.inf)
     largest = np.where(used, n, 0.0).max(axis=-1, initial=0.0)
     alike = largest - smallest <= _ALIKE * largest

@@ -18,6 +18,7 @@ from harness.model import AnnotatorKind, Failure, Item, Judgment, Label, Scale
 from harness.reports.comparison import compare
 from harness.stats import meta_analysis
 from harness.tables import to_json
+from tests.unit.made_judgments import made_judgment
 
 FIVE = Scale(kind="ordinal", classes=(1, 2, 3, 4, 5), best=5)
 TAGS = ("cs", "de", "en", "fr", "ja", "zh")
@@ -25,7 +26,7 @@ TAGS = ("cs", "de", "en", "fr", "ja", "zh")
 
 def judgment(item: Item, score: int | None, repeat: int = 0) -> Judgment:
     failure = None if score is not None else Failure.REFUSED
-    return Judgment(item.item_id, item.language, "chat", "m", "j", "v", 0.0, repeat, score, failure, None, None, "c")
+    return made_judgment(item.item_id, item.language, "chat", "m", "j", "single", 0.0, repeat, score, failure, None, None, "c")
 
 
 def world(

@@ -61,6 +61,7 @@ from tests.unit.decide.worlds import (
     verdicts,
 )
 from tests.unit.stats.guarded import guarded_table
+from tests.unit.watch.test_watch_simulations import delay_table, extension_table, watch_table
 
 OPTIONS = DecisionOptions()
 DESIGNS = ((60, 1), (200, 1), (600, 1), (600, 10), (200, 10))
@@ -722,6 +723,9 @@ TABLES: tuple[Table, ...] = (
     recalibrated_table,
     planned_table,
     guarded_table,
+    watch_table,
+    delay_table,
+    extension_table,
 )
 
 

@@ -128,7 +128,7 @@ def test_ablations_and_cells_of_a_report_follow_one_rule(
     labels = {f"i{n}": [n % 3, (n // 3) % 3, (n // 9) % 3][: n % 4 or 2] for n in range(40)}
     data = make_data([make_item(name) for name in labels], labels)
     judgments = Judgments.from_rows(
-        [judged(name, (n + v) % 3, variant=v_) for n, name in enumerate(labels) for v, v_ in enumerate(("v", "w"))]
+        [judged(name, (n + v) % 3, variant=v_) for n, name in enumerate(labels) for v, v_ in enumerate(("single", "joint"))]
     )
     protocol = msgspec.structs.replace(PROTOCOL, majority=majority, annotators=annotators)
     report = run_report.report("run", protocol, judgments, data, data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from xml.etree import ElementTree
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -12,13 +11,15 @@ from rich.text import Text
 from harness.content.tags import autonym, english_name
 from harness.data.judgments import NO_VARIANT
 from harness.gate import Check, GateResult
+from harness.model import JudgeCondition
 from harness.render.comparison import show
+from harness.render.pipelines.junit import JunitCase, junit_xml
 from harness.render.terminal import dim_lines
 from harness.reports.tables.column import CELL_TABLES, COEFFICIENT, SHARE
 from harness.reports.tables.columns import columns_in
 from harness.reports.tables.numbers import UNDEFINED, difference, percent, probability
 from harness.reports.tables.titles import metric_words
-from harness.text import terminal_safe, without_controls
+from harness.text import terminal_safe
 
 _COLUMNS = {column.name: column for column in columns_in(*CELL_TABLES)}
 _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
@@ -79,9 +80,9 @@ def _judge(check: Check) -> str:
     """The judge with its condition, of which only what is known is named."""
     if check.judge is None:
         return UNDEFINED
-    sampling = [f"{name}={value:g}" for name, value in (("T", check.temperature), ("top_p", check.top_p)) if value is not None]
-    variant = check.variant if check.variant not in (None, NO_VARIANT) or sampling else None
-    return " ".join([check.judge, *([variant] if variant else []), *sampling])
+    condition = check.cell.condition
+    plain = condition.variant == NO_VARIANT and condition == JudgeCondition(check.judge, NO_VARIANT)
+    return ", ".join(filter(None, (check.judge, "" if plain else condition.words())))
 
 
 def _n(check: Check) -> str:
@@ -154,26 +155,12 @@ def _cell(text: str) -> str:
 
 def gate_junit(result: GateResult) -> str:
     """JUnit XML: a test suite a language, a test case a limit; broken limits are failures, inconclusive ones are skipped."""
-    root = ElementTree.Element("testsuites", _counts(result.checks) | {"name": "harness gate"})
-    for language, checks in by_language(result):
-        suite = ElementTree.SubElement(root, "testsuite", _counts(checks) | {"name": without_controls(language)})
-        for check in checks:
-            name = f"{check.metric}: {limit_text(check)}" + (f" ({_judge(check)})" if _several_judges(result) else "")
-            case = ElementTree.SubElement(suite, "testcase", {"classname": without_controls(language), "name": without_controls(name)})
-            if check.outcome == "pass":
-                continue
-            message = without_controls(f"{check.reason}; seen: {seen_text(check)}, n {_n(check)}")
-            kind = "failure" if check.outcome == "fail" else "skipped"
-            ElementTree.SubElement(case, kind, {"message": message} | ({"type": check.limit} if kind == "failure" else {}))
-    ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+    return junit_xml("harness gate", {language: [_case(check, result) for check in checks] for language, checks in by_language(result)})
 
 
-def _counts(checks: Sequence[Check]) -> dict[str, str]:
-    outcomes = [check.outcome for check in checks]
-    return {
-        "tests": str(len(outcomes)),
-        "failures": str(outcomes.count("fail")),
-        "errors": "0",
-        "skipped": str(outcomes.count("inconclusive")),
-    }
+def _case(check: Check, result: GateResult) -> JunitCase:
+    name = f"{check.metric}: {limit_text(check)}" + (f" ({_judge(check)})" if _several_judges(result) else "")
+    if check.outcome == "pass":
+        return JunitCase(name, "pass")
+    message = f"{check.reason}; seen: {seen_text(check)}, n {_n(check)}"
+    return JunitCase(name, "failure" if check.outcome == "fail" else "skipped", message, check.limit)
