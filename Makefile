@@ -48,7 +48,7 @@ lint: setup
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/harness check
-	$(BIN)/harness board check
+	$(BIN)/harness board check || test $$? -eq 6  # 6: no problem but boards whose data are not here
 	$(BIN)/zizmor --offline --quiet .github action.yml
 
 check: setup
@@ -106,6 +106,7 @@ bench: setup
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/stats.py
 	$(BIN)/python benchmarks/decide.py
+	$(BIN)/python benchmarks/calibrate.py
 	$(BIN)/python benchmarks/same_texts.py
 	$(BIN)/python benchmarks/continuous.py
 	$(BIN)/python benchmarks/labels.py

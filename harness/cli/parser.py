@@ -53,7 +53,7 @@ _EXIT_CODES = """exit codes:
   3    a content or data file is wrong (the message gives file:line)
   4    a judge cannot be reached, used or trusted
   5    the results folder is in use, full, read-only, damaged or of a newer version; or standard output cannot be written
-  6    the run ended, but some calls have no answer; the same command continues it
+  6    the run ended, but some calls have no answer; the same command continues it. 'harness board check': a board's data are not here
   7    the evidence does not suffice yet: for a limit of 'harness gate', an extension by 'harness certify', or
        'harness watch check'
   130  interrupted (Ctrl-C); the same command continues

@@ -24,7 +24,7 @@ from harness.errors import IncompleteRun, StoreError, UsageError
 from harness.judges import traits_of
 from harness.model import SAMPLING
 from harness.offensive import refuse_in_repository
-from harness.reports.answer import BoardVerdicts, answer_of_boards
+from harness.reports.collection_answer import BoardVerdicts, answer_of_boards
 from harness.reports.run_report import Report, only_languages
 from harness.runs import (
     RunResult,

@@ -123,13 +123,15 @@ def certify(arguments: argparse.Namespace) -> int:
         raise UsageError("name a run or a data folder: harness certify RUN_OR_DIR --to FILE")
     from harness.correct.acceptance import AcceptOptions
     from harness.correct.certify import certify as make
+    from harness.correct.label_sets import SetOptions
     from harness.render.progress import working
     from harness.tables import to_json, write_atomic
 
     accepting = AcceptOptions(arguments.alpha_risk, arguments.delta, arguments.confidence)
+    sets = SetOptions(arguments.level, arguments.per, arguments.this_draw)
     with working("certifying"):
         recording, asked = _asked_source(arguments)
-        made = make(recording, _compare_options(arguments), decision_options(arguments), accepting, asked)
+        made = make(recording, _compare_options(arguments), decision_options(arguments), accepting, asked, sets)
     text = to_json(made)
     write_atomic(arguments.to, text)
     if arguments.json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -516,6 +517,8 @@ class DatasetCard(_Spec, frozen=True):
     annotators_a_text: str = ""  # how many people scored a text on a metric, such as "3" or "1 to 4"
     judges: tuple[Text, ...] = ()  # whose judgments were recorded
     sampling: Sampling = "unknown"  # how the texts were chosen
+    labelled_from: date | None = None  # when people labelled them: the first day, and the last one
+    labelled_to: date | None = None
     epsilon: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = (
         None  # the discount of the alternative annotator test that suits these people
     )
@@ -539,6 +542,8 @@ class DatasetCard(_Spec, frozen=True):
     tried: bool = True  # False: nobody has converted the real files yet
 
     def __post_init__(self) -> None:
+        if self.labelled_from and self.labelled_to and self.labelled_from > self.labelled_to:
+            raise ValueError(f"labelled_from is {self.labelled_from}, which is after labelled_to, {self.labelled_to}")
         if unknown := sorted(self.qualities.keys() - self.metrics.keys()):
             raise ValueError(f"qualities names '{unknown[0]}', which is no metric of this card; its metrics are {', '.join(self.metrics)}")
 

@@ -7,15 +7,16 @@ and than the same map without the judge's score: class shares alone "calibrate" 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 
-from harness.correct.before_after import AfterMap, Side, compared_losses, side_of
-from harness.correct.label_sets import LabelSets, SetOptions, label_sets_of
+from harness.correct.before_after import AfterMap, ComparedLosses, Side, compared_losses, side_of
+from harness.correct.label_sets import LabelSets, SetMaker, SetOptions
 from harness.correct.map_input import MapInput, map_inputs
 from harness.correct.one_condition import one_condition
+from harness.correct.score_curves import Curve
 from harness.correct.score_maps import METHODS, cross_fitted
 from harness.correct.scored_items import ScoredItems, scored_items
 from harness.data.dataset import Dataset
@@ -70,7 +71,8 @@ class CalibratedCell(msgspec.Struct, frozen=True, kw_only=True):
         over_scores, over_constant: by how much the map lowers the loss, against raw scores and against the map without the score.
         p: the larger of both one-sided p-values; `q` is corrected over the languages of the metric. None with fewer than two groups.
         advice: what to do; `shown` where it is "use the map".
-        sets: label sets; None of all languages together, since each has its own threshold.
+        curve: the map, learnt from all labelled texts; None of all languages together, since each has its own.
+        sets: label sets; None of all languages together.
     """
 
     language: str
@@ -84,6 +86,7 @@ class CalibratedCell(msgspec.Struct, frozen=True, kw_only=True):
     p: float | None
     q: float | None
     advice: Advice
+    curve: Curve | None
     sets: LabelSets | None
 
     @property
@@ -97,7 +100,8 @@ class CalibratedMetric(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         key: that of a cell (`CELL`) without its language.
         kind: of the scale; `loss` is Brier's score of classes or the squared error of numbers.
-        method: the kind of map, and what of the judge it reads.
+        read: what of the judge the map reads: `score`, or `expected score` by its token probabilities.
+        method: the kind of map, in words.
         cells: one a language; `overall` is all of them.
         gap_before, gap_after: the gap between the best and the worst language in agreement (of numbers in squared error), with what chance
             alone makes; None with fewer than two languages that vary.
@@ -106,6 +110,7 @@ class CalibratedMetric(msgspec.Struct, frozen=True, kw_only=True):
     key: dict[str, Any]
     kind: str
     loss: Literal["Brier score", "squared error"]
+    read: str
     method: str
     cells: tuple[CalibratedCell, ...]
     overall: CalibratedCell
@@ -191,20 +196,22 @@ def calibrated_metric(given: MapInput, options: CalibrateOptions = CalibrateOpti
     rows = [given.language == at for at in range(len(given.cells))]
     losses = [compared_losses(after, own) for own in rows]
     q = holm([np.nan if one is None or not _enough(given, own) else one.p for one, own in zip(losses, rows, strict=True)])
-    sets = label_sets_of(given, after.learnt, options.sets, options.rule)
+    sets = SetMaker(given, after.learnt, options.sets, options.rule)
     cells = tuple(
-        _cell(after, own, name, float(q[at]), at in after.learnt.falls, sets[at])
+        _cell(after, own, name, _Tested(losses[at], float(q[at]), at in after.learnt.falls), sets.of(at))
         for at, (own, name) in enumerate(zip(rows, given.languages, strict=True))
         if own.any()
     )
     every = np.ones(len(given), bool)
-    all_losses = compared_losses(after, every)
-    overall = _cell(after, every, POOLED, float("nan") if all_losses is None else all_losses.p, len(after.learnt.falls) == len(cells), None)
+    tested = compared_losses(after, every)
+    all_fall = len(after.learnt.falls) == len(cells)
+    overall = _cell(after, every, POOLED, _Tested(tested, np.nan if tested is None else tested.p, all_fall), None)
     method = METHODS[given.kind].format({"linear": "a line", "isotonic": "a rising function"}.get(options.rule, options.rule))
     return CalibratedMetric(
         key=given.key,
         kind=given.kind,
         loss="squared error" if given.kind == "numbers" else "Brier score",
+        read=given.read,
         method=f"{method}; reads the {given.read}{' and the length' if options.length else ''}",
         cells=cells,
         overall=overall,
@@ -225,8 +232,16 @@ def _enough(given: MapInput, own: Any) -> bool:
     return len(np.unique(given.group[own])) >= LEAST_GROUPS
 
 
-def _cell(after: AfterMap, own: Any, language: str, q: float, falls: bool, sets: LabelSets | None) -> CalibratedCell:
-    given, losses = after.given, compared_losses(after, own)
+class _Tested(NamedTuple):
+    """The gains of some texts, their corrected p (NaN: none), and whether the map falls there."""
+
+    losses: ComparedLosses | None
+    q: float
+    falls: bool
+
+
+def _cell(after: AfterMap, own: Any, language: str, tested: _Tested, sets: LabelSets | None) -> CalibratedCell:
+    given, (losses, q, falls) = after.given, tested
     advice: Advice = "leave the scores as they are"
     if falls:
         advice = "refused: the map falls"
@@ -246,6 +261,7 @@ def _cell(after: AfterMap, own: Any, language: str, q: float, falls: bool, sets:
         p=None if losses is None else losses.p,
         q=None if np.isnan(q) else q,
         advice=advice,
+        curve=None if sets is None else after.learnt.curve(int(given.language[own][0])),
         sets=sets,
     )
 

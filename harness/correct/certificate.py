@@ -24,6 +24,9 @@ from numpy.typing import ArrayLike, NDArray
 from harness.content.tags import canonical, choose_from
 from harness.correct.acceptance import Confidence, share_left_out
 from harness.correct.certificate_validity import CertifiedWatch, Extension
+from harness.correct.certified_map import CalibratedTexts, CertifiedMap, calibrated_texts
+from harness.correct.label_sets import Per
+from harness.correct.map_input import EXPECTED
 from harness.correct.mean_estimates import ends
 from harness.data.columns import CodedColumn
 from harness.decide.options import DecisionOptions
@@ -63,7 +66,7 @@ class CertifiedOptions(msgspec.Struct, frozen=True):
     """What the numbers were made with, beside the thresholds of the verdicts, so that they can be made again.
 
     `annotators`, `majority`, `where` and `standardise` are those of a comparison, `alpha`, `delta` and `confidence` those of automatic
-    acceptance; None is the default.
+    acceptance, `level`, `per` and `this_draw` those of label sets; None is the default.
     """
 
     annotators: str | None
@@ -73,6 +76,9 @@ class CertifiedOptions(msgspec.Struct, frozen=True):
     alpha: float
     delta: float
     confidence: Confidence | None
+    level: float = 0.9
+    per: Per = "group"
+    this_draw: float | None = None
 
 
 class CertifiedData(msgspec.Struct, frozen=True):
@@ -171,7 +177,7 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
         corrections: parameters of the mean (first, on ordered scales) and of each class's share; empty with the `correction_reason`.
         confusion: (k, k) labelled items by people's aggregate (rows) and the judge's commonest answer (columns).
         acceptance: the certified threshold; None with the `acceptance_reason`.
-        recalibration: reserved; None, because no recalibration of confidences is made yet.
+        recalibration: the map from the judge's scores to people's, text by text; None with the `recalibration_reason`.
     """
 
     language: str
@@ -193,7 +199,8 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
     confusion: tuple[tuple[int, ...], ...]
     acceptance: CertifiedThreshold | None
     acceptance_reason: str | None
-    recalibration: None = None
+    recalibration: CertifiedMap | None = None
+    recalibration_reason: str | None = None
 
     def __post_init__(self) -> None:
         k = len(self.classes)
@@ -203,6 +210,8 @@ class CertifiedCell(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"{self.language}/{self.metric} has {k} classes, and values of {len(self.values)}")
         if [len(row) for row in self.confusion] != [k] * k:
             raise ValueError(f"the confusion counts of {self.language}/{self.metric} are not of {k} classes")
+        if self.recalibration is not None:
+            self.recalibration.refuse_other_scale(k, self.scale.kind)
         try:
             right = canonical(self.language)
         except UsageError as err:
@@ -249,6 +258,7 @@ class CorrectedMean(msgspec.Struct, frozen=True):
         error: standard error of the estimate; `label_error` is the part that comes from the labelled texts.
         not_for: what the verdict does not cover.
         unchecked: what of judge, prompt and rubric could not be compared with the certificate.
+        texts: what people are expected to say of each text, with label sets; None with the `texts_reason`.
     """
 
     estimate: float | None
@@ -263,6 +273,8 @@ class CorrectedMean(msgspec.Struct, frozen=True):
     not_for: tuple[str, ...]
     unchecked: tuple[str, ...]
     reason: str | None
+    texts: CalibratedTexts | None = None
+    texts_reason: str | None = None
 
 
 class AcceptedScores(msgspec.Struct, frozen=True, eq=False):
@@ -358,11 +370,12 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         groups: ArrayLike | Sequence[Any] | None = None,
         share_of: Score | None = None,
         confidence: ArrayLike | None = None,
+        expected: ArrayLike | None = None,
         level: float = 0.95,
         today: date | None = None,
         **condition: str | float | None,
     ) -> CorrectedMean | AcceptedScores:
-        """Correct the mean of new scores, or with `confidence` say which of them can be accepted.
+        """Correct the mean of new scores and calibrate each of them, or with `confidence` say which can be accepted.
 
         The new texts have to come from the population that the labelled ones were drawn from, and none of their groups may be labelled.
 
@@ -375,7 +388,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             groups: (items,) what texts share, such as a prompt; None if they are independent.
             share_of: a class whose share is estimated instead of the mean.
             confidence: (items,) in the unit of the certificate's threshold, NaN where there is none.
-            level: of the interval, in (0, 1).
+            expected: (items,) expected scores by token probabilities, where the certificate's map reads these; NaN where there is none.
+            level: of the interval of the mean, in (0, 1).
             today: the day on which a watched certificate has to hold; by default today (UTC).
             condition: of the new scores, `variant` and axes of `SAMPLING` such as `temperature`, if they are to be compared.
 
@@ -397,7 +411,11 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
             raise UseForbidden(f"the certificate's verdict on {language}/{metric} is '{cell.verdict}': {cell.sentence}")
         if confidence is not None:
             return _accepted(cell, scores, confidence, unchecked)
-        return _corrected(cell, scores, groups, share_of, level, unchecked)
+        texts, reason = _texts(cell, scores, expected)
+        if texts is not None and not cell.corrections:
+            return _without_mean(cell, scores, unchecked, texts)
+        mean = _corrected(cell, scores, groups, share_of, level, unchecked)
+        return msgspec.structs.replace(mean, texts=texts, texts_reason=reason)
 
     def _refuse_stale(
         self, cell: CertifiedCell, judge: str | JudgeIdentity, prompt: str | None, rubric: str | None, scale: Scale | None
@@ -503,6 +521,49 @@ def _corrected(
         unchecked=unchecked,
         reason=found.reason or found.interval.reason,
     )
+
+
+def _without_mean(cell: CertifiedCell, scores: Any, unchecked: tuple[str, ...], texts: CalibratedTexts) -> CorrectedMean:
+    """Calibrated texts of a cell that has no correction of means, with the reason."""
+    numbers = _map_scores(cell, scores)
+    no_mean = np.isnan(numbers).all() or (cell.values is None and cell.scale.kind != "interval")
+    nothing: dict[str, None] = dict.fromkeys(("estimate", "interval", "effective_labels", "lam", "error", "label_error"))
+    return CorrectedMean(
+        **nothing,
+        judge_only=math.nan if no_mean else float(np.nanmean(numbers)),
+        labels=0,
+        scores=len(numbers),
+        not_for=cell.not_for,
+        unchecked=unchecked,
+        reason=cell.correction_reason,
+        texts=texts,
+    )
+
+
+def _texts(cell: CertifiedCell, scores: Any, expected: ArrayLike | None) -> tuple[CalibratedTexts | None, str | None]:
+    """What people are expected to say of each text, or why nothing is said."""
+    held = cell.recalibration
+    if held is None:
+        return None, cell.recalibration_reason or "an earlier version made the certificate"
+    numbers = _map_scores(cell, scores)
+    if held.read == EXPECTED:
+        if expected is None:
+            return None, "the map reads expected scores by token probabilities; pass expected="
+        given = np.asarray(expected, np.float64)
+        if given.shape != numbers.shape:
+            raise UsageError(f"expected has shape {given.shape} and scores {numbers.shape}; give one expected score a score")
+        numbers = np.where(np.isnan(numbers), math.nan, given)
+    two_named = cell.values is None and len(cell.classes) == 2
+    values = np.arange(2.0) if two_named else None if cell.values is None else np.asarray(cell.values, np.float64)
+    return calibrated_texts(held, numbers, cell.classes, values, cell._range(None)), None
+
+
+def _map_scores(cell: CertifiedCell, scores: Any) -> Floats:
+    """What a map reads of scores: points, or class codes where classes have names only; NaN where there is none."""
+    if cell.values is not None or cell.scale.kind == "interval":
+        return _numbers(cell, scores, None)
+    codes = _class_codes(cell, scores if isinstance(scores, np.ndarray) else np.asarray(scores), scores)
+    return np.where(codes < 0, math.nan, codes)
 
 
 def _correction(cell: CertifiedCell, share_of: Score | None) -> Correction:

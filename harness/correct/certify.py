@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from importlib.metadata import version
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 
 from harness.content import Library
 from harness.correct.acceptance import AcceptedFrom, AcceptOptions, accepted_from
+from harness.correct.calibrate import CalibrateOptions, calibrated_metric
 from harness.correct.certificate import (
     SCHEMA_VERSION,
     Certificate,
@@ -25,7 +26,10 @@ from harness.correct.certificate import (
     Correction,
 )
 from harness.correct.certificate_differences import certificate_differences
+from harness.correct.certified_map import CertifiedMap
 from harness.correct.correct import mean_sample, share_sample
+from harness.correct.label_sets import SetOptions
+from harness.correct.map_input import map_inputs
 from harness.correct.mean_estimates import Sample
 from harness.correct.one_condition import one_condition
 from harness.correct.scored_items import ScoredItems, scored_items
@@ -77,6 +81,7 @@ def certify(
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
     acceptance: AcceptOptions = AcceptOptions(),  # noqa: B008 (frozen)
     asked: JudgedRun | None = None,
+    sets: SetOptions = SetOptions(),  # noqa: B008 (frozen)
 ) -> Certificate:
     """The certificate of one judge under one condition.
 
@@ -86,21 +91,14 @@ def certify(
         decision: the thresholds of the verdicts.
         acceptance: the tolerated errors of automatic acceptance.
         asked: of a run, how it asked; None for recorded judgments.
+        sets: what label sets promise.
 
     Raises:
         UsageError: for several judges or conditions, with what to choose; and as `measure.compare` does.
     """
     laid_out, made = _verdicts(source, compare, decision)
-    return _certificate(
-        source,
-        laid_out,
-        made,
-        one_condition([JudgeCondition.of(verdict.key) for verdict in made], compare.judges, "certify"),
-        compare,
-        decision,
-        acceptance,
-        asked,
-    )
+    condition = one_condition([JudgeCondition.of(verdict.key) for verdict in made], compare.judges, "certify")
+    return _certificate(source, laid_out, made, condition, compare, decision, (acceptance, sets), asked)
 
 
 def _verdicts(source: Recording, compare: CompareOptions, decision: DecisionOptions) -> tuple[AlignedData, tuple[Verdict, ...]]:
@@ -115,25 +113,28 @@ def _certificate(
     condition: JudgeCondition,
     compare: CompareOptions,
     decision: DecisionOptions,
-    acceptance: AcceptOptions,
+    promised: tuple[AcceptOptions, SetOptions],
     asked: JudgedRun | None,
 ) -> Certificate:
     """The certificate of the judge and condition `condition`, from the verdicts on all."""
+    acceptance, sets = promised
     chosen = {(v.key["language"], v.key["metric"]): v for v in made if JudgeCondition.of(v.key) == condition}
     judge = condition.judge
     single = msgspec.structs.replace(compare, judges=(judge,), annotators=compare.annotators or Annotators(1))
     judged = align([source], single).judged[0]
     aggregated = align([source], msgspec.structs.replace(compare, judges=(judge,))).judged[0]
     counted = {_place(cell): cell for cell in scored_items(aggregated) if JudgeCondition.of(cell.key) == condition}
+    scored = [cell for cell in scored_items(judged) if JudgeCondition.of(cell.key) == condition]
     cells = [
         _cell(cell, counted[_place(cell)], chosen[_place(cell)], judged, compare, acceptance, asked)
-        for cell in scored_items(judged)
-        if JudgeCondition.of(cell.key) == condition and _place(cell) in chosen and _place(cell) in counted
+        for cell in scored
+        if _place(cell) in chosen and _place(cell) in counted
     ]
+    maps = _maps(scored, sets) if source.data.about.sampling == "random" else None
     identity = asked.identity(judge) if asked else None
     about = source.data.about
     signature = msgspec.structs.replace(
-        ComparisonSignature.parse(laid_out.signature), judges=(judge,), decide=decision.signed([about]), use=str(acceptance)
+        ComparisonSignature.parse(laid_out.signature), judges=(judge,), decide=decision.signed([about]), use=f"{acceptance} {sets}"
     )
     prompt = asked.prompt(condition.variant) if asked else None
     return Certificate(
@@ -146,12 +147,20 @@ def _certificate(
             judgments=_scores_hash(source, condition),
             **{name: getattr(condition, name) for name in SAMPLING},
         ),
-        data=CertifiedData(about.id, about.version, source.data.sha256, about.sampling, about.annotators),
+        data=CertifiedData(
+            about.id,
+            about.version,
+            source.data.sha256,
+            about.sampling,
+            about.annotators,
+            labelled_from=_day(about.labelled_from),
+            labelled_to=_day(about.labelled_to),
+        ),
         prompt=prompt,
         thresholds=decision,
         signature=str(signature),
         unchecked=() if asked else ("prompt", "rubric", "settings of the judge"),
-        cells=tuple(sorted(cells, key=lambda cell: (cell.language, cell.metric))),
+        cells=tuple(sorted((_with_map(cell, maps) for cell in cells), key=lambda cell: (cell.language, cell.metric))),
         options=CertifiedOptions(
             annotators=None if compare.annotators is None else str(compare.annotators),
             majority=compare.majority,
@@ -160,8 +169,34 @@ def _certificate(
             alpha=acceptance.alpha,
             delta=acceptance.delta,
             confidence=acceptance.confidence,
+            level=sets.level,
+            per=sets.per,
+            this_draw=sets.this_draw,
         ),
     )
+
+
+def _day(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()
+
+
+def _maps(scored: Sequence[ScoredItems], sets: SetOptions) -> dict[tuple[str, str], CertifiedMap]:
+    """The map of every language and metric. What rests on texts without a label is left out: other ones do not make it stale."""
+    metrics = [calibrated_metric(given, CalibrateOptions(sets)) for given in map_inputs(scored)]
+    found = {}
+    for metric in metrics:
+        for cell in metric.cells:
+            assert cell.curve is not None and cell.sets is not None
+            own = msgspec.structs.replace(cell.sets, mean_size=None, whole=None)
+            place = cell.language, str(metric.key["metric"])
+            found[place] = CertifiedMap(metric.read, cell.curve, cell.shown, cell.advice, cell.n, cell.groups, own)
+    return found
+
+
+def _with_map(cell: CertifiedCell, maps: Mapping[tuple[str, str], CertifiedMap] | None) -> CertifiedCell:
+    found = None if maps is None else maps.get((cell.language, cell.metric))
+    reason = NOT_RANDOM if maps is None else "the judge has no readable score of a labelled text" if found is None else None
+    return msgspec.structs.replace(cell, recalibration=found, recalibration_reason=reason)
 
 
 def _scores_hash(source: Recording, condition: JudgeCondition) -> str:
@@ -302,7 +337,8 @@ def _differences(certificate: Certificate, source: Recording, asked: JudgedRun |
     try:
         laid_out, made = _verdicts(source, compare, certificate.thresholds)
         acceptance = AcceptOptions(options.alpha, options.delta, options.confidence)
-        again = _certificate(source, laid_out, made, judge.condition, compare, certificate.thresholds, acceptance, asked)
+        promised = acceptance, SetOptions(options.level, options.per, options.this_draw)
+        again = _certificate(source, laid_out, made, judge.condition, compare, certificate.thresholds, promised, asked)
     except UsageError as err:
         return (f"the certificate cannot be made again: {err}",)
     return tuple(certificate_differences(certificate, again))

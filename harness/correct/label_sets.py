@@ -102,8 +102,8 @@ class LabelSets(msgspec.Struct, frozen=True):
     reason: str | None = None
 
 
-def label_sets_of(given: MapInput, whole: LearntMap, options: SetOptions, rule: NumberRule) -> list[LabelSets]:
-    """The sets of every language; of one without a labelled text that the judge scored, every score.
+class SetMaker:
+    """Makes the sets of each language of a metric.
 
     Args:
         given: labelled texts of all languages.
@@ -111,37 +111,33 @@ def label_sets_of(given: MapInput, whole: LearntMap, options: SetOptions, rule: 
         options: what is promised.
         rule: of numbers.
     """
-    groups = np.unique(given.group)
-    held = np.isin(given.group, np.random.default_rng(options.seed).permutation(groups)[: (len(groups) + 1) // 2])
-    of = [np.unique(given.group[given.language == at]) for at in range(len(given.cells))]
-    several = len(np.unique(given.language)) > 1
-    halves: dict[bool, LearntMap] = {}
-    made = []
-    for language, own in enumerate(of):
-        with_score = language not in whole.falls
-        if several and len(own) < SPLIT_FROM:
-            rest, used, learnt_from = ~np.isin(given.group, own), given.language == language, OTHERS
-            learnt = _learn(given, rest, rule, with_score, whole)
+
+    def __init__(self, given: MapInput, whole: LearntMap, options: SetOptions, rule: NumberRule = "linear") -> None:
+        self.given, self.whole, self.options, self.rule = given, whole, options, rule
+        groups = np.unique(given.group)
+        self.held = np.isin(given.group, np.random.default_rng(options.seed).permutation(groups)[: (len(groups) + 1) // 2])
+        self.several = len(np.unique(given.language)) > 1
+        self.halves: dict[bool, LearntMap] = {}
+
+    def of(self, language: int) -> LabelSets:
+        """The sets of a language by its code; without a labelled text that the judge scored, every score."""
+        given, options = self.given, self.options
+        own = given.language == language
+        groups, with_score = np.unique(given.group[own]), language not in self.whole.falls
+        if self.several and len(groups) < SPLIT_FROM:
+            learnt, used, learnt_from = self._learn(~np.isin(given.group, groups), with_score), own, OTHERS
         else:
-            if with_score not in halves:
-                halves[with_score] = _learn(given, ~held, rule, with_score, whole)
-            learnt, used, learnt_from = halves[with_score], held & (given.language == language), HALVES if several else HALF_ALONE
+            if with_score not in self.halves:
+                self.halves[with_score] = self._learn(~self.held, with_score)
+            learnt, used, learnt_from = self.halves[with_score], self.held & own, HALVES if self.several else HALF_ALONE
         curve = learnt.curve(-1 if learnt_from == OTHERS else language)
-        made.append(
-            _sets(
-                given,
-                language,
-                given.take(used),
-                LabelSets(options.level, options.per, options.this_draw, None, curve, learnt_from, 0, 0),
-                options,
-            )
-        )
-    return made
+        nothing = LabelSets(options.level, options.per, options.this_draw, None, curve, learnt_from, 0, 0)
+        return _sets(given, language, given.take(used), nothing, options)
 
-
-def _learn(given: MapInput, rest: NDArray[np.bool_], rule: NumberRule, with_score: bool, whole: LearntMap) -> LearntMap:
-    """The map of the rest of the texts; that of all where nothing would be left, since then no threshold is possible either."""
-    return learn(given.take(rest) if rest.any() else given, rule=rule, with_score=with_score, near=whole)
+    def _learn(self, rest: NDArray[np.bool_], with_score: bool) -> LearntMap:
+        """The map of the rest of the texts; that of all where nothing would be left, since then no threshold is possible either."""
+        given = self.given.take(rest) if rest.any() else self.given
+        return learn(given, rule=self.rule, with_score=with_score, near=self.whole)
 
 
 def _sets(given: MapInput, language: int, used: MapInput, sets: LabelSets, options: SetOptions) -> LabelSets:

@@ -25,7 +25,7 @@ class AtlasSet(msgspec.Struct, frozen=True, kw_only=True):
         languages, qualities: of its texts, and of its metrics.
         signature: of the comparison that the verdicts come from; it parses back. Empty where there is none.
         partial: whether the comparison had only a part of the set, because the origin lacked raw files.
-        boards: boards that ask a judge about it, with their languages.
+        boards: what `harness run --board` takes to ask a judge about it, a board or a collection, with the languages.
     """
 
     title: str

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from harness.content.specs import Board, DatasetCard, read_spec
+from harness.content.specs import Board, BoardCollection, DatasetCard, read_spec
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
 from harness.judge_atlas.atlas_file import Atlas, AtlasJudge, AtlasRow, AtlasSet
@@ -47,7 +47,8 @@ def joined(
     compared: Mapping[str, ComparedSet],
     judges: Mapping[str, AtlasJudge],
     kept: Atlas | None = None,
-    boards: Iterable[Board] = (),
+    boards: Sequence[Board] = (),
+    collections: Sequence[BoardCollection] = (),
 ) -> Atlas:
     """The atlas of these comparisons, and of an earlier one's rows of other sets.
 
@@ -56,13 +57,13 @@ def joined(
         compared: of the sets that were compared.
         judges: what is known of the models behind judges.
         kept: an earlier atlas, whose rows of sets that were not compared stay.
-        boards: all boards; those on a set's data are named beside it.
+        boards, collections: all there are; beside a set stand the boards on its data, by the collection that asks them together.
     """
     earlier = tuple(row for row in kept.rows if row.set not in compared) if kept else ()
     rows = [*earlier, *(row for each in compared.values() for row in each.rows)]
     stay = {row.set for row in earlier}
     sets = {name: kept.sets[name] if kept and name in stay else _about(card, compared.get(name)) for name, card in cards.items()}
-    sets = {name: msgspec.structs.replace(about, boards=_boards_on(name, boards)) for name, about in sets.items()}
+    sets = {name: msgspec.structs.replace(about, boards=_boards_on(name, boards, collections)) for name, about in sets.items()}
     tags = {row.language for row in rows} | {tag for about in sets.values() for tag in about.languages}
     return Atlas(
         sets=dict(sorted(sets.items())),
@@ -72,8 +73,14 @@ def joined(
     )
 
 
-def _boards_on(name: str, boards: Iterable[Board]) -> dict[str, tuple[str, ...]]:
-    return {board.id: tuple(board.languages) for board in boards if board.data != "bundled" and board.data.dataset_card == name}
+def _boards_on(name: str, boards: Sequence[Board], collections: Sequence[BoardCollection]) -> dict[str, tuple[str, ...]]:
+    """What `harness run --board` takes to ask about a set, with the languages: a collection, or a board that none has."""
+    found: dict[str, set[str]] = {}
+    for board in boards:
+        if board.data != "bundled" and board.data.dataset_card == name:
+            asks = next((each.id for each in collections if board.id in each.boards), board.id)
+            found.setdefault(asks, set()).update(board.languages)
+    return {asks: tuple(sorted(tags)) for asks, tags in sorted(found.items())}
 
 
 def _about(card: DatasetCard, compared: ComparedSet | None) -> AtlasSet:

@@ -83,8 +83,8 @@ def _allowance(certificate: Certificate) -> Iterator[str]:
 def _cells(certificate: Certificate) -> Iterator[str]:
     for cell in certificate.cells:
         place = f"{english_name(cell.language)}, {metric_words(cell.metric)}"
-        said = cell.sentence if cell in certificate.allowed else f"{place}: {cell.verdict}"
-        yield f"  {said.removesuffix('.')}; {_means(cell)}; {_acceptance(cell)}"
+        said = cell.sentence.removesuffix(".") if cell in certificate.allowed else f"{place}: {cell.verdict}"
+        yield f"  {'; '.join([said, _means(cell), _acceptance(cell), _map(cell)])}"
 
 
 def _means(cell: CertifiedCell) -> str:
@@ -101,6 +101,17 @@ def _acceptance(cell: CertifiedCell) -> str:
     if not found.left_out:
         return accepted if found.left_out == 0 else f"{accepted} (texts without a commonest label are left out, and not counted here)"
     return f"{accepted}; nothing is said of the {percent(found.left_out_share)} of labelled texts without a commonest label"
+
+
+def _map(cell: CertifiedCell) -> str:
+    found = cell.recalibration
+    if found is None:
+        return f"no map ({cell.recalibration_reason or 'an earlier version made it'})"
+    scores = "scores are calibrated text by text" if found.shown else f"scores are not calibrated ({found.advice})"
+    sets = found.sets
+    if sets.threshold is None:
+        return f"{scores}; sets hold {sets.reason}"
+    return f"{scores}; sets hold a person's score of {percent(sets.level)} of texts"
 
 
 def _unchecked(names: Sequence[str]) -> Iterator[str]:

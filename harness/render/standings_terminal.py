@@ -23,6 +23,7 @@ from harness.render.standings import (
     ranking_table,
     standings_notes,
     table_title,
+    verdict_table,
 )
 from harness.render.terminal import print_whole
 from harness.reports.tables.text_table import TextTable
@@ -52,6 +53,9 @@ def render_standings(
     parts += [Text(terminal_safe(sentence)) for _, sentence in answer]
     parts.append(Text(terminal_safe(board_facts(standings)), style="dim"))
     shown: list[TextTable] = []
+    if verdicts := verdict_table(standings, language):
+        shown.append(verdicts)
+        parts += [Text("\nVerdicts", style="bold cyan"), FittedTable(verdicts)]
     if language is None:
         for variant in standings.variants:
             shown.append(overall_table(standings, variant))

@@ -31,7 +31,7 @@ _WIDE = 180
 _FEW_ROWS = 12  # without a verdict, that are shown where there is nothing else
 _GAP = 2  # between columns
 _TABLES = (TableName.VERDICTS, TableName.VERDICTS_ALONE, TableName.VERDICTS_REASONS, TableName.VERDICTS_WIDE)
-_FIRST = ("language", "metric", "answer", "gap", "right", "right_closeness", "obstacles", "k", "family_bound", "n_labelled", "base_diff")
+_FIRST = ("language", "metric", "answer", "gap", "right", "right_closeness", "k", "obstacles", "family_bound", "n_labelled", "base_diff")
 
 
 @dataclass(frozen=True)

@@ -29,24 +29,30 @@ class AtlasAnswer:
 
 
 def language_answer(atlas: Atlas, tag: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
-    """The answer about a language from its rows, or from some of them; `today` decides which judges are served no more."""
+    """The answer about a language from its rows, or from some of them: what would find out more is said of all of them alone.
+
+    `today` decides which judges are served no more.
+    """
     found, name = known_of(rows), atlas.languages[tag]
+    whole = len(rows) == sum(row.language == tag for row in atlas.rows)
     sentences = [(STYLES[each.answer], known_sentence(atlas, each, today)) for each in found]
-    answer = Answer(f"{name}: which judge for what", plain_cards(sentences), _SURE if found else "", tuple(_next_steps(atlas, tag, found)))
+    steps = tuple(_next_steps(atlas, tag, found)) if whole else ()
+    answer = Answer(f"{name}: which judge for what", plain_cards(sentences), _SURE if found else "", steps)
     return AtlasAnswer(_lead(atlas, tag, found, today), answer, _age(atlas, rows, today))
 
 
 def judge_answer(atlas: Atlas, judge: str, rows: Sequence[AtlasRow], today: datetime.date) -> AtlasAnswer:
-    """The answer about a judge from its rows, language by language."""
+    """The answer about a judge from its rows, language by language. That it is no longer served is said once, not in every sentence."""
     by_language = {tag: known_of(row for row in rows if row.language == tag) for tag in dict.fromkeys(row.language for row in rows)}
     sentences = [
-        (STYLES[each.answer], f"{atlas.languages[tag]}, {known_sentence(atlas, each, today)}")
+        (STYLES[each.answer], f"{atlas.languages[tag]}, {known_sentence(atlas, each, datetime.date.min)}")
         for tag, found in by_language.items()
         for each in found
     ]
     places = [atlas.languages[tag] for tag, found in by_language.items() if any(each.allowed for each in found)]
     many = "" if len(places) <= 6 else f"{len(places)} of {len(by_language)} languages"
     lead = f"{judge} may be used in {many or _joined(places)}, for some qualities." if places else f"{judge} is shown fit for nothing yet."
+    lead += " Its provider serves it no longer." if is_gone(atlas.judge(judge), today) else ""
     return AtlasAnswer(lead, Answer(f"{judge}: where it may be used", plain_cards(sentences), _SURE, ()), _age(atlas, rows, today))
 
 
@@ -202,18 +208,21 @@ def _next_steps(atlas: Atlas, tag: str, found: Sequence[KnownOfQuality]) -> Iter
     known = {each.quality for each in found if each.answer != OPEN}
     labelled = {name: about for name, about in atlas.sets.items() if tag in about.languages}
     single = {row.set for each in found for row in each.rows if row.verdict == NO_VERDICT}
-    asked = {name: sorted({*about.qualities} - known) for name, about in labelled.items() if name not in single}
-    for name, qualities in asked.items():
-        for board in (each for each, tags in labelled[name].boards.items() if tag in tags and qualities):
-            shown = _joined(list(map(metric_words, qualities)))
-            yield NextStep(f"ask a judge about people's labels of {shown}", f"harness run --board {board} --langs {tag} --judge {_MODEL}")
-    for name in sorted(each for each in single if labelled[each].boards):
-        text = f"each text of {name} has one score: let a second person score 30 of them, whose ids stand in FILE"
-        yield NextStep(text, f"harness labels page {name} --lang {tag} --items FILE --out pages")
-    rest = [name for name, qualities in asked.items() if qualities and not any(tag in tags for tags in labelled[name].boards.values())]
-    if rest:
-        shown = _joined(sorted({f"{metric_words(quality)} ({name})" for name in rest for quality in asked[name]}))
-        yield NextStep(f"people's labels of {shown} are in the catalog", f"harness data list --lang {tag}")
+    open_ones: dict[str, list[str]] = {}
+    for name, about in labelled.items():
+        asks = next((each for each, tags in about.boards.items() if tag in tags), "")
+        if name in single:
+            if asks:
+                text = f"each text of {name} has one score: let a second person score 30 of them, whose ids stand in FILE"
+                yield NextStep(text, f"harness labels page {name} --lang {tag} --items FILE --out pages")
+        elif qualities := sorted({*about.qualities} - known):
+            open_ones.setdefault(asks, []).append(f"{_joined(list(map(metric_words, qualities)))} ({name})")
+    for asks, labels in sorted(open_ones.items(), reverse=True):
+        shown = f"people's labels of {', '.join(labels)}"
+        if asks:
+            yield NextStep(f"ask a judge about {shown}", f"harness run --board {asks} --langs {tag} --judge {_MODEL}")
+        else:
+            yield NextStep(f"{shown} are in the catalog", f"harness data list --lang {tag}")
     missing = sorted(
         {row.quality for row in atlas.rows if row.quality} - {quality for each in labelled.values() for quality in each.qualities}
     )

@@ -28,7 +28,7 @@ from harness.model import JudgeIdentity, RealisedPerturbation, Score
 from harness.reports.answer import LabelPages, label_pages
 from harness.reports.sections.section import SectionInput
 from harness.reports.sections.section_registry import run_sections
-from harness.runs import RunProtocol
+from harness.runs import RunAnswers, RunProtocol
 from harness.text import short_repr
 
 SCHEMA_VERSION = 3
@@ -79,35 +79,40 @@ class Report(msgspec.Struct, frozen=True):
         return {judge: names for judge, names in named.items() if traits_of(judge).is_named_by_provider and names}
 
 
+class AboutRun(msgspec.Struct, frozen=True):
+    """What a report says of a run beside its judgments.
+
+    Attributes:
+        answers: what the replies say, by judge.
+        unreviewed, unreviewed_instructions: languages whose texts, or own instructions, no native reader has read.
+        realised: the results of perturbations.
+        absent: the classes without an example, by language, task and metric.
+        native_data: the dataset cards with native labels, by language.
+        refused_controls: the control questions that a language does not have, with the reasons.
+    """
+
+    answers: RunAnswers = msgspec.field(default_factory=RunAnswers)
+    unreviewed: Sequence[str] = ()
+    unreviewed_instructions: Sequence[str] = ()
+    realised: Sequence[RealisedPerturbation] = ()
+    absent: Mapping[tuple[str, str, str], Sequence[Score]] = {}
+    native_data: Mapping[str, Sequence[DatasetCard]] = {}
+    refused_controls: Mapping[str, Mapping[str, str]] = {}
+
+
 def report(
     name: str,
     protocol: RunProtocol,
     judgments: Judgments,
     data: Dataset,
     training: Dataset,
-    *,
-    unreviewed: Sequence[str] = (),
-    unreviewed_instructions: Sequence[str] = (),
-    missing: Mapping[str, int] | None = None,
-    answered_by: Mapping[str, dict[str, int]] | None = None,
-    left_out: Mapping[str, dict[str, int]] | None = None,
-    spans: Mapping[str, dict[str, int]] | None = None,
-    reasoning: Mapping[str, dict[str, int]] | None = None,
-    realised: Sequence[RealisedPerturbation] = (),
-    absent: Mapping[tuple[str, str, str], Sequence[Score]] | None = None,
-    native_data: Mapping[str, Sequence[DatasetCard]] | None = None,
-    refused_controls: Mapping[str, Mapping[str, str]] | None = None,
+    about: AboutRun = AboutRun(),  # noqa: B008 (frozen)
     decision: DecisionOptions = DecisionOptions(),  # noqa: B008 (frozen)
 ) -> Report:
-    """The whole report of a run.
-
-    `missing`, `answered_by` and `left_out` say by judge how many calls have no answer, which model gave the others, and which parameters
-    the judge does not accept; `spans` which errors it marked, `reasoning` in how many replies it marks reasoning. `realised` has the
-    results of perturbations; `absent` the classes without an example; `native_data` the dataset cards with native labels, by language;
-    `refused_controls` the control questions that a language does not have, with the reasons; `decision` the thresholds of the verdicts.
-    """
+    """The whole report of a run. `decision` are the thresholds of its verdicts."""
+    answers = about.answers
     source = recording(judgments, data, training, name, protocol.panels)
-    native = dict(native_data or {}) if protocol.constructed else {}
+    native = about.native_data if protocol.constructed else {}
     comparable = len(judgments) and not data.sealed
     rule = of_rule(protocol.majority, protocol.annotators)
     by_metric = compare([source], msgspec.structs.replace(rule, by=BY_METRIC.by)).cells if comparable else ()
@@ -119,24 +124,24 @@ def report(
         run=name,
         title=protocol.title,
         constructed_labels=protocol.constructed,
-        unreviewed=tuple(unreviewed),
+        unreviewed=tuple(about.unreviewed),
         signatures={
-            identity.name: _signature(protocol, identity, decided, (left_out or {}).get(identity.name, {})) for identity in protocol.judges
+            identity.name: _signature(protocol, identity, decided, answers.left_out.get(identity.name, {})) for identity in protocol.judges
         },
         ci_method=CI_METHOD,
         summaries=summaries(by_metric, pooled),
         verdicts=verdicts([source], rule, decision) if comparable else (),
         by_metric=by_metric,
         cells=by_task.cells if by_task else (),
-        missing=dict(missing or {}),
-        answered_by=dict(answered_by or {}),
-        unreviewed_instructions=tuple(unreviewed_instructions),
-        left_out={judge: dict(calls) for judge, calls in (left_out or {}).items() if calls},
-        spans=dict(spans or {}),
-        reasoning=dict(reasoning or {}),
-        few_shot=_few_shot(protocol, training, absent or {}),
+        missing=dict(answers.missing),
+        answered_by=dict(answers.answered_by),
+        unreviewed_instructions=tuple(about.unreviewed_instructions),
+        left_out={judge: dict(calls) for judge, calls in answers.left_out.items() if calls},
+        spans=dict(answers.spans),
+        reasoning=dict(answers.reasoning),
+        few_shot=_few_shot(protocol, training, about.absent),
         ablations=run_sections(
-            SectionInput(source, rule, realised, protocol.metrics, protocol, refused_controls or {}), labelled=bool(comparable)
+            SectionInput(source, rule, about.realised, protocol.metrics, protocol, about.refused_controls), labelled=bool(comparable)
         ),
         unlabelled=data.sealed and protocol.board is None,
         sealed=run_coverage(judgments, data) if data.sealed else (),

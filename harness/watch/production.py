@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 
 from harness.correct.certificate import CertifiedJudge
-from harness.correct.certify import certified_condition, judged_rows, other_condition
+from harness.correct.certify import judged_rows, other_condition
 from harness.errors import UsageError
 from harness.measure.compare import Recording
 from harness.watch.daily_log import Seen, SeenProduction
@@ -61,7 +61,7 @@ def scores_by_group(
     source: Recording, judge: CertifiedJudge, cells: Collection[WatchedCell]
 ) -> Mapping[str, dict[str, list[float | None]]]:
     """`{cell: {group: levels of its answers}}`, None for an answer that cannot be read."""
-    rows, items = judged_rows(source, certified_condition(judge)), source.data.by_id
+    rows, items = judged_rows(source, judge.condition), source.data.by_id
     by_place = {(cell.language, cell.metric): cell for cell in cells}
     found: dict[str, dict[str, list[float | None]]] = {cell.name: {} for cell in cells}
     for item_id, metric, score in zip(rows.item, rows.metric, rows.score, strict=True):

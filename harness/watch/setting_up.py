@@ -11,13 +11,13 @@ import msgspec
 import numpy as np
 
 from harness.correct.certificate import Certificate, CertifiedCell
-from harness.correct.certify import JudgedRun, certified_condition, staleness
+from harness.correct.certify import JudgedRun, staleness
 from harness.correct.label_sample import SampleOptions, draw_label_sample
-from harness.correct.one_condition import condition_of
 from harness.correct.scored_items import scored_items
 from harness.errors import StaleCertificate, UsageError, UseForbidden
 from harness.measure.compare import Recording, align
 from harness.measure.options import Annotators, CompareOptions
+from harness.model import JudgeCondition
 from harness.stats.estimation.betting import limits_of_repeats, reference_limits
 from harness.watch.anchors import Answers
 from harness.watch.production import scores_by_group
@@ -68,8 +68,8 @@ def choose_anchors(start: WatchStart, options: WatchOptions) -> tuple[Anchor, ..
 def _labels(start: WatchStart) -> dict[tuple[str, str, str], Anchor]:
     """`{(language, metric, item_id): the item with its labels}` of what the certified judge has judged."""
     [judged] = align([start.source], CompareOptions(annotators=Annotators(1), judges=(start.certificate.judge.name,))).judged
-    wanted, found = certified_condition(start.certificate.judge), dict[tuple[str, str, str], Anchor]()
-    for cell in (cell for cell in scored_items(judged) if condition_of(cell.key) == wanted):
+    wanted, found = start.certificate.judge.condition, dict[tuple[str, str, str], Anchor]()
+    for cell in (cell for cell in scored_items(judged) if JudgeCondition.of(cell.key) == wanted):
         language, metric = cell.key["language"], cell.key["metric"]
         means = cell.means[0] if cell.means is not None and cell.classes.kind == "interval" else None
         for row in np.flatnonzero(cell.labelled).tolist():

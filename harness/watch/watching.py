@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from harness.correct import certificate
-from harness.correct.certify import certified_condition, judged_rows, other_condition
+from harness.correct.certify import judged_rows, other_condition
 from harness.data.judgments import Judgments
 from harness.errors import ContentError, UsageError
 from harness.measure.compare import Recording
@@ -54,7 +54,7 @@ def begin(folder: Path, start: WatchStart, options: WatchOptions, since: date, a
     with locked(folder):
         anchors = choose_anchors(start, options)
         if ask is None:
-            rows = judged_rows(start.source, certified_condition(start.certificate.judge))
+            rows = judged_rows(start.source, start.certificate.judge.condition)
         else:
             rows = ask({anchor.item_id: options.repeats for anchor in anchors}, folder / ASKED / "first")
         answers = answers_of(rows)
@@ -120,7 +120,7 @@ def _anchors_of(
     if recorded is not None:
         for problem in other_condition(plan.judge, recorded):
             raise UsageError(f"{recorded.name} holds no answers on anchors: {problem}")
-        answers, where = answers_of(judged_rows(recorded, certified_condition(plan.judge))), recorded.name
+        answers, where = answers_of(judged_rows(recorded, plan.judge.condition)), recorded.name
     else:
         assert ask is not None
         answers, where = answers_of(ask(times, folder / ASKED / str(day))), f"the run of {day}"

@@ -165,7 +165,7 @@ replace = [["three", "tree"]]
         (
             '"many-errors"',
             '"many-error"',
-            ":16: the text 'a' has a version 'many-error', which is no construction of languages/hard.toml. Did",
+            ":16: the text 'a' has a version 'many-error', which is no construction of languages/hard.toml and languages/models.toml. Did",
         ),
         ('["one-error"]', '["rudeness"]', ":2: the text 'a' tempts to 'rudeness', which is no construction"),
         ('"open_prompt"', '"chat"', ":2: the text 'a' has the task 'chat', which has no control texts.\n"),

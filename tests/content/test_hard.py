@@ -39,7 +39,7 @@ def data(tag: str, pack: str = "hard") -> Dataset:
 
 
 def tier(module: ModuleType) -> dict[str, Any]:
-    content: dict[str, Any] = module.hard_tier()
+    content: dict[str, Any] = module.tier_of("hard")
     return content
 
 

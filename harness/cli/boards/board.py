@@ -22,7 +22,7 @@ from harness.boards.submit import submit as submit_run
 from harness.cli.checkout import other_checkout
 from harness.content import Board, Library
 from harness.content.problems import Problem
-from harness.errors import ContentError, UsageError
+from harness.errors import UNCHECKED, ContentError, UsageError
 from harness.judges import traits_of
 from harness.runs import Prepared, reopen, run_place
 from harness.tables import to_json
@@ -124,7 +124,9 @@ def check(arguments: argparse.Namespace) -> int:
             print(terminal_safe(" ".join(line.splitlines())), file=sys.stderr)
         for finding in findings:
             print(terminal_safe(f"{finding.judge}: {'look closer: ' if finding.flagged else ''}{finding.sentence}"), file=sys.stderr)
-    return 1 if checked.problems else 0
+    if checked.problems:
+        return 1
+    return UNCHECKED if checked.unchecked else 0
 
 
 def _probe(library: Library, checked: CheckedBoards, arguments: argparse.Namespace) -> list[Finding]:
@@ -204,6 +206,9 @@ def _summary(checked: CheckedBoards, library: Library, names: Sequence[str]) -> 
             lines.append(f"{checked.change.uncommitted:,} files of boards are not committed and were not checked")
     if checked.problems:
         return [*lines, f"{len(checked.problems)} problems"]
+    if checked.unchecked:
+        left = f"{', '.join(checked.unchecked)} could not be checked"
+        return [*lines, f"{len(checked.submissions)} submissions without problems, but {left}" if checked.submissions else left]
     if checked.submissions:
         return [*lines, f"{len(checked.submissions)} submissions, no problems"]
     places = dict.fromkeys(library.board_files[name].parent.parent for name in names or library.board_files)

@@ -145,5 +145,6 @@ def certify_flags(commands: Any) -> None:
         "--from", dest="from_language", metavar="TAG", help="with --extend: the certified language whose numbers are to serve"
     )
     _acceptance_flags(p.add_argument_group("what to guarantee of automatic acceptance"))
+    _set_flags(p)
     decision_flags(p)
     json_flag(p)

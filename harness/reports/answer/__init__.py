@@ -1,6 +1,5 @@
 """The answer that verdicts give: made once, shown by every page and screen in the same words."""
 
-from harness.reports.answer.boards import BoardVerdicts, answer_of_boards
 from harness.reports.answer.condition_words import condition_words, side_names
 from harness.reports.answer.label_pages import LabelPages, label_pages
 from harness.reports.answer.made import answer_of
@@ -16,12 +15,10 @@ from harness.reports.answer.verdict_words import (
 )
 
 __all__ = [
-    "BoardVerdicts",
     "LabelPages",
     "Sides",
     "annotators_of",
     "answer_of",
-    "answer_of_boards",
     "condition_words",
     "difference_words",
     "judge_of",

@@ -21,7 +21,7 @@ GROUPS = {
 _BEST = {"use": "Use {}", "use corrected": "Use {} with corrected means only", "passes the controls": "{} passes the controls"}
 _NONE = {"do not use": "Use no judge", "fails the controls": "No judge passes the controls"}
 _NONE_OF_ONE = {"do not use": "Do not use {}", "fails the controls": "{} fails the controls"}
-FEW_METRICS = 2  # of a language that are named in a sentence about several languages
+_FEW_METRICS = 2  # of a language that are named in a sentence about several languages
 _FEW_JUDGES = 3  # that have a card each
 _MOST = 0.5  # of judges: with more of them shown unfit, an open question says so
 
@@ -193,7 +193,7 @@ def _places(own: Sequence[Verdict], every: Sequence[Verdict]) -> str:
     for language in dict.fromkeys(verdict["language"] for verdict in own):
         here = [verdict for verdict in own if verdict["language"] == language]
         of_all = sum(verdict["language"] == language for verdict in every)
-        few = len(here) <= FEW_METRICS
+        few = len(here) <= _FEW_METRICS
         named = ", ".join(metric_words(verdict["metric"]) for verdict in here) if few else f"{len(here)} of {of_all} metrics"
         texts.append(english_name(language) + ("" if len(here) == of_all else f" ({named})"))
     return f"in {joined(texts)}"

@@ -16,7 +16,7 @@ from harness.reports.answer_parts import Answer
 from harness.reports.tables.numbers import counted, percent
 
 _MAY = {"use": "may be used", "use corrected": "may be used with corrected means only", "passes the controls": "passes the controls"}
-MOST_STEPS = 3
+_MOST_STEPS = 3
 _HOWEVER = ", however it is asked"
 
 
@@ -30,21 +30,18 @@ def answer_of(sides: Sides, pages: LabelPages = LabelPages()) -> Answer:  # noqa
         raise ValueError("an answer needs at least one verdict")
     several = len({judge_of(verdict) for verdict in every}) > 1
     if len(sides) == 1:
-        steps = tuple(next_steps(every, {}, pages))[:MOST_STEPS]
-        return Answer(finding(sides), tuple(cards_of_one(every)), how_sure(sides), steps)
+        steps = tuple(next_steps(every, {}, pages))[:_MOST_STEPS]
+        return Answer(_finding(sides), tuple(cards_of_one(every)), _sure(sides), steps)
     names = side_names(sides)
     named = {id(verdict): name for name, own in zip(names, sides, strict=True) for verdict in own}
     judges = named if several else {place: f"{every[0]['judge']} ({name})" for place, name in named.items()}
-    steps = tuple(next_steps(every, named, pages))[:MOST_STEPS]
-    title = which_judge(every) if several else finding(sides)
-    return Answer(title, tuple(cards_of_several(sides, judges)), how_sure(sides), steps, tuple(verdict_matrices(sides)))
+    steps = tuple(next_steps(every, named, pages))[:_MOST_STEPS]
+    title = _which(every) if several else _finding(sides)
+    return Answer(title, tuple(cards_of_several(sides, judges)), _sure(sides), steps, tuple(verdict_matrices(sides)))
 
 
-def finding(sides: Sides, *, closed: bool = True) -> str:
-    """The title of one judge: in how many questions it may be used, or that nothing is known yet; of several conditions, under any.
-
-    Not `closed`: other questions have no verdict.
-    """
+def _finding(sides: Sides) -> str:
+    """The title of one judge: in how many questions it may be used, or that nothing is known yet; of several conditions, under any."""
     verdicts = [verdict for own in sides for verdict in own]
     judge, asked = verdicts[0]["judge"], len(sides) > 1
     by_place: dict[object, list[Verdict]] = {}
@@ -66,10 +63,10 @@ def finding(sides: Sides, *, closed: bool = True) -> str:
     if verdicts[0].controls:
         return f"{judge} fails the controls for {questions if against == total else f'{against} of {total} questions'}{however}"
     no_use = f"{judge} is shown fit for none of {counted(total, 'question')}"
-    return f"{f'Do not use {judge}' if against == total and closed else no_use}{however}"
+    return f"{f'Do not use {judge}' if against == total else no_use}{however}"
 
 
-def which_judge(verdicts: Sequence[Verdict]) -> str:
+def _which(verdicts: Sequence[Verdict]) -> str:
     """The title of several judges: the question that the cards answer."""
     tags = list(dict.fromkeys(verdict["language"] for verdict in verdicts))
     where = f"{english_name(tags[0])} texts" if len(tags) == 1 else "texts, in which language"
@@ -80,11 +77,8 @@ def which_judge(verdicts: Sequence[Verdict]) -> str:
     return f"{which} may score {where}?{' Nobody can know yet' if nobody_to_compare(verdicts) else ''}"
 
 
-def how_sure(sides: Sides, where: str = "") -> str:
-    """How often `use` is wrong at most over the tests that are corrected together, and what "as good as people" means.
-
-    `where`: that the tests are of one board.
-    """
+def _sure(sides: Sides) -> str:
+    """How often `use` is wrong at most, over the tests that are corrected together, and what "as good as people" means."""
     verdicts = [verdict for own in sides for verdict in own]
     if all(verdict.controls for verdict in verdicts) or nobody_to_compare(verdicts):
         return ""
@@ -94,7 +88,7 @@ def how_sure(sides: Sides, where: str = "") -> str:
     if setting(verdicts[0], "correction") != "holm" or not tests:
         return means
     chance = percent(float(setting(verdicts[0], "alpha")))
-    return f"A wrong 'use' has at most a {chance} chance {f'over the tests of a judge{where}' if where else _over(sides, tests)}. {means}"
+    return f"A wrong 'use' has at most a {chance} chance {_over(sides, tests)}. {means}"
 
 
 def _over(sides: Sides, tests: int) -> str:

@@ -60,7 +60,7 @@ def undefined(n: int, reason: str) -> Estimate:
 _POWER = np.frompyfunc(math.pow, 2, 1)
 
 
-def power(base: ArrayLike, exponent: float) -> Floats:
+def power(base: ArrayLike, exponent: ArrayLike) -> Floats:
     """`base ** exponent` as C computes it. NumPy's own has another last digit on some processors; it is the faster one for many numbers.
 
     >>> power([4.0, 9.0], 1.5).tolist()

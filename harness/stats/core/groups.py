@@ -51,17 +51,43 @@ def relative_weights(weights: Floats) -> Floats:
 
 def distinct_sums(y: Floats, size: Floats, times: Floats) -> GroupSums:
     """Merge groups with equal sums, and leave out groups without units."""
+    return distinct_sums_each(y[None], size[None], times[None])[0]
+
+
+def distinct_sums_each(y: Floats, size: Floats, times: Floats) -> list[GroupSums]:
+    """`distinct_sums` of many cells, from arrays (cells, groups).
+
+    >>> [found.y.tolist() for found in distinct_sums_each(np.array([[1.0, 1.0], [2.0, 0.0]]), np.ones((2, 2)), np.ones((2, 2)))]
+    [[1.0], [0.0, 2.0]]
+    """
     used = (size > 0) & (times > 0)
-    order = np.lexsort((y[used], size[used]))
-    y, size, times = y[used][order], size[used][order], times[used][order]
-    if not len(y):
-        return GroupSums(y, size, times)
-    first = np.flatnonzero(np.r_[True, (np.diff(y) != 0) | (np.diff(size) != 0)])
-    return GroupSums(y[first], size[first], np.add.reduceat(times, first))
+    cell, y, size, times = np.nonzero(used)[0], y[used], size[used], times[used]
+    order = np.lexsort((y, size, cell))
+    cell, y, size, times = cell[order], y[order], size[order], times[order]
+    new = (np.diff(cell, prepend=-1) != 0) | (np.diff(y, prepend=0.0) != 0) | (np.diff(size, prepend=0.0) != 0)
+    first = np.flatnonzero(new)
+    ends = np.searchsorted(cell[first], np.arange(1, len(used)))
+    merged = (y[first], size[first], np.add.reduceat(times, first) if len(first) else times)
+    return [GroupSums(*of_cell) for of_cell in zip(*(np.split(part, ends) for part in merged), strict=True)]
 
 
-def error_of_mean(sums: GroupSums, replicates: Callable[[], Floats]) -> tuple[float, float]:
+def spread_of(replicates: Floats) -> Floats:
+    """The standard deviation of values in resamples (..., resamples), without those that are undefined.
+
+    >>> spread_of(np.array([[1.0, 3.0], [2.0, float("nan")]])).tolist()
+    [1.0, 0.0]
+    """
+    known = ~np.isnan(replicates)
+    if known.all():
+        return np.asarray(np.std(replicates, axis=-1))
+    rows = zip(replicates.reshape(-1, replicates.shape[-1]), known.reshape(-1, replicates.shape[-1]), strict=True)
+    return np.array([np.std(row[which]) for row, which in rows]).reshape(replicates.shape[:-1])
+
+
+def error_of_mean(sums: GroupSums, spread: Callable[[], float]) -> tuple[float, float]:
     """Standard error of sum(y) / sum(size), bootstrapped over groups, and its degrees of freedom.
+
+    `spread` gives the standard deviation of the mean in resamples of the groups; it is called only if groups vary.
 
     A group of share h of the units pulls the mean towards itself, by a factor 1 - h in its deviation d: the bootstrap
     variance is multiplied by (G - 1) / G sum (d / (1 - h))² / sum d², which is G / (G - 1) for groups of one size.
@@ -73,8 +99,7 @@ def error_of_mean(sums: GroupSums, replicates: Callable[[], Floats]) -> tuple[fl
     if np.abs(deviation).max() <= 1e-12 * max(1.0, float(np.abs(sums.y).max())):
         return 0.0, groups - 1.0
     pulled = float(sums.times @ (deviation / (1 - sums.size / sums.units)) ** 2) / float(sums.times @ deviation**2)
-    drawn = replicates()
-    error = float(np.std(drawn[~np.isnan(drawn)])) * math.sqrt(pulled * (groups - 1) / groups)
+    error = spread() * math.sqrt(pulled * (groups - 1) / groups)
     return error, degrees_of_freedom(deviation, sums.times)
 
 

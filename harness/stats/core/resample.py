@@ -115,8 +115,8 @@ class Draws:
 
 
 class Resampled(NamedTuple):
-    """Feature sums (rows, M) of cells with as many units and items: of all units of each cell, then without each unit, without each distinct
-    item, and of each resample.
+    """Feature sums (rows, M) of cells of one shape: of all units of each, then without each unit, without each distinct item, and of each
+    resample.
 
     One call of a statistic gives all of its values, so that a resample with the sums of the sample has exactly its value. Each feature is
     one long row in memory: sums over the few features of many resamples are then fast.

@@ -9,17 +9,17 @@ in weight, see `degrees_of_freedom`). Both were chosen by simulation.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from harness.stats.agreement.describe import uncommon_expected
 from harness.stats.core.arrays import Floats, power
 from harness.stats.core.at_once import at_once
-from harness.stats.core.groups import GroupSums, distinct_sums, freedom_of_moments
+from harness.stats.core.groups import GroupSums, distinct_sums_each, freedom_of_moments, spread_of
 from harness.stats.core.resample import RESAMPLES, CellSums, Draws, Resampled, cells_of, features_of, resample
 from harness.stats.core.rows import Rows
 from harness.stats.core.statistic import Features, Statistic, distinctly_named
@@ -27,17 +27,18 @@ from harness.stats.intervals.intervals import (
     MIN_GROUPS,
     NO_VARIATION,
     Interval,
+    MeanToTest,
     mean_of_sums,
     no_interval,
     share_of_sums,
     t_quantile,
-    tested_mean,
+    tested_means,
 )
 
 FEW_UNCOMMON = "too few rare cases for an interval"
 _DEFINED = 0.9  # share of resamples that must have a value
 _CELLS_AT_ONCE = 8  # more of them no longer fit into the cache of a core
-_NUMBERS = 1 << 18  # sums of cells that are held at a time
+_NUMBERS = 1 << 20  # sums of cells that are held at a time
 
 
 def intervals(
@@ -106,15 +107,31 @@ def _together(cells: Iterable[CellSums]) -> Iterator[list[CellSums]]:
     yield some
 
 
+_Place = tuple[int, int]  # the numbers of a statistic and of a cell
+
+
 def _of_cells(
     cells: Sequence[CellSums], chosen: Sequence[Statistic], place: Mapping[Features, slice], resampled: Resampled, level: float
 ) -> list[list[Interval]]:
-    """The intervals of each cell, of cells of one shape."""
-    columns = []
-    for statistic in chosen:
-        interval = _ratios if statistic.kind in ("share", "mean", "difference") else _coefficients
-        columns.append(interval(statistic, cells, place[statistic.features], resampled, level))
-    return [list(of_cell) for of_cell in zip(*columns, strict=True)]
+    """The intervals of each cell, of cells of one shape. Those of coefficients are computed at once, and those of differences."""
+    found: dict[_Place, Interval] = {}
+    means: dict[_Place, MeanToTest] = {}
+    samples: dict[_Place, _Sample] = {}
+    for column, statistic in enumerate(chosen):
+        at, places = place[statistic.features], [(column, number) for number in range(len(cells))]
+        if statistic.kind in ("share", "mean"):
+            found |= zip(places, _levels(statistic, cells, at, resampled, level), strict=True)
+        elif statistic.kind == "difference":
+            means |= zip(places, (MeanToTest(*sums, statistic.bounds) for sums in _sums(cells, at)), strict=True)
+        else:
+            for one, sample in zip(places, _samples(statistic, cells, at, resampled), strict=True):
+                if isinstance(sample, Interval):
+                    found[one] = sample
+                else:
+                    samples[one] = sample
+    found |= zip(means, (interval for interval, _ in tested_means(list(means.values()), level=level)), strict=True)
+    found |= zip(samples, at_once(partial(_of_samples, level=level), list(samples.values()), lambda sample: sample.shape), strict=True)
+    return [[found[column, number] for column in range(len(chosen))] for number in range(len(cells))]
 
 
 def bca(
@@ -175,35 +192,36 @@ def _quantile(ascending: Floats, level: Floats) -> Floats:
     return np.asarray(np.where(part >= 0.5, high - (high - low) * (1 - part), low + (high - low) * part))
 
 
-def _ratios(statistic: Statistic, cells: Sequence[CellSums], at: slice, resampled: Resampled, level: float) -> list[Interval]:
-    """The intervals of a share, mean or difference, which depend only on the groups' sums of y and numbers of units."""
+def _levels(statistic: Statistic, cells: Sequence[CellSums], at: slice, resampled: Resampled, level: float) -> Iterator[Interval]:
+    """The intervals of a share or mean, which depend only on the groups' sums of y and numbers of units."""
+    spreads = cache(lambda: spread_of(resampled.values(statistic, at).replicates))
+    for number, (sums, scatter) in enumerate(_sums(cells, at)):
+        spread = partial(lambda number: float(spreads()[number]), number)
+        if statistic.kind == "share":
+            yield share_of_sums(sums, scatter, spread, level=level)
+        else:
+            yield mean_of_sums(sums, scatter, statistic.bounds, spread, level=level)
 
-    @cache
-    def replicates() -> Floats:
-        return resampled.values(statistic, at).replicates
 
-    found = []
-    for number, cell in enumerate(cells):
-        sums = distinct_sums(cell.sums[:, at.start + 1], cell.sums[:, at.start], cell.times)
+def _sums(cells: Sequence[CellSums], at: slice) -> Iterator[tuple[GroupSums, float]]:
+    """Of each cell the distinct sums of groups, and the variance of single units."""
+    units = ((cell.sums[:, at.start + 1], cell.sums[:, at.start], cell.times) for cell in cells)
+    y, size, times = (np.stack(part) for part in zip(*units, strict=True))
+    for cell, sums in zip(cells, distinct_sums_each(y, size, times), strict=True):
         n, y = cell.items[:, at.start], cell.items[:, at.start + 1]
         squares = cell.items[:, at.start + 2] if at.stop - at.start > 2 else y**2
-        units = max(float(cell.weight @ n), 1.0)
-        scatter = float(cell.weight @ squares) / units - (float(cell.weight @ y) / units) ** 2
-        found.append(_ratio(statistic, sums, scatter, lambda number=number: replicates()[number], level))
-    return found
-
-
-def _ratio(statistic: Statistic, sums: GroupSums, scatter: float, replicates: Callable[[], Floats], level: float) -> Interval:
-    if statistic.kind == "share":
-        return share_of_sums(sums, scatter, replicates, level=level)
-    if statistic.kind == "mean":
-        return mean_of_sums(sums, scatter, statistic.bounds, replicates, level=level)
-    return tested_mean(sums, scatter, statistic.bounds, level=level)[0]
+        count = max(float(cell.weight @ n), 1.0)
+        yield sums, float(cell.weight @ squares) / count - (float(cell.weight @ y) / count) ** 2
 
 
 class _Sample(NamedTuple):
-    """What is defined of a coefficient of one cell: its value, in resamples, and without units (`times` of each) and items (`weight`)."""
+    """What is defined of a coefficient of one cell: its value, in resamples, and without units (`times` of each) and items (`weight`).
 
+    `most` is the largest possible value of a standard deviation, whose interval is made on its logarithm; NaN of other coefficients.
+    """
+
+    most: float
+    clustered: bool
     groups: int
     value: float
     replicates: Floats
@@ -213,55 +231,52 @@ class _Sample(NamedTuple):
     weight: Floats
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        return len(self.replicates), len(self.left_out), len(self.item_left_out)
+    def shape(self) -> tuple[bool, bool, int, int, int]:
+        """Intervals of samples of one shape are computed at once."""
+        return math.isnan(self.most), self.clustered, len(self.replicates), len(self.left_out), len(self.item_left_out)
 
 
-def _coefficients(statistic: Statistic, cells: Sequence[CellSums], at: slice, resampled: Resampled, level: float) -> list[Interval]:
-    """The intervals of a coefficient, or the reasons why it has none."""
-    made: dict[int, Interval] = {}
-    samples: dict[int, _Sample] = {}
-    for place, (cell, *found) in enumerate(zip(cells, *resampled.values(statistic, at), strict=True)):
-        sample = _sample(cell, cell.sums[:, at.start] > 0, *found)
-        if sample.groups < MIN_GROUPS:
-            made[place] = no_interval(sample.groups)
-        elif math.isnan(sample.value):
-            made[place] = no_interval(sample.groups, statistic.constant)
-        elif len(sample.replicates) < _DEFINED * resampled.widths[-1]:
-            made[place] = no_interval(sample.groups, "undefined in many resamples")
+def _samples(statistic: Statistic, cells: Sequence[CellSums], at: slice, resampled: Resampled) -> Iterator[_Sample | Interval]:
+    """What the interval of a coefficient is made of, or the reason why it has none."""
+    found = resampled.values(statistic, at)
+    most = statistic.bounds[1] if statistic.kind == "spread" else math.nan
+    times, used = np.stack([cell.times for cell in cells]), np.stack([cell.sums[:, at.start] for cell in cells]) > 0
+    known, of_items, drawn = used & ~np.isnan(found.left_out), ~np.isnan(found.item_left_out), ~np.isnan(found.replicates)
+    groups, enough = np.vecdot(times, used).round().astype(np.int64), drawn.sum(axis=-1) >= _DEFINED * drawn.shape[-1]
+    complete = np.all([part.all(axis=-1) for part in (known, of_items, drawn)], axis=0)
+    for number, cell in enumerate(cells):
+        count, value = int(groups[number]), float(found.value[number])
+        if count < MIN_GROUPS:
+            yield no_interval(count)
+        elif math.isnan(value):
+            yield no_interval(count, statistic.constant)
+        elif not enough[number]:
+            yield no_interval(count, "undefined in many resamples")
         else:
-            samples[place] = sample
-    intervals_of = partial(_of_samples, statistic, clustered=cells[0].clustered, level=level)
-    made |= zip(samples, at_once(intervals_of, list(samples.values()), lambda sample: sample.shape), strict=True)
-    return [made[place] for place in range(len(cells))]
+            weight = cell.weight[: of_items.shape[-1]]
+            parts = found.replicates[number], found.left_out[number], cell.times, found.item_left_out[number], weight
+            if not complete[number]:
+                masks = drawn[number], known[number], known[number], of_items[number], of_items[number]
+                parts = tuple(part[mask] for part, mask in zip(parts, masks, strict=True))
+            yield _Sample(most, cell.clustered, count, value, *parts)
 
 
-def _sample(cell: CellSums, used: NDArray[np.bool_], value: float, left_out: Floats, item_left_out: Floats, replicates: Floats) -> _Sample:
-    known, of_items, drawn = used & ~np.isnan(left_out), ~np.isnan(item_left_out), ~np.isnan(replicates)
-    return _Sample(
-        round(float(cell.times @ used)),
-        float(value),
-        replicates if drawn.all() else replicates[drawn],
-        *((left_out, cell.times) if known.all() else (left_out[known], cell.times[known])),
-        *((item_left_out, cell.weight[: len(of_items)]) if of_items.all() else (item_left_out[of_items], cell.weight[of_items])),
-    )
-
-
-def _of_samples(statistic: Statistic, samples: Sequence[_Sample], *, clustered: bool, level: float) -> list[Interval]:
+def _of_samples(samples: Sequence[_Sample], *, level: float) -> list[Interval]:
     """BCa intervals, or Student's of the logarithm, of samples of one shape."""
-    groups, value, replicates, left_out, times, item_left_out, weight = (np.array(part) for part in zip(*samples, strict=True))
-    freedom = groups - 1.0
+    most, _, groups, value, replicates, left_out, times, item_left_out, weight = (np.array(part) for part in zip(*samples, strict=True))
+    clustered, freedom = samples[0].clustered, groups - 1.0
     if clustered:
         deviation, counted = left_out - value[:, None], times.sum(axis=-1)
         second, fourth = (np.vecdot(times, deviation**order) / counted for order in (2, 4))
         freedom = freedom_of_moments(second, fourth, counted)
-    if statistic.kind == "spread":
-        method = "cluster bootstrap (t of the logarithm)"
-        lo, hi = (np.array(ends) for ends in zip(*map(partial(_log_t, level=level), value, replicates, groups, freedom), strict=True))
-        hi = np.minimum(hi, statistic.bounds[1])
-    else:
+    if math.isnan(samples[0].most):
         method = "cluster bootstrap (bca)"
         lo, hi = bca(value, replicates, left_out, times, freedom, level=level)
+    else:
+        method = "cluster bootstrap (t of the logarithm)"
+        ends = map(partial(_log_t, level=level), value, replicates, groups, freedom)
+        lo, hi = (np.array(each) for each in zip(*ends, strict=True))
+        hi = np.minimum(hi, most)
     effects = np.ones(len(samples))
     if clustered:
         alone = _jackknife(item_left_out, weight)

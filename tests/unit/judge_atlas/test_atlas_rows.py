@@ -27,11 +27,13 @@ def test_sets_without_judges_are_there_for_their_languages_and_qualities() -> No
     assert (made.sets["one"].signature, made.sets["one"].partial, made.sets["two"].signature) == ("data:one", True, "")
 
 
-def test_boards_stand_beside_the_set_that_they_ask_about() -> None:
+def test_boards_stand_beside_the_set_that_they_ask_about_by_their_collection() -> None:
     library = Library()
-    boards = [library.board("wmt24-esa"), library.board("controls")]
-    made = joined({"wmt24_esa": card("wmt24_esa", "ja"), "two": card("two", "ja")}, {}, {}, boards=boards)
-    assert made.sets["wmt24_esa"].boards == {"wmt24-esa": ("cs", "ja")} and made.sets["two"].boards == {}
+    boards, people = [library.board("wmt24-esa"), library.board("controls")], library.collection("people")
+    cards = {"wmt24_esa": card("wmt24_esa", "ja"), "two": card("two", "ja")}
+    alone, together = joined(cards, {}, {}, boards=boards), joined(cards, {}, {}, boards=boards, collections=[people])
+    assert alone.sets["wmt24_esa"].boards == {"wmt24-esa": ("cs", "ja")} and alone.sets["two"].boards == {}
+    assert together.sets["wmt24_esa"].boards == {"people": ("cs", "ja")}
 
 
 def test_rows_of_sets_that_were_not_compared_stay_and_others_are_replaced() -> None:

@@ -66,6 +66,8 @@ def test_what_is_missing_comes_with_the_command_that_finds_out() -> None:
     assert "tone of text" in ask.text and ask.command == "harness run --board toned --langs ja --judge PROVIDER/MODEL"
     assert "story (two)" in see.text and "harm" not in see.text and see.command == "harness data list --lang ja"
     assert "summary in Japanese" in label.text and label.command == "harness labels page DATA --lang ja --out pages"
+    part = atlas(row(), row(judge="other"), sets={"two": two})
+    assert language_answer(part, "ja", part.rows, TODAY).answer.steps and not language_answer(part, "ja", part.rows[:1], TODAY).answer.steps
 
 
 def test_where_each_text_has_one_score_a_second_person_is_asked_and_no_judge() -> None:
@@ -86,6 +88,8 @@ def test_a_judge_is_told_language_by_language() -> None:
     told = judge_answer(every, "gpt", every.rows, TODAY)
     assert told.lead == "gpt may be used in Japanese, for some qualities."
     assert [sentence.partition(":")[0] for _, sentence in told.answer.sentences] == ["Japanese, harm", "Portuguese (Brazil), harm"]
+    gone = judge_answer(atlas(*every.rows, judges=GONE), "gpt", every.rows, TODAY)
+    assert gone.lead.endswith("for some qualities. Its provider serves it no longer.") and gone.answer.sentences == told.answer.sentences
     none = judge_answer(every, "gpt", every.rows[1:], TODAY)
     assert none.lead == "gpt is shown fit for nothing yet."
 
