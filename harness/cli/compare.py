@@ -55,9 +55,10 @@ def compare(arguments: argparse.Namespace) -> int:
         for path in write_sections(arguments.sections, comparison.sections):
             print(path, file=sys.stderr)
     if arguments.figure:
-        from harness.render.figures import draw_by_agreement
+        from harness.render.figures import draw_by_agreement, write_answer
 
-        draw_by_agreement(comparison, arguments.figure)
+        kind = draw_by_agreement if arguments.figure_kind == "shares" else write_answer
+        kind(comparison, arguments.figure)
     if page is not None:
         from harness.offensive import refuse_in_repository
         from harness.render.html import comparison_page

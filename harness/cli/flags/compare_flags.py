@@ -70,7 +70,10 @@ def compare_flags(commands: Any) -> None:
     shown.add_argument(
         "--distributions", action="store_true", help="with --full: class shares where annotators agree fully, partly or not at all"
     )
-    shown.add_argument("--figure", type=Path, metavar="FILE", help="draw the class shares: .svg, .pdf or .png (needs the extra 'figures')")
+    shown.add_argument("--figure", type=Path, metavar="FILE", help="draw the answer: .svg, .pdf or .png (needs the extra 'figures')")
+    shown.add_argument(
+        "--figure-kind", choices=("answer", "shares"), default="answer", help="shares: class shares of people and judge (default: answer)"
+    )
     form = form_flags(shown)
     form.add_argument("--html", metavar="FILE", help="write one self-contained page")
     shown.add_argument(

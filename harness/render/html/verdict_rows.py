@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -11,9 +11,8 @@ from markupsafe import Markup
 
 from harness.content.tags import english_name
 from harness.decide.verdicts import Verdict
-from harness.render.forest import axis_reach
 from harness.render.html.marks import difference_track, gap_track
-from harness.reports.answer import difference_words, place_of, shown_value, style_of, texts_of
+from harness.reports.answer import axis_reach, beside_people, difference_words, groups_of, place_of, shown_value, style_of, texts_of
 from harness.reports.answer_parts import SIGNS
 from harness.reports.tables.numbers import coefficient, counted, difference, percent
 from harness.reports.tables.titles import metric_title, metric_words
@@ -25,7 +24,6 @@ _AGAINST = {
     "constant": "one class for nearly all texts",
     "failures": "many answers cannot be read",
 }
-_NEITHER = "Not shown either way"
 PairRow = Mapping[str, Any]
 """A row of the section of minimal pairs."""
 PairRows = Mapping[tuple[str, str], PairRow]
@@ -58,7 +56,7 @@ class DrawnVerdict:
 
 
 @dataclass(frozen=True)
-class VerdictGroup:
+class DrawnGroup:
     """Rows with one kind of verdict; `folded` where they say little."""
 
     heading: str
@@ -79,12 +77,12 @@ class VerdictList:
     margin: str
     limits: bool
     pairs: bool
-    groups: tuple[VerdictGroup, ...]
+    groups: tuple[DrawnGroup, ...]
 
 
 def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType({})) -> VerdictList:
     """The verdicts on one judge under one condition, with its minimal pairs, if there are any."""
-    people = any(verdict.gap is not None and not verdict.controls for verdict in verdicts)
+    people = beside_people(verdicts)
     values = [value for verdict in verdicts if (value := shown_value(verdict, people)) is not None]
     reach = axis_reach(values)
     alone = len({verdict["metric"] for verdict in verdicts}) > 1 and len({verdict["language"] for verdict in verdicts}) == 1
@@ -92,7 +90,11 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
     def drawn(verdict: Verdict) -> DrawnVerdict:
         return _drawn(verdict, people, reach, metric_words(verdict["metric"]) if alone else _place(verdict), pairs)
 
-    groups = tuple(_groups(verdicts, people, drawn))
+    found = list(groups_of(verdicts, people))
+    groups = tuple(
+        DrawnGroup(group.heading, group.style, SIGNS[group.style], tuple(map(drawn, group.verdicts)), group.says_little and len(found) > 1)
+        for group in found
+    )
     rows = [row for group in groups for row in group.rows]
     closeness = any(verdict.closeness for verdict in verdicts)
     than = "people" if people else "a constant"
@@ -106,32 +108,6 @@ def verdict_list(verdicts: Sequence[Verdict], pairs: PairRows = MappingProxyType
         any(row.pairs for row in rows),
         groups,
     )
-
-
-def _groups(verdicts: Sequence[Verdict], people: bool, drawn: Callable[[Verdict], DrawnVerdict]) -> Sequence[VerdictGroup]:
-    """Those for the judge from the best on, those against it from the worst on, those that few labels would settle, the others."""
-
-    def value(verdict: Verdict) -> float:
-        return shown_value(verdict, people) or 0.0
-
-    by_style = {style: [v for v in verdicts if style_of(v) == style] for style in ("good", "bad", "open")}
-    settled = [v for v in by_style["open"] if v.k is not None and not v.more_than_k and v.verdict == "too few labels"]
-    corrected = [v for v in by_style["open"] if v.answer == "use corrected"]
-    others = [v for v in by_style["open"] if v not in settled and v not in corrected]
-    controls = verdicts[0].controls
-    kinds = (
-        ("good", "It passes the controls" if controls else "Use it", sorted(by_style["good"], key=value, reverse=True)),
-        ("open", "Use it with corrected means only", corrected),
-        ("bad", "It fails the controls" if controls else "Do not use it", sorted(by_style["bad"], key=value)),
-        ("open", "More labels would tell", sorted(settled, key=lambda verdict: verdict.k or 0)),
-        ("open", _NEITHER, sorted(others, key=value, reverse=True)),
-    )
-    rest = len(verdicts) > len(others)
-    return [
-        VerdictGroup(heading, style, SIGNS[style], tuple(map(drawn, own)), heading == _NEITHER and rest)
-        for style, heading, own in kinds
-        if own
-    ]
 
 
 def _drawn(verdict: Verdict, people: bool, reach: float, name: str, pairs: PairRows) -> DrawnVerdict:

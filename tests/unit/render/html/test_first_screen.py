@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from harness.decide.verdicts import Verdict
-from harness.render.forest import axis_reach
 from harness.render.html.first_screen import Known, ScreenView, first_screen
 from harness.render.html.marks import gap_track
 from harness.render.html.verdict_rows import DrawnVerdict, VerdictList
+from harness.reports.answer import axis_reach
 
 MakeVerdict = Callable[..., Verdict]
 
