@@ -29,6 +29,7 @@ _PUBLIC = {
     "improve": "harness.api",
     "certificate": "harness.correct",
     "check_gate": "harness.api",
+    "check_watch": "harness.api",
     "check_labels": "harness.api",
     "DecisionOptions": "harness.decide.options",
     "HarnessError": "harness.errors",

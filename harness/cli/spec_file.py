@@ -19,7 +19,7 @@ from harness.tables import to_toml, write_atomic
 FLAG = "--spec"
 _PATHS = ("data", "content", "prompt", "prices")
 """Flags whose values are paths, relative to the file."""
-_NOT_IN_A_FILE = ("spec", "help", "verbose", "dry_run", "show_texts", "json", "yes")
+_NOT_IN_A_FILE = ("spec", "help", "verbose", "dry_run", "show_texts", "json", "yes", "all", "signature")
 
 
 def with_spec_file(argv: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:

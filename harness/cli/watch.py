@@ -91,9 +91,8 @@ def check(arguments: argparse.Namespace) -> int:
         form_of(arguments.figure)  # a wrong name is refused before anything that takes time
     from harness.render.pipelines.watch import print_watch, watch_junit
     from harness.tables import to_json, write_atomic
-    from harness.watch import watching
 
-    found = watching.check(arguments.folder, arguments.date or _today())
+    found = api.check_watch(arguments.folder, arguments.date)
     if arguments.junit:
         write_atomic(arguments.junit, watch_junit(found))
     if arguments.figure:
